@@ -1,0 +1,81 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// Every target is Swift 6 with warnings shown; `ExistentialAny` and `MemberImportVisibility` keep the
+// seams between modules visible in the code.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
+let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "swift-keychain",
+    products: [
+        .library(name: "KeychainServices", targets: ["KeychainServices"]),
+        .library(name: "Security", targets: ["Security"]),
+        .library(name: "Keychain", targets: ["Keychain"]),
+        .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
+        .executable(name: "keychain", targets: ["KeychainCommand"]),
+        .executable(name: "keychain-conformance", targets: ["ConformanceCommand"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.1.0"),
+        .package(url: "https://github.com/apple/swift-asn1.git", from: "1.3.0"),
+        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.5.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
+    ],
+    targets: [
+        // What everything stands on.
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .target(name: "SecureMemory", dependencies: ["CSodium"], swiftSettings: strict),
+        .target(name: "PrivateFiles", swiftSettings: strict),
+        .target(name: "KeychainModel", swiftSettings: strict),
+
+        // The vault engine, from the root of trust up.
+        .target(name: "Enclave", dependencies: ["SecureMemory", crypto], swiftSettings: strict),
+        .target(
+            name: "Keybag", dependencies: ["Enclave", "KeychainModel", "SecureMemory", crypto], swiftSettings: strict),
+        .target(name: "Sealing", dependencies: ["KeychainModel", crypto], swiftSettings: strict),
+        .target(name: "Items", dependencies: ["KeychainModel", "Sealing", sqlite], swiftSettings: strict),
+        .target(name: "Certificates", dependencies: [asn1, crypto], swiftSettings: strict),
+        .target(name: "Access", dependencies: ["KeychainModel"], swiftSettings: strict),
+        .target(
+            name: "Vault",
+            dependencies: [
+                "Access", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing",
+                "SecureMemory", crypto,
+            ],
+            swiftSettings: strict),
+
+        // Apple's names.
+        .target(
+            name: "KeychainServices",
+            dependencies: ["Access", "Certificates", "KeychainModel", "Vault", crypto],
+            swiftSettings: strict),
+        .target(name: "Security", dependencies: ["KeychainServices"], swiftSettings: strict),
+
+        // The idiomatic API, the test support and the programs.
+        .target(
+            name: "Keychain",
+            dependencies: ["Access", "KeychainModel", "KeychainServices", "Vault"],
+            swiftSettings: strict),
+        .target(
+            name: "KeychainTesting",
+            dependencies: ["Access", "Enclave", "Keybag", "KeychainModel", "Keychain", "KeychainServices", "Vault"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "KeychainCommand",
+            dependencies: ["Access", "Keychain", "KeychainModel", "KeychainServices", "Vault", arguments],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "ConformanceCommand",
+            dependencies: ["KeychainTesting", arguments],
+            swiftSettings: strict),
+    ]
+)

@@ -1,0 +1,60 @@
+/// Which access groups an operation may touch.
+package enum GroupScope: Sendable, Hashable {
+    case every
+    case only([String])
+
+    package func contains(_ group: String) -> Bool {
+        switch self {
+        case .every: true
+        case .only(let groups): groups.contains(group)
+        }
+    }
+}
+
+/// Why a client may not do something.
+package enum AccessDenied: Error, Equatable, CustomStringConvertible {
+    /// The client holds no group at all.
+    case noAccessGroups(client: String)
+    case groupNotHeld(group: String, client: String)
+    /// The group of hardware tokens cannot be written.
+    case tokenGroupIsReadOnly
+
+    package var description: String {
+        switch self {
+        case .noAccessGroups(let client):
+            "\(client) holds no access group; name one in KEYCHAIN_ACCESS_GROUPS"
+        case .groupNotHeld(let group, let client):
+            "\(client) does not hold the access group '\(group)'"
+        case .tokenGroupIsReadOnly:
+            "items in \(Client.tokenGroup) live on a token and cannot be changed"
+        }
+    }
+}
+
+/// The rules for access groups: who may name which group. Pure: no state, no input or output.
+///
+/// The rules are those of Apple's keychain server: no group at all is refused for every operation, an
+/// explicit group has to be held, `*` holds all, and no group named means all groups of the client.
+package enum AccessPolicy {
+    package static func scope(of operation: Operation, for client: Client) throws(AccessDenied) -> GroupScope {
+        guard !client.accessGroups.isEmpty else { throw .noAccessGroups(client: client.identifier) }
+        let holdsEvery = client.accessGroups.contains(Client.everyGroup)
+        guard let group = operation.accessGroup else {
+            return holdsEvery ? .every : .only(client.accessGroups)
+        }
+        guard holdsEvery || client.accessGroups.contains(group) else {
+            throw .groupNotHeld(group: group, client: client.identifier)
+        }
+        if operation.kind.isWrite, group == Client.tokenGroup { throw .tokenGroupIsReadOnly }
+        return .only([group])
+    }
+
+    /// The group a new item goes to.
+    package static func groupForNewItem(_ requested: String?, client: Client) throws(AccessDenied) -> String {
+        if let requested { return requested }
+        guard let first = client.accessGroups.first(where: { $0 != Client.everyGroup }) else {
+            throw .noAccessGroups(client: client.identifier)
+        }
+        return first
+    }
+}

@@ -1,0 +1,31 @@
+import KeychainModel
+
+/// What a client asks of the vault, as access control and audit see it.
+package struct Operation: Sendable, Hashable {
+    package enum Kind: String, Sendable, CaseIterable {
+        case add, copy, update, delete, erase, status
+        /// Insert or update in one step.
+        case put
+        /// Compare and swap.
+        case exchange
+
+        /// Whether the operation changes what is stored.
+        package var isWrite: Bool {
+            switch self {
+            case .copy, .status: false
+            case .add, .update, .delete, .erase, .put, .exchange: true
+            }
+        }
+    }
+
+    package var kind: Kind
+    package var itemClass: ItemClass?
+    /// The group named in the request; nil for the client's own.
+    package var accessGroup: String?
+
+    package init(_ kind: Kind, itemClass: ItemClass? = nil, accessGroup: String? = nil) {
+        self.kind = kind
+        self.itemClass = itemClass
+        self.accessGroup = accessGroup
+    }
+}

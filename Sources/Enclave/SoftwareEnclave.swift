@@ -1,0 +1,83 @@
+import Crypto
+import Foundation
+import SecureMemory
+
+/// An enclave whose device secret is 32 random bytes in a file of mode 0600.
+///
+/// It keeps a copy of the other files useless, not a copy of the whole folder: whoever reads the
+/// device secret too has everything the enclave has.
+package struct SoftwareEnclave: Enclave {
+    package var kind: EnclaveKind { .software }
+
+    private let secret: LockedBytes
+
+    /// An enclave with a fresh device secret that exists only in memory until ``encoded()`` is stored.
+    package init() throws(EnclaveError) {
+        do {
+            secret = try LockedBytes.random(count: Self.secretSize)
+        } catch {
+            throw .memoryUnavailable
+        }
+    }
+
+    /// The enclave whose device secret was stored as `encoded`.
+    package init(decoding encoded: Data) throws(EnclaveError) {
+        let encoded = [UInt8](encoded)
+        guard encoded.count == Self.encodedSize else {
+            throw .damagedDeviceSecret(reason: "\(encoded.count) bytes instead of \(Self.encodedSize)")
+        }
+        guard Array(encoded[0..<8]) == Self.magic else { throw .damagedDeviceSecret(reason: "not a device secret") }
+        guard encoded[8] == 0, encoded[9] == 1 else {
+            throw .damagedDeviceSecret(reason: "unknown version \(Int(encoded[8]) << 8 | Int(encoded[9]))")
+        }
+        let digest = SHA256.hash(data: encoded[..<42])
+        guard Array(digest.prefix(8)) == Array(encoded[42...]) else {
+            throw .damagedDeviceSecret(reason: "its check value does not match")
+        }
+        do {
+            secret = try encoded.withUnsafeBytes { try LockedBytes(copying: .init(rebasing: $0[10..<42])) }
+        } catch {
+            throw .memoryUnavailable
+        }
+    }
+
+    /// The device secret as it is stored: magic, version (big-endian), 32 bytes, and the first 8 bytes
+    /// of their SHA-256 against accidents.
+    package func encoded() -> Data {
+        var encoded = Data(Self.magic)
+        encoded.append(contentsOf: [0, 1])
+        secret.withUnsafeBytes { encoded.append(contentsOf: $0) }
+        encoded.append(contentsOf: SHA256.hash(data: encoded).prefix(8))
+        return encoded
+    }
+
+    /// HKDF-SHA256 (RFC 5869) with the device secret followed by `input` as key material.
+    package func deriveKey(
+        tangling input: LockedBytes?, salt: Data, context: String
+    ) throws(EnclaveError) -> SymmetricKey {
+        let material: LockedBytes
+        do {
+            material = try input.map { try Self.joined(secret, $0) } ?? secret
+        } catch {
+            throw .memoryUnavailable
+        }
+        return material.withUnsafeBytes {
+            HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: SymmetricKey(data: $0), salt: salt, info: Data(context.utf8), outputByteCount: 32)
+        }
+    }
+
+    private static func joined(_ first: LockedBytes, _ second: LockedBytes) throws -> LockedBytes {
+        try LockedBytes(count: first.count + second.count) { joined in
+            first.withUnsafeBytes { joined.copyMemory(from: $0) }
+            second.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(rebasing: joined[first.count...]).copyMemory(from: $0)
+            }
+        }
+    }
+
+    private static let magic = [UInt8]("SKDEVICE".utf8)
+    private static let secretSize = 32
+    /// The length of ``encoded()`` in bytes.
+    package static let encodedSize = 8 + 2 + secretSize + 8
+}

@@ -1,0 +1,112 @@
+import Crypto
+import Enclave
+import Foundation
+import KeychainModel
+import SecureMemory
+import Synchronization
+
+/// The two keys that protect an item: the class key wraps the item's own key, the metadata key seals
+/// its attributes.
+package struct ItemKeys: Sendable {
+    package let classKey: SymmetricKey
+    package let metadataKey: SymmetricKey
+}
+
+/// An opened keybag: class keys in locked memory, and the lock state that decides which of them may
+/// be used.
+package final class ClassKeys: Sendable {
+    private struct Pair {
+        let classKey: LockedBytes
+        let metadataKey: LockedBytes
+    }
+
+    private struct State {
+        var keybag: Keybag
+        var lockState: LockState
+        var available: [ProtectionClass: Pair]
+    }
+
+    private let enclave: any Enclave
+    private let state: Mutex<State>
+
+    /// The key under which search terms and primary keys are digested; hangs on the 'always' class, so
+    /// that a locked vault can still tell a locked item from an absent one.
+    package let indexKey: SymmetricKey
+
+    /// Opens `keybag` in the unlocked state.
+    package init(_ keybag: Keybag, in enclave: any Enclave) throws(KeybagError) {
+        self.enclave = enclave
+        let opened = try Self.open(keybag, in: enclave, state: .unlocked)
+        guard let always = opened[.always] else { throw .noClassKey(.always) }
+        indexKey = Self.derive(from: always.classKey, context: "swift-keychain/v1/index")
+        state = Mutex(State(keybag: keybag, lockState: .unlocked, available: opened))
+    }
+
+    package var keybag: Keybag { state.withLock { $0.keybag } }
+
+    package var lockState: LockState { state.withLock { $0.lockState } }
+
+    /// The keys of `protection`.
+    ///
+    /// - Throws: ``KeybagError/locked(_:)`` or ``KeybagError/noClassKey(_:)``.
+    package func keys(for protection: ProtectionClass) throws(KeybagError) -> ItemKeys {
+        let pair = try state.withLock { state throws(KeybagError) in
+            if let pair = state.available[protection] { return pair }
+            throw state.keybag.wrappedKeys[protection] == nil ? .noClassKey(protection) : .locked(protection)
+        }
+        return ItemKeys(
+            classKey: pair.classKey.withUnsafeBytes { SymmetricKey(data: $0) },
+            metadataKey: pair.metadataKey.withUnsafeBytes { SymmetricKey(data: $0) })
+    }
+
+    /// Moves to `lockState`: keys that it does not permit are wiped, keys that it permits are unwrapped
+    /// anew.
+    package func enter(_ lockState: LockState) throws(KeybagError) {
+        try state.withLock { state throws(KeybagError) in
+            state.available = try Self.open(state.keybag, in: enclave, state: lockState)
+            state.lockState = lockState
+        }
+    }
+
+    /// Whether the passcode-only class has a key.
+    package var hasPasscodeClass: Bool {
+        state.withLock { $0.keybag.wrappedKeys[.whenPasscodeSetThisDeviceOnly] != nil }
+    }
+
+    /// Gives the passcode-only class a fresh key, or destroys the one it has with everything under it.
+    package func setPasscodeClass(present: Bool) throws(KeybagError) {
+        try state.withLock { state throws(KeybagError) in
+            let exists = state.keybag.wrappedKeys[.whenPasscodeSetThisDeviceOnly] != nil
+            guard exists != present else { return }
+            if present {
+                try state.keybag.generateKey(for: .whenPasscodeSetThisDeviceOnly, in: enclave)
+            } else {
+                state.keybag.destroyKey(for: .whenPasscodeSetThisDeviceOnly)
+            }
+            state.available = try Self.open(state.keybag, in: enclave, state: state.lockState)
+        }
+    }
+
+    private static func open(
+        _ keybag: Keybag, in enclave: any Enclave, state: LockState
+    ) throws(KeybagError) -> [ProtectionClass: Pair] {
+        var opened: [ProtectionClass: Pair] = [:]
+        for protection in keybag.wrappedKeys.keys where state.permits(protection.availability) {
+            let classKey = try keybag.unwrapKey(for: protection, in: enclave)
+            let derived = derive(from: classKey, context: "swift-keychain/v1/metadata")
+            guard let metadataKey = try? derived.withUnsafeBytes({ try LockedBytes(copying: $0) }) else {
+                throw .memoryUnavailable
+            }
+            opened[protection] = Pair(classKey: classKey, metadataKey: metadataKey)
+        }
+        return opened
+    }
+
+    /// HKDF-SHA256 (RFC 5869) without salt: the class key is already uniformly random.
+    private static func derive(from classKey: LockedBytes, context: String) -> SymmetricKey {
+        classKey.withUnsafeBytes {
+            HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: SymmetricKey(data: $0), info: Data(context.utf8), outputByteCount: 32)
+        }
+    }
+}

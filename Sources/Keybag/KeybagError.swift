@@ -1,0 +1,39 @@
+import KeychainModel
+
+/// Why a keybag could not be read or a class key not be had.
+package enum KeybagError: Error, Equatable, CustomStringConvertible {
+    /// The stored keybag ends early, runs on, or has a field that cannot be.
+    case malformed(reason: String)
+    /// Written by a later version of this software.
+    case unknownVersion(UInt16)
+    /// Changed since it was written, or it belongs to another device secret.
+    case authenticationFailed
+    /// The keybag hangs on another kind of enclave than the one at hand.
+    case otherEnclave(stored: UInt8)
+    /// The class exists and its key is not available in the present lock state.
+    case locked(ProtectionClass)
+    /// The keybag has no key for the class.
+    case noClassKey(ProtectionClass)
+    case memoryUnavailable
+
+    package var description: String {
+        switch self {
+        case .malformed(let reason):
+            "the keybag is damaged (\(reason)); restore it from a backup"
+        case .unknownVersion(let version):
+            "the keybag has format version \(version), which this version cannot read; update the software"
+        case .authenticationFailed:
+            "the keybag was changed, or belongs to another device secret; restore keybag and device-secret together"
+        case .otherEnclave(let stored):
+            "the keybag belongs to enclave kind \(stored), which is not the one in use"
+        case .locked(let protection):
+            "the class key '\(protection.rawValue)' is locked; unlock the vault"
+        case .noClassKey(.whenPasscodeSetThisDeviceOnly):
+            "no passcode is set, so the class 'akpu' has no key; set a passcode first"
+        case .noClassKey(let protection):
+            "the keybag has no key for the class '\(protection.rawValue)'"
+        case .memoryUnavailable:
+            "no locked memory for class keys; raise the limit (ulimit -l) or free memory"
+        }
+    }
+}

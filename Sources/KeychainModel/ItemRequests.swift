@@ -1,0 +1,119 @@
+import Foundation
+
+/// An item to be stored.
+package struct NewItem: Sendable {
+    package var itemClass: ItemClass
+    /// What the caller set, already converted to the schema's kinds; without the attributes that have
+    /// fields of their own below.
+    package var attributes: [AttributeName: AttributeValue]
+    /// Nil for the client's default group.
+    package var accessGroup: String?
+    package var accessControl: AccessControl
+    package var isSynchronizable: Bool
+    /// Nil for an item that has no value, which is not the same as an empty value.
+    package var value: Data?
+
+    package init(
+        itemClass: ItemClass, attributes: [AttributeName: AttributeValue] = [:], accessGroup: String? = nil,
+        accessControl: AccessControl? = nil, isSynchronizable: Bool = false, value: Data? = nil
+    ) {
+        self.itemClass = itemClass
+        self.attributes = attributes
+        self.accessGroup = accessGroup
+        self.accessControl = accessControl ?? AccessControl(protection: itemClass.defaultProtection)
+        self.isSynchronizable = isSynchronizable
+        self.value = value
+    }
+}
+
+/// Which items an operation is about.
+package struct ItemQuery: Sendable {
+    package var itemClass: ItemClass
+    /// Attributes that must be equal, by ``AttributeValue/matches(_:as:)``.
+    package var attributes: [AttributeName: AttributeValue]
+    /// Nil for every group the client holds.
+    package var accessGroup: String?
+    package var synchronizable: SynchronizableScope
+    /// The identifier inside a persistent reference.
+    package var identifier: UUID?
+    /// The most items to return; nil for all.
+    package var limit: Int?
+    package var filters: [ItemFilter]
+    package var includesTombstones: Bool
+    package var authentication: AuthenticationOptions
+
+    package init(
+        itemClass: ItemClass, attributes: [AttributeName: AttributeValue] = [:], accessGroup: String? = nil,
+        synchronizable: SynchronizableScope = .localOnly, identifier: UUID? = nil, limit: Int? = nil,
+        filters: [ItemFilter] = [], includesTombstones: Bool = false,
+        authentication: AuthenticationOptions = .init()
+    ) {
+        self.itemClass = itemClass
+        self.attributes = attributes
+        self.accessGroup = accessGroup
+        self.synchronizable = synchronizable
+        self.identifier = identifier
+        self.limit = limit
+        self.filters = filters
+        self.includesTombstones = includesTombstones
+        self.authentication = authentication
+    }
+}
+
+/// Which side of the synchronizable divide a query looks at.
+package enum SynchronizableScope: Sendable {
+    case localOnly, synchronizableOnly, any
+}
+
+/// A condition beyond attribute equality.
+package enum ItemFilter: Sendable, Hashable {
+    /// The stored server is this host or a subdomain of it. Internet passwords only.
+    case hostOrSubdomain(String)
+    /// The certificate names this e-mail address; compared without case.
+    case emailAddress(String)
+    /// The certificate is valid at this time.
+    case validOn(Date)
+    /// The certificate's issuer chain leads to one of these normalised names.
+    case issuers([Data])
+}
+
+/// How the user may be asked when an item needs a person.
+package struct AuthenticationOptions: Sendable {
+    package enum Interaction: Sendable {
+        /// Ask.
+        case allow
+        /// Refuse with `interactionNotAllowed` instead of asking.
+        case fail
+        /// Leave items that need a person out of the result.
+        case skip
+    }
+
+    package var interaction: Interaction
+    /// What the prompt says; nil for the vault's own words.
+    package var prompt: String?
+
+    package init(interaction: Interaction = .allow, prompt: String? = nil) {
+        self.interaction = interaction
+        self.prompt = prompt
+    }
+}
+
+/// What an update changes; everything it does not mention survives.
+package struct ItemChanges: Sendable {
+    package var attributes: [AttributeName: AttributeValue]
+    package var accessGroup: String?
+    package var accessControl: AccessControl?
+    package var isSynchronizable: Bool?
+    package var value: Data?
+
+    package init(
+        attributes: [AttributeName: AttributeValue] = [:], accessGroup: String? = nil,
+        accessControl: AccessControl? = nil, isSynchronizable: Bool? = nil, value: Data? = nil
+    ) {
+        self.attributes = attributes
+        self.accessGroup = accessGroup
+        self.accessControl = accessControl
+        self.isSynchronizable = isSynchronizable
+        self.value = value
+    }
+}

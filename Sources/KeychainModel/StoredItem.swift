@@ -1,0 +1,63 @@
+import Foundation
+
+/// An item as the vault returns it.
+package struct StoredItem: Sendable, Hashable {
+    package var itemClass: ItemClass
+    /// What a persistent reference names; stable for the life of the item.
+    package var identifier: UUID
+    /// Everything set by the caller plus the primary key's defaults, without the fields below.
+    package var attributes: [AttributeName: AttributeValue]
+    package var accessGroup: String
+    package var accessControl: AccessControl
+    package var isSynchronizable: Bool
+    package var isTombstone: Bool
+    package var creationDate: Date
+    package var modificationDate: Date
+    /// Nil when the item has no value, or when the value was not asked for.
+    package var value: Data?
+    /// The key half of an identity; nil for every other class.
+    package var identityKey: IdentityKey?
+
+    package init(
+        itemClass: ItemClass, identifier: UUID, attributes: [AttributeName: AttributeValue], accessGroup: String,
+        accessControl: AccessControl, isSynchronizable: Bool, isTombstone: Bool = false, creationDate: Date,
+        modificationDate: Date, value: Data? = nil
+    ) {
+        self.itemClass = itemClass
+        self.identifier = identifier
+        self.attributes = attributes
+        self.accessGroup = accessGroup
+        self.accessControl = accessControl
+        self.isSynchronizable = isSynchronizable
+        self.isTombstone = isTombstone
+        self.creationDate = creationDate
+        self.modificationDate = modificationDate
+        self.value = value
+    }
+
+    /// The key that belongs to an identity's certificate.
+    package struct IdentityKey: Sendable, Hashable {
+        package var identifier: UUID
+        package var attributes: [AttributeName: AttributeValue]
+        package var value: Data?
+
+        package init(identifier: UUID, attributes: [AttributeName: AttributeValue], value: Data?) {
+            self.identifier = identifier
+            self.attributes = attributes
+            self.value = value
+        }
+    }
+
+    /// Any attribute by name, the ones with fields of their own included.
+    package func attribute(_ name: AttributeName) -> AttributeValue? {
+        switch name {
+        case .accessGroup: .string(accessGroup)
+        case .accessible: .string(accessControl.protection.rawValue)
+        case .synchronizable: .number(isSynchronizable ? 1 : 0)
+        case .tombstone: .number(isTombstone ? 1 : 0)
+        case .creationDate: .date(creationDate)
+        case .modificationDate: .date(modificationDate)
+        default: attributes[name] ?? itemClass.schema[name]?.defaultValue
+        }
+    }
+}

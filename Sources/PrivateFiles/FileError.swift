@@ -1,0 +1,56 @@
+import Glibc
+
+/// What went wrong with a file of the vault, on which file, and what to do about it.
+package enum FileError: Error, Equatable, CustomStringConvertible {
+    case notFound(path: String)
+    /// Somebody else owns the file or folder.
+    case wrongOwner(path: String, owner: UInt32)
+    /// Other users of the machine may read or write it.
+    case tooOpen(path: String, mode: UInt32)
+    /// A symbolic link, device or folder where a regular file has to be.
+    case notRegular(path: String)
+    case alreadyExists(path: String)
+    case tooLarge(path: String, size: Int)
+    case diskFull(path: String)
+    case readOnly(path: String)
+    /// Another process kept the lock for the whole deadline.
+    case lockTimeout(path: String)
+    case system(operation: String, path: String, errno: Int32)
+
+    package var description: String {
+        switch self {
+        case .notFound(let path):
+            "\(path) does not exist"
+        case .wrongOwner(let path, let owner):
+            "\(path) belongs to user \(owner), not to you; run as that user or choose another KEYCHAIN_HOME"
+        case .tooOpen(let path, let mode):
+            "\(path) is open to other users (mode \(String(mode, radix: 8))); run: chmod go-rwx \(path)"
+        case .notRegular(let path):
+            "\(path) is not a regular file; remove what stands there"
+        case .alreadyExists(let path):
+            "\(path) exists already"
+        case .tooLarge(let path, let size):
+            "\(path) has \(size) bytes, more than such a file can have"
+        case .diskFull(let path):
+            "no space left to write \(path)"
+        case .readOnly(let path):
+            "\(path) cannot be written: the file system or folder is read-only"
+        case .lockTimeout(let path):
+            "another process holds \(path); try again when it is done"
+        case .system(let operation, let path, let errno):
+            "\(operation) \(path): \(String(cString: strerror(errno)))"
+        }
+    }
+
+    /// The error for the current `errno` after `operation` on `path` failed.
+    static func last(_ operation: String, _ path: String) -> FileError {
+        switch errno {
+        case ENOENT: .notFound(path: path)
+        case EEXIST: .alreadyExists(path: path)
+        case ELOOP: .notRegular(path: path)
+        case ENOSPC, EDQUOT: .diskFull(path: path)
+        case EROFS: .readOnly(path: path)
+        case let code: .system(operation: operation, path: path, errno: code)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import Glibc
+
+/// A folder that only its owner can enter, and the files in it that only the owner can read.
+///
+/// Every access checks that the file is regular, belongs to the calling user and is closed to
+/// everybody else, without following symbolic links.
+package struct PrivateFolder: Sendable, Hashable {
+    package let path: String
+
+    /// The folder at `path`, which must exist, be a folder of this user, and be closed to others.
+    package init(existing path: String) throws(FileError) {
+        self.path = path
+        try check()
+    }
+
+    /// The folder at `path`, made with mode 0700, with its parents, if it is not there.
+    package init(creating path: String) throws(FileError) {
+        self.path = path
+        try Self.makeFolder(path)
+        try check()
+    }
+
+    package func path(of name: String) -> String { path + "/" + name }
+
+    package func contains(_ name: String) -> Bool {
+        var info = stat()
+        return lstat(path(of: name), &info) == 0
+    }
+
+    private static func makeFolder(_ path: String) throws(FileError) {
+        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+            throw FileError.last("create folder", path)
+        }
+        try makeFolder(String(path[..<slash]))
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileError.last("create folder", path) }
+    }
+
+    private func check() throws(FileError) {
+        var info = stat()
+        guard stat(path, &info) == 0 else { throw FileError.last("examine", path) }
+        guard info.st_mode & S_IFMT == S_IFDIR else {
+            throw .system(operation: "open", path: path, errno: ENOTDIR)
+        }
+        try Self.checkPrivate(info, path)
+    }
+
+    static func checkPrivate(_ info: stat, _ path: String) throws(FileError) {
+        guard info.st_uid == geteuid() else { throw .wrongOwner(path: path, owner: info.st_uid) }
+        guard info.st_mode & 0o077 == 0 else { throw .tooOpen(path: path, mode: info.st_mode & 0o777) }
+    }
+
+    /// Checks that `name` is a regular file of this user that is closed to others.
+    package func checkFile(_ name: String) throws(FileError) {
+        let path = path(of: name)
+        var info = stat()
+        guard lstat(path, &info) == 0 else { throw FileError.last("examine", path) }
+        guard info.st_mode & S_IFMT == S_IFREG else { throw .notRegular(path: path) }
+        try Self.checkPrivate(info, path)
+    }
+
+    /// The whole contents of a small file.
+    ///
+    /// - Parameter limit: The most bytes such a file can have; a longer one is an error, not a read.
+    package func read(_ name: String, limit: Int) throws(FileError) -> Data {
+        let path = path(of: name)
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw FileError.last("open", path) }
+        defer { close(descriptor) }
+        var info = stat()
+        guard fstat(descriptor, &info) == 0 else { throw FileError.last("examine", path) }
+        guard info.st_mode & S_IFMT == S_IFREG else { throw .notRegular(path: path) }
+        try Self.checkPrivate(info, path)
+        guard info.st_size <= limit else { throw .tooLarge(path: path, size: Int(info.st_size)) }
+        var contents = Data(count: Int(info.st_size))
+        var filled = 0
+        while filled < contents.count {
+            let room = contents.count - filled
+            let got = contents.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress! + filled, room) }
+            if got < 0 {
+                if errno == EINTR { continue }
+                throw FileError.last("read", path)
+            }
+            if got == 0 { break }
+            filled += got
+        }
+        return contents.prefix(filled)
+    }
+
+    /// Replaces `name` with `contents` so that a crash at any moment leaves the old or the new file.
+    ///
+    /// Temporary file, fsync, rename, fsync of the folder.
+    package func replace(_ name: String, with contents: Data) throws(FileError) {
+        let temporary = path(of: ".\(name).\(getpid()).\(UInt64.random(in: 0 ... .max))")
+        do {
+            try Self.writeNew(temporary, contents)
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+        guard rename(temporary, path(of: name)) == 0 else {
+            let failure = FileError.last("replace", path(of: name))
+            unlink(temporary)
+            throw failure
+        }
+        try synchronize()
+    }
+
+    /// Makes an empty file with mode 0600 unless there is one already.
+    package func touch(_ name: String) throws(FileError) {
+        let path = path(of: name)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileError.last("create", path) }
+        close(descriptor)
+    }
+
+    package func remove(_ name: String) throws(FileError) {
+        guard unlink(path(of: name)) == 0 || errno == ENOENT else { throw FileError.last("remove", path(of: name)) }
+    }
+
+    /// Makes the folder's list of files durable.
+    package func synchronize() throws(FileError) {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError.last("open", path) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw FileError.last("flush", path) }
+    }
+
+    private static func writeNew(_ path: String, _ contents: Data) throws(FileError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileError.last("create", path) }
+        defer { close(descriptor) }
+        var written = 0
+        while written < contents.count {
+            let rest = contents.count - written
+            let put = contents.withUnsafeBytes { write(descriptor, $0.baseAddress! + written, rest) }
+            if put < 0 {
+                if errno == EINTR { continue }
+                throw FileError.last("write", path)
+            }
+            written += put
+        }
+        guard fsync(descriptor) == 0 else { throw FileError.last("flush", path) }
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import KeychainModel
+
+/// The attributes of an item as the bytes that get sealed.
+///
+///     1 byte   version, 1
+///     1 byte   1 if the access control has flags, else 0
+///     8 bytes  access control flags
+///     8 bytes  creation date, 8 bytes modification date: IEEE 754 seconds since 2001-01-01 UTC
+///     2 bytes  length of the access group, then its UTF-8 bytes
+///     2 bytes  number of attributes, then for each: name (4), type (1), length (4), bytes
+///
+/// Integers are big-endian; attributes ascend by name. Types: 1 string (UTF-8), 2 data, 3 number
+/// (64-bit two's complement), 4 real (IEEE 754), 5 date (as above).
+package struct ItemMetadata: Sendable, Hashable {
+    package var accessControlFlags: AccessControl.Flags?
+    package var creationDate: Date
+    package var modificationDate: Date
+    package var accessGroup: String
+    package var attributes: [AttributeName: AttributeValue]
+
+    package init(
+        accessControlFlags: AccessControl.Flags?, creationDate: Date, modificationDate: Date, accessGroup: String,
+        attributes: [AttributeName: AttributeValue]
+    ) {
+        self.accessControlFlags = accessControlFlags
+        self.creationDate = creationDate
+        self.modificationDate = modificationDate
+        self.accessGroup = accessGroup
+        self.attributes = attributes
+    }
+
+    package func encoded() throws(SealingError) -> Data {
+        guard accessGroup.utf8.count <= UInt16.max, attributes.count <= UInt16.max else {
+            throw .malformed("access group or attribute count too large")
+        }
+        var out = Data(capacity: 64 + attributes.count * 24)
+        out.append(1)
+        out.append(accessControlFlags == nil ? 0 : 1)
+        out.append(bigEndian: accessControlFlags?.rawValue ?? 0)
+        out.append(bigEndian: creationDate.timeIntervalSinceReferenceDate.bitPattern)
+        out.append(bigEndian: modificationDate.timeIntervalSinceReferenceDate.bitPattern)
+        out.append(bigEndian: UInt16(accessGroup.utf8.count))
+        out.append(contentsOf: accessGroup.utf8)
+        out.append(bigEndian: UInt16(attributes.count))
+        for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+            out.append(bigEndian: name.code)
+            switch value {
+            case .string(let string): Self.append(type: 1, Data(string.utf8), to: &out)
+            case .data(let data): Self.append(type: 2, data, to: &out)
+            case .number(let number): Self.append(type: 3, Self.bytes(number), to: &out)
+            case .real(let real): Self.append(type: 4, Self.bytes(real.bitPattern), to: &out)
+            case .date(let date):
+                Self.append(type: 5, Self.bytes(date.timeIntervalSinceReferenceDate.bitPattern), to: &out)
+            }
+        }
+        return out
+    }
+
+    package init(decoding data: Data) throws(SealingError) {
+        var reader = Reader(data)
+        guard try reader.integer(UInt8.self) == 1 else { throw .malformed("attribute encoding version") }
+        let hasFlags = try reader.integer(UInt8.self)
+        let flags = try reader.integer(UInt64.self)
+        guard hasFlags <= 1 else { throw .malformed("access control") }
+        accessControlFlags = hasFlags == 1 ? AccessControl.Flags(rawValue: flags) : nil
+        creationDate = try reader.date()
+        modificationDate = try reader.date()
+        accessGroup = try reader.string(count: Int(try reader.integer(UInt16.self)))
+        let count = Int(try reader.integer(UInt16.self))
+        attributes = Dictionary(minimumCapacity: min(count, 64))
+        for _ in 0..<count {
+            let name = AttributeName(code: try reader.integer(UInt32.self))
+            let type = try reader.integer(UInt8.self)
+            let length = Int(try reader.integer(UInt32.self))
+            let value: AttributeValue
+            switch (type, length) {
+            case (1, _): value = .string(try reader.string(count: length))
+            case (2, _): value = .data(try reader.data(count: length))
+            case (3, 8): value = .number(try reader.integer(Int64.self))
+            case (4, 8): value = .real(Double(bitPattern: try reader.integer(UInt64.self)))
+            case (5, 8): value = .date(try reader.date())
+            default: throw .malformed("attribute type \(type)")
+            }
+            guard attributes.updateValue(value, forKey: name) == nil else { throw .malformed("attribute twice") }
+        }
+        guard reader.isAtEnd else { throw .malformed("bytes after the attributes") }
+    }
+
+    private static func append(type: UInt8, _ bytes: Data, to out: inout Data) {
+        out.append(type)
+        out.append(bigEndian: UInt32(truncatingIfNeeded: bytes.count))
+        out.append(bytes)
+    }
+
+    private static func bytes(_ integer: some FixedWidthInteger) -> Data {
+        withUnsafeBytes(of: integer.bigEndian) { Data($0) }
+    }
+}
+
+/// Reads big-endian fields from bytes that may end too early.
+private struct Reader {
+    private let data: Data
+    private var position: Data.Index
+
+    init(_ data: Data) {
+        self.data = data
+        position = data.startIndex
+    }
+
+    var isAtEnd: Bool { position == data.endIndex }
+
+    mutating func data(count: Int) throws(SealingError) -> Data {
+        guard count <= data.endIndex - position else { throw .malformed("attributes end early") }
+        defer { position += count }
+        return Data(data[position..<(position + count)])
+    }
+
+    mutating func integer<Integer: FixedWidthInteger>(_: Integer.Type) throws(SealingError) -> Integer {
+        let size = MemoryLayout<Integer>.size
+        guard size <= data.endIndex - position else { throw .malformed("attributes end early") }
+        defer { position += size }
+        return data[position..<(position + size)].withUnsafeBytes {
+            Integer(bigEndian: $0.loadUnaligned(as: Integer.self))
+        }
+    }
+
+    mutating func string(count: Int) throws(SealingError) -> String {
+        guard let string = String(data: try data(count: count), encoding: .utf8) else { throw .malformed("not UTF-8") }
+        return string
+    }
+
+    mutating func date() throws(SealingError) -> Date {
+        Date(timeIntervalSinceReferenceDate: Double(bitPattern: try integer(UInt64.self)))
+    }
+}

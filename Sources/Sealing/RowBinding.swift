@@ -1,0 +1,76 @@
+import Foundation
+import KeychainModel
+
+/// The parts of a row that are readable without a key, and that every sealed part is bound to.
+///
+/// As additional data of the AEAD they make it impossible to move a field to another row, another
+/// class, another access group or another protection without being noticed.
+package struct RowBinding: Sendable, Hashable {
+    package var rowID: Int64
+    package var identifier: UUID
+    package var itemClass: ItemClass
+    package var protection: ProtectionClass
+    package var isSynchronizable: Bool
+    package var isTombstone: Bool
+    /// The keyed digest of the access group.
+    package var group: Int64
+    /// The keyed digest of the primary key.
+    package var primaryKey: Data
+    /// The keyed digests of every searchable attribute, ascending.
+    package var terms: [Int64]
+
+    package init(
+        rowID: Int64, identifier: UUID, itemClass: ItemClass, protection: ProtectionClass, isSynchronizable: Bool,
+        isTombstone: Bool, group: Int64, primaryKey: Data, terms: [Int64]
+    ) {
+        self.rowID = rowID
+        self.identifier = identifier
+        self.itemClass = itemClass
+        self.protection = protection
+        self.isSynchronizable = isSynchronizable
+        self.isTombstone = isTombstone
+        self.group = group
+        self.primaryKey = primaryKey
+        self.terms = terms
+    }
+
+    /// What the value is bound to: everything that stays the same while attributes change.
+    func valueContext(accessControl: AccessControl) -> Data {
+        var context = Data("value".utf8)
+        appendIdentity(to: &context)
+        context.append(accessControl.flags == nil ? 0 : 1)
+        context.append(bigEndian: accessControl.flags?.rawValue ?? 0)
+        return context
+    }
+
+    /// What the attributes are bound to: the whole row, the sealed value's key, nonce and tag included.
+    func metadataContext(valueSeal: Data) -> Data {
+        var context = Data("attrs".utf8)
+        appendIdentity(to: &context)
+        context.append(isSynchronizable ? 1 : 0)
+        context.append(isTombstone ? 1 : 0)
+        context.append(primaryKey)
+        context.append(bigEndian: UInt32(terms.count))
+        for term in terms { context.append(bigEndian: term) }
+        context.append(valueSeal)
+        return context
+    }
+
+    private func appendIdentity(to context: inout Data) {
+        context.append(Self.formatVersion)
+        context.append(itemClass.storedCode)
+        context.append(protection.storedCode)
+        context.append(bigEndian: rowID)
+        withUnsafeBytes(of: identifier.uuid) { context.append(contentsOf: $0) }
+        context.append(bigEndian: group)
+    }
+
+    /// The version of everything sealed in a row.
+    package static let formatVersion: UInt8 = 1
+}
+
+extension Data {
+    mutating func append(bigEndian integer: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: integer.bigEndian) { append(contentsOf: $0) }
+    }
+}

@@ -1,0 +1,80 @@
+import Access
+import Foundation
+import Glibc
+import Synchronization
+
+/// The vault this process uses when nobody says otherwise, and who this process claims to be.
+///
+/// Embedded in the caller's process, identity is declared and not proven: an API call, else the
+/// environment, else the executable's name.
+package enum ProcessVault {
+    private struct State {
+        var vault: (any Vault)?
+        var client: Client?
+        var replacement: (any VaultSessionProvider)?
+    }
+
+    private static let state = Mutex(State())
+
+    /// The process's session; opens or creates the vault at the first call.
+    package static func session() throws(VaultError) -> VaultSession {
+        try state.withLock { state throws(VaultError) in
+            if let replacement = state.replacement { return replacement.session }
+            let vault: any Vault
+            if let open = state.vault {
+                vault = open
+            } else {
+                vault = try EmbeddedVault.open(at: defaultPath())
+                state.vault = vault
+            }
+            let client = state.client ?? environmentClient()
+            state.client = client
+            return VaultSession(vault: vault, client: client)
+        }
+    }
+
+    /// Declares who this process is; the first group is where its new items go.
+    package static func declare(_ client: Client) {
+        state.withLock { $0.client = client }
+    }
+
+    /// Puts a provider in the place of the process's vault, for code under test that leaves its task.
+    package static func replace(with provider: (any VaultSessionProvider)?) {
+        state.withLock { $0.replacement = provider }
+    }
+
+    /// `$KEYCHAIN_HOME`, else `$XDG_DATA_HOME/keychain`, else `~/.local/share/keychain`.
+    package static func defaultPath() throws(VaultError) -> String {
+        if let home = environment("KEYCHAIN_HOME") { return home }
+        if let data = environment("XDG_DATA_HOME"), data.hasPrefix("/") { return data + "/keychain" }
+        if let home = environment("HOME") { return home + "/.local/share/keychain" }
+        throw .unusableVault(reason: "no place for the vault: set KEYCHAIN_HOME to a folder of your own")
+    }
+
+    /// Who the environment says this is: `KEYCHAIN_ACCESS_GROUPS`, separated by commas, else one group
+    /// with the executable's name.
+    package static func environmentClient() -> Client {
+        let name = executableName()
+        let groups = (environment("KEYCHAIN_ACCESS_GROUPS") ?? "")
+            .split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        return Client(identifier: name, accessGroups: groups.isEmpty ? [name] : groups)
+    }
+
+    private static func executableName() -> String {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0 else { return nameFromArguments() }
+        let path = String(decoding: buffer[..<count], as: UTF8.self)
+        return path.split(separator: "/").last.map(String.init) ?? path
+    }
+
+    /// The name from the command line, where /proc is not mounted.
+    private static func nameFromArguments() -> String {
+        CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "unknown"
+    }
+
+    private static func environment(_ name: String) -> String? {
+        guard let value = getenv(name), value.pointee != 0 else { return nil }
+        return String(cString: value)
+    }
+}
