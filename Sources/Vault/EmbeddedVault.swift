@@ -75,7 +75,7 @@ package final class EmbeddedVault: Vault {
 
     /// Runs `body` on a connection, with the keys that the rows are sealed under.
     func reading<Result>(
-        _ body: (borrowing ItemStore.Reader, OpenedKeybag) throws -> Result
+        _ body: (ItemStore.Reader, OpenedKeybag) throws -> Result
     ) throws(VaultError) -> Result {
         try retrying { keybag in
             try store.read { reader in
@@ -93,7 +93,7 @@ package final class EmbeddedVault: Vault {
 
     /// Runs `body` in a transaction that is durable when this returns.
     func writing<Result>(
-        _ body: (borrowing ItemStore.Writer, OpenedKeybag) throws -> Result
+        _ body: (ItemStore.Writer, OpenedKeybag) throws -> Result
     ) throws(VaultError) -> Result {
         let result = try retrying { keybag in
             try checkStoreIsInPlace()
