@@ -33,7 +33,7 @@ extension EmbeddedVault {
         in reader: ItemStore.Reader, _ keybag: OpenedKeybag
     ) throws -> [Found] {
         if query.limit == 0 { return [] }
-        let plan = try SearchPlan(query, authorization: authorization, index: keybag.index)
+        let plan = try SearchPlan(query, authorization: authorization, keybag: keybag)
         var presence = PresenceCheck(query.authentication, client: authorization.client, authenticator: authenticator)
         var filter = ItemFilterEvaluator(query.filters)
         var found: [Found] = []

@@ -25,7 +25,7 @@ extension EmbeddedVault {
         _ query: ItemQuery, _ authorization: Authorization, in reader: ItemStore.Reader,
         _ keybag: OpenedKeybag
     ) throws -> [ItemRow] {
-        let plan = try SearchPlan(query, authorization: authorization, index: keybag.index)
+        let plan = try SearchPlan(query, authorization: authorization, keybag: keybag)
         let rows = try reader.rows(plan.search, includingCiphertext: plan.needsOpenedAttributes)
         guard plan.needsOpenedAttributes else { return rows }
         var filter = ItemFilterEvaluator(query.filters)
