@@ -72,7 +72,7 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "KeychainCommand",
-            dependencies: ["Access", "Keychain", "KeychainModel", "KeychainServices", "Vault", arguments],
+            dependencies: ["Access", "KeychainModel", "SecureMemory", "Vault", arguments],
             swiftSettings: strict),
         .executableTarget(
             name: "ConformanceCommand",
@@ -85,6 +85,8 @@ let package = Package(
             dependencies: ["Access", "Enclave", "Keybag", "KeychainModel", "PrivateFiles", "Vault"],
             path: "Tests/TestSupport",
             swiftSettings: strict),
+        .testTarget(
+            name: "CommandTests", dependencies: ["KeychainCommand"], exclude: ["Transcripts"], swiftSettings: strict),
         .testTarget(
             name: "VaultTests",
             dependencies: [
