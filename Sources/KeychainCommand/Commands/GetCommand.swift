@@ -35,8 +35,12 @@ struct GetCommand: DocumentedCommand {
     }
 
     func run() throws {
+        try Self.run(PasswordSearch(name, scope), noNewline: noNewline, json: json)
+    }
+
+    static func run(_ search: PasswordSearch, noNewline: Bool = false, json: Bool = false) throws(Failure) {
         let session = try VaultSession.ofOwner()
-        let item = try PasswordSearch(name, scope).one(in: session, includingValues: true)
+        let item = try search.one(in: session, includingValues: true)
         guard let secret = item.value else {
             throw Failure(status: SecurityStatus.itemNotFound, "the item holds no secret: store one with `keychain set`")
         }

@@ -35,11 +35,16 @@ struct ItemScope: ParsableArguments {
 struct PasswordSearch {
     let query: ItemQuery
 
-    init(_ name: PasswordName, _ scope: ItemScope) {
+    init(service: String, account: String, group: String? = nil, synchronizable: SynchronizableScope = .any) {
         query = ItemQuery(
-            itemClass: .genericPassword,
-            attributes: [.service: .string(name.service), .account: .string(name.account)],
-            accessGroup: scope.group, synchronizable: scope.synchronizableScope)
+            itemClass: .genericPassword, attributes: [.service: .string(service), .account: .string(account)],
+            accessGroup: group, synchronizable: synchronizable)
+    }
+
+    init(_ name: PasswordName, _ scope: ItemScope) {
+        self.init(
+            service: name.service, account: name.account, group: scope.group,
+            synchronizable: scope.synchronizableScope)
     }
 
     /// The one item that the search finds.

@@ -9,12 +9,15 @@ struct ManualPage {
     let path: [String]
     let seeAlso: [String]
 
+    /// When the words were changed last, so that the same program makes the same pages.
+    private static let date = "November 21, 2026"
+
     var name: String { path.joined(separator: "-") }
     var fileName: String { name + ".1" }
 
     var source: String {
         var lines = [
-            ".Dd $Mdocdate$", ".Dt \(Mdoc.text(name.uppercased())) 1", ".Os",
+            ".Dd \(Self.date)", ".Dt \(Mdoc.text(name.uppercased())) 1", ".Os",
             ".Sh NAME", ".Nm \(Mdoc.text(name))",
             ".Nd \(Mdoc.text(lowercasedFirst(command.summary)))",
             ".Sh SYNOPSIS",
