@@ -46,7 +46,8 @@ package struct Certificate: Hashable, Sendable {
         notAfter = try CertificateTime.date(of: validity[1], as: "certificate validity")
         subject = try DistinguishedName(node: fields.removeFirst(), as: "certificate subject")
         publicKey = try PublicKeyInfo(node: fields.removeFirst(), as: "certificate public key")
-        for uniqueIdentifier in 1...2 as ClosedRange<UInt> where fields.first?.identifier == .context(uniqueIdentifier) {
+        for uniqueIdentifier in 1...2 as ClosedRange<UInt> where fields.first?.identifier == .context(uniqueIdentifier)
+        {
             _ = try fields.removeFirst().bytes(of: .context(uniqueIdentifier), as: "certificate unique identifier")
         }
         let extensions = try CertificateExtensions(from: &fields)
