@@ -14,7 +14,7 @@ public final class SecIdentity: NSObject, Sendable {
 
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? SecIdentity else { return false }
-        return certificate.isEqual(other.certificate) && privateKey.isEqual(other.key)
+        return certificate.isEqual(other.certificate) && key.isEqual(other.key)
     }
 
     public override var hash: Int { certificate.hash }
