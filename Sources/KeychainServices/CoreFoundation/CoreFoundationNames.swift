@@ -65,11 +65,15 @@ public final class CFAllocator: NSObject, Sendable {
 }
 
 /// The default allocator. Equivalent to passing `nil`.
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 public let kCFAllocatorDefault: CFAllocator! = CFAllocator.standard
 
 /// The Boolean 'true', which is an object of its own and not the number 1.
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 public let kCFBooleanTrue: CFBoolean! = NSNumber(value: true)
 /// The Boolean 'false', which is an object of its own and not the number 0.
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 public let kCFBooleanFalse: CFBoolean! = NSNumber(value: false)
 /// The null object.
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 public let kCFNull: CFNull! = NSNull()
