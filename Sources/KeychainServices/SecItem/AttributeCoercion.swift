@@ -98,9 +98,10 @@ enum AttributeCoercion {
         return numeric(number)
     }
 
+    /// Whole numbers are integers, whatever type they came in.
     private static func numeric(_ number: NSNumber) -> AttributeValue {
-        let double = number.doubleValue
-        return double == double.rounded() && abs(double) < 0x1p63 ? .number(number.int64Value) : .real(double)
+        if let integer = Int64(exactly: number) { return .number(integer) }
+        return .real(number.doubleValue)
     }
 
     private static func date(_ value: Any) throws(SecItemFailure) -> AttributeValue {
