@@ -92,5 +92,9 @@ let package = Package(
                 "TestSupport", "Vault", sqlite,
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "KeychainServicesTests",
+            dependencies: ["Access", "KeychainModel", "KeychainServices", "Security", "TestSupport", "Vault"],
+            swiftSettings: strict),
     ]
 )
