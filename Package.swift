@@ -91,5 +91,14 @@ let package = Package(
                 "TestSupport", "Vault", sqlite,
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "CertificatesTests",
+            dependencies: ["Certificates", asn1, crypto],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "KeychainServicesTests",
+            dependencies: ["Certificates", "KeychainModel", "KeychainServices"],
+            swiftSettings: strict),
     ]
 )
