@@ -40,13 +40,20 @@ package final class ItemStore: Sendable {
     }
 
     /// Reads without a transaction around: each search is one statement and therefore atomic.
-    package func read<Result>(_ body: (borrowing Reader) throws -> Result) throws -> Result {
-        try database.unsafeRead { try body(Reader(database: $0)) }
+    ///
+    /// - Parameter keybag: The keybag the rows must belong to; nil to read whatever there is.
+    package func read<Result>(under keybag: UUID? = nil, _ body: (Reader) throws -> Result) throws -> Result {
+        try database.unsafeRead { try body(Reader(database: $0, keybag: keybag)) }
     }
 
     /// Runs `body` in a transaction that is durable when this returns, or undone when it throws.
-    package func write<Result>(_ body: (borrowing Writer) throws -> Result) throws -> Result {
-        try database.write { try body(Writer(database: $0)) }
+    ///
+    /// - Throws: ``StoreError/otherKeybag`` when the rows do not belong to `keybag`.
+    package func write<Result>(under keybag: UUID? = nil, _ body: (Writer) throws -> Result) throws -> Result {
+        try database.write { database in
+            if let keybag, try Schema.keybagIdentifier(in: database) != keybag { throw StoreError.otherKeybag }
+            return try body(Writer(database: database, keybag: keybag))
+        }
     }
 
     /// SQLite's own check of the file's structure; empty when nothing is wrong.

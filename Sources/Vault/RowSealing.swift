@@ -122,7 +122,7 @@ extension OpenedKeybag {
         return RowBinding(
             rowID: rowID, identifier: item.identifier, itemClass: item.itemClass,
             protection: item.accessControl.protection, isSynchronizable: item.isSynchronizable,
-            isTombstone: item.isTombstone, group: index.group(item.accessGroup), primaryKey: primaryKey(of: item),
+            isTombstone: item.isTombstone, group: groupDigest(item.accessGroup), primaryKey: primaryKey(of: item),
             terms: terms.sorted())
     }
 
