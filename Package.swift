@@ -93,8 +93,15 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "CertificatesTests",
+            dependencies: ["Certificates", asn1, crypto],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        .testTarget(
             name: "KeychainServicesTests",
-            dependencies: ["Access", "KeychainModel", "KeychainServices", "Security", "TestSupport", "Vault"],
+            dependencies: [
+                "Access", "Certificates", "KeychainModel", "KeychainServices", "Security", "TestSupport", "Vault",
+            ],
             swiftSettings: strict),
     ]
 )
