@@ -25,6 +25,7 @@ extension BoundKeychain {
             guard try present.map({ data throws(KeychainError) in try Value(keychainData: data) }) == expected else {
                 return false
             }
+            if newData == present { return true }
             if try exchange(account, expecting: present, with: newData) { return true }
         }
         throw .contended

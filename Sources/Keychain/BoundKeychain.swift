@@ -50,7 +50,8 @@ struct BoundKeychain: Sendable {
         all[.account] = .string(account)
         return NewItem(
             itemClass: itemClass, attributes: all, accessGroup: accessGroup, accessControl: try accessControl(),
-            isSynchronizable: keychain.isSynchronizable, value: value)
+            isSynchronizable: keychain.isSynchronizable, value: value,
+            authentication: keychain.interaction.options)
     }
 
     private func named(
