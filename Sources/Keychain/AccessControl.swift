@@ -4,8 +4,8 @@ extension Keychain {
     /// What must hold before the value of an item is handed out: the flags of Apple's
     /// `SecAccessControlCreateFlags`.
     ///
-    /// Several conditions without ``or`` must all hold. Storing and removing an item never asks; reading
-    /// and updating it does.
+    /// Several conditions without ``or`` must all hold. Storing a new item and removing one never asks;
+    /// reading one and storing over it does.
     ///
     /// ```swift
     /// let keychain = Keychain(service: "com.example.bank", accessControl: .userPresence)
@@ -47,7 +47,7 @@ extension Keychain {
         }
     }
 
-    /// Whether and how a person may be asked when an item with an ``AccessControl`` is read.
+    /// Whether and how a person may be asked when an item with an ``AccessControl`` is read or changed.
     public struct Interaction: Sendable, Hashable {
         enum Policy: Hashable { case allow, fail, skip }
         let policy: Policy
@@ -63,10 +63,12 @@ extension Keychain {
             Interaction(policy: .allow, prompt: prompt)
         }
 
-        /// Do not ask: reading such an item fails with ``KeychainError/Code/interactionNotAllowed``.
+        /// Do not ask: reading or changing such an item fails with
+        /// ``KeychainError/Code/interactionNotAllowed``.
         public static let forbidden = Interaction(policy: .fail, prompt: nil)
 
-        /// Do not ask: such items are left out as if they were not there.
+        /// Do not ask: reading leaves such items out as if they were not there; changing one fails as with
+        /// ``forbidden``.
         public static let skipped = Interaction(policy: .skip, prompt: nil)
 
         var options: AuthenticationOptions {

@@ -1,26 +1,16 @@
 import Foundation
-import KeychainModel
 
 extension BoundKeychain {
     /// How often an update starts again when others keep changing the item. Each failed attempt means
     /// that somebody else's change went through, so only a runaway writer uses them all up.
     static let updateAttempts = 1_000
 
-    /// The bytes an update starts from; nil if there is no item.
-    func dataForUpdate(_ account: String) throws(KeychainError) -> Data? {
-        guard let item = try item(account, includingValue: true) else { return nil }
-        guard let data = item.value else {
-            throw .invalidRequest("the item has no value to update; set one first")
-        }
-        return data
-    }
-
     func replace<Value: KeychainValue & Equatable>(
         _ account: String, expecting expected: Value?, with new: Value?
     ) throws(KeychainError) -> Bool {
         let newData = try new?.keychainData()
         for _ in 0..<Self.updateAttempts {
-            let present = try dataForUpdate(account)
+            let present = try dataForChange(account)
             // Values are compared, not bytes: two encodings of one value are the same value.
             guard try present.map({ data throws(KeychainError) in try Value(keychainData: data) }) == expected else {
                 return false
@@ -35,7 +25,7 @@ extension BoundKeychain {
         _ account: String, _ body: (inout Value?) throws(KeychainError) -> Void
     ) throws(KeychainError) -> Value? {
         for _ in 0..<Self.updateAttempts {
-            let present = try dataForUpdate(account)
+            let present = try dataForChange(account)
             var value = try present.map { data throws(KeychainError) in try Value(keychainData: data) }
             try body(&value)
             let new = try value?.keychainData()

@@ -51,7 +51,20 @@ struct BoundKeychain: Sendable {
         return NewItem(
             itemClass: itemClass, attributes: all, accessGroup: accessGroup, accessControl: try accessControl(),
             isSynchronizable: keychain.isSynchronizable, value: value,
-            authentication: keychain.interaction.options)
+            authentication: changeAuthentication)
+    }
+
+    /// An item that is to be changed cannot be left out, so leaving out becomes refusing.
+    private var changeAuthentication: AuthenticationOptions {
+        var options = keychain.interaction.options
+        if options.interaction == .skip { options.interaction = .fail }
+        return options
+    }
+
+    private func changeQuery(_ account: String) -> ItemQuery {
+        var query = query(account)
+        query.authentication = changeAuthentication
+        return query
     }
 
     private func named(
@@ -74,8 +87,12 @@ struct BoundKeychain: Sendable {
     // MARK: - One item
 
     func item(_ account: String, includingValue: Bool) throws(KeychainError) -> StoredItem? {
+        try first(query(account, limit: 1), includingValue: includingValue)
+    }
+
+    private func first(_ query: ItemQuery, includingValue: Bool) throws(KeychainError) -> StoredItem? {
         do {
-            return try vault.copy(query(account, limit: 1), includingValues: includingValue, as: client).first
+            return try vault.copy(query, includingValues: includingValue, as: client).first
         } catch .itemNotFound {
             return nil
         } catch {
@@ -85,6 +102,17 @@ struct BoundKeychain: Sendable {
 
     func data(_ account: String) throws(KeychainError) -> Data? {
         try item(account, includingValue: true)?.value
+    }
+
+    /// The bytes a change starts from; nil if there is no item.
+    func dataForChange(_ account: String) throws(KeychainError) -> Data? {
+        var query = changeQuery(account)
+        query.limit = 1
+        guard let item = try first(query, includingValue: true) else { return nil }
+        guard let data = item.value else {
+            throw .invalidRequest("the item has no value to change; set one first")
+        }
+        return data
     }
 
     func get<Value: KeychainValue>(_ account: String) throws(KeychainError) -> Value? {
@@ -129,14 +157,14 @@ struct BoundKeychain: Sendable {
     func setAttributes(_ account: String, _ attributes: KeychainItem.Attributes) throws(KeychainError) {
         let changes = ItemChanges(attributes: try named(attributes))
         _ = try KeychainError.translating { () throws(VaultError) in
-            try vault.update(query(account), with: changes, as: client)
+            try vault.update(changeQuery(account), with: changes, as: client)
         }
     }
 
     func protect(_ account: String) throws(KeychainError) {
         let changes = ItemChanges(accessControl: try accessControl())
         _ = try KeychainError.translating { () throws(VaultError) in
-            try vault.update(query(account), with: changes, as: client)
+            try vault.update(changeQuery(account), with: changes, as: client)
         }
     }
 

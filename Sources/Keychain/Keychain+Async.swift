@@ -48,15 +48,34 @@ extension Keychain {
         }
     }
 
-    /// Reads a value, changes it and stores it as one atomic step; the change may itself be
-    /// asynchronous.
+    /// Reads a value, changes it and stores it as one atomic step. See the synchronous form.
     ///
-    /// `body` runs where the caller runs. It runs again when another thread or process changed the item
-    /// in the meantime, so what it does must bear repeating.
+    /// `body` runs where the caller runs, and again when another thread or process changed the item in
+    /// the meantime.
     ///
     /// ```swift
-    /// try await keychain.update(Session.self, for: "session") { session in
-    ///     session = try await server.refresh(session)
+    /// try await keychain.update(Int.self, for: "launches") { $0 = ($0 ?? 0) + 1 }
+    /// ```
+    ///
+    /// - Returns: The value that is stored now.
+    @discardableResult
+    public nonisolated(nonsending) func update<Value: KeychainValue>(
+        _ type: Value.Type = Value.self, for account: String,
+        _ body: (inout Value?) throws(KeychainError) -> Void
+    ) async throws(KeychainError) -> Value? {
+        try await refresh(type, for: account) { value throws(KeychainError) in try body(&value) }
+    }
+
+    /// Reads a value, makes a newer one of it, which may take a while, and stores that as one atomic
+    /// step.
+    ///
+    /// This is ``update(_:for:_:)`` for a change that has to wait, such as for a server. It runs where
+    /// the caller runs; nothing is locked in the meantime, so it runs again when another thread or
+    /// process changed the item, and must bear repeating.
+    ///
+    /// ```swift
+    /// try await keychain.refresh(Session.self, for: "session") { session in
+    ///     session = await server.renew(session)
     /// }
     /// ```
     ///
@@ -64,13 +83,13 @@ extension Keychain {
     /// - Throws: ``KeychainError/Code/busy`` when others change the item a thousand times in a row, and
     ///   what `body` throws, in which case nothing is stored.
     @discardableResult
-    public func update<Value: KeychainValue>(
-        _ type: Value.Type = Value.self, for account: String, isolation: isolated (any Actor)? = #isolation,
+    public nonisolated(nonsending) func refresh<Value: KeychainValue>(
+        _ type: Value.Type = Value.self, for account: String,
         _ body: (inout Value?) async throws(KeychainError) -> Void
     ) async throws(KeychainError) -> Value? {
         for _ in 0..<BoundKeychain.updateAttempts {
             let present = try await inBackground { bound throws(KeychainError) in
-                try bound.dataForUpdate(account)
+                try bound.dataForChange(account)
             }
             var value = try present.map { data throws(KeychainError) in try Value(keychainData: data) }
             try await body(&value)
@@ -120,8 +139,7 @@ extension Keychain {
         try await inBackground { bound throws(KeychainError) in try bound.removeAll() }
     }
 
-    func inBackground<Result: Sendable>(
-        isolation: isolated (any Actor)? = #isolation,
+    nonisolated(nonsending) func inBackground<Result: Sendable>(
         _ work: @escaping @Sendable (BoundKeychain) throws(KeychainError) -> Result
     ) async throws(KeychainError) -> Result {
         // The session of the task is looked up here, where the task is; the process's own is opened over

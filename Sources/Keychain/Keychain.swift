@@ -55,7 +55,7 @@ public struct Keychain: Sendable, Hashable {
     /// account are two items.
     public var isSynchronizable: Bool
 
-    /// Whether and how a person may be asked when a value is read.
+    /// Whether and how a person may be asked when an item needs one.
     public var interaction: Interaction
 
     /// The generic passwords of a service.

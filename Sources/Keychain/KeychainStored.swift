@@ -78,7 +78,9 @@ public struct KeychainStored<Value: KeychainValue>: Sendable {
     public var wrappedValue: Value? {
         get {
             do {
-                return try get()
+                let value = try keychain.get(Value.self, for: account)
+                outcome.succeed()
+                return value
             } catch {
                 // A value that stays unreadable is reported once, not at each look at it.
                 if outcome.fail(error) { report(error, declaration) }
@@ -89,7 +91,6 @@ public struct KeychainStored<Value: KeychainValue>: Sendable {
             do {
                 try set(newValue)
             } catch {
-                outcome.fail(error)
                 report(error, declaration)
             }
         }
