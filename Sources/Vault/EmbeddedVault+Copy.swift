@@ -30,10 +30,10 @@ extension EmbeddedVault {
     /// The items that `query` finds, opened and, where they ask for a person, authenticated.
     func items(
         _ query: ItemQuery, _ authorization: Authorization, includingValues: Bool,
-        in reader: borrowing ItemStore.Reader, _ keybag: OpenedKeybag
+        in reader: ItemStore.Reader, _ keybag: OpenedKeybag
     ) throws -> [Found] {
         if query.limit == 0 { return [] }
-        let plan = try SearchPlan(query, authorization: authorization, index: keybag.index)
+        let plan = try SearchPlan(query, authorization: authorization, keybag: keybag)
         var presence = PresenceCheck(query.authentication, client: authorization.client, authenticator: authenticator)
         var filter = ItemFilterEvaluator(query.filters)
         var found: [Found] = []

@@ -22,10 +22,10 @@ extension EmbeddedVault {
     /// Deletion needs no key where digests decide what is meant, so that locked and damaged items can
     /// be deleted too.
     func rowsToDelete(
-        _ query: ItemQuery, _ authorization: Authorization, in reader: borrowing ItemStore.Reader,
+        _ query: ItemQuery, _ authorization: Authorization, in reader: ItemStore.Reader,
         _ keybag: OpenedKeybag
     ) throws -> [ItemRow] {
-        let plan = try SearchPlan(query, authorization: authorization, index: keybag.index)
+        let plan = try SearchPlan(query, authorization: authorization, keybag: keybag)
         let rows = try reader.rows(plan.search, includingCiphertext: plan.needsOpenedAttributes)
         guard plan.needsOpenedAttributes else { return rows }
         var filter = ItemFilterEvaluator(query.filters)

@@ -14,7 +14,7 @@ extension EmbeddedVault {
         return try writing { writer, keybag in
             // Whether the class key is there is decided before uniqueness: adding an existing item to a
             // locked vault is refused for the lock.
-            _ = try keybag.keys.keys(for: stored.accessControl.protection)
+            try keybag.keys.checkAvailable(stored.accessControl.protection)
             try self.makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
             try self.insert(stored, in: writer, keybag)
             return stored
@@ -26,7 +26,7 @@ extension EmbeddedVault {
         try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
         let stored = try storedForm(of: item, authorization)
         return try writing { writer, keybag in
-            _ = try keybag.keys.keys(for: stored.accessControl.protection)
+            try keybag.keys.checkAvailable(stored.accessControl.protection)
             guard let existing = try self.liveItem(withPrimaryKeyOf: stored, in: writer, keybag) else {
                 try self.makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
                 try self.insert(stored, in: writer, keybag)
@@ -51,7 +51,7 @@ extension EmbeddedVault {
         try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
         let stored = try storedForm(of: item, authorization)
         return try writing { writer, keybag in
-            _ = try keybag.keys.keys(for: stored.accessControl.protection)
+            try keybag.keys.checkAvailable(stored.accessControl.protection)
             guard let existing = try self.liveItem(withPrimaryKeyOf: stored, in: writer, keybag) else {
                 guard expected == nil, item.value != nil else { return false }
                 try self.makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
