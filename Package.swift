@@ -86,6 +86,12 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: strict),
         .testTarget(
+            name: "KeychainTests",
+            dependencies: [
+                "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "TestSupport", "Vault",
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "VaultTests",
             dependencies: [
                 "Access", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing", "SecureMemory",
