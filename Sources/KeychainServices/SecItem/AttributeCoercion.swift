@@ -77,7 +77,7 @@ enum AttributeCoercion {
     private static func data(_ value: Any, of name: AttributeName) throws(SecItemFailure) -> AttributeValue {
         switch try blob(value) {
         case .data(let data): return .data(name == .issuer || name == .subject ? normalizedName(data) : data)
-        case let other: return .data(other.canonicalBytes(as: .data))
+        case let other: return .data(Data(other.canonicalBytes(as: .data)))
         }
     }
 
