@@ -86,12 +86,32 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: strict),
         .testTarget(
-            name: "CommandTests", dependencies: ["KeychainCommand"], exclude: ["Transcripts"], swiftSettings: strict),
+            name: "CommandTests",
+            dependencies: ["KeychainCommand"],
+            exclude: ["Transcripts"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "KeychainTests",
+            dependencies: [
+                "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "TestSupport", "Vault",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "VaultTests",
             dependencies: [
                 "Access", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing", "SecureMemory",
                 "TestSupport", "Vault", sqlite,
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CertificatesTests",
+            dependencies: ["Certificates", asn1, crypto],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "KeychainServicesTests",
+            dependencies: [
+                "Access", "Certificates", "KeychainModel", "KeychainServices", "Security", "TestSupport", "Vault",
             ],
             swiftSettings: strict),
     ]

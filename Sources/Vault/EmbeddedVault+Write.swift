@@ -32,7 +32,7 @@ extension EmbeddedVault {
                 try self.insert(stored, in: writer, keybag)
                 return stored
             }
-            var presence = PresenceCheck(.init(), client: client, authenticator: self.authenticator)
+            var presence = PresenceCheck(item.authentication, client: client, authenticator: self.authenticator)
             guard try presence.permits(existing.item) else { throw VaultError.itemNotFound }
             var updated = existing.item
             updated.attributes.merge(stored.attributes) { $1 }
@@ -58,7 +58,7 @@ extension EmbeddedVault {
                 try self.insert(stored, in: writer, keybag)
                 return true
             }
-            var presence = PresenceCheck(.init(), client: client, authenticator: self.authenticator)
+            var presence = PresenceCheck(item.authentication, client: client, authenticator: self.authenticator)
             guard try presence.permits(existing.item) else { return false }
             guard let expected, isEqualInConstantTime(existing.item.value ?? Data(), expected) else { return false }
             guard let value = item.value else {
