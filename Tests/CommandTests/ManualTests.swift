@@ -10,7 +10,8 @@ import Testing
         for command in commands {
             let page = try String(contentsOfFile: "\(workplace.path)/keychain-\(command).1", encoding: .utf8)
             let help = try workplace.run(["keychain", "help", command]).text
-            for option in help.matches(of: /--[a-z][a-z-]+/).map(\.output) where !["--version", "--help"].contains(option) {
+            for option in help.matches(of: /--[a-z][a-z-]+/).map(\.output)
+            where !["--version", "--help"].contains(option) {
                 let escaped = option.dropFirst().replacing("-", with: "\\-")
                 #expect(page.contains(escaped), "\(command) \(option)")
             }

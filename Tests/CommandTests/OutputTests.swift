@@ -19,7 +19,8 @@ import Testing
         #expect(result.status == 1)
         #expect(
             result.errors
-                == "keychain: the reader of the output went away before everything was written: let it read to the end\n")
+                == "keychain: the reader of the output went away before everything was written: let it read to the end\n"
+        )
     }
 
     @Test func secretIsByteForByteTheSame() throws {

@@ -42,7 +42,8 @@ struct GetCommand: DocumentedCommand {
         let session = try VaultSession.ofOwner()
         let item = try search.one(in: session, includingValues: true)
         guard let secret = item.value else {
-            throw Failure(status: SecurityStatus.itemNotFound, "the item holds no secret: store one with `keychain set`")
+            throw Failure(
+                status: SecurityStatus.itemNotFound, "the item holds no secret: store one with `keychain set`")
         }
         if json {
             let answer = Answer(base64: secret.base64EncodedString(), utf8: String(validating: secret, as: UTF8.self))

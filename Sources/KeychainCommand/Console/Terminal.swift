@@ -83,7 +83,8 @@ struct Terminal: ~Copyable {
         guard count < Self.lineLimit else {
             throw Failure(
                 status: SecurityStatus.dataTooLarge,
-                "a line typed at a terminal ends after \(Self.lineLimit - 1) bytes: give a longer secret on standard input")
+                "a line typed at a terminal ends after \(Self.lineLimit - 1) bytes: give a longer secret on standard input"
+            )
         }
         let length = buffer[count - 1] == UInt8(ascii: "\n") ? count - 1 : count
         return Data(buffer[..<length])

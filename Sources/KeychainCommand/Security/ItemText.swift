@@ -13,7 +13,8 @@ struct ItemText {
 
     var lines: String {
         let head = [
-            "keychain: \"\(keychain)\"", "version: 512", "class: \(ItemColumn.className(item.itemClass))", "attributes:",
+            "keychain: \"\(keychain)\"", "version: 512", "class: \(ItemColumn.className(item.itemClass))",
+            "attributes:",
         ]
         let columns = ItemColumn.columns(of: item.itemClass).map { "    \($0.tag)<\($0.format.rawValue)>=\(text($0))" }
         return (head + columns).joined(separator: "\n")
