@@ -72,7 +72,7 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "KeychainCommand",
-            dependencies: ["Access", "KeychainModel", "SecureMemory", "Vault", arguments],
+            dependencies: ["Access", "KeychainModel", "KeychainServices", "SecureMemory", "Vault", arguments],
             swiftSettings: strict),
         .executableTarget(
             name: "ConformanceCommand",

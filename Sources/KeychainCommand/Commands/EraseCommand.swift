@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import KeychainServices
 import Vault
 
 /// Destroys the vault's keys and items.
@@ -35,14 +36,14 @@ struct EraseCommand: DocumentedCommand {
     private func confirm() throws(Failure) {
         guard isatty(0) == 1, let terminal = Terminal() else {
             throw Failure(
-                status: SecurityStatus.interactionNotAllowed,
+                status: errSecInteractionNotAllowed,
                 "there is nobody to confirm it: say --yes to erase everything")
         }
         let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
         let answer = try terminal.ask(
             "This destroys every key and every item in \(path.escapedForTerminal), for good.\nType 'erase' to go on: ")
         guard answer == "erase" else {
-            throw Failure(status: SecurityStatus.userCanceled, "not confirmed: nothing was erased")
+            throw Failure(status: errSecUserCanceled, "not confirmed: nothing was erased")
         }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import KeychainModel
+import KeychainServices
 import Vault
 
 /// Prints a secret.
@@ -43,7 +44,7 @@ struct GetCommand: DocumentedCommand {
         let item = try search.one(in: session, includingValues: true)
         guard let secret = item.value else {
             throw Failure(
-                status: SecurityStatus.itemNotFound, "the item holds no secret: store one with `keychain set`")
+                status: errSecItemNotFound, "the item holds no secret: store one with `keychain set`")
         }
         if json {
             let answer = Answer(base64: secret.base64EncodedString(), utf8: String(validating: secret, as: UTF8.self))

@@ -1,5 +1,6 @@
 import ArgumentParser
 import KeychainModel
+import KeychainServices
 import Vault
 
 /// Shows the state of the vault and checks it.
@@ -36,7 +37,7 @@ struct StatusCommand: DocumentedCommand {
         }
         if let count = report?.problems.count, count > 0 {
             throw Failure(
-                status: SecurityStatus.decode,
+                status: errSecDecode,
                 "the vault has \(count) damaged \(count == 1 ? "part" : "parts"): restore it from a backup")
         }
     }

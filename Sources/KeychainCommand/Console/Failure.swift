@@ -1,4 +1,5 @@
 import Foundation
+import KeychainServices
 import Vault
 
 /// An error as a person or a script sees it: what happened, what to do, and how the program exits.
@@ -15,7 +16,7 @@ struct Failure: Error {
     }
 
     static func usage(_ message: String) -> Failure {
-        Failure(status: SecurityStatus.parameter, exitCode: ExitStatus.usage, message)
+        Failure(status: errSecParam, exitCode: ExitStatus.usage, message)
     }
 
     init(_ error: VaultError) {
@@ -26,7 +27,7 @@ struct Failure: Error {
             case .memoryUnavailable: ": end other programs or raise the limit on locked memory (ulimit -l)"
             default: ""
             }
-        self.init(status: error.status, error.description + remedy)
+        self.init(status: error.osStatus, error.description + remedy)
     }
 
     /// Prints the error on standard error.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import KeychainServices
 
 /// Writing that reports what went wrong, unlike buffered output, which loses it at exit.
 enum FileOutput {
@@ -21,15 +22,15 @@ enum FileOutput {
         switch code {
         case EPIPE:
             Failure(
-                status: SecurityStatus.inputOutput,
+                status: errSecIO,
                 "the reader of the output went away before everything was written: let it read to the end")
         case ENOSPC, EDQUOT:
             Failure(
-                status: SecurityStatus.diskFull, exitCode: ExitStatus.other,
+                status: errSecDiskFull, exitCode: ExitStatus.other,
                 "no space left to write the output: free some, or write elsewhere")
         default:
             Failure(
-                status: SecurityStatus.inputOutput, exitCode: ExitStatus.other,
+                status: errSecIO, exitCode: ExitStatus.other,
                 "the output cannot be written (\(String(cString: strerror(code)))): open standard output for writing")
         }
     }
@@ -52,7 +53,7 @@ enum StandardOutput {
         do {
             text = try JSON.string(value)
         } catch {
-            throw Failure(status: SecurityStatus.decode, "the result cannot be written as JSON: leave out --json")
+            throw Failure(status: errSecDecode, "the result cannot be written as JSON: leave out --json")
         }
         try write(line: text)
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Glibc
+import KeychainServices
 import SecureMemory
 import Vault
 
@@ -47,7 +48,7 @@ struct SecretInput: ParsableArguments {
             }
         guard allowEmpty || !secret.isEmpty else {
             throw Failure(
-                status: SecurityStatus.parameter,
+                status: errSecParam,
                 "the secret is empty: give one, or say --allow-empty, or remove the item with `keychain delete`")
         }
         return secret
@@ -56,12 +57,12 @@ struct SecretInput: ParsableArguments {
     static func readTwice(_ first: String, _ second: String) throws(Failure) -> Data {
         guard let terminal = Terminal() else {
             throw Failure(
-                status: SecurityStatus.interactionNotAllowed,
+                status: errSecInteractionNotAllowed,
                 "there is no terminal to ask for the secret at: give it on standard input")
         }
         let typed = try terminal.askSecrets([first, second])
         guard let secret = typed.first, secret == typed.last else {
-            throw Failure(status: SecurityStatus.parameter, "the two secrets differ: nothing was changed, try again")
+            throw Failure(status: errSecParam, "the two secrets differ: nothing was changed, try again")
         }
         return secret
     }
@@ -75,14 +76,14 @@ struct SecretInput: ParsableArguments {
             if count < 0 {
                 if errno == EINTR { continue }
                 throw Failure(
-                    status: SecurityStatus.inputOutput, exitCode: ExitStatus.other,
+                    status: errSecIO, exitCode: ExitStatus.other,
                     "the secret cannot be read from descriptor \(descriptor) (\(String(cString: strerror(errno)))): "
                         + "open it for reading")
             }
             if count == 0 { break }
             guard secret.count + count <= limit else {
                 throw Failure(
-                    status: SecurityStatus.dataTooLarge,
+                    status: errSecDataTooLarge,
                     "the secret has more than the \(ItemLimits.value >> 20) MiB an item can hold: "
                         + "keep a key here and the data elsewhere")
             }

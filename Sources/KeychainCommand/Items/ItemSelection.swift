@@ -1,6 +1,7 @@
 import Access
 import ArgumentParser
 import KeychainModel
+import KeychainServices
 import Vault
 
 /// The service and the account that name a password.
@@ -62,7 +63,7 @@ struct PasswordSearch {
         do {
             return try one(in: session, includingValues: false)
         } catch {
-            if error.status == SecurityStatus.itemNotFound { return nil }
+            if error.status == errSecItemNotFound { return nil }
             throw error
         }
     }
@@ -93,7 +94,7 @@ struct Ambiguity {
             if !places.contains(place) { places.append(place) }
         }
         return Failure(
-            status: SecurityStatus.parameter,
+            status: errSecParam,
             "\(items.count) items have this name, in \(places.joined(separator: ", ")): choose one with \(remedy)")
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Glibc
+import KeychainServices
 
 /// Writes the manual pages. Hidden: it is for those who package the program.
 struct ManualCommand: DocumentedCommand {
@@ -37,7 +38,7 @@ struct ManualCommand: DocumentedCommand {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             throw Failure(
-                status: SecurityStatus.inputOutput, exitCode: ExitStatus.other,
+                status: errSecIO, exitCode: ExitStatus.other,
                 "\(path.escapedForTerminal) cannot be written (\(String(cString: strerror(errno)))): "
                     + "name a folder of yours with --directory")
         }

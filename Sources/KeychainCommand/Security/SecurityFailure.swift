@@ -1,3 +1,4 @@
+import KeychainServices
 import Vault
 
 /// An error in the words and with the exit status of `security`.
@@ -36,7 +37,7 @@ enum SecurityFailure: Error {
             case .userCanceled: "User canceled the operation."
             default: error.description
             }
-        return .operation(operation, status: error.status, reason: reason)
+        return .operation(operation, status: error.osStatus, reason: reason)
     }
 
     init(_ failure: Failure) {

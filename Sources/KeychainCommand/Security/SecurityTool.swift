@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import KeychainServices
 import Vault
 
 /// A subcommand of `security`.
@@ -165,7 +166,7 @@ extension SecurityTool {
             let last = name.split(separator: "/").last ?? ""
             guard ["login", "login.keychain", "login.keychain-db", "default"].contains(last) else {
                 throw .operation(
-                    "SecKeychainOpen \(name.escapedForTerminal)", status: SecurityStatus.noSuchKeychain,
+                    "SecKeychainOpen \(name.escapedForTerminal)", status: errSecNoSuchKeychain,
                     reason: "The specified keychain could not be found.")
             }
         }
