@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 // Every target is Swift 6 with warnings shown; `ExistentialAny` and `MemberImportVisibility` keep the
@@ -72,7 +72,7 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "KeychainCommand",
-            dependencies: ["Access", "Keychain", "KeychainModel", "KeychainServices", "Vault", arguments],
+            dependencies: ["Access", "KeychainModel", "SecureMemory", "Vault", arguments],
             swiftSettings: strict),
         .executableTarget(
             name: "ConformanceCommand",
@@ -91,6 +91,8 @@ let package = Package(
                 "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "TestSupport", "Vault",
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "CommandTests", dependencies: ["KeychainCommand"], exclude: ["Transcripts"], swiftSettings: strict),
         .testTarget(
             name: "VaultTests",
             dependencies: [
