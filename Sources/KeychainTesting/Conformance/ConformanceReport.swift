@@ -39,3 +39,18 @@ public struct ConformanceReport: Sendable, Hashable {
     /// `N passed, M failed`.
     public var summary: String { "\(passedCount) passed, \(failures.count) failed" }
 }
+
+extension ConformanceReport {
+    /// A report of `results`, which may come from several suites.
+    public init(combining results: [Result]) {
+        self.init(results: results)
+    }
+
+    /// The report for people: a line for each failure, then ``summary``.
+    public var text: String {
+        let lines = results.compactMap { result in
+            result.failure.map { "FAIL \(result.identifier) [\(result.area)] \($0)" }
+        }
+        return (lines + [summary]).joined(separator: "\n")
+    }
+}
