@@ -19,7 +19,7 @@ struct ConformanceCommand: ParsableCommand {
     @Option(help: "Run the cases of this area only.")
     var area: String?
 
-    @Option(help: "What the keychains are made of: \(ConformanceStore.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(help: "What the keychains are made of: memory, disk or daemon.")
     var store: ConformanceStore = .memory
 
     @Flag(help: "Print a machine-readable report instead of lines for people.")

@@ -58,11 +58,17 @@ public final class TestKeychain: Sendable {
         let clock = TestClock()
         let authenticator = ScriptedAuthenticator()
         do {
-            let enclave = try SoftwareEnclave()
-            classKeys = try ClassKeys(Keybag.generate(in: enclave), in: enclave)
-            try classKeys.setPasscodeClass(present: isPasscodeSet)
-            vault = try EmbeddedVault.inMemory(
-                keys: classKeys, authenticator: authenticator, audit: NoAudit(), now: { clock.now })
+            let vault: EmbeddedVault
+            if let folder {
+                vault = try EmbeddedVault.open(at: folder, authenticator: authenticator, now: { clock.now })
+            } else {
+                let enclave = try SoftwareEnclave()
+                let keys = try ClassKeys(Keybag.generate(in: enclave), in: enclave)
+                vault = try EmbeddedVault.inMemory(keys: keys, authenticator: authenticator, now: { clock.now })
+            }
+            try vault.classKeys.setPasscodeClass(present: isPasscodeSet)
+            self.vault = vault
+            classKeys = vault.classKeys
         } catch {
             throw TestKeychainError(reason: "no test keychain: \(error)")
         }
