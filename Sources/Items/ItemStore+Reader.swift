@@ -5,7 +5,7 @@ import Sealing
 
 extension ItemStore {
     /// Access to the rows for the duration of a read.
-    package struct Reader: ~Copyable {
+    package struct Reader {
         let database: Database
 
         /// Calls `body` with each row that `search` accepts until it returns false.

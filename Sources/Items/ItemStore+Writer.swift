@@ -4,7 +4,7 @@ import Sealing
 
 extension ItemStore {
     /// Access to the rows within a write transaction.
-    package struct Writer: ~Copyable {
+    package struct Writer {
         let database: Database
 
         /// The same transaction for searching.

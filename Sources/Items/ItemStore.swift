@@ -40,12 +40,12 @@ package final class ItemStore: Sendable {
     }
 
     /// Reads without a transaction around: each search is one statement and therefore atomic.
-    package func read<Result>(_ body: (borrowing Reader) throws -> Result) throws -> Result {
+    package func read<Result>(_ body: (Reader) throws -> Result) throws -> Result {
         try database.unsafeRead { try body(Reader(database: $0)) }
     }
 
     /// Runs `body` in a transaction that is durable when this returns, or undone when it throws.
-    package func write<Result>(_ body: (borrowing Writer) throws -> Result) throws -> Result {
+    package func write<Result>(_ body: (Writer) throws -> Result) throws -> Result {
         try database.write { try body(Writer(database: $0)) }
     }
 

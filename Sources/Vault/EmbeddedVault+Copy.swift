@@ -30,7 +30,7 @@ extension EmbeddedVault {
     /// The items that `query` finds, opened and, where they ask for a person, authenticated.
     func items(
         _ query: ItemQuery, _ authorization: Authorization, includingValues: Bool,
-        in reader: borrowing ItemStore.Reader, _ keybag: OpenedKeybag
+        in reader: ItemStore.Reader, _ keybag: OpenedKeybag
     ) throws -> [Found] {
         if query.limit == 0 { return [] }
         let plan = try SearchPlan(query, authorization: authorization, index: keybag.index)

@@ -22,7 +22,7 @@ extension EmbeddedVault {
     /// Deletion needs no key where digests decide what is meant, so that locked and damaged items can
     /// be deleted too.
     func rowsToDelete(
-        _ query: ItemQuery, _ authorization: Authorization, in reader: borrowing ItemStore.Reader,
+        _ query: ItemQuery, _ authorization: Authorization, in reader: ItemStore.Reader,
         _ keybag: OpenedKeybag
     ) throws -> [ItemRow] {
         let plan = try SearchPlan(query, authorization: authorization, index: keybag.index)

@@ -76,7 +76,7 @@ package final class EmbeddedVault: Vault {
 
     /// Runs `body` on a connection, with the keys that the rows are sealed under.
     func reading<Result>(
-        _ body: (borrowing ItemStore.Reader, OpenedKeybag) throws -> Result
+        _ body: (ItemStore.Reader, OpenedKeybag) throws -> Result
     ) throws(VaultError) -> Result {
         try retrying { keybag in
             try store.read { reader in
@@ -94,7 +94,7 @@ package final class EmbeddedVault: Vault {
 
     /// Runs `body` in a transaction that is durable when this returns.
     func writing<Result>(
-        _ body: (borrowing ItemStore.Writer, OpenedKeybag) throws -> Result
+        _ body: (ItemStore.Writer, OpenedKeybag) throws -> Result
     ) throws(VaultError) -> Result {
         let result = try retrying { keybag in
             try checkStoreIsInPlace()
