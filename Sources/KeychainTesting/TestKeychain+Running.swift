@@ -7,7 +7,7 @@ extension TestKeychain {
     /// - Throws: What `body` throws.
     public func run<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
         let result = VaultSession.$override.withValue(self) { () -> Result<R, E> in
-            do {
+            do throws(E) {
                 return .success(try body())
             } catch {
                 return .failure(error)
@@ -27,7 +27,7 @@ extension TestKeychain {
         let result = await VaultSession.$override.withValue(
             self,
             operation: { () async -> Result<R, E> in
-                do {
+                do throws(E) {
                     return .success(try await body())
                 } catch {
                     return .failure(error)

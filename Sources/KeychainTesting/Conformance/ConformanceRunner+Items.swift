@@ -32,21 +32,20 @@ extension ConformanceRunner {
     private func query(
         _ arguments: inout ConformanceArguments, _ values: ConformanceValues
     ) throws(ConformanceProblem) -> NSDictionary {
-        let query = try values.dictionary(arguments.take("query") ?? .object([:]))
-        guard let origin = arguments.take("queryFrom") else { return query }
+        let query = arguments.take("query") ?? .object([:])
+        guard let origin = arguments.take("queryFrom") else { return try values.dictionary(query) }
         guard var parts = origin.object, let name = parts.removeValue(forKey: "saved")?.string else {
             throw .malformed("the name of a saved dictionary", origin)
         }
         guard let saved = try values.savedResult(name) as? NSDictionary else {
             throw .malformed("a dictionary saved as '\(name)'", nil)
         }
-        let merged = NSMutableDictionary(dictionary: saved)
+        let base = saved.mutableCopy() as? NSMutableDictionary ?? NSMutableDictionary()
         if let removed = parts.removeValue(forKey: "remove") {
             guard let keys = removed.strings else { throw .malformed("an array of keys", removed) }
-            for key in keys { merged.removeObject(forKey: try ConformanceValues.keyString(key)) }
+            for key in keys { base.removeObject(forKey: try ConformanceValues.keyString(key)) }
         }
         if let unknown = parts.keys.min() { throw .unknown("member of queryFrom", unknown) }
-        for (key, value) in query { merged[key] = value }
-        return merged
+        return try values.dictionary(query, over: base)
     }
 }

@@ -13,9 +13,13 @@ struct ConformanceValues {
 
     /// The dictionary that `json` spells: its keys are names of constants, `raw:` and a key, or
     /// `rawdata:` and base64.
-    func dictionary(_ json: ConformanceJSON) throws(ConformanceProblem) -> NSMutableDictionary {
+    ///
+    /// - Parameter base: What the dictionary holds unless `json` says otherwise.
+    func dictionary(
+        _ json: ConformanceJSON, over base: NSDictionary? = nil
+    ) throws(ConformanceProblem) -> NSMutableDictionary {
         guard let members = json.object else { throw .malformed("a dictionary", json) }
-        let dictionary = NSMutableDictionary()
+        let dictionary = base?.mutableCopy() as? NSMutableDictionary ?? NSMutableDictionary()
         for (name, value) in members {
             dictionary[try key(name)] = try object(value)
         }
