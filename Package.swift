@@ -91,5 +91,15 @@ let package = Package(
                 "TestSupport", "Vault", sqlite,
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "KeychainTestingTests",
+            dependencies: ["ConformanceCommand", "KeychainServices", "KeychainTesting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ConformanceTests",
+            dependencies: ["KeychainTesting"],
+            path: "Tests/Conformance",
+            exclude: ["Cases"],
+            swiftSettings: strict),
     ]
 )

@@ -3,7 +3,8 @@ import KeychainServices
 
 /// Runs cases, each in a world of its own.
 struct ConformanceRunner {
-    let store: ConformanceStore
+    /// Where each case gets a folder of its own; nil for memory.
+    let temporaryFolder: URL?
 
     /// What an operation reported.
     struct Outcome {
@@ -19,7 +20,7 @@ struct ConformanceRunner {
     private func failure(of testCase: ConformanceCase) -> ConformanceReport.Failure? {
         let world: ConformanceWorld
         do {
-            world = try ConformanceWorld(store: store, environment: testCase.environment)
+            world = try ConformanceWorld(temporaryFolder: temporaryFolder, environment: testCase.environment)
         } catch {
             return ConformanceReport.Failure(
                 step: 0, operation: "prepare", expected: error.expected, got: error.got)

@@ -4,7 +4,7 @@ import KeychainServices
 /// The string constants of `KeychainServices` by their names, for cases that name them.
 enum ConformanceStringConstants {
     static let all: [String: String] = [
-        accessible, attributes, classes, keys, macOS, privateNames, protocols, queries,
+        accessible, attributes, classes, imports, keys, macOS, privateNames, protocols, queries,
     ].reduce(into: [:]) { all, some in
         all.merge(some) { first, _ in first }
     }
@@ -66,6 +66,15 @@ enum ConformanceStringConstants {
         "kSecClassIdentity": kSecClassIdentity as String,
         "kSecClassInternetPassword": kSecClassInternetPassword as String,
         "kSecClassKey": kSecClassKey as String,
+    ]
+
+    private static let imports: [String: String] = [
+        "kSecImportExportPassphrase": kSecImportExportPassphrase as String,
+        "kSecImportItemCertChain": kSecImportItemCertChain as String,
+        "kSecImportItemIdentity": kSecImportItemIdentity as String,
+        "kSecImportItemKeyID": kSecImportItemKeyID as String,
+        "kSecImportItemLabel": kSecImportItemLabel as String,
+        "kSecImportItemTrust": kSecImportItemTrust as String,
     ]
 
     private static let keys: [String: String] = [

@@ -65,11 +65,22 @@ public struct ConformanceSuite: Sendable {
 
     /// Runs every case, each on an empty keychain of its own.
     ///
-    /// - Parameter store: What the keychains are made of.
+    /// - Parameters:
+    ///   - store: What the keychains are made of.
+    ///   - temporaryFolder: Where ``ConformanceStore/disk`` makes its folders; nil for the system's
+    ///     place for temporary files.
     /// - Throws: ``ConformanceError/unavailableStore(_:)``.
-    public func run(on store: ConformanceStore = .memory) throws(ConformanceError) -> ConformanceReport {
-        guard store != .daemon else { throw .unavailableStore(store.rawValue) }
-        return ConformanceReport(results: cases.map { ConformanceRunner(store: store).run($0) })
+    public func run(
+        on store: ConformanceStore = .memory, temporaryFolder: URL? = nil
+    ) throws(ConformanceError) -> ConformanceReport {
+        let folder = temporaryFolder ?? FileManager.default.temporaryDirectory
+        let runner: ConformanceRunner
+        switch store {
+        case .memory: runner = ConformanceRunner(temporaryFolder: nil)
+        case .disk: runner = ConformanceRunner(temporaryFolder: folder)
+        case .daemon: throw .unavailableStore(store.rawValue)
+        }
+        return ConformanceReport(results: cases.map(runner.run))
     }
 }
 

@@ -8,12 +8,12 @@ struct ConformanceWorld {
     /// The groups of a case that names none: the first is the default.
     private static let accessGroups = ["TEAM.app", "TEAM.shared"]
 
-    init(store: ConformanceStore, environment: [String: ConformanceJSON]) throws(ConformanceProblem) {
+    init(temporaryFolder: URL?, environment: [String: ConformanceJSON]) throws(ConformanceProblem) {
         var arguments = ConformanceArguments(environment)
         var client = TestClient(name: "conformance", accessGroups: Self.accessGroups)
         if let groups = arguments.take("accessGroups") { client.accessGroups = try Self.groups(groups) }
         let isPasscodeSet = try arguments.takeBoolean("passcodeSet") ?? true
-        let folder = store == .disk ? NSTemporaryDirectory() + "/keychain-conformance-\(UUID().uuidString)" : nil
+        let folder = temporaryFolder?.appendingPathComponent("keychain-conformance-\(UUID().uuidString)").path
         do {
             keychain = try TestKeychain(client: client, isPasscodeSet: isPasscodeSet, folder: folder)
         } catch {
