@@ -1,4 +1,3 @@
-import Foundation
 import SwiftASN1
 
 /// Reading of parsed nodes with this module's error, naming the part that is read.

@@ -58,13 +58,8 @@ package struct DistinguishedName: Hashable, Sendable {
 
     /// The normalised name as a complete SEQUENCE.
     package var normalizedSequence: Data {
-        Self.sequence(content: normalizedContent)
-    }
-
-    /// A SEQUENCE with this content.
-    package static func sequence(content: Data) -> Data {
         var serializer = DER.Serializer()
-        serializer.appendConstructedNode(identifier: .sequence) { $0.serializeRawBytes(content) }
+        serializer.appendConstructedNode(identifier: .sequence) { $0.serializeRawBytes(normalizedContent) }
         return Data(serializer.serializedBytes)
     }
 }

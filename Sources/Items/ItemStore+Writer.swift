@@ -6,9 +6,10 @@ extension ItemStore {
     /// Access to the rows within a write transaction.
     package struct Writer {
         let database: Database
+        let keybag: UUID?
 
         /// The same transaction for searching.
-        package var reader: Reader { Reader(database: database) }
+        package var reader: Reader { Reader(database: database, keybag: keybag) }
 
         /// The number for a new row.
         package func nextRowID() throws -> Int64 {

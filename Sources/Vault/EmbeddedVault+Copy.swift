@@ -33,9 +33,9 @@ extension EmbeddedVault {
         in reader: ItemStore.Reader, _ keybag: OpenedKeybag
     ) throws -> [Found] {
         if query.limit == 0 { return [] }
-        let plan = try SearchPlan(query, authorization: authorization, index: keybag.index)
+        let plan = try SearchPlan(query, authorization: authorization, keybag: keybag)
         var presence = PresenceCheck(query.authentication, client: authorization.client, authenticator: authenticator)
-        var filter = ItemFilterEvaluator(query.filters)
+        let filter = filterEvaluator(for: query, authorization, in: reader, keybag)
         var found: [Found] = []
         try reader.forEach(plan.search, includingCiphertext: includingValues || filter.needsValue) { row in
             if keybag.isLost(row) { return true }
@@ -43,9 +43,9 @@ extension EmbeddedVault {
             guard plan.accepts(item) else { return true }
             if filter.needsValue {
                 let value = try keybag.openValue(of: row, accessControl: item.accessControl)
-                guard filter.accepts(item, value: value) else { return true }
+                guard try filter.accepts(item, value: value) else { return true }
             } else {
-                guard filter.accepts(item, value: nil) else { return true }
+                guard try filter.accepts(item, value: nil) else { return true }
             }
             guard try presence.permits(item) else { return true }
             if includingValues { item.value = try keybag.openValue(of: row, accessControl: item.accessControl) }
@@ -53,6 +53,21 @@ extension EmbeddedVault {
             return query.limit.map { found.count < $0 } ?? true
         }
         return found
+    }
+
+    /// What decides the filters of `query`; issuers are looked up among the certificates that the
+    /// client may see.
+    func filterEvaluator(
+        for query: ItemQuery, _ authorization: Authorization, in reader: ItemStore.Reader, _ keybag: OpenedKeybag
+    ) -> ItemFilterEvaluator {
+        ItemFilterEvaluator(
+            query,
+            issuers: IssuerChain { subject in
+                let issuers = ItemQuery(
+                    itemClass: .certificate, attributes: [.subject: .data(subject)], synchronizable: .any)
+                return try self.items(issuers, authorization, includingValues: true, in: reader, keybag)
+                    .compactMap(\.item.value)
+            })
     }
 
     func authorize(

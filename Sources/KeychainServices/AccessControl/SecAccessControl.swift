@@ -43,11 +43,7 @@ public func SecAccessControlCreateWithFlags(
     guard let string = protection as? NSString, let protection = ProtectionClass(rawValue: string as String),
         AccessControl.isValid(flags.modelFlags)
     else {
-        let failure = NSError(
-            domain: NSOSStatusErrorDomain, code: Int(errSecParam),
-            userInfo: [NSLocalizedDescriptionKey: "The protection class or the flags of an access control are invalid."]
-        )
-        error?.pointee = Unmanaged.passRetained(failure)
+        store(errSecParam, "The protection class or the flags of an access control are invalid.", in: error)
         return nil
     }
     return SecAccessControl(AccessControl(protection: protection, flags: flags.modelFlags))

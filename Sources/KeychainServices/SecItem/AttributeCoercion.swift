@@ -77,7 +77,7 @@ enum AttributeCoercion {
     private static func data(_ value: Any, of name: AttributeName) throws(SecItemFailure) -> AttributeValue {
         switch try blob(value) {
         case .data(let data): return .data(name == .issuer || name == .subject ? normalizedName(data) : data)
-        case let other: return .data(other.canonicalBytes(as: .data))
+        case let other: return .data(Data(other.canonicalBytes(as: .data)))
         }
     }
 
@@ -98,9 +98,10 @@ enum AttributeCoercion {
         return numeric(number)
     }
 
+    /// Whole numbers are integers, whatever type they came in.
     private static func numeric(_ number: NSNumber) -> AttributeValue {
-        let double = number.doubleValue
-        return double == double.rounded() && abs(double) < 0x1p63 ? .number(number.int64Value) : .real(double)
+        if let integer = Int64(exactly: number) { return .number(integer) }
+        return .real(number.doubleValue)
     }
 
     private static func date(_ value: Any) throws(SecItemFailure) -> AttributeValue {

@@ -20,7 +20,7 @@ extension StoredItem {
         add(Data([isSynchronizable ? 1 : 0]))
         for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
             add(Data(name.string.utf8))
-            add(value.canonicalBytes(as: schema[name]?.kind ?? .blob))
+            add(Data(value.canonicalBytes(as: schema[name]?.kind ?? .blob)))
         }
         if let value { add(value) }
         return Data(hash.finalize())

@@ -23,21 +23,12 @@ enum ValueReference {
         }
     }
 
-    /// The attributes that tell the item from every other: those of its primary key. The rest may have
-    /// been set differently when the item was stored.
+    /// What finds the item, whatever other attributes were set when it was stored. An identity is found by
+    /// its certificate, which names the key.
     var searchAttributes: [AttributeName: AttributeValue] {
         switch self {
-        case .item(let item):
-            Self.primaryKey(of: item)
-        case .identity(let certificate, let key):
-            Self.primaryKey(of: certificate).merging(Self.primaryKey(of: key).filter { $0.key == .applicationLabel }) {
-                first, _ in first
-            }
+        case .item(let item): item.identifyingAttributes
+        case .identity(let certificate, _): certificate.identifyingAttributes
         }
-    }
-
-    private static func primaryKey(of item: any ItemReference) -> [AttributeName: AttributeValue] {
-        let schema = item.itemClass.schema
-        return item.storedAttributes.filter { schema[$0.key]?.isPrimaryKey == true }
     }
 }
