@@ -101,6 +101,16 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "KeychainTestingTests",
+            dependencies: ["ConformanceCommand", "KeychainServices", "KeychainTesting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ConformanceTests",
+            dependencies: ["KeychainTesting"],
+            path: "Tests/Conformance",
+            exclude: ["Cases"],
+            swiftSettings: strict),
+        .testTarget(
             name: "CertificatesTests",
             dependencies: ["Certificates", asn1, crypto],
             resources: [.copy("Fixtures")],
