@@ -34,6 +34,12 @@ extension VaultWorker {
         try fill(path)
     }
 
+    /// Opens the vault where there may be no room left, and counts what `fill` left.
+    static func reopen(_ path: String) throws {
+        let vault = try EmbeddedVault.open(at: path)
+        report("reopened \(try vault.items(.password("fill", limit: nil)).count)")
+    }
+
     static func create(_ path: String, umask mask: UInt32) throws {
         umask(mask)
         let vault = try EmbeddedVault.open(at: path)

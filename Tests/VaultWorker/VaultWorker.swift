@@ -20,6 +20,7 @@ import Vault
             case "erase": try erase(path)
             case "fill": try fill(path)
             case "fill-limited": try fillLimited(path, bytes: numbers[0])
+            case "reopen": try reopen(path)
             case "create-with-umask": try create(path, umask: UInt32(numbers[0]))
             case "open-as": try open(path, as: UInt32(numbers[0]))
             case "fixture": try writeFixture(path)
