@@ -85,6 +85,13 @@ let package = Package(
             dependencies: ["Access", "Enclave", "Keybag", "KeychainModel", "PrivateFiles", "Vault"],
             path: "Tests/TestSupport",
             swiftSettings: strict),
+        // The program that tests run as another process.
+        .executableTarget(
+            name: "VaultWorker",
+            dependencies: ["Access", "KeychainModel", "TestSupport", "Vault"],
+            path: "Tests/VaultWorker",
+            swiftSettings: strict),
+        .testTarget(name: "AccessTests", dependencies: ["Access", "KeychainModel"], swiftSettings: strict),
         .testTarget(
             name: "KeychainTests",
             dependencies: [
@@ -97,8 +104,9 @@ let package = Package(
             name: "VaultTests",
             dependencies: [
                 "Access", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing", "SecureMemory",
-                "TestSupport", "Vault", sqlite,
+                "TestSupport", "Vault", crypto, sqlite,
             ],
+            exclude: ["Fixtures"],
             swiftSettings: strict),
         .testTarget(
             name: "KeychainTestingTests",
