@@ -81,5 +81,19 @@ let package = Package(
             name: "ConformanceCommand",
             dependencies: ["KeychainTesting", arguments],
             swiftSettings: strict),
+
+        // Tests. `TestSupport` is what several of them share.
+        .target(
+            name: "TestSupport",
+            dependencies: ["Access", "Enclave", "Keybag", "KeychainModel", "PrivateFiles", "Vault"],
+            path: "Tests/TestSupport",
+            swiftSettings: strict),
+        .testTarget(
+            name: "VaultTests",
+            dependencies: [
+                "Access", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing", "SecureMemory",
+                "TestSupport", "Vault", sqlite,
+            ],
+            swiftSettings: strict),
     ]
 )

@@ -2,11 +2,11 @@
 ///
 /// Only ``AccessGate`` makes one, and every way into the item store asks for it.
 package struct Authorization: Sendable {
-    package let operation: Operation
+    package let operation: VaultOperation
     package let client: Client
     package let scope: GroupScope
 
-    fileprivate init(operation: Operation, client: Client, scope: GroupScope) {
+    fileprivate init(operation: VaultOperation, client: Client, scope: GroupScope) {
         self.operation = operation
         self.client = client
         self.scope = scope
@@ -21,7 +21,7 @@ package struct AccessGate: Sendable {
         self.audit = audit
     }
 
-    package func authorize(_ operation: Operation, for client: Client) throws(AccessDenied) -> Authorization {
+    package func authorize(_ operation: VaultOperation, for client: Client) throws(AccessDenied) -> Authorization {
         do {
             let scope = try AccessPolicy.scope(of: operation, for: client)
             audit.record(AuditEvent(operation: operation, client: client.identifier, refusal: nil))
@@ -35,7 +35,7 @@ package struct AccessGate: Sendable {
 
 /// One decision of the gate. Holds no attribute and no value of any item.
 package struct AuditEvent: Sendable, Equatable {
-    package let operation: Operation
+    package let operation: VaultOperation
     package let client: String
     /// Nil when the operation was allowed.
     package let refusal: AccessDenied?

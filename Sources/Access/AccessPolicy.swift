@@ -36,7 +36,7 @@ package enum AccessDenied: Error, Equatable, CustomStringConvertible {
 /// The rules are those of Apple's keychain server: no group at all is refused for every operation, an
 /// explicit group has to be held, `*` holds all, and no group named means all groups of the client.
 package enum AccessPolicy {
-    package static func scope(of operation: Operation, for client: Client) throws(AccessDenied) -> GroupScope {
+    package static func scope(of operation: VaultOperation, for client: Client) throws(AccessDenied) -> GroupScope {
         guard !client.accessGroups.isEmpty else { throw .noAccessGroups(client: client.identifier) }
         let holdsEvery = client.accessGroups.contains(Client.everyGroup)
         guard let group = operation.accessGroup else {

@@ -1,9 +1,141 @@
 import Access
+import Enclave
 import Foundation
+import Items
+import Keybag
 import KeychainModel
+import PrivateFiles
+import Sealing
+import Synchronization
 
-package final class EmbeddedVault: Sendable {
-    package static func open(at path: String) throws(VaultError) -> any Vault {
-        throw .unsupported(reason: "not yet")
+/// The vault engine in the caller's process: it takes every decision about items.
+///
+/// Any number of threads may call it, and any number of processes may have the same folder open: a
+/// write is one SQLite transaction, a search one statement.
+package final class EmbeddedVault: Vault {
+    let store: ItemStore
+    let gate: AccessGate
+    let authenticator: (any Authenticator)?
+    let now: @Sendable () -> Date
+    /// Nil for a vault in memory.
+    let folder: VaultFolder?
+    let notifier: ChangeNotifier
+    private let storeFile: FileIdentity?
+    private let opened: Mutex<OpenedKeybag>
+
+    private init(
+        store: ItemStore, keybag: OpenedKeybag, folder: VaultFolder?, authenticator: (any Authenticator)?,
+        audit: any AuditSink, now: @escaping @Sendable () -> Date
+    ) throws {
+        self.store = store
+        self.folder = folder
+        self.authenticator = authenticator
+        self.now = now
+        gate = AccessGate(audit: audit)
+        opened = Mutex(keybag)
+        storeFile = try folder.map { try $0.folder.identity(of: VaultFolder.storeName) }
+        notifier = ChangeNotifier()
+    }
+
+    /// The vault in the folder at `path`; made if there is none.
+    ///
+    /// - Throws: ``VaultError/unusableVault(reason:)`` and its like, each with what to do. Nothing is
+    ///   ever replaced to get going.
+    package static func open(
+        at path: String, authenticator: (any Authenticator)? = nil, audit: any AuditSink = NoAudit()
+    ) throws(VaultError) -> EmbeddedVault {
+        do {
+            let (folder, keybag, store) = try VaultFolder.open(at: path)
+            return try EmbeddedVault(
+                store: store, keybag: keybag, folder: folder, authenticator: authenticator, audit: audit,
+                now: { Date() })
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
+    /// A vault that lives and dies with this object.
+    package static func inMemory(
+        keys: ClassKeys, authenticator: (any Authenticator)? = nil, audit: any AuditSink = NoAudit(),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) throws(VaultError) -> EmbeddedVault {
+        do {
+            let store = try ItemStore.inMemory()
+            try store.create(for: keys.keybag.identifier)
+            return try EmbeddedVault(
+                store: store, keybag: OpenedKeybag(keys), folder: nil, authenticator: authenticator, audit: audit,
+                now: now)
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
+    /// Thrown inside a read or write when another process has erased the vault since it was opened.
+    private struct StaleKeybag: Error {}
+
+    /// Runs `body` on a connection, with the keys that the rows are sealed under.
+    func reading<Result>(
+        _ body: (borrowing ItemStore.Reader, OpenedKeybag) throws -> Result
+    ) throws(VaultError) -> Result {
+        try retrying { keybag in
+            try store.read { reader in
+                guard try reader.keybagIdentifier() == keybag.identifier else { throw StaleKeybag() }
+                do {
+                    return try body(reader, keybag)
+                } catch VaultError.corruptItem(let row, let reason) {
+                    // Rows that an erase put in the place of the old ones do not open under old keys.
+                    guard try reader.keybagIdentifier() == keybag.identifier else { throw StaleKeybag() }
+                    throw VaultError.corruptItem(row: row, reason: reason)
+                }
+            }
+        }
+    }
+
+    /// Runs `body` in a transaction that is durable when this returns.
+    func writing<Result>(
+        _ body: (borrowing ItemStore.Writer, OpenedKeybag) throws -> Result
+    ) throws(VaultError) -> Result {
+        let result = try retrying { keybag in
+            try checkStoreIsInPlace()
+            return try store.write { writer in
+                guard try writer.reader.keybagIdentifier() == keybag.identifier else { throw StaleKeybag() }
+                return try body(writer, keybag)
+            }
+        }
+        notifier.changed(.thisProcess)
+        return result
+    }
+
+    private func retrying<Result>(_ body: (OpenedKeybag) throws -> Result) throws(VaultError) -> Result {
+        do {
+            do {
+                return try body(currentKeybag)
+            } catch is StaleKeybag {
+                try reloadKeybag()
+                return try body(currentKeybag)
+            }
+        } catch is StaleKeybag {
+            throw .busy
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
+    var currentKeybag: OpenedKeybag { opened.withLock { $0 } }
+
+    func replaceKeybag(_ keybag: OpenedKeybag) { opened.withLock { $0 = keybag } }
+
+    private func reloadKeybag() throws {
+        guard let folder else { return }
+        replaceKeybag(OpenedKeybag(try ClassKeys(try folder.readKeybag(), in: folder.enclave)))
+    }
+
+    /// A folder that was moved away or replaced while open would swallow what is written to it.
+    private func checkStoreIsInPlace() throws {
+        guard let folder, let storeFile else { return }
+        guard let present = try? folder.folder.identity(of: VaultFolder.storeName), present == storeFile else {
+            throw VaultError.unusableVault(
+                reason: "\(folder.folder.path) was moved or replaced while in use; start the program again")
+        }
     }
 }

@@ -1,7 +1,7 @@
 import KeychainModel
 
 /// What a client asks of the vault, as access control and audit see it.
-package struct Operation: Sendable, Hashable {
+package struct VaultOperation: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable {
         case add, copy, update, delete, erase, status
         /// Insert or update in one step.

@@ -1,0 +1,83 @@
+import Foundation
+import GRDB
+import Sealing
+
+extension ItemStore {
+    /// Access to the rows within a write transaction.
+    package struct Writer: ~Copyable {
+        let database: Database
+
+        /// The same transaction for searching.
+        package var reader: Reader { Reader(database: database) }
+
+        /// The number for a new row.
+        package func nextRowID() throws -> Int64 {
+            let statement = try database.cachedStatement(sql: "SELECT coalesce(max(id), 0) + 1 FROM item")
+            return try Int64.fetchOne(statement) ?? 1
+        }
+
+        /// Stores a new row and files it under `terms`.
+        package func insert(_ row: ItemRow, filedUnder terms: [Int64]) throws {
+            try database.cachedStatement(
+                sql: """
+                    INSERT INTO item (id, class, pk, uuid, grp, pdmn, flags, terms, meta, seal, data)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """
+            ).execute(arguments: row.arguments)
+            try file(row.binding.rowID, under: terms)
+        }
+
+        /// Puts `row` in the place of the row with its number.
+        package func replace(
+            _ row: ItemRow, filedUnder terms: [Int64], insteadOf oldTerms: [Int64]
+        ) throws {
+            let statement = try database.cachedStatement(
+                sql: """
+                    REPLACE INTO item (id, class, pk, uuid, grp, pdmn, flags, terms, meta, seal, data)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """)
+            try statement.execute(arguments: row.arguments)
+            try refile(row.binding.rowID, under: terms, insteadOf: oldTerms)
+        }
+
+        /// Gives the row with this number new attributes and leaves its value where it is.
+        package func replaceMetadata(
+            _ row: ItemRow, filedUnder terms: [Int64], insteadOf oldTerms: [Int64]
+        ) throws {
+            try database.cachedStatement(sql: "UPDATE item SET pk = ?, terms = ?, meta = ? WHERE id = ?")
+                .execute(arguments: [
+                    row.binding.primaryKey, row.encodedTerms, row.metadata, row.binding.rowID,
+                ])
+            try refile(row.binding.rowID, under: terms, insteadOf: oldTerms)
+        }
+
+        /// Removes a row and the terms it may be filed under.
+        package func delete(_ rowID: Int64, filedUnder terms: [Int64]) throws {
+            try database.cachedStatement(sql: "DELETE FROM item WHERE id = ?").execute(arguments: [rowID])
+            try unfile(rowID, from: terms)
+        }
+
+        /// Removes every row and makes the store belong to `keybag`.
+        package func reset(to keybag: UUID) throws {
+            try database.execute(sql: "DELETE FROM item; DELETE FROM term")
+            try database.execute(sql: "UPDATE vault SET keybag = ? WHERE id = 1", arguments: [keybag.bytes])
+        }
+
+        private func refile(_ rowID: Int64, under terms: [Int64], insteadOf oldTerms: [Int64]) throws {
+            let old = Set(oldTerms)
+            let new = Set(terms)
+            try unfile(rowID, from: old.subtracting(new))
+            try file(rowID, under: new.subtracting(old))
+        }
+
+        private func file(_ rowID: Int64, under terms: some Sequence<Int64>) throws {
+            let statement = try database.cachedStatement(sql: "INSERT OR IGNORE INTO term (term, item) VALUES (?, ?)")
+            for term in terms { try statement.execute(arguments: [term, rowID]) }
+        }
+
+        private func unfile(_ rowID: Int64, from terms: some Sequence<Int64>) throws {
+            let statement = try database.cachedStatement(sql: "DELETE FROM term WHERE term = ? AND item = ?")
+            for term in terms { try statement.execute(arguments: [term, rowID]) }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import GRDB
+import KeychainModel
+
+/// The tables of the item store, specified in Documentation/Formats.md.
+enum Schema {
+    static let version = 1
+    /// "SKIT" as SQLite's application identifier.
+    static let applicationID = 0x534B_4954
+
+    static let statements = [
+        """
+        CREATE TABLE vault (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            keybag BLOB NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE item (
+            id INTEGER PRIMARY KEY,
+            class INTEGER NOT NULL,
+            pk BLOB NOT NULL UNIQUE,
+            uuid BLOB NOT NULL,
+            grp INTEGER NOT NULL,
+            pdmn INTEGER NOT NULL,
+            flags INTEGER NOT NULL,
+            terms BLOB NOT NULL,
+            meta BLOB NOT NULL,
+            seal BLOB NOT NULL,
+            data BLOB NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE term (
+            term INTEGER NOT NULL,
+            item INTEGER NOT NULL,
+            PRIMARY KEY (term, item)
+        ) WITHOUT ROWID
+        """,
+    ]
+
+    static func keybagIdentifier(in database: Database) throws -> UUID? {
+        let statement = try database.cachedStatement(sql: "SELECT keybag FROM vault WHERE id = 1")
+        guard let row = try Row.fetchOne(statement), case .blob(let bytes) = (row[0] as DatabaseValue).storage else {
+            return nil
+        }
+        return UUID(bytes: bytes)
+    }
+
+    /// The schema is compared as text: a table, index, view or trigger that is not ours means that
+    /// somebody else wrote to the file.
+    static func check(_ database: Database) throws {
+        let found = try String.fetchAll(
+            database, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
+        guard found == statements else { throw StoreError.corrupt(reason: "the tables are not those of a vault") }
+    }
+}
+
+extension ItemStore {
+    /// Whether the store has tables.
+    package func isEmptyFile() throws(StoreError) -> Bool {
+        do {
+            return try read { reader in
+                try Int.fetchOne(reader.database, sql: "SELECT count(*) FROM sqlite_master") == 0
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// Makes the tables of a new store whose rows will belong to `keybag`.
+    package func create(for keybag: UUID) throws(StoreError) {
+        do {
+            try write { writer in
+                for statement in Schema.statements { try writer.database.execute(sql: statement) }
+                try writer.database.execute(
+                    sql: "INSERT INTO vault (id, keybag) VALUES (1, ?)", arguments: [keybag.bytes])
+                try writer.database.execute(
+                    sql: "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.version)")
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// Checks that this is a store in a format this software knows.
+    ///
+    /// - Returns: The keybag its rows belong to.
+    package func check() throws(StoreError) -> UUID {
+        do {
+            return try read { reader in
+                let database = reader.database
+                guard try Int.fetchOne(database, sql: "PRAGMA application_id") == Schema.applicationID else {
+                    throw StoreError.corrupt(reason: "not an item store")
+                }
+                let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+                guard version == Schema.version else { throw StoreError.unknownFormat(version) }
+                try Schema.check(database)
+                guard let keybag = try reader.keybagIdentifier() else {
+                    throw StoreError.corrupt(reason: "the store names no keybag")
+                }
+                return keybag
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// The number of rows of each class, tombstones excluded, in the groups with these digests.
+    package func counts(inGroups groups: [Int64]?) throws(StoreError) -> [ItemClass: Int] {
+        do {
+            return try read { reader in
+                var counts: [ItemClass: Int] = [:]
+                let rows = try Row.fetchCursor(
+                    reader.database,
+                    sql: "SELECT class, grp, count(*) FROM item WHERE flags & 2 = 0 GROUP BY class, grp")
+                while let row = try rows.next() {
+                    guard let code = UInt8.fromDatabaseValue(row[0]), let itemClass = ItemClass(storedCode: code),
+                        let group = Int64.fromDatabaseValue(row[1]), let count = Int.fromDatabaseValue(row[2])
+                    else { throw StoreError.corrupt(reason: "a row has no class") }
+                    if groups.map({ $0.contains(group) }) ?? true { counts[itemClass, default: 0] += count }
+                }
+                return counts
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+}

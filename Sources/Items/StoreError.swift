@@ -1,0 +1,37 @@
+import GRDB
+
+/// Why the item store could not do its work.
+package enum StoreError: Error, Equatable {
+    /// SQLite says that the file is damaged, or the schema is not ours.
+    case corrupt(reason: String)
+    /// The row cannot be what this software wrote.
+    case malformedRow(id: Int64, reason: String)
+    /// The store has a format version this software does not know.
+    case unknownFormat(Int)
+    /// Other connections kept the store busy for the whole deadline.
+    case busy
+    case diskFull
+    case readOnly
+    case inputOutput(reason: String)
+    case memoryUnavailable
+
+    package init(_ error: any Error) {
+        guard let error = error as? DatabaseError else {
+            self = error as? StoreError ?? .inputOutput(reason: "\(type(of: error))")
+            return
+        }
+        // The message of a database error may quote the statement but never its arguments.
+        let reason = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
+        self =
+            switch error.resultCode {
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT, .SQLITE_ERROR, .SQLITE_SCHEMA, .SQLITE_MISMATCH,
+                .SQLITE_CONSTRAINT, .SQLITE_TOOBIG:
+                .corrupt(reason: reason)
+            case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
+            case .SQLITE_FULL: .diskFull
+            case .SQLITE_READONLY, .SQLITE_PERM: .readOnly
+            case .SQLITE_NOMEM: .memoryUnavailable
+            default: .inputOutput(reason: reason)
+            }
+    }
+}

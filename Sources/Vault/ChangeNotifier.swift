@@ -1,0 +1,61 @@
+import Foundation
+import Items
+import Synchronization
+
+/// Tells observers that the vault changed: at once for changes of this process, within half a second
+/// for those of others.
+final class ChangeNotifier: Sendable {
+    private struct State {
+        var observers: [UUID: AsyncStream<VaultChange>.Continuation] = [:]
+        var isWatching = false
+    }
+
+    private let state = Mutex(State())
+
+    func changed(_ origin: VaultChange.Origin) {
+        let observers = state.withLock { Array($0.observers.values) }
+        for observer in observers { observer.yield(VaultChange(origin: origin)) }
+    }
+
+    /// A stream that ends when its consumer stops.
+    ///
+    /// - Parameter store: The store that other processes may write to.
+    func stream(watching store: ItemStore?) -> AsyncStream<VaultChange> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let key = UUID()
+            continuation.onTermination = { [weak self] _ in
+                self?.state.withLock { $0.observers[key] = nil }
+            }
+            let mustWatch = state.withLock { state in
+                state.observers[key] = continuation
+                defer { state.isWatching = state.isWatching || store != nil }
+                return store != nil && !state.isWatching
+            }
+            if mustWatch, let store { watch(store) }
+        }
+    }
+
+    /// Polls SQLite's data version, which changes when another connection commits, while anybody
+    /// observes.
+    private func watch(_ store: ItemStore) {
+        Task { [weak self] in
+            var version = try? store.dataVersion()
+            while true {
+                try? await Task.sleep(for: .milliseconds(250))
+                guard let self, self.continuesWatching() else { return }
+                let present = try? store.dataVersion()
+                if present != version {
+                    version = present
+                    self.changed(.anotherProcess)
+                }
+            }
+        }
+    }
+
+    private func continuesWatching() -> Bool {
+        state.withLock { state in
+            if state.observers.isEmpty { state.isWatching = false }
+            return state.isWatching
+        }
+    }
+}

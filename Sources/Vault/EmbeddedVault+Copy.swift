@@ -1,0 +1,66 @@
+import Access
+import Foundation
+import Items
+import KeychainModel
+
+extension EmbeddedVault {
+    package func copy(
+        _ query: ItemQuery, includingValues: Bool, as client: Client
+    ) throws(VaultError) -> [StoredItem] {
+        let authorization = try authorize(.copy, query.itemClass, query.accessGroup, client)
+        let found =
+            if query.itemClass == .identity {
+                try identities(query, authorization, includingValues: includingValues)
+            } else {
+                try reading { reader, keybag in
+                    try self.items(query, authorization, includingValues: includingValues, in: reader, keybag).map(
+                        \.item)
+                }
+            }
+        guard !found.isEmpty else { throw .itemNotFound }
+        return found
+    }
+
+    /// A row and the item in it.
+    struct Found {
+        var row: ItemRow
+        var item: StoredItem
+    }
+
+    /// The items that `query` finds, opened and, where they ask for a person, authenticated.
+    func items(
+        _ query: ItemQuery, _ authorization: Authorization, includingValues: Bool,
+        in reader: borrowing ItemStore.Reader, _ keybag: OpenedKeybag
+    ) throws -> [Found] {
+        if query.limit == 0 { return [] }
+        let plan = try SearchPlan(query, authorization: authorization, index: keybag.index)
+        var presence = PresenceCheck(query.authentication, client: authorization.client, authenticator: authenticator)
+        var filter = ItemFilterEvaluator(query.filters)
+        var found: [Found] = []
+        try reader.forEach(plan.search, includingCiphertext: includingValues || filter.needsValue) { row in
+            var item = try keybag.openMetadata(of: row)
+            guard plan.accepts(item) else { return true }
+            if filter.needsValue {
+                let value = try keybag.openValue(of: row, accessControl: item.accessControl)
+                guard filter.accepts(item, value: value) else { return true }
+            } else {
+                guard filter.accepts(item, value: nil) else { return true }
+            }
+            guard try presence.permits(item) else { return true }
+            if includingValues { item.value = try keybag.openValue(of: row, accessControl: item.accessControl) }
+            found.append(Found(row: row, item: item))
+            return query.limit.map { found.count < $0 } ?? true
+        }
+        return found
+    }
+
+    func authorize(
+        _ kind: VaultOperation.Kind, _ itemClass: ItemClass? = nil, _ group: String? = nil, _ client: Client
+    ) throws(VaultError) -> Authorization {
+        do {
+            return try gate.authorize(VaultOperation(kind, itemClass: itemClass, accessGroup: group), for: client)
+        } catch {
+            throw .accessDenied(error)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import Access
+import Foundation
+import Items
+import Keybag
+import KeychainModel
+
+extension EmbeddedVault {
+    package func delete(_ query: ItemQuery, as client: Client) throws(VaultError) -> Int {
+        let authorization = try authorize(.delete, query.itemClass, query.accessGroup, client)
+        if query.itemClass == .identity { return try deleteIdentities(query, authorization) }
+        let deleted = try writing { writer, keybag in
+            let rows = try self.rowsToDelete(query, authorization, in: writer.reader, keybag)
+            guard !rows.isEmpty else { throw VaultError.itemNotFound }
+            for row in rows {
+                try self.remove(row, opened: try? keybag.openMetadata(of: row), in: writer, keybag)
+            }
+            return rows.count
+        }
+        return deleted
+    }
+
+    /// Deletion needs no key where digests decide what is meant, so that locked and damaged items can
+    /// be deleted too.
+    func rowsToDelete(
+        _ query: ItemQuery, _ authorization: Authorization, in reader: borrowing ItemStore.Reader,
+        _ keybag: OpenedKeybag
+    ) throws -> [ItemRow] {
+        let plan = try SearchPlan(query, authorization: authorization, index: keybag.index)
+        let rows = try reader.rows(plan.search, includingCiphertext: plan.needsOpenedAttributes)
+        guard plan.needsOpenedAttributes else { return rows }
+        var filter = ItemFilterEvaluator(query.filters)
+        return try rows.filter { row in
+            let item = try keybag.openMetadata(of: row)
+            guard plan.accepts(item) else { return false }
+            let value = filter.needsValue ? try keybag.openValue(of: row, accessControl: item.accessControl) : nil
+            return filter.accepts(item, value: value)
+        }
+    }
+}

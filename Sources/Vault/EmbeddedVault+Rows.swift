@@ -1,0 +1,82 @@
+import Access
+import Foundation
+import Items
+import Keybag
+import KeychainModel
+import Sealing
+
+/// The steps that writes are made of; all within a transaction.
+extension EmbeddedVault {
+    func insert(_ item: StoredItem, in writer: borrowing ItemStore.Writer, _ keybag: OpenedKeybag) throws {
+        let (row, filing) = try keybag.seal(item, rowID: try writer.nextRowID())
+        try writer.insert(row, filedUnder: filing)
+    }
+
+    /// The live item that has the primary key of `item`, opened with its value.
+    func liveItem(
+        withPrimaryKeyOf item: StoredItem, in writer: borrowing ItemStore.Writer, _ keybag: OpenedKeybag
+    ) throws -> Found? {
+        let digest = keybag.primaryKey(of: item)
+        let search = ItemSearch(itemClass: item.itemClass, seek: .primaryKey(digest))
+        guard let row = try writer.reader.rows(search, includingCiphertext: true).first else { return nil }
+        var found = try keybag.openMetadata(of: row)
+        found.value = try keybag.openValue(of: row, accessControl: found.accessControl)
+        return Found(row: row, item: found)
+    }
+
+    /// Makes sure that no live item has this primary key, and removes a tombstone that has it.
+    func makeRoom(
+        for primaryKey: Data, of itemClass: ItemClass, in writer: borrowing ItemStore.Writer, _ keybag: OpenedKeybag
+    ) throws {
+        let search = ItemSearch(itemClass: itemClass, seek: .primaryKey(primaryKey), isTombstone: nil)
+        for row in try writer.reader.rows(search, includingCiphertext: false) {
+            guard row.binding.isTombstone else { throw VaultError.duplicateItem }
+            try writer.delete(row.binding.rowID, filedUnder: keybag.filedTerms(of: row))
+        }
+    }
+
+    /// Puts `item` in the place of what was found, which keeps its row and its identifier.
+    func replace(
+        _ found: Found, with item: StoredItem, in writer: borrowing ItemStore.Writer, _ keybag: OpenedKeybag
+    ) throws {
+        let old = found.row
+        let primaryKey = keybag.primaryKey(of: item)
+        let oldTerms = keybag.filedTerms(of: old)
+        let movesAway = primaryKey != old.binding.primaryKey
+        if movesAway { try makeRoom(for: primaryKey, of: item.itemClass, in: writer, keybag) }
+
+        if isBoundAlike(found.item, item), found.item.value == item.value {
+            let (row, filing) = try keybag.resealMetadata(of: old, as: item)
+            try writer.replaceMetadata(row, filedUnder: filing, insteadOf: oldTerms)
+        } else {
+            let (row, filing) = try keybag.seal(item, rowID: old.binding.rowID)
+            try writer.replace(row, filedUnder: filing, insteadOf: oldTerms)
+        }
+        if movesAway, old.binding.isSynchronizable {
+            let (tombstone, filing) = try keybag.sealTombstone(
+                for: old, identifier: UUID(), rowID: try writer.nextRowID(), item: found.item, now: now())
+            try writer.insert(tombstone, filedUnder: filing)
+        }
+    }
+
+    /// Whether what a value is sealed to is the same in both items.
+    private func isBoundAlike(_ first: StoredItem, _ second: StoredItem) -> Bool {
+        first.accessControl == second.accessControl && first.accessGroup == second.accessGroup
+            && first.isSynchronizable == second.isSynchronizable
+    }
+
+    /// Removes a row; a synchronizable one leaves a tombstone.
+    ///
+    /// - Parameter item: The opened item where that was possible; deleting needs no key.
+    func remove(
+        _ row: ItemRow, opened item: StoredItem?, in writer: borrowing ItemStore.Writer, _ keybag: OpenedKeybag
+    ) throws {
+        let terms = keybag.filedTerms(of: row)
+        guard row.binding.isSynchronizable, !row.binding.isTombstone else {
+            return try writer.delete(row.binding.rowID, filedUnder: terms)
+        }
+        let (tombstone, filing) = try keybag.sealTombstone(
+            for: row, identifier: row.binding.identifier, rowID: row.binding.rowID, item: item, now: now())
+        try writer.replace(tombstone, filedUnder: filing, insteadOf: terms)
+    }
+}

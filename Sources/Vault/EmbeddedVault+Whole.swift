@@ -1,0 +1,88 @@
+import Access
+import Enclave
+import Foundation
+import Items
+import Keybag
+import KeychainModel
+import PrivateFiles
+import Sealing
+
+/// Operations on the vault as a whole.
+extension EmbeddedVault {
+    package func status(as client: Client) throws(VaultError) -> VaultStatus {
+        let authorization = try authorize(.status, nil, nil, client)
+        let keybag = currentKeybag
+        let groups: [Int64]? =
+            switch authorization.scope {
+            case .every: nil
+            case .only(let names): names.map(keybag.index.group)
+            }
+        do {
+            return VaultStatus(
+                path: folder?.folder.path, enclave: "\(folder?.enclave.kind ?? keybag.keys.keybag.enclaveKind)",
+                lockState: keybag.keys.lockState, isPasscodeSet: keybag.keys.hasPasscodeClass,
+                itemCounts: try store.counts(inGroups: groups), formatVersion: 1)
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
+    package func erase(as client: Client) throws(VaultError) {
+        let authorization = try authorize(.erase, nil, nil, client)
+        guard case .every = authorization.scope else {
+            throw .accessDenied(.groupNotHeld(group: Client.everyGroup, client: client.identifier))
+        }
+        do {
+            guard let folder else {
+                let keybag = currentKeybag.identifier
+                try store.write { try $0.reset(to: keybag) }
+                return notifier.changed(.thisProcess)
+            }
+            try folder.folder.withLock { try destroyKeysThenItems(in: folder) }
+        } catch {
+            throw VaultError(error)
+        }
+        notifier.changed(.thisProcess)
+    }
+
+    /// First the keys, then the rows: from the moment the new keybag is in place nothing that was stored
+    /// can be read, and a crash before the rows are gone is completed at the next opening.
+    private func destroyKeysThenItems(in folder: VaultFolder) throws {
+        let erased = try folder.readKeybag()
+        let fresh = try Keybag.generate(in: folder.enclave, replacing: erased.identifier)
+        try folder.writeKeybag(fresh)
+        try store.write { try $0.reset(to: fresh.identifier) }
+        replaceKeybag(OpenedKeybag(try ClassKeys(fresh, in: folder.enclave)))
+    }
+
+    package func verify(as client: Client) throws(VaultError) -> IntegrityReport {
+        _ = try authorize(.status, nil, nil, client)
+        var report = IntegrityReport(validItems: 0, lockedItems: 0, problems: [])
+        do {
+            report.problems = try store.structuralProblems()
+        } catch {
+            throw VaultError(error)
+        }
+        let partial = report
+        return try reading { reader, keybag in
+            var report = partial
+            try reader.forEachRow { row in
+                do {
+                    let row = try row.get()
+                    let item = try keybag.openMetadata(of: row)
+                    _ = try keybag.openValue(of: row, accessControl: item.accessControl)
+                    report.validItems += 1
+                } catch KeybagError.locked {
+                    report.lockedItems += 1
+                } catch {
+                    report.problems.append(VaultError(error).description)
+                }
+            }
+            return report
+        }
+    }
+
+    package func changes() -> AsyncStream<VaultChange> {
+        notifier.stream(watching: folder == nil ? nil : store)
+    }
+}

@@ -1,0 +1,153 @@
+import Access
+import Foundation
+import Items
+import Keybag
+import KeychainModel
+import Sealing
+import SecureMemory
+
+extension EmbeddedVault {
+    package func add(_ item: NewItem, as client: Client) throws(VaultError) -> StoredItem {
+        let authorization = try authorize(.add, item.itemClass, item.accessGroup, client)
+        try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
+        let stored = try storedForm(of: item, authorization)
+        return try writing { writer, keybag in
+            // Whether the class key is there is decided before uniqueness: adding an existing item to a
+            // locked vault is refused for the lock.
+            _ = try keybag.keys.keys(for: stored.accessControl.protection)
+            try self.makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
+            try self.insert(stored, in: writer, keybag)
+            return stored
+        }
+    }
+
+    package func put(_ item: NewItem, as client: Client) throws(VaultError) -> StoredItem {
+        let authorization = try authorize(.put, item.itemClass, item.accessGroup, client)
+        try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
+        let stored = try storedForm(of: item, authorization)
+        return try writing { writer, keybag in
+            _ = try keybag.keys.keys(for: stored.accessControl.protection)
+            guard let existing = try self.liveItem(withPrimaryKeyOf: stored, in: writer, keybag) else {
+                try self.makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
+                try self.insert(stored, in: writer, keybag)
+                return stored
+            }
+            var presence = PresenceCheck(.init(), client: client, authenticator: self.authenticator)
+            guard try presence.permits(existing.item) else { throw VaultError.itemNotFound }
+            var updated = existing.item
+            updated.attributes.merge(stored.attributes) { $1 }
+            updated.accessControl = stored.accessControl
+            updated.value = stored.value ?? updated.value
+            updated.modificationDate = self.modificationDate(after: existing.item)
+            try self.replace(existing, with: updated, in: writer, keybag)
+            return updated
+        }
+    }
+
+    package func exchange(
+        _ item: NewItem, expecting expected: Data?, as client: Client
+    ) throws(VaultError) -> Bool {
+        let authorization = try authorize(.exchange, item.itemClass, item.accessGroup, client)
+        try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
+        let stored = try storedForm(of: item, authorization)
+        return try writing { writer, keybag in
+            _ = try keybag.keys.keys(for: stored.accessControl.protection)
+            guard let existing = try self.liveItem(withPrimaryKeyOf: stored, in: writer, keybag) else {
+                guard expected == nil, item.value != nil else { return false }
+                try self.makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
+                try self.insert(stored, in: writer, keybag)
+                return true
+            }
+            var presence = PresenceCheck(.init(), client: client, authenticator: self.authenticator)
+            guard try presence.permits(existing.item) else { return false }
+            guard let expected, isEqualInConstantTime(existing.item.value ?? Data(), expected) else { return false }
+            guard let value = item.value else {
+                try self.remove(existing.row, opened: existing.item, in: writer, keybag)
+                return true
+            }
+            var updated = existing.item
+            updated.attributes.merge(stored.attributes) { $1 }
+            updated.value = value
+            updated.modificationDate = self.modificationDate(after: existing.item)
+            try self.replace(existing, with: updated, in: writer, keybag)
+            return true
+        }
+    }
+
+    package func update(
+        _ query: ItemQuery, with changes: ItemChanges, as client: Client
+    ) throws(VaultError) -> Int {
+        let authorization = try authorize(.update, query.itemClass, query.accessGroup, client)
+        if let group = changes.accessGroup { _ = try authorize(.update, query.itemClass, group, client) }
+        guard query.itemClass != .identity else {
+            throw .unsupported(reason: "an identity is changed through its certificate or its key")
+        }
+        try checkSize(changes.value)
+        return try writing { writer, keybag in
+            let found = try self.items(
+                query, authorization, includingValues: true, in: writer.reader, keybag)
+            guard !found.isEmpty else { throw VaultError.itemNotFound }
+            for match in found {
+                let updated = try self.applied(changes, to: match.item)
+                try self.replace(match, with: updated, in: writer, keybag)
+            }
+            return found.count
+        }
+    }
+
+    private func applied(_ changes: ItemChanges, to item: StoredItem) throws(VaultError) -> StoredItem {
+        var updated = item
+        updated.attributes.merge(changes.attributes) { $1 }
+        if let group = changes.accessGroup { updated.accessGroup = group }
+        if let synchronizable = changes.isSynchronizable { updated.isSynchronizable = synchronizable }
+        if let control = changes.accessControl { updated.accessControl = control }
+        if let value = changes.value { updated.value = value }
+        if case .date(let date) = updated.attributes.removeValue(forKey: .creationDate) { updated.creationDate = date }
+        updated.modificationDate = modificationDate(after: item)
+        try checkEnforceable(updated.accessControl, isSynchronizable: updated.isSynchronizable)
+        return updated
+    }
+
+    /// Now, but later than the item's last change by at least a millisecond, so that order can be told.
+    private func modificationDate(after item: StoredItem) -> Date {
+        max(now(), item.modificationDate.addingTimeInterval(0.001))
+    }
+
+    private func storedForm(of item: NewItem, _ authorization: Authorization) throws(VaultError) -> StoredItem {
+        guard item.itemClass != .identity else {
+            throw .unsupported(reason: "an identity is stored as its certificate and its key")
+        }
+        try checkSize(item.value)
+        let group: String
+        do {
+            group = try AccessPolicy.groupForNewItem(item.accessGroup, client: authorization.client)
+        } catch {
+            throw .accessDenied(error)
+        }
+        let now = now()
+        return StoredItem(
+            itemClass: item.itemClass, identifier: UUID(), attributes: item.attributes, accessGroup: group,
+            accessControl: item.accessControl, isSynchronizable: item.isSynchronizable, creationDate: now,
+            modificationDate: now, value: item.value)
+    }
+
+    private func checkSize(_ value: Data?) throws(VaultError) {
+        if let value, value.count > ItemLimits.value {
+            throw .valueTooLarge(size: value.count, limit: ItemLimits.value)
+        }
+    }
+
+    /// An item whose constraints could not be enforced is refused rather than stored unprotected.
+    private func checkEnforceable(_ control: AccessControl, isSynchronizable: Bool) throws(VaultError) {
+        guard let flags = control.flags else { return }
+        if isSynchronizable {
+            throw .invalidRequest(reason: "an access control cannot be synchronized; leave one of the two out")
+        }
+        if flags.contains(.applicationPassword) {
+            throw .unsupported(reason: "this vault cannot enforce an application password, so the item is not stored")
+        }
+        if control.isConstrained, authenticator == nil {
+            throw .unsupported(reason: "this vault has no way to ask for a person, so the item is not stored")
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import Items
+import Keybag
+import KeychainModel
+import Sealing
+
+/// Turns items into rows and rows into items.
+extension OpenedKeybag {
+    /// An item as a row, and the terms to file it under.
+    func seal(_ item: StoredItem, rowID: Int64) throws -> (row: ItemRow, filing: [Int64]) {
+        let binding = binding(of: item, rowID: rowID)
+        let keys = try keys.keys(for: item.accessControl.protection)
+        var sealed = SealedValue.none
+        if let value = item.value {
+            sealed = try ItemSealer.seal(
+                value: value, accessControl: item.accessControl, binding: binding, classKey: keys.classKey)
+        }
+        let row = ItemRow(
+            binding: binding,
+            metadata: try ItemSealer.seal(
+                metadata: encode(item), valueSeal: sealed.seal, binding: binding, metadataKey: keys.metadataKey),
+            valueSeal: sealed.seal, ciphertext: sealed.ciphertext)
+        return (row, filing(of: item, binding: binding))
+    }
+
+    /// `row` with the attributes of `item`, its value untouched; only for changes that the value's
+    /// binding does not cover.
+    func resealMetadata(of row: ItemRow, as item: StoredItem) throws -> (row: ItemRow, filing: [Int64]) {
+        let binding = binding(of: item, rowID: row.binding.rowID)
+        let keys = try keys.keys(for: item.accessControl.protection)
+        var resealed = row
+        resealed.binding = binding
+        resealed.metadata = try ItemSealer.seal(
+            metadata: encode(item), valueSeal: row.valueSeal, binding: binding, metadataKey: keys.metadataKey)
+        return (resealed, filing(of: item, binding: binding))
+    }
+
+    /// The item in `row`, without its value.
+    func openMetadata(of row: ItemRow) throws -> StoredItem {
+        let keys = try keys.keys(for: row.binding.protection)
+        let metadata: ItemMetadata
+        do {
+            metadata = try ItemMetadata(
+                decoding: ItemSealer.open(
+                    metadata: row.metadata, valueSeal: row.valueSeal, binding: row.binding,
+                    metadataKey: keys.metadataKey))
+        } catch {
+            throw VaultError.corruptItem(row: row.binding.rowID, reason: error.reason)
+        }
+        return StoredItem(
+            itemClass: row.binding.itemClass, identifier: row.binding.identifier, attributes: metadata.attributes,
+            accessGroup: metadata.accessGroup,
+            accessControl: AccessControl(protection: row.binding.protection, flags: metadata.accessControlFlags),
+            isSynchronizable: row.binding.isSynchronizable, isTombstone: row.binding.isTombstone,
+            creationDate: metadata.creationDate, modificationDate: metadata.modificationDate)
+    }
+
+    /// The value in `row`, or nil when it has none.
+    func openValue(of row: ItemRow, accessControl: AccessControl) throws -> Data? {
+        guard let sealed = row.sealedValue else { return nil }
+        let keys = try keys.keys(for: row.binding.protection)
+        do {
+            return try ItemSealer.open(
+                sealed, accessControl: accessControl, binding: row.binding, classKey: keys.classKey)
+        } catch {
+            throw VaultError.corruptItem(row: row.binding.rowID, reason: error.reason)
+        }
+    }
+
+    /// What a deleted synchronizable item leaves behind: its primary key and dates, no value.
+    ///
+    /// Sealed under the 'always' class, so that items can be deleted while they are locked; a locked
+    /// item's attributes cannot be read and are then left out.
+    func sealTombstone(
+        for row: ItemRow, identifier: UUID, rowID: Int64, item: StoredItem?, now: Date
+    ) throws -> (row: ItemRow, filing: [Int64]) {
+        let binding = RowBinding(
+            rowID: rowID, identifier: identifier, itemClass: row.binding.itemClass, protection: .always,
+            isSynchronizable: true, isTombstone: true, group: row.binding.group, primaryKey: row.binding.primaryKey,
+            terms: row.binding.terms)
+        let schema = row.binding.itemClass.schema
+        let metadata = ItemMetadata(
+            accessControlFlags: nil, creationDate: item?.creationDate ?? now, modificationDate: now,
+            accessGroup: item?.accessGroup ?? "",
+            attributes: (item?.attributes ?? [:]).filter { schema[$0.key]?.isPrimaryKey ?? false })
+        let keys = try keys.keys(for: .always)
+        let sealed = try ItemSealer.seal(
+            metadata: metadata.encoded(), valueSeal: Data(), binding: binding, metadataKey: keys.metadataKey)
+        let tombstone = ItemRow(binding: binding, metadata: sealed, valueSeal: Data(), ciphertext: Data())
+        return (tombstone, Array(filedTerms(of: row)))
+    }
+
+    /// Every term that `row` may be filed under.
+    func filedTerms(of row: ItemRow) -> [Int64] {
+        row.binding.terms + [
+            index.listing(row.binding.itemClass, group: row.binding.group), row.binding.identifier.term,
+        ]
+    }
+
+    func primaryKey(of item: StoredItem) -> Data {
+        index.primaryKey(
+            item.itemClass, accessGroup: item.accessGroup, isSynchronizable: item.isSynchronizable,
+            attributes: item.attributes)
+    }
+
+    private func encode(_ item: StoredItem) throws -> Data {
+        let encoded = try ItemMetadata(
+            accessControlFlags: item.accessControl.flags, creationDate: item.creationDate,
+            modificationDate: item.modificationDate, accessGroup: item.accessGroup, attributes: item.attributes
+        ).encoded()
+        guard encoded.count <= ItemLimits.attributes else {
+            throw VaultError.attributesTooLarge(size: encoded.count, limit: ItemLimits.attributes)
+        }
+        return encoded
+    }
+
+    private func binding(of item: StoredItem, rowID: Int64) -> RowBinding {
+        var terms: [Int64] = []
+        let attributes = item.attributesWithDefaults
+        for (name, value) in attributes { terms.append(index.term(name, value, in: item.itemClass)) }
+        if let pair = index.lookup(item.itemClass, attributes) { terms.append(pair) }
+        return RowBinding(
+            rowID: rowID, identifier: item.identifier, itemClass: item.itemClass,
+            protection: item.accessControl.protection, isSynchronizable: item.isSynchronizable,
+            isTombstone: item.isTombstone, group: index.group(item.accessGroup), primaryKey: primaryKey(of: item),
+            terms: terms.sorted())
+    }
+
+    private func filing(of item: StoredItem, binding: RowBinding) -> [Int64] {
+        var terms = [index.listing(item.itemClass, group: binding.group), item.identifier.term]
+        for name in item.itemClass.filedAttributes {
+            if let value = item.attributes[name] { terms.append(index.term(name, value, in: item.itemClass)) }
+        }
+        if let pair = index.lookup(item.itemClass, item.attributesWithDefaults) { terms.append(pair) }
+        return terms
+    }
+}
+
+extension StoredItem {
+    /// The attributes together with the defaults of those primary-key attributes that were never set.
+    var attributesWithDefaults: [AttributeName: AttributeValue] {
+        var all = attributes
+        for definition in itemClass.schema.primaryKey where !Self.fields.contains(definition.name) {
+            if let value = definition.defaultValue, all[definition.name] == nil { all[definition.name] = value }
+        }
+        return all
+    }
+
+    private static let fields: Set<AttributeName> = [.accessGroup, .synchronizable]
+}
+
+extension ItemClass {
+    /// The attributes worth filing rows under: those that tell items apart.
+    var filedAttributes: [AttributeName] {
+        switch self {
+        case .genericPassword: [.service, .account, .label, .generic]
+        case .internetPassword: [.server, .account, .label, .securityDomain]
+        case .certificate: [.issuer, .serialNumber, .subject, .subjectKeyID, .publicKeyHash, .label]
+        case .key: [.applicationLabel, .applicationTag, .label]
+        case .identity: []
+        }
+    }
+}
+
+extension SealingError {
+    /// The error in words that name no contents.
+    var reason: String {
+        switch self {
+        case .authenticationFailed: "it does not verify"
+        case .malformed(let part): part
+        }
+    }
+}

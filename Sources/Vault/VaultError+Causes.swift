@@ -1,0 +1,59 @@
+import Access
+import Enclave
+import Foundation
+import Items
+import Keybag
+import KeychainModel
+import PrivateFiles
+import Sealing
+
+extension VaultError {
+    /// The vault's error for whatever a lower part threw.
+    init(_ error: any Error) {
+        self =
+            switch error {
+            case let error as VaultError: error
+            case let error as AccessDenied: .accessDenied(error)
+            case let error as StoreError: Self.cause(error)
+            case let error as KeybagError: Self.cause(error)
+            case let error as FileError: Self.cause(error)
+            case let error as EnclaveError: .unusableVault(reason: error.description)
+            case let error as SealingError: .corruptVault(reason: error.reason)
+            default: Self.cause(StoreError(error))
+            }
+    }
+
+    private static func cause(_ error: StoreError) -> VaultError {
+        switch error {
+        case .corrupt(let reason):
+            .corruptVault(reason: "items.db is damaged (\(reason)); restore the vault from a backup")
+        case .malformedRow(let id, let reason): .corruptItem(row: id, reason: reason)
+        case .unknownFormat(let version):
+            .corruptVault(reason: "items.db has format version \(version), which this version cannot read")
+        case .busy: .busy
+        case .diskFull: .diskFull(reason: "no space left to write items.db; nothing was changed")
+        case .readOnly: .readOnly(reason: "items.db cannot be written")
+        case .inputOutput(let reason): .inputOutput(reason: "items.db: \(reason)")
+        case .memoryUnavailable: .memoryUnavailable
+        }
+    }
+
+    private static func cause(_ error: KeybagError) -> VaultError {
+        switch error {
+        case .locked: .interactionNotAllowed(reason: error.description)
+        case .noClassKey(let protection): .classKeyAbsent(protection)
+        case .memoryUnavailable: .memoryUnavailable
+        case .malformed, .unknownVersion, .authenticationFailed, .otherEnclave:
+            .corruptVault(reason: error.description)
+        }
+    }
+
+    private static func cause(_ error: FileError) -> VaultError {
+        switch error {
+        case .diskFull: .diskFull(reason: error.description)
+        case .readOnly: .readOnly(reason: error.description)
+        case .lockTimeout: .busy
+        default: .unusableVault(reason: error.description)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Enclave
+import Foundation
+import Items
+import Keybag
+import PrivateFiles
+import SecureMemory
+
+/// The files of a vault and the order in which they come into being.
+///
+/// A vault is complete once its keybag exists; the device secret and the item store are made before
+/// it. A folder with a keybag and without one of the others has lost something, and that is an error,
+/// never a fresh start.
+struct VaultFolder: Sendable {
+    static let deviceSecretName = "device-secret"
+    static let keybagName = "keybag"
+    static let storeName = "items.db"
+
+    let folder: PrivateFolder
+    let enclave: any Enclave
+
+    /// Opens the vault in the folder at `path`, or makes a new one in an empty or absent folder.
+    static func open(at path: String) throws -> (folder: VaultFolder, keybag: OpenedKeybag, store: ItemStore) {
+        guard path.hasPrefix("/") else {
+            throw VaultError.unusableVault(reason: "the vault's folder must be an absolute path, not '\(path)'")
+        }
+        let folder = try PrivateFolder(creating: path)
+        return try folder.withLock {
+            folder.contains(keybagName) ? try openExisting(folder) : try create(in: folder)
+        }
+    }
+
+    /// The keybag as it is on disk now.
+    func readKeybag() throws -> Keybag {
+        let encoded = try folder.read(Self.keybagName, limit: Keybag.largestEncoding)
+        return try Keybag(decoding: encoded, in: enclave)
+    }
+
+    func writeKeybag(_ keybag: Keybag) throws {
+        try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
+    }
+
+    private static func openExisting(
+        _ folder: PrivateFolder
+    ) throws -> (folder: VaultFolder, keybag: OpenedKeybag, store: ItemStore) {
+        for name in [deviceSecretName, storeName] where !folder.contains(name) {
+            throw VaultError.unusableVault(
+                reason: "\(folder.path(of: name)) is missing; restore the whole folder from a backup, "
+                    + "or move the folder away to start with an empty vault")
+        }
+        let vault = VaultFolder(folder: folder, enclave: try readEnclave(in: folder))
+        let keybag = try vault.readKeybag()
+        let store = try vault.openStore()
+        let owner = try store.check()
+        if owner != keybag.identifier {
+            guard owner == keybag.replaces else {
+                throw VaultError.unusableVault(
+                    reason: "\(folder.path(of: storeName)) belongs to another keybag; "
+                        + "restore keybag and items.db from the same backup")
+            }
+            // The keys of these rows were destroyed by an erase that did not get to the rows.
+            try store.write { try $0.reset(to: keybag.identifier) }
+        }
+        return (vault, OpenedKeybag(try ClassKeys(keybag, in: vault.enclave)), store)
+    }
+
+    private static func create(
+        in folder: PrivateFolder
+    ) throws -> (folder: VaultFolder, keybag: OpenedKeybag, store: ItemStore) {
+        try removeRemainsOfInterruptedCreation(in: folder)
+        let enclave: any Enclave
+        if folder.contains(deviceSecretName) {
+            enclave = try readEnclave(in: folder)
+        } else {
+            let fresh = try SoftwareEnclave()
+            var encoded = fresh.encoded()
+            defer { encoded.wipe() }
+            try folder.replace(deviceSecretName, with: encoded)
+            enclave = fresh
+        }
+        let vault = VaultFolder(folder: folder, enclave: enclave)
+        let keybag = try Keybag.generate(in: enclave)
+        try folder.touch(storeName)
+        let store = try vault.openStore()
+        try store.create(for: keybag.identifier)
+        try folder.synchronize()
+        try vault.writeKeybag(keybag)
+        return (vault, OpenedKeybag(try ClassKeys(keybag, in: enclave)), store)
+    }
+
+    /// A store without a keybag is what a killed creation leaves; one that holds items is not.
+    private static func removeRemainsOfInterruptedCreation(in folder: PrivateFolder) throws {
+        guard folder.contains(storeName) else { return }
+        try folder.checkFile(storeName)
+        let store = try ItemStore.open(path: folder.path(of: storeName))
+        if try !store.isEmptyFile() {
+            _ = try store.check()
+            guard try store.counts(inGroups: nil).isEmpty else {
+                throw VaultError.unusableVault(
+                    reason: "\(folder.path(of: keybagName)) is missing but items.db holds items; "
+                        + "restore the keybag from a backup, or move the folder away to start anew")
+            }
+        }
+        try store.close()
+        for suffix in ["", "-wal", "-shm"] { try folder.remove(storeName + suffix) }
+    }
+
+    private static func readEnclave(in folder: PrivateFolder) throws -> any Enclave {
+        var encoded = try folder.read(deviceSecretName, limit: 4096)
+        defer { encoded.wipe() }
+        return try SoftwareEnclave(decoding: encoded)
+    }
+
+    private func openStore() throws -> ItemStore {
+        for name in [Self.storeName, Self.storeName + "-wal", Self.storeName + "-shm"]
+        where folder.contains(name) {
+            try folder.checkFile(name)
+        }
+        return try ItemStore.open(path: folder.path(of: Self.storeName))
+    }
+}

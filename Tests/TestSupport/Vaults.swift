@@ -1,0 +1,33 @@
+import Access
+import Enclave
+import Foundation
+import Keybag
+import KeychainModel
+import Vault
+
+extension Client {
+    package static let app = Client(identifier: "app", accessGroups: ["TEAM.app", "TEAM.shared"])
+    package static let owner = Client(identifier: "owner", accessGroups: ["owner", "*"])
+}
+
+/// A vault in memory with fresh keys.
+package func memoryVault(now: @escaping @Sendable () -> Date = { Date() }) throws -> EmbeddedVault {
+    let enclave = try SoftwareEnclave()
+    return try EmbeddedVault.inMemory(keys: ClassKeys(Keybag.generate(in: enclave), in: enclave), now: now)
+}
+
+extension NewItem {
+    package static func password(_ service: String, _ account: String, _ value: String) -> NewItem {
+        NewItem(
+            itemClass: .genericPassword,
+            attributes: [.service: .string(service), .account: .string(account)], value: Data(value.utf8))
+    }
+}
+
+extension ItemQuery {
+    package static func password(_ service: String, _ account: String? = nil, limit: Int? = 1) -> ItemQuery {
+        var query = ItemQuery(itemClass: .genericPassword, attributes: [.service: .string(service)], limit: limit)
+        if let account { query.attributes[.account] = .string(account) }
+        return query
+    }
+}
