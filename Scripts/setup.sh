@@ -12,15 +12,16 @@ fail() {
 
 command -v swift >/dev/null ||
     fail 'there is no `swift` on the PATH; install Swift 6.1 or later from https://www.swift.org/install/linux/'
-# Read from a variable: a pipe that ends early would make `swift --version` fail.
-version=$(swift --version 2>/dev/null)
+version=$(swift --version 2>&1) || fail "$(command -v swift) does not start: $version"
 [[ $version =~ Swift\ version\ ([0-9]+)\.([0-9]+) ]] || fail "cannot tell the version of $(command -v swift)"
 if ((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2] < 6001)); then
     fail "Swift ${BASH_REMATCH[1]}.${BASH_REMATCH[2]} is too old; install 6.1 or later from https://www.swift.org/install/linux/"
 fi
 
 missing=()
+# SwiftPM fetches packages with git, over HTTPS.
 command -v git >/dev/null || missing+=(git)
+[[ -e /etc/ssl/certs/ca-certificates.crt ]] || missing+=(ca-certificates)
 if command -v pkg-config >/dev/null; then
     pkg-config --exists libsodium || missing+=(libsodium-dev)
     pkg-config --exists sqlite3 || missing+=(libsqlite3-dev)
