@@ -1,3 +1,4 @@
+import Foundation
 import KeychainServices
 import Tokens
 
@@ -6,4 +7,15 @@ import Tokens
 #endif
 precondition(!libraryCanImportSecurity)
 
-print("subject \(try await exerciseTokens()), certificate of \(try issueCertificate().count) bytes")
+let item: [CFString: Any] = [
+    kSecClass: kSecClassGenericPassword,
+    kSecAttrService: "com.example.mail",
+    kSecAttrAccount: "alice",
+]
+let secret: [CFString: Any] = [kSecValueData: Data("correct horse".utf8)]
+let deleted = SecItemDelete(item as CFDictionary)
+precondition(deleted == errSecSuccess || deleted == errSecItemNotFound, "SecItemDelete: \(deleted)")
+let stored = SecItemAdd(item.merging(secret) { $1 } as CFDictionary, nil)
+precondition(stored == errSecSuccess, "SecItemAdd: \(stored)")
+
+print("subject \(try await exerciseTokens()), certificate of \(try issueCertificate().count) bytes, one password stored")
