@@ -18,4 +18,5 @@ precondition(deleted == errSecSuccess || deleted == errSecItemNotFound, "SecItem
 let stored = SecItemAdd(item.merging(secret) { $1 } as CFDictionary, nil)
 precondition(stored == errSecSuccess, "SecItemAdd: \(stored)")
 
-print("subject \(try await exerciseTokens()), certificate of \(try issueCertificate().count) bytes, one password stored")
+print(
+    "subject \(try await exerciseTokens()), certificate of \(try issueCertificate().count) bytes, one password stored")
