@@ -16,6 +16,7 @@ let strict: [SwiftSetting] =
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -46,7 +47,7 @@ let package = Package(
         .target(
             name: "Keybag", dependencies: ["Enclave", "KeychainModel", "SecureMemory", crypto], swiftSettings: strict),
         .target(name: "Sealing", dependencies: ["KeychainModel", crypto], swiftSettings: strict),
-        .target(name: "Items", dependencies: ["KeychainModel", "Sealing", sqlite], swiftSettings: strict),
+        .target(name: "Items", dependencies: ["KeychainModel", "Sealing", sqlite, sqliteC], swiftSettings: strict),
         .target(name: "Certificates", dependencies: [asn1, crypto], swiftSettings: strict),
         .target(name: "Access", dependencies: ["KeychainModel"], swiftSettings: strict),
         .target(
@@ -89,10 +90,27 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: strict),
         .testTarget(
+            name: "KeychainTests",
+            dependencies: [
+                "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "TestSupport", "Vault",
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "VaultTests",
             dependencies: [
                 "Access", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing", "SecureMemory",
                 "TestSupport", "Vault", sqlite,
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CertificatesTests",
+            dependencies: ["Certificates", asn1, crypto],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "KeychainServicesTests",
+            dependencies: [
+                "Access", "Certificates", "KeychainModel", "KeychainServices", "Security", "TestSupport", "Vault",
             ],
             swiftSettings: strict),
     ]

@@ -28,59 +28,53 @@ package struct ItemRow: Sendable, Hashable {
 
     static let columns = "item.id, class, pk, uuid, grp, pdmn, flags, terms, meta, seal, data"
 
-    /// The row under a cursor.
-    ///
-    /// Nothing is taken on trust: SQLite columns have no fixed type, so a changed file may hold
-    /// anything anywhere.
-    init(_ row: Row, includingCiphertext: Bool) throws(StoreError) {
-        guard case .int64(let id) = Self.storage(row, 0) else { throw .corrupt(reason: "a row has no number") }
-        guard case .int64(let classCode) = Self.storage(row, 1), let classByte = UInt8(exactly: classCode),
-            let itemClass = ItemClass(storedCode: classByte), itemClass != .identity
+    /// The parts of the row under `statement` that decide whether it is looked at further.
+    static func binding(_ row: RawStatement) throws(StoreError) -> RowBinding {
+        guard let id = row.integer(0) else { throw .corrupt(reason: "a row has no number") }
+        guard let code = row.integer(1).flatMap(UInt8.init(exactly:)), let itemClass = ItemClass(storedCode: code),
+            itemClass != .identity
         else { throw .malformedRow(id: id, reason: "class") }
-        guard case .blob(let primaryKey) = Self.storage(row, 2), primaryKey.count == 16 else {
+        guard let primaryKey = row.blob(2), primaryKey.count == 16 else {
             throw .malformedRow(id: id, reason: "primary key")
         }
-        guard case .blob(let uuid) = Self.storage(row, 3), let identifier = UUID(bytes: uuid) else {
+        guard let identifier = row.withBlob(3, { UUID(bytes: $0) }), let identifier else {
             throw .malformedRow(id: id, reason: "identifier")
         }
-        guard case .int64(let group) = Self.storage(row, 4) else { throw .malformedRow(id: id, reason: "group") }
-        guard case .int64(let protectionCode) = Self.storage(row, 5),
-            let protectionByte = UInt8(exactly: protectionCode),
-            let protection = ProtectionClass(storedCode: protectionByte)
+        guard let group = row.integer(4) else { throw .malformedRow(id: id, reason: "group") }
+        guard let protectionCode = row.integer(5).flatMap(UInt8.init(exactly:)),
+            let protection = ProtectionClass(storedCode: protectionCode)
         else { throw .malformedRow(id: id, reason: "protection class") }
-        guard case .int64(let flags) = Self.storage(row, 6), flags & ~3 == 0 else {
-            throw .malformedRow(id: id, reason: "flags")
-        }
-        guard case .blob(let termBytes) = Self.storage(row, 7), termBytes.count % 8 == 0 else {
+        guard let flags = row.integer(6), flags & ~3 == 0 else { throw .malformedRow(id: id, reason: "flags") }
+        guard let terms = row.withBlob(7, { Self.terms(in: $0) }), let terms else {
             throw .malformedRow(id: id, reason: "terms")
         }
-        guard case .blob(let metadata) = Self.storage(row, 8) else { throw .malformedRow(id: id, reason: "attributes") }
-        guard case .blob(let seal) = Self.storage(row, 9), seal.isEmpty || seal.count == SealedValue.sealSize else {
-            throw .malformedRow(id: id, reason: "value seal")
+        return RowBinding(
+            rowID: id, identifier: identifier, itemClass: itemClass, protection: protection,
+            isSynchronizable: flags & 1 != 0, isTombstone: flags & 2 != 0, group: group, primaryKey: primaryKey,
+            terms: terms)
+    }
+
+    /// The row under `row`, whose readable parts are `binding`.
+    init(_ row: RawStatement, binding: RowBinding, includingCiphertext: Bool) throws(StoreError) {
+        guard let metadata = row.blob(8) else { throw .malformedRow(id: binding.rowID, reason: "attributes") }
+        guard let seal = row.blob(9), seal.isEmpty || seal.count == SealedValue.sealSize else {
+            throw .malformedRow(id: binding.rowID, reason: "value seal")
         }
         if includingCiphertext {
-            guard case .blob(let data) = Self.storage(row, 10) else { throw .malformedRow(id: id, reason: "value") }
+            guard let data = row.blob(10) else { throw .malformedRow(id: binding.rowID, reason: "value") }
             ciphertext = data
         } else {
             ciphertext = nil
         }
+        self.binding = binding
         self.metadata = metadata
         valueSeal = seal
-        binding = RowBinding(
-            rowID: id, identifier: identifier, itemClass: itemClass, protection: protection,
-            isSynchronizable: flags & 1 != 0, isTombstone: flags & 2 != 0, group: group, primaryKey: primaryKey,
-            terms: Self.terms(in: termBytes))
     }
 
-    private static func storage(_ row: Row, _ index: Int) -> DatabaseValue.Storage {
-        (row[index] as DatabaseValue).storage
-    }
-
-    private static func terms(in bytes: Data) -> [Int64] {
-        bytes.withUnsafeBytes { bytes in
-            (0..<(bytes.count / 8)).map {
-                Int64(bigEndian: bytes.loadUnaligned(fromByteOffset: $0 * 8, as: Int64.self))
-            }
+    private static func terms(in bytes: UnsafeRawBufferPointer) -> [Int64]? {
+        guard bytes.count.isMultiple(of: 8) else { return nil }
+        return (0..<(bytes.count / 8)).map {
+            Int64(bigEndian: bytes.loadUnaligned(fromByteOffset: $0 * 8, as: Int64.self))
         }
     }
 
@@ -109,10 +103,9 @@ extension UUID {
         withUnsafeBytes(of: uuid) { Int64(bigEndian: $0.loadUnaligned(as: Int64.self)) }
     }
 
-    init?(bytes: Data) {
+    /// The identifier in exactly sixteen bytes.
+    init?(bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 16 else { return nil }
-        var value = UUID().uuid
-        withUnsafeMutableBytes(of: &value) { $0.copyBytes(from: bytes) }
-        self.init(uuid: value)
+        self.init(uuid: bytes.loadUnaligned(as: uuid_t.self))
     }
 }

@@ -5,14 +5,20 @@ import Sealing
 
 extension ItemStore {
     /// Access to the rows for the duration of a read.
-    package struct Reader: ~Copyable {
+    package struct Reader {
         let database: Database
+        /// The keybag whose keys the caller holds.
+        let keybag: UUID?
 
         /// Calls `body` with each row that `search` accepts until it returns false.
+        ///
+        /// - Throws: ``StoreError/otherKeybag`` when the rows are not sealed under the reader's keybag.
         package func forEach(
             _ search: ItemSearch, includingCiphertext: Bool, _ body: (ItemRow) throws -> Bool
         ) throws {
-            try Search(database: database, search: search, includingCiphertext: includingCiphertext).run(body)
+            try Search(
+                database: database, keybag: keybag, search: search, includingCiphertext: includingCiphertext
+            ).run(body)
         }
 
         package func rows(_ search: ItemSearch, includingCiphertext: Bool) throws -> [ItemRow] {
@@ -31,10 +37,13 @@ extension ItemStore {
 
         /// Calls `body` for every row of the table, or with the reason why a row cannot be read.
         package func forEachRow(_ body: (Result<ItemRow, StoreError>) throws -> Void) throws {
-            let cursor = try Row.fetchCursor(
-                database, sql: "SELECT \(ItemRow.columns) FROM item ORDER BY id")
-            while let row = try cursor.next() {
-                try body(Result { () throws(StoreError) in try ItemRow(row, includingCiphertext: true) })
+            let statement = try RawStatement("SELECT \(ItemRow.columns) FROM item ORDER BY id", in: database)
+            defer { statement.reset() }
+            while try statement.step() {
+                try body(
+                    Result { () throws(StoreError) in
+                        try ItemRow(statement, binding: ItemRow.binding(statement), includingCiphertext: true)
+                    })
             }
         }
     }

@@ -4,11 +4,12 @@ import Sealing
 
 extension ItemStore {
     /// Access to the rows within a write transaction.
-    package struct Writer: ~Copyable {
+    package struct Writer {
         let database: Database
+        let keybag: UUID?
 
         /// The same transaction for searching.
-        package var reader: Reader { Reader(database: database) }
+        package var reader: Reader { Reader(database: database, keybag: keybag) }
 
         /// The number for a new row.
         package func nextRowID() throws -> Int64 {

@@ -4,18 +4,27 @@ import KeychainModel
 
 /// The rows of a vault in SQLite: it knows digests and sealed bytes, and no key.
 package final class ItemStore: Sendable {
-    private let database: any DatabaseWriter
+    private let writer: DatabaseQueue
+    /// Nil for a store in memory, whose one connection reads too.
+    private let readers: ReaderPool?
 
-    private init(_ database: any DatabaseWriter) {
-        self.database = database
+    private init(_ writer: DatabaseQueue, readers: ReaderPool?) {
+        self.writer = writer
+        self.readers = readers
     }
 
     /// The store in the file at `path`, which exists and is empty or holds a store.
     package static func open(path: String) throws(StoreError) -> ItemStore {
         do {
-            let pool = try DatabasePool(path: path, configuration: configuration())
-            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-            return ItemStore(pool)
+            let writer = try DatabaseQueue(path: path, configuration: configuration(journalMode: .wal))
+            try writer.inDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            return ItemStore(
+                writer,
+                readers: ReaderPool(limit: readerLimit) {
+                    var readOnly = configuration()
+                    readOnly.readonly = true
+                    return try DatabaseQueue(path: path, configuration: readOnly)
+                })
         } catch {
             throw StoreError(error)
         }
@@ -24,35 +33,51 @@ package final class ItemStore: Sendable {
     /// A store in memory that nobody else sees.
     package static func inMemory() throws(StoreError) -> ItemStore {
         do {
-            return ItemStore(try DatabaseQueue(configuration: configuration()))
+            return ItemStore(try DatabaseQueue(configuration: configuration()), readers: nil)
         } catch {
             throw StoreError(error)
         }
     }
 
+    /// As many searches at once as a process may sensibly run.
+    private static let readerLimit = 8
+
     /// Closes the file; the store cannot be used afterwards.
     package func close() throws(StoreError) {
         do {
-            try database.close()
+            try readers?.close()
+            try writer.close()
         } catch {
             throw StoreError(error)
         }
     }
 
     /// Reads without a transaction around: each search is one statement and therefore atomic.
-    package func read<Result>(_ body: (borrowing Reader) throws -> Result) throws -> Result {
-        try database.unsafeRead { try body(Reader(database: $0)) }
+    ///
+    /// - Parameter keybag: The keybag the rows must belong to; nil to read whatever there is.
+    package func read<Result>(under keybag: UUID? = nil, _ body: (Reader) throws -> Result) throws -> Result {
+        try withConnection { try body(Reader(database: $0, keybag: keybag)) }
+    }
+
+    private func withConnection<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        guard let readers else { return try writer.unsafeRead(body) }
+        return try readers.read(body)
     }
 
     /// Runs `body` in a transaction that is durable when this returns, or undone when it throws.
-    package func write<Result>(_ body: (borrowing Writer) throws -> Result) throws -> Result {
-        try database.write { try body(Writer(database: $0)) }
+    ///
+    /// - Throws: ``StoreError/otherKeybag`` when the rows do not belong to `keybag`.
+    package func write<Result>(under keybag: UUID? = nil, _ body: (Writer) throws -> Result) throws -> Result {
+        try writer.write { database in
+            if let keybag, try Schema.keybagIdentifier(in: database) != keybag { throw StoreError.otherKeybag }
+            return try body(Writer(database: database, keybag: keybag))
+        }
     }
 
     /// SQLite's own check of the file's structure; empty when nothing is wrong.
     package func structuralProblems() throws(StoreError) -> [String] {
         do {
-            return try database.unsafeRead { database in
+            return try withConnection { database in
                 try String.fetchAll(database, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }
             }
         } catch {
@@ -63,7 +88,7 @@ package final class ItemStore: Sendable {
     /// A number that changes when another connection, of this or another process, has committed.
     package func dataVersion() throws(StoreError) -> Int64 {
         do {
-            return try database.unsafeRead {
+            return try writer.unsafeRead {
                 try Int64.fetchOne($0.cachedStatement(sql: "PRAGMA data_version")) ?? 0
             }
         } catch {
@@ -71,10 +96,12 @@ package final class ItemStore: Sendable {
         }
     }
 
-    private static func configuration() -> Configuration {
+    private static func configuration(
+        journalMode: Configuration.JournalModeConfiguration = .default
+    ) -> Configuration {
         var configuration = Configuration()
+        configuration.journalMode = journalMode
         configuration.label = "keychain.items"
-        configuration.maximumReaderCount = 8
         configuration.busyMode = .callback(waitForOthers)
         configuration.prepareDatabase { database in
             // The file may have been changed by somebody else: nothing in its schema is trusted, and

@@ -40,11 +40,10 @@ enum Schema {
     ]
 
     static func keybagIdentifier(in database: Database) throws -> UUID? {
-        let statement = try database.cachedStatement(sql: "SELECT keybag FROM vault WHERE id = 1")
-        guard let row = try Row.fetchOne(statement), case .blob(let bytes) = (row[0] as DatabaseValue).storage else {
-            return nil
-        }
-        return UUID(bytes: bytes)
+        let statement = try RawStatement("SELECT keybag FROM vault WHERE id = 1", in: database)
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        return statement.withBlob(0) { UUID(bytes: $0) } ?? nil
     }
 
     /// The schema is compared as text: a table, index, view or trigger that is not ours means that

@@ -5,54 +5,69 @@ import Sealing
 /// One search: picks the statement that visits the fewest rows and filters what it yields.
 struct Search {
     let database: Database
+    let keybag: UUID?
     let search: ItemSearch
     let includingCiphertext: Bool
 
     func run(_ body: (ItemRow) throws -> Bool) throws {
         switch search.seek {
         case .primaryKey(let digest):
-            _ = try visit("SELECT \(ItemRow.columns) FROM item WHERE pk = ?", [digest], body)
+            _ = try visit(Self.byPrimaryKey, body) { try $0.bind(digest, at: 1) }
         case .terms(let terms):
             guard let rarest = try rarest(of: terms) else { return }
-            _ = try visit(Self.byTerm, [rarest], requiring: terms, body)
+            _ = try visit(Self.byTerm, requiring: terms, body) { try $0.bind(rarest, at: 1) }
         case .filed(let terms):
             for term in terms {
-                guard try visit(Self.byTerm, [term], body) else { return }
+                guard try visit(Self.byTerm, body, binding: { try $0.bind(term, at: 1) }) else { return }
             }
         case .everything:
-            _ = try visit("SELECT \(ItemRow.columns) FROM item ORDER BY id", [], body)
+            _ = try visit(Self.all, body) { _ in }
         }
     }
 
+    // The keybag comes with each row, so that rows and the keybag they are sealed under are seen at
+    // the same moment.
+    private static let selection = "SELECT \(ItemRow.columns), vault.keybag FROM "
+    private static let byPrimaryKey = selection + "item JOIN vault ON vault.id = 1 WHERE pk = ?"
     private static let byTerm =
-        "SELECT \(ItemRow.columns) FROM term JOIN item ON item.id = term.item WHERE term.term = ?"
+        selection + "term JOIN item ON item.id = term.item JOIN vault ON vault.id = 1 WHERE term.term = ?"
+    private static let all = selection + "item JOIN vault ON vault.id = 1 ORDER BY item.id"
+    private static let keybagColumn: Int32 = 11
 
     /// Returns false when `body` has had enough.
     private func visit(
-        _ sql: String, _ arguments: StatementArguments, requiring terms: [Int64] = [],
-        _ body: (ItemRow) throws -> Bool
+        _ sql: String, requiring terms: [Int64] = [], _ body: (ItemRow) throws -> Bool,
+        binding bind: (RawStatement) throws -> Void
     ) throws -> Bool {
-        let cursor = try Row.fetchCursor(database.cachedStatement(sql: sql), arguments: arguments)
-        while let row = try cursor.next() {
-            let header = try ItemRow(row, includingCiphertext: false)
-            guard search.accepts(header.binding), terms.allSatisfy({ header.binding.terms.contains($0) }) else {
-                continue
+        let statement = try RawStatement(sql, in: database)
+        defer { statement.reset() }
+        try bind(statement)
+        var isFirst = true
+        while try statement.step() {
+            if isFirst {
+                isFirst = false
+                let owner = statement.withBlob(Self.keybagColumn) { UUID(bytes: $0) } ?? nil
+                guard keybag == nil || owner == keybag else { throw StoreError.otherKeybag }
             }
-            guard try body(includingCiphertext ? try ItemRow(row, includingCiphertext: true) : header) else {
-                return false
-            }
+            let binding = try ItemRow.binding(statement)
+            guard search.accepts(binding), terms.allSatisfy({ binding.terms.contains($0) }) else { continue }
+            let row = try ItemRow(statement, binding: binding, includingCiphertext: includingCiphertext)
+            guard try body(row) else { return false }
         }
+        if isFirst, let keybag, try Schema.keybagIdentifier(in: database) != keybag { throw StoreError.otherKeybag }
         return true
     }
 
     /// The term with the fewest rows, counting only as far as needed to tell.
     private func rarest(of terms: [Int64]) throws -> Int64? {
         guard terms.count > 1 else { return terms.first }
-        let statement = try database.cachedStatement(
-            sql: "SELECT count(*) FROM (SELECT 1 FROM term WHERE term = ? LIMIT 1000)")
-        var best: (term: Int64, count: Int)?
+        var best: (term: Int64, count: Int64)?
         for term in terms {
-            let count = try Int.fetchOne(statement, arguments: [term]) ?? 0
+            let statement = try RawStatement(
+                "SELECT count(*) FROM (SELECT 1 FROM term WHERE term = ? LIMIT 1000)", in: database)
+            defer { statement.reset() }
+            try statement.bind(term, at: 1)
+            let count = try statement.step() ? statement.integer(0) ?? 0 : 0
             if count < best?.count ?? .max { best = (term, count) }
             if count <= 1 { break }
         }

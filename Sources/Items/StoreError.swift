@@ -6,6 +6,8 @@ package enum StoreError: Error, Equatable {
     case corrupt(reason: String)
     /// The row cannot be what this software wrote.
     case malformedRow(id: Int64, reason: String)
+    /// The rows are sealed under another keybag: the vault was erased by another process.
+    case otherKeybag
     /// The store has a format version this software does not know.
     case unknownFormat(Int)
     /// Other connections kept the store busy for the whole deadline.

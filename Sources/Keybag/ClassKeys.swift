@@ -5,13 +5,6 @@ import KeychainModel
 import SecureMemory
 import Synchronization
 
-/// The two keys that protect an item: the class key wraps the item's own key, the metadata key seals
-/// its attributes.
-package struct ItemKeys: Sendable {
-    package let classKey: SymmetricKey
-    package let metadataKey: SymmetricKey
-}
-
 /// An opened keybag: class keys in locked memory, and the lock state that decides which of them may
 /// be used.
 package final class ClassKeys: Sendable {
@@ -46,17 +39,30 @@ package final class ClassKeys: Sendable {
 
     package var lockState: LockState { state.withLock { $0.lockState } }
 
-    /// The keys of `protection`.
+    /// The key that wraps the items' own keys.
     ///
     /// - Throws: ``KeybagError/locked(_:)`` or ``KeybagError/noClassKey(_:)``.
-    package func keys(for protection: ProtectionClass) throws(KeybagError) -> ItemKeys {
-        let pair = try state.withLock { state throws(KeybagError) in
+    package func classKey(for protection: ProtectionClass) throws(KeybagError) -> SymmetricKey {
+        try pair(for: protection).classKey.withUnsafeBytes { SymmetricKey(data: $0) }
+    }
+
+    /// The key that seals the items' attributes.
+    ///
+    /// - Throws: ``KeybagError/locked(_:)`` or ``KeybagError/noClassKey(_:)``.
+    package func metadataKey(for protection: ProtectionClass) throws(KeybagError) -> SymmetricKey {
+        try pair(for: protection).metadataKey.withUnsafeBytes { SymmetricKey(data: $0) }
+    }
+
+    /// Whether the keys of `protection` can be used; throws the reason why not.
+    package func checkAvailable(_ protection: ProtectionClass) throws(KeybagError) {
+        _ = try pair(for: protection)
+    }
+
+    private func pair(for protection: ProtectionClass) throws(KeybagError) -> Pair {
+        try state.withLock { state throws(KeybagError) in
             if let pair = state.available[protection] { return pair }
             throw state.keybag.wrappedKeys[protection] == nil ? .noClassKey(protection) : .locked(protection)
         }
-        return ItemKeys(
-            classKey: pair.classKey.withUnsafeBytes { SymmetricKey(data: $0) },
-            metadataKey: pair.metadataKey.withUnsafeBytes { SymmetricKey(data: $0) })
     }
 
     /// Moves to `lockState`: keys that it does not permit are wiped, keys that it permits are unwrapped

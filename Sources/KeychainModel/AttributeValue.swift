@@ -17,21 +17,31 @@ package enum AttributeValue: Hashable, Sendable {
     /// Searchable blob columns compare by bytes: a string equals the data with its UTF-8 bytes, and a
     /// number equals the four little-endian bytes of its value. Comparison is exact: case counts and
     /// Unicode is not normalised.
-    package func canonicalBytes(as kind: AttributeKind) -> Data {
+    package func canonicalBytes(as kind: AttributeKind) -> [UInt8] {
+        var bytes: [UInt8] = []
+        appendCanonicalBytes(as: kind, to: &bytes)
+        return bytes
+    }
+
+    /// Appends what ``canonicalBytes(as:)`` returns.
+    package func appendCanonicalBytes(as kind: AttributeKind, to bytes: inout [UInt8]) {
         switch (kind, self) {
         case (.blob, .number(let number)), (.data, .number(let number)):
-            return withUnsafeBytes(of: Int32(truncatingIfNeeded: number).littleEndian) { Data($0) }
+            withUnsafeBytes(of: Int32(truncatingIfNeeded: number).littleEndian) { bytes.append(contentsOf: $0) }
         case (_, .string(let string)):
-            return kind == .number ? Data([0x73]) + Data(string.utf8) : Data(string.utf8)
+            if kind == .number { bytes.append(0x73) }
+            bytes.append(contentsOf: string.utf8)
         case (_, .data(let data)):
-            return data
+            bytes.append(contentsOf: data)
         case (_, .number(let number)):
-            return Data([0x6e]) + withUnsafeBytes(of: number.bigEndian) { Data($0) }
+            bytes.append(0x6e)
+            withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
         case (_, .real(let real)):
-            return Data([0x72]) + withUnsafeBytes(of: real.bitPattern.bigEndian) { Data($0) }
+            bytes.append(0x72)
+            withUnsafeBytes(of: real.bitPattern.bigEndian) { bytes.append(contentsOf: $0) }
         case (_, .date(let date)):
             let bits = date.timeIntervalSinceReferenceDate.bitPattern
-            return withUnsafeBytes(of: bits.bigEndian) { Data($0) }
+            withUnsafeBytes(of: bits.bigEndian) { bytes.append(contentsOf: $0) }
         }
     }
 

@@ -12,10 +12,13 @@ package struct NewItem: Sendable {
     package var isSynchronizable: Bool
     /// Nil for an item that has no value, which is not the same as an empty value.
     package var value: Data?
+    /// How the user may be asked when an item that is there already needs a person to be changed.
+    package var authentication: AuthenticationOptions
 
     package init(
         itemClass: ItemClass, attributes: [AttributeName: AttributeValue] = [:], accessGroup: String? = nil,
-        accessControl: AccessControl? = nil, isSynchronizable: Bool = false, value: Data? = nil
+        accessControl: AccessControl? = nil, isSynchronizable: Bool = false, value: Data? = nil,
+        authentication: AuthenticationOptions = .init()
     ) {
         self.itemClass = itemClass
         self.attributes = attributes
@@ -23,6 +26,7 @@ package struct NewItem: Sendable {
         self.accessControl = accessControl ?? AccessControl(protection: itemClass.defaultProtection)
         self.isSynchronizable = isSynchronizable
         self.value = value
+        self.authentication = authentication
     }
 }
 

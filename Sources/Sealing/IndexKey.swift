@@ -8,46 +8,45 @@ import KeychainModel
 /// HMAC-SHA256 (RFC 2104) truncated: 64 bits for search terms, whose hits are verified against the
 /// opened attributes, and 128 bits for primary keys.
 package struct IndexKey: Sendable {
-    private let key: SymmetricKey
+    /// HMAC with the key taken in and nothing else, copied for each digest: taking in the key costs as
+    /// much as a short message.
+    private let keyed: HMAC<SHA256>
 
     package init(_ key: SymmetricKey) {
-        self.key = key
+        keyed = HMAC(key: key)
     }
 
     /// The term of one attribute's value.
     package func term(_ name: AttributeName, _ value: AttributeValue, in itemClass: ItemClass) -> Int64 {
-        let kind = itemClass.schema[name]?.kind ?? .blob
-        return digest(itemClass, name, value.canonicalBytes(as: kind))
+        digest(itemClass, name) {
+            value.appendCanonicalBytes(as: itemClass.schema[name]?.kind ?? .blob, to: &$0)
+        }
     }
 
     /// The term of an access group, the same for every class.
     package func group(_ group: String) -> Int64 {
-        var mac = HMAC<SHA256>(key: key)
-        mac.update(data: Data("group".utf8))
-        mac.update(data: Data(group.utf8))
-        return Self.truncate(mac.finalize())
+        Self.truncate(authenticationCode(for: Array("group".utf8) + Array(group.utf8)))
     }
 
     /// The term shared by all items of a class in a group, for listings.
     package func listing(_ itemClass: ItemClass, group: Int64) -> Int64 {
-        digest(itemClass, "list", withUnsafeBytes(of: group.bigEndian) { Data($0) })
+        digest(itemClass, "list") { $0.append(bigEndian: group) }
     }
 
     /// The term of the attributes that most searches name together, so that finding one item does not
-    /// walk all items of a service: service and account, server and account, or a key's tag.
+    /// walk all items of a service: service and account, or server and account.
     ///
     /// Nil when the class has no such pair or `attributes` does not hold all of it.
     package func lookup(_ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) -> Int64? {
         let names = itemClass.lookupAttributes
-        guard !names.isEmpty else { return nil }
-        var joined = Data()
-        for name in names {
-            guard let value = attributes[name] else { return nil }
-            let bytes = value.canonicalBytes(as: itemClass.schema[name]?.kind ?? .blob)
-            joined.append(bigEndian: UInt32(truncatingIfNeeded: bytes.count))
-            joined.append(bytes)
+        guard !names.isEmpty, names.allSatisfy({ attributes[$0] != nil }) else { return nil }
+        let schema = itemClass.schema
+        return digest(itemClass, "pair") { message in
+            for name in names {
+                guard let value = attributes[name] else { continue }
+                Self.append(value, as: schema[name]?.kind ?? .blob, to: &message)
+            }
         }
-        return digest(itemClass, "pair", joined)
     }
 
     /// The digest of a whole primary key: 16 bytes.
@@ -57,26 +56,41 @@ package struct IndexKey: Sendable {
         _ itemClass: ItemClass, accessGroup: String, isSynchronizable: Bool,
         attributes: [AttributeName: AttributeValue]
     ) -> Data {
-        var joined = Data([0x70, itemClass.storedCode, isSynchronizable ? 1 : 0])
-        joined.append(bigEndian: UInt32(truncatingIfNeeded: accessGroup.utf8.count))
-        joined.append(contentsOf: accessGroup.utf8)
+        var message: [UInt8] = [0x70, itemClass.storedCode, isSynchronizable ? 1 : 0]
+        message.append(bigEndian: UInt32(truncatingIfNeeded: accessGroup.utf8.count))
+        message.append(contentsOf: accessGroup.utf8)
         for definition in itemClass.schema.primaryKey {
             guard definition.name != .accessGroup, definition.name != .synchronizable else { continue }
             guard let value = attributes[definition.name] ?? definition.defaultValue else { continue }
-            let bytes = value.canonicalBytes(as: definition.kind)
-            joined.append(bigEndian: definition.name.code)
-            joined.append(bigEndian: UInt32(truncatingIfNeeded: bytes.count))
-            joined.append(bytes)
+            message.append(bigEndian: definition.name.code)
+            Self.append(value, as: definition.kind, to: &message)
         }
-        return Data(HMAC<SHA256>.authenticationCode(for: joined, using: key).prefix(16))
+        return Data(authenticationCode(for: message).prefix(16))
     }
 
-    private func digest(_ itemClass: ItemClass, _ name: AttributeName, _ bytes: Data) -> Int64 {
-        var message = Data(capacity: bytes.count + 6)
-        message.append(contentsOf: [0x74, itemClass.storedCode])
+    /// Appends the length and the canonical bytes of `value`.
+    private static func append(_ value: AttributeValue, as kind: AttributeKind, to message: inout [UInt8]) {
+        let bytes = value.canonicalBytes(as: kind)
+        message.append(bigEndian: UInt32(truncatingIfNeeded: bytes.count))
+        message.append(contentsOf: bytes)
+    }
+
+    private func digest(
+        _ itemClass: ItemClass, _ name: AttributeName, _ appendBytes: (inout [UInt8]) -> Void
+    ) -> Int64 {
+        var message: [UInt8] = []
+        message.reserveCapacity(96)
+        message.append(0x74)
+        message.append(itemClass.storedCode)
         message.append(bigEndian: name.code)
-        message.append(bytes)
-        return Self.truncate(HMAC<SHA256>.authenticationCode(for: message, using: key))
+        appendBytes(&message)
+        return Self.truncate(authenticationCode(for: message))
+    }
+
+    private func authenticationCode(for message: [UInt8]) -> HMAC<SHA256>.MAC {
+        var mac = keyed
+        mac.update(data: message)
+        return mac.finalize()
     }
 
     private static func truncate(_ code: HMAC<SHA256>.MAC) -> Int64 {

@@ -30,11 +30,12 @@ package struct ItemMetadata: Sendable, Hashable {
         self.attributes = attributes
     }
 
-    package func encoded() throws(SealingError) -> Data {
+    package func encoded() throws(SealingError) -> [UInt8] {
         guard accessGroup.utf8.count <= UInt16.max, attributes.count <= UInt16.max else {
             throw .malformed("access group or attribute count too large")
         }
-        var out = Data(capacity: 64 + attributes.count * 24)
+        var out: [UInt8] = []
+        out.reserveCapacity(64 + accessGroup.utf8.count + attributes.count * 32)
         out.append(1)
         out.append(accessControlFlags == nil ? 0 : 1)
         out.append(bigEndian: accessControlFlags?.rawValue ?? 0)
@@ -46,12 +47,11 @@ package struct ItemMetadata: Sendable, Hashable {
         for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
             out.append(bigEndian: name.code)
             switch value {
-            case .string(let string): Self.append(type: 1, Data(string.utf8), to: &out)
+            case .string(let string): Self.append(type: 1, string.utf8, to: &out)
             case .data(let data): Self.append(type: 2, data, to: &out)
-            case .number(let number): Self.append(type: 3, Self.bytes(number), to: &out)
-            case .real(let real): Self.append(type: 4, Self.bytes(real.bitPattern), to: &out)
-            case .date(let date):
-                Self.append(type: 5, Self.bytes(date.timeIntervalSinceReferenceDate.bitPattern), to: &out)
+            case .number(let number): Self.append(type: 3, UInt64(bitPattern: number), to: &out)
+            case .real(let real): Self.append(type: 4, real.bitPattern, to: &out)
+            case .date(let date): Self.append(type: 5, date.timeIntervalSinceReferenceDate.bitPattern, to: &out)
             }
         }
         return out
@@ -87,46 +87,46 @@ package struct ItemMetadata: Sendable, Hashable {
         guard reader.isAtEnd else { throw .malformed("bytes after the attributes") }
     }
 
-    private static func append(type: UInt8, _ bytes: Data, to out: inout Data) {
+    private static func append(type: UInt8, _ bytes: some Collection<UInt8>, to out: inout [UInt8]) {
         out.append(type)
         out.append(bigEndian: UInt32(truncatingIfNeeded: bytes.count))
-        out.append(bytes)
+        out.append(contentsOf: bytes)
     }
 
-    private static func bytes(_ integer: some FixedWidthInteger) -> Data {
-        withUnsafeBytes(of: integer.bigEndian) { Data($0) }
+    private static func append(type: UInt8, _ bits: UInt64, to out: inout [UInt8]) {
+        out.append(type)
+        out.append(bigEndian: UInt32(8))
+        out.append(bigEndian: bits)
     }
 }
 
 /// Reads big-endian fields from bytes that may end too early.
 private struct Reader {
-    private let data: Data
-    private var position: Data.Index
+    private let bytes: [UInt8]
+    private var position = 0
 
     init(_ data: Data) {
-        self.data = data
-        position = data.startIndex
+        bytes = [UInt8](data)
     }
 
-    var isAtEnd: Bool { position == data.endIndex }
+    var isAtEnd: Bool { position == bytes.count }
+
+    private mutating func take(_ count: Int) throws(SealingError) -> ArraySlice<UInt8> {
+        guard count <= bytes.count - position else { throw .malformed("attributes end early") }
+        defer { position += count }
+        return bytes[position..<(position + count)]
+    }
 
     mutating func data(count: Int) throws(SealingError) -> Data {
-        guard count <= data.endIndex - position else { throw .malformed("attributes end early") }
-        defer { position += count }
-        return Data(data[position..<(position + count)])
+        Data(try take(count))
     }
 
     mutating func integer<Integer: FixedWidthInteger>(_: Integer.Type) throws(SealingError) -> Integer {
-        let size = MemoryLayout<Integer>.size
-        guard size <= data.endIndex - position else { throw .malformed("attributes end early") }
-        defer { position += size }
-        return data[position..<(position + size)].withUnsafeBytes {
-            Integer(bigEndian: $0.loadUnaligned(as: Integer.self))
-        }
+        try take(MemoryLayout<Integer>.size).reduce(0) { $0 << 8 | Integer(truncatingIfNeeded: $1) }
     }
 
     mutating func string(count: Int) throws(SealingError) -> String {
-        guard let string = String(data: try data(count: count), encoding: .utf8) else { throw .malformed("not UTF-8") }
+        guard let string = String(validating: try take(count), as: UTF8.self) else { throw .malformed("not UTF-8") }
         return string
     }
 

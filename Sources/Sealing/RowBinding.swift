@@ -35,8 +35,10 @@ package struct RowBinding: Sendable, Hashable {
     }
 
     /// What the value is bound to: everything that stays the same while attributes change.
-    func valueContext(accessControl: AccessControl) -> Data {
-        var context = Data("value".utf8)
+    func valueContext(accessControl: AccessControl) -> [UInt8] {
+        var context: [UInt8] = []
+        context.reserveCapacity(64)
+        context.append(contentsOf: "value".utf8)
         appendIdentity(to: &context)
         context.append(accessControl.flags == nil ? 0 : 1)
         context.append(bigEndian: accessControl.flags?.rawValue ?? 0)
@@ -44,19 +46,21 @@ package struct RowBinding: Sendable, Hashable {
     }
 
     /// What the attributes are bound to: the whole row, the sealed value's key, nonce and tag included.
-    func metadataContext(valueSeal: Data) -> Data {
-        var context = Data("attrs".utf8)
+    func metadataContext(valueSeal: Data) -> [UInt8] {
+        var context: [UInt8] = []
+        context.reserveCapacity(160 + terms.count * 8)
+        context.append(contentsOf: "attrs".utf8)
         appendIdentity(to: &context)
         context.append(isSynchronizable ? 1 : 0)
         context.append(isTombstone ? 1 : 0)
-        context.append(primaryKey)
+        context.append(contentsOf: primaryKey)
         context.append(bigEndian: UInt32(terms.count))
         for term in terms { context.append(bigEndian: term) }
-        context.append(valueSeal)
+        context.append(contentsOf: valueSeal)
         return context
     }
 
-    private func appendIdentity(to context: inout Data) {
+    private func appendIdentity(to context: inout [UInt8]) {
         context.append(Self.formatVersion)
         context.append(itemClass.storedCode)
         context.append(protection.storedCode)
@@ -69,7 +73,7 @@ package struct RowBinding: Sendable, Hashable {
     package static let formatVersion: UInt8 = 1
 }
 
-extension Data {
+extension [UInt8] {
     mutating func append(bigEndian integer: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: integer.bigEndian) { append(contentsOf: $0) }
     }

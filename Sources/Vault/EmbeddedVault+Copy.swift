@@ -30,21 +30,21 @@ extension EmbeddedVault {
     /// The items that `query` finds, opened and, where they ask for a person, authenticated.
     func items(
         _ query: ItemQuery, _ authorization: Authorization, includingValues: Bool,
-        in reader: borrowing ItemStore.Reader, _ keybag: OpenedKeybag
+        in reader: ItemStore.Reader, _ keybag: OpenedKeybag
     ) throws -> [Found] {
         if query.limit == 0 { return [] }
-        let plan = try SearchPlan(query, authorization: authorization, index: keybag.index)
+        let plan = try SearchPlan(query, authorization: authorization, keybag: keybag)
         var presence = PresenceCheck(query.authentication, client: authorization.client, authenticator: authenticator)
-        var filter = ItemFilterEvaluator(query.filters)
+        let filter = filterEvaluator(for: query, authorization, in: reader, keybag)
         var found: [Found] = []
         try reader.forEach(plan.search, includingCiphertext: includingValues || filter.needsValue) { row in
             var item = try keybag.openMetadata(of: row)
             guard plan.accepts(item) else { return true }
             if filter.needsValue {
                 let value = try keybag.openValue(of: row, accessControl: item.accessControl)
-                guard filter.accepts(item, value: value) else { return true }
+                guard try filter.accepts(item, value: value) else { return true }
             } else {
-                guard filter.accepts(item, value: nil) else { return true }
+                guard try filter.accepts(item, value: nil) else { return true }
             }
             guard try presence.permits(item) else { return true }
             if includingValues { item.value = try keybag.openValue(of: row, accessControl: item.accessControl) }
@@ -52,6 +52,21 @@ extension EmbeddedVault {
             return query.limit.map { found.count < $0 } ?? true
         }
         return found
+    }
+
+    /// What decides the filters of `query`; issuers are looked up among the certificates that the
+    /// client may see.
+    func filterEvaluator(
+        for query: ItemQuery, _ authorization: Authorization, in reader: ItemStore.Reader, _ keybag: OpenedKeybag
+    ) -> ItemFilterEvaluator {
+        ItemFilterEvaluator(
+            query,
+            issuers: IssuerChain { subject in
+                let issuers = ItemQuery(
+                    itemClass: .certificate, attributes: [.subject: .data(subject)], synchronizable: .any)
+                return try self.items(issuers, authorization, includingValues: true, in: reader, keybag)
+                    .compactMap(\.item.value)
+            })
     }
 
     func authorize(

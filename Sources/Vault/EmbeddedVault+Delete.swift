@@ -22,18 +22,18 @@ extension EmbeddedVault {
     /// Deletion needs no key where digests decide what is meant, so that locked and damaged items can
     /// be deleted too.
     func rowsToDelete(
-        _ query: ItemQuery, _ authorization: Authorization, in reader: borrowing ItemStore.Reader,
+        _ query: ItemQuery, _ authorization: Authorization, in reader: ItemStore.Reader,
         _ keybag: OpenedKeybag
     ) throws -> [ItemRow] {
-        let plan = try SearchPlan(query, authorization: authorization, index: keybag.index)
+        let plan = try SearchPlan(query, authorization: authorization, keybag: keybag)
         let rows = try reader.rows(plan.search, includingCiphertext: plan.needsOpenedAttributes)
         guard plan.needsOpenedAttributes else { return rows }
-        var filter = ItemFilterEvaluator(query.filters)
+        let filter = filterEvaluator(for: query, authorization, in: reader, keybag)
         return try rows.filter { row in
             let item = try keybag.openMetadata(of: row)
             guard plan.accepts(item) else { return false }
             let value = filter.needsValue ? try keybag.openValue(of: row, accessControl: item.accessControl) : nil
-            return filter.accepts(item, value: value)
+            return try filter.accepts(item, value: value)
         }
     }
 }

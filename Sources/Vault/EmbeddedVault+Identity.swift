@@ -52,7 +52,7 @@ extension EmbeddedVault {
     }
 
     private func pairs(
-        _ query: ItemQuery, _ authorization: Authorization, in reader: borrowing ItemStore.Reader,
+        _ query: ItemQuery, _ authorization: Authorization, in reader: ItemStore.Reader,
         _ keybag: OpenedKeybag
     ) throws -> [Pair] {
         // What certificate and key both have, an identity takes from its certificate.
@@ -79,7 +79,7 @@ extension EmbeddedVault {
     }
 
     private func certificates(
-        withKeyHash hash: AttributeValue, _ authorization: Authorization, in reader: borrowing ItemStore.Reader,
+        withKeyHash hash: AttributeValue, _ authorization: Authorization, in reader: ItemStore.Reader,
         _ keybag: OpenedKeybag
     ) throws -> [Found] {
         let query = ItemQuery(

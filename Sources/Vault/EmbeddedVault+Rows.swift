@@ -7,14 +7,14 @@ import Sealing
 
 /// The steps that writes are made of; all within a transaction.
 extension EmbeddedVault {
-    func insert(_ item: StoredItem, in writer: borrowing ItemStore.Writer, _ keybag: OpenedKeybag) throws {
+    func insert(_ item: StoredItem, in writer: ItemStore.Writer, _ keybag: OpenedKeybag) throws {
         let (row, filing) = try keybag.seal(item, rowID: try writer.nextRowID())
         try writer.insert(row, filedUnder: filing)
     }
 
     /// The live item that has the primary key of `item`, opened with its value.
     func liveItem(
-        withPrimaryKeyOf item: StoredItem, in writer: borrowing ItemStore.Writer, _ keybag: OpenedKeybag
+        withPrimaryKeyOf item: StoredItem, in writer: ItemStore.Writer, _ keybag: OpenedKeybag
     ) throws -> Found? {
         let digest = keybag.primaryKey(of: item)
         let search = ItemSearch(itemClass: item.itemClass, seek: .primaryKey(digest))
@@ -26,7 +26,7 @@ extension EmbeddedVault {
 
     /// Makes sure that no live item has this primary key, and removes a tombstone that has it.
     func makeRoom(
-        for primaryKey: Data, of itemClass: ItemClass, in writer: borrowing ItemStore.Writer, _ keybag: OpenedKeybag
+        for primaryKey: Data, of itemClass: ItemClass, in writer: ItemStore.Writer, _ keybag: OpenedKeybag
     ) throws {
         let search = ItemSearch(itemClass: itemClass, seek: .primaryKey(primaryKey), isTombstone: nil)
         for row in try writer.reader.rows(search, includingCiphertext: false) {
@@ -37,7 +37,7 @@ extension EmbeddedVault {
 
     /// Puts `item` in the place of what was found, which keeps its row and its identifier.
     func replace(
-        _ found: Found, with item: StoredItem, in writer: borrowing ItemStore.Writer, _ keybag: OpenedKeybag
+        _ found: Found, with item: StoredItem, in writer: ItemStore.Writer, _ keybag: OpenedKeybag
     ) throws {
         let old = found.row
         let primaryKey = keybag.primaryKey(of: item)
@@ -69,7 +69,7 @@ extension EmbeddedVault {
     ///
     /// - Parameter item: The opened item where that was possible; deleting needs no key.
     func remove(
-        _ row: ItemRow, opened item: StoredItem?, in writer: borrowing ItemStore.Writer, _ keybag: OpenedKeybag
+        _ row: ItemRow, opened item: StoredItem?, in writer: ItemStore.Writer, _ keybag: OpenedKeybag
     ) throws {
         let terms = keybag.filedTerms(of: row)
         guard row.binding.isSynchronizable, !row.binding.isTombstone else {

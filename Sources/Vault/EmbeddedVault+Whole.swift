@@ -15,7 +15,7 @@ extension EmbeddedVault {
         let groups: [Int64]? =
             switch authorization.scope {
             case .every: nil
-            case .only(let names): names.map(keybag.index.group)
+            case .only(let names): names.map(keybag.groupDigest)
             }
         do {
             return VaultStatus(

@@ -14,7 +14,7 @@ extension EmbeddedVault {
         return try writing { writer, keybag in
             // Whether the class key is there is decided before uniqueness: adding an existing item to a
             // locked vault is refused for the lock.
-            _ = try keybag.keys.keys(for: stored.accessControl.protection)
+            try keybag.keys.checkAvailable(stored.accessControl.protection)
             try self.makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
             try self.insert(stored, in: writer, keybag)
             return stored
@@ -26,13 +26,13 @@ extension EmbeddedVault {
         try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
         let stored = try storedForm(of: item, authorization)
         return try writing { writer, keybag in
-            _ = try keybag.keys.keys(for: stored.accessControl.protection)
+            try keybag.keys.checkAvailable(stored.accessControl.protection)
             guard let existing = try self.liveItem(withPrimaryKeyOf: stored, in: writer, keybag) else {
                 try self.makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
                 try self.insert(stored, in: writer, keybag)
                 return stored
             }
-            var presence = PresenceCheck(.init(), client: client, authenticator: self.authenticator)
+            var presence = PresenceCheck(item.authentication, client: client, authenticator: self.authenticator)
             guard try presence.permits(existing.item) else { throw VaultError.itemNotFound }
             var updated = existing.item
             updated.attributes.merge(stored.attributes) { $1 }
@@ -51,14 +51,14 @@ extension EmbeddedVault {
         try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
         let stored = try storedForm(of: item, authorization)
         return try writing { writer, keybag in
-            _ = try keybag.keys.keys(for: stored.accessControl.protection)
+            try keybag.keys.checkAvailable(stored.accessControl.protection)
             guard let existing = try self.liveItem(withPrimaryKeyOf: stored, in: writer, keybag) else {
                 guard expected == nil, item.value != nil else { return false }
                 try self.makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
                 try self.insert(stored, in: writer, keybag)
                 return true
             }
-            var presence = PresenceCheck(.init(), client: client, authenticator: self.authenticator)
+            var presence = PresenceCheck(item.authentication, client: client, authenticator: self.authenticator)
             guard try presence.permits(existing.item) else { return false }
             guard let expected, isEqualInConstantTime(existing.item.value ?? Data(), expected) else { return false }
             guard let value = item.value else {

@@ -70,52 +70,36 @@ package final class EmbeddedVault: Vault {
         }
     }
 
-    /// Thrown inside a read or write when another process has erased the vault since it was opened.
-    private struct StaleKeybag: Error {}
-
     /// Runs `body` on a connection, with the keys that the rows are sealed under.
     func reading<Result>(
-        _ body: (borrowing ItemStore.Reader, OpenedKeybag) throws -> Result
+        _ body: (ItemStore.Reader, OpenedKeybag) throws -> Result
     ) throws(VaultError) -> Result {
         try retrying { keybag in
-            try store.read { reader in
-                guard try reader.keybagIdentifier() == keybag.identifier else { throw StaleKeybag() }
-                do {
-                    return try body(reader, keybag)
-                } catch VaultError.corruptItem(let row, let reason) {
-                    // Rows that an erase put in the place of the old ones do not open under old keys.
-                    guard try reader.keybagIdentifier() == keybag.identifier else { throw StaleKeybag() }
-                    throw VaultError.corruptItem(row: row, reason: reason)
-                }
-            }
+            try store.read(under: keybag.identifier) { try body($0, keybag) }
         }
     }
 
     /// Runs `body` in a transaction that is durable when this returns.
     func writing<Result>(
-        _ body: (borrowing ItemStore.Writer, OpenedKeybag) throws -> Result
+        _ body: (ItemStore.Writer, OpenedKeybag) throws -> Result
     ) throws(VaultError) -> Result {
         let result = try retrying { keybag in
             try checkStoreIsInPlace()
-            return try store.write { writer in
-                guard try writer.reader.keybagIdentifier() == keybag.identifier else { throw StaleKeybag() }
-                return try body(writer, keybag)
-            }
+            return try store.write(under: keybag.identifier) { try body($0, keybag) }
         }
         notifier.changed(.thisProcess)
         return result
     }
 
+    /// Runs `body` again with fresh keys when another process has erased the vault since it was opened.
     private func retrying<Result>(_ body: (OpenedKeybag) throws -> Result) throws(VaultError) -> Result {
         do {
             do {
                 return try body(currentKeybag)
-            } catch is StaleKeybag {
+            } catch StoreError.otherKeybag {
                 try reloadKeybag()
                 return try body(currentKeybag)
             }
-        } catch is StaleKeybag {
-            throw .busy
         } catch {
             throw VaultError(error)
         }

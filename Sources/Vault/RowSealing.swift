@@ -9,16 +9,18 @@ extension OpenedKeybag {
     /// An item as a row, and the terms to file it under.
     func seal(_ item: StoredItem, rowID: Int64) throws -> (row: ItemRow, filing: [Int64]) {
         let binding = binding(of: item, rowID: rowID)
-        let keys = try keys.keys(for: item.accessControl.protection)
+        let protection = item.accessControl.protection
         var sealed = SealedValue.none
         if let value = item.value {
             sealed = try ItemSealer.seal(
-                value: value, accessControl: item.accessControl, binding: binding, classKey: keys.classKey)
+                value: value, accessControl: item.accessControl, binding: binding,
+                classKey: keys.classKey(for: protection))
         }
         let row = ItemRow(
             binding: binding,
             metadata: try ItemSealer.seal(
-                metadata: encode(item), valueSeal: sealed.seal, binding: binding, metadataKey: keys.metadataKey),
+                metadata: encode(item), valueSeal: sealed.seal, binding: binding,
+                metadataKey: keys.metadataKey(for: protection)),
             valueSeal: sealed.seal, ciphertext: sealed.ciphertext)
         return (row, filing(of: item, binding: binding))
     }
@@ -27,23 +29,23 @@ extension OpenedKeybag {
     /// binding does not cover.
     func resealMetadata(of row: ItemRow, as item: StoredItem) throws -> (row: ItemRow, filing: [Int64]) {
         let binding = binding(of: item, rowID: row.binding.rowID)
-        let keys = try keys.keys(for: item.accessControl.protection)
         var resealed = row
         resealed.binding = binding
         resealed.metadata = try ItemSealer.seal(
-            metadata: encode(item), valueSeal: row.valueSeal, binding: binding, metadataKey: keys.metadataKey)
+            metadata: encode(item), valueSeal: row.valueSeal, binding: binding,
+            metadataKey: keys.metadataKey(for: item.accessControl.protection))
         return (resealed, filing(of: item, binding: binding))
     }
 
     /// The item in `row`, without its value.
     func openMetadata(of row: ItemRow) throws -> StoredItem {
-        let keys = try keys.keys(for: row.binding.protection)
+        let key = try keys.metadataKey(for: row.binding.protection)
         let metadata: ItemMetadata
         do {
             metadata = try ItemMetadata(
                 decoding: ItemSealer.open(
                     metadata: row.metadata, valueSeal: row.valueSeal, binding: row.binding,
-                    metadataKey: keys.metadataKey))
+                    metadataKey: key))
         } catch {
             throw VaultError.corruptItem(row: row.binding.rowID, reason: error.reason)
         }
@@ -58,10 +60,10 @@ extension OpenedKeybag {
     /// The value in `row`, or nil when it has none.
     func openValue(of row: ItemRow, accessControl: AccessControl) throws -> Data? {
         guard let sealed = row.sealedValue else { return nil }
-        let keys = try keys.keys(for: row.binding.protection)
+        let key = try keys.classKey(for: row.binding.protection)
         do {
             return try ItemSealer.open(
-                sealed, accessControl: accessControl, binding: row.binding, classKey: keys.classKey)
+                sealed, accessControl: accessControl, binding: row.binding, classKey: key)
         } catch {
             throw VaultError.corruptItem(row: row.binding.rowID, reason: error.reason)
         }
@@ -83,9 +85,9 @@ extension OpenedKeybag {
             accessControlFlags: nil, creationDate: item?.creationDate ?? now, modificationDate: now,
             accessGroup: item?.accessGroup ?? "",
             attributes: (item?.attributes ?? [:]).filter { schema[$0.key]?.isPrimaryKey ?? false })
-        let keys = try keys.keys(for: .always)
         let sealed = try ItemSealer.seal(
-            metadata: metadata.encoded(), valueSeal: Data(), binding: binding, metadataKey: keys.metadataKey)
+            metadata: metadata.encoded(), valueSeal: Data(), binding: binding,
+            metadataKey: keys.metadataKey(for: .always))
         let tombstone = ItemRow(binding: binding, metadata: sealed, valueSeal: Data(), ciphertext: Data())
         return (tombstone, Array(filedTerms(of: row)))
     }
@@ -103,7 +105,7 @@ extension OpenedKeybag {
             attributes: item.attributes)
     }
 
-    private func encode(_ item: StoredItem) throws -> Data {
+    private func encode(_ item: StoredItem) throws -> [UInt8] {
         let encoded = try ItemMetadata(
             accessControlFlags: item.accessControl.flags, creationDate: item.creationDate,
             modificationDate: item.modificationDate, accessGroup: item.accessGroup, attributes: item.attributes
@@ -122,7 +124,7 @@ extension OpenedKeybag {
         return RowBinding(
             rowID: rowID, identifier: item.identifier, itemClass: item.itemClass,
             protection: item.accessControl.protection, isSynchronizable: item.isSynchronizable,
-            isTombstone: item.isTombstone, group: index.group(item.accessGroup), primaryKey: primaryKey(of: item),
+            isTombstone: item.isTombstone, group: groupDigest(item.accessGroup), primaryKey: primaryKey(of: item),
             terms: terms.sorted())
     }
 

@@ -13,7 +13,8 @@ struct SearchPlan {
     /// Whether some condition can be decided only on opened attributes, even for a deletion.
     let needsOpenedAttributes: Bool
 
-    init(_ query: ItemQuery, authorization: Authorization, index: IndexKey) throws(VaultError) {
+    init(_ query: ItemQuery, authorization: Authorization, keybag: OpenedKeybag) throws(VaultError) {
+        let index = keybag.index
         let itemClass = query.itemClass
         var terms: [(name: AttributeName, term: Int64)] = []
         var opened = !query.filters.isEmpty
@@ -44,7 +45,7 @@ struct SearchPlan {
         let groups: [Int64]? =
             switch authorization.scope {
             case .every: nil
-            case .only(let names): names.map(index.group)
+            case .only(let names): names.map(keybag.groupDigest)
             }
         let filed = terms.filter { itemClass.filedAttributes.contains($0.name) }.map(\.term)
         let seek: ItemSearch.Seek =

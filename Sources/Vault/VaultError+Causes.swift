@@ -28,6 +28,8 @@ extension VaultError {
         case .corrupt(let reason):
             .corruptVault(reason: "items.db is damaged (\(reason)); restore the vault from a backup")
         case .malformedRow(let id, let reason): .corruptItem(row: id, reason: reason)
+        case .otherKeybag:
+            .unusableVault(reason: "items.db belongs to another keybag; restore both from the same backup")
         case .unknownFormat(let version):
             .corruptVault(reason: "items.db has format version \(version), which this version cannot read")
         case .busy: .busy

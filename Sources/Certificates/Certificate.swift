@@ -1,0 +1,89 @@
+import Crypto
+import Foundation
+import SwiftASN1
+
+/// An X.509 certificate (RFC 5280), read completely.
+///
+/// Reading says nothing about trust: signatures and validity are not checked.
+package struct Certificate: Hashable, Sendable {
+    /// The encoding the certificate was read from.
+    package let encoded: Data
+    /// 1 to 3.
+    package let version: Int
+    /// The content bytes of the serial number's INTEGER, a leading zero byte included.
+    package let serialNumber: Data
+    package let issuer: DistinguishedName
+    package let subject: DistinguishedName
+    /// The first and the last moment at which the certificate is valid.
+    package let notBefore: Date
+    package let notAfter: Date
+    package let publicKey: PublicKeyInfo
+    /// The SubjectKeyIdentifier extension's value, if there is one.
+    package let subjectKeyIdentifier: Data?
+    /// What the SubjectAlternativeName extension says.
+    package let alternativeNames: AlternativeNames
+
+    /// Reads a DER-encoded certificate.
+    ///
+    /// - Throws: ``CertificateError`` for anything that is not one complete certificate: a malformed or
+    ///   missing part, an unknown version, or bytes after the end.
+    package init(der: Data) throws(CertificateError) {
+        let parts = try ASN1Node.parse(der, as: "certificate").members(of: .sequence, as: "certificate")
+        guard parts.count == 3 else { throw CertificateError(malformed: "certificate") }
+        _ = try AlgorithmIdentifier(node: parts[1], as: "certificate signature algorithm")
+        _ = try parts[2].wholeBytes(as: "certificate signature")
+
+        var fields = try parts[0].members(of: .sequence, as: "certificate body")[...]
+        version = try Self.version(from: &fields)
+        guard fields.count >= 6 else { throw CertificateError(malformed: "certificate body") }
+        serialNumber = Data(try fields.removeFirst().bytes(of: .integer, as: "certificate serial number"))
+        guard !serialNumber.isEmpty else { throw CertificateError(malformed: "certificate serial number") }
+        _ = try AlgorithmIdentifier(node: fields.removeFirst(), as: "certificate signature algorithm")
+        issuer = try DistinguishedName(node: fields.removeFirst(), as: "certificate issuer")
+        let validity = try fields.removeFirst().members(of: .sequence, as: "certificate validity")
+        guard validity.count == 2 else { throw CertificateError(malformed: "certificate validity") }
+        notBefore = try CertificateTime.date(of: validity[0], as: "certificate validity")
+        notAfter = try CertificateTime.date(of: validity[1], as: "certificate validity")
+        subject = try DistinguishedName(node: fields.removeFirst(), as: "certificate subject")
+        publicKey = try PublicKeyInfo(node: fields.removeFirst(), as: "certificate public key")
+        for uniqueIdentifier in 1...2 as ClosedRange<UInt> where fields.first?.identifier == .context(uniqueIdentifier)
+        {
+            _ = try fields.removeFirst().bytes(of: .context(uniqueIdentifier), as: "certificate unique identifier")
+        }
+        let extensions = try CertificateExtensions(from: &fields)
+        guard fields.isEmpty else { throw CertificateError(malformed: "certificate body") }
+        subjectKeyIdentifier = extensions.subjectKeyIdentifier
+        alternativeNames = extensions.alternativeNames
+        encoded = Data(der)
+    }
+
+    /// SHA-1 of the public key's bits, which is the application label of the key itself.
+    package var publicKeyHash: Data {
+        Data(Insecure.SHA1.hash(data: publicKey.bits))
+    }
+
+    /// The subject's common names in the order of the encoding.
+    package var commonNames: [String] {
+        subject.texts(of: .NameAttributes.commonName)
+    }
+
+    /// The e-mail addresses of the alternative names, then those of the subject.
+    package var emailAddresses: [String] {
+        alternativeNames.emailAddresses + subject.texts(of: .NameAttributes.emailAddress)
+    }
+
+    /// A short name for people: the subject's, else the first e-mail address, else the first host name.
+    package var subjectSummary: String? {
+        subject.summary ?? emailAddresses.first ?? alternativeNames.hostNames.first
+    }
+
+    private static func version(from fields: inout ArraySlice<ASN1Node>) throws(CertificateError) -> Int {
+        guard let first = fields.first, first.identifier == .context(0) else { return 1 }
+        fields.removeFirst()
+        let content = try first.members(of: .context(0), as: "certificate version")
+        guard content.count == 1 else { throw CertificateError(malformed: "certificate version") }
+        let number = try content[0].decoded(Int.self, as: "certificate version")
+        guard (0...2).contains(number) else { throw CertificateError(malformed: "certificate version") }
+        return number + 1
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import SwiftASN1
+
+/// The extensions this module knows; others are checked for their form and otherwise left alone.
+struct CertificateExtensions {
+    private(set) var subjectKeyIdentifier: Data?
+    private(set) var alternativeNames = AlternativeNames()
+
+    /// Consumes the extensions field, if it is the next one.
+    init(from fields: inout ArraySlice<ASN1Node>) throws(CertificateError) {
+        let part = "certificate extensions"
+        guard let field = fields.first, field.identifier == .context(3) else { return }
+        fields.removeFirst()
+        let content = try field.members(of: .context(3), as: part)
+        guard content.count == 1 else { throw CertificateError(malformed: part) }
+        for node in try content[0].members(of: .sequence, as: part) {
+            var members = try node.members(of: .sequence, as: part)[...]
+            guard let identifier = members.popFirst() else { throw CertificateError(malformed: part) }
+            if members.first?.identifier == .boolean {
+                _ = try members.removeFirst().decoded(Bool.self, as: part)
+            }
+            guard members.count == 1, let last = members.first else { throw CertificateError(malformed: part) }
+            try read(identifier.decoded(as: part), value: last.bytes(of: .octetString, as: part))
+        }
+    }
+
+    private mutating func read(
+        _ identifier: ASN1ObjectIdentifier, value: ArraySlice<UInt8>
+    ) throws(CertificateError) {
+        switch identifier {
+        case .subjectKeyIdentifier where subjectKeyIdentifier == nil:
+            let part = "certificate subject key identifier"
+            subjectKeyIdentifier = Data(try ASN1Node.parse(value, as: part).bytes(of: .octetString, as: part))
+        case .subjectAlternativeName:
+            alternativeNames.append(try AlternativeNames(der: value))
+        default:
+            break
+        }
+    }
+}
+
+/// The names of a SubjectAlternativeName extension (RFC 5280, 4.2.1.6) that a keychain uses.
+package struct AlternativeNames: Hashable, Sendable {
+    package private(set) var emailAddresses: [String] = []
+    package private(set) var hostNames: [String] = []
+
+    init() {}
+
+    init(der: ArraySlice<UInt8>) throws(CertificateError) {
+        let part = "certificate alternative names"
+        for name in try ASN1Node.parse(der, as: part).members(of: .sequence, as: part) {
+            switch name.identifier {
+            case .context(1): emailAddresses.append(try Self.text(of: name, as: part))
+            case .context(2): hostNames.append(try Self.text(of: name, as: part))
+            default: guard name.identifier.tagClass == .contextSpecific else { throw CertificateError(malformed: part) }
+            }
+        }
+    }
+
+    mutating func append(_ other: AlternativeNames) {
+        emailAddresses += other.emailAddresses
+        hostNames += other.hostNames
+    }
+
+    /// An IA5String, whose tag is replaced by the name's.
+    private static func text(of name: ASN1Node, as part: String) throws(CertificateError) -> String {
+        let bytes = try name.bytes(of: name.identifier, as: part)
+        guard bytes.allSatisfy({ $0 < 0x80 }) else { throw CertificateError(malformed: part) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import SwiftASN1
+
+/// A SubjectPublicKeyInfo (RFC 5280, 4.1.2.7).
+package struct PublicKeyInfo: Hashable, Sendable {
+    package enum Algorithm: Hashable, Sendable {
+        case rsa
+        case ellipticCurve(EllipticCurve)
+        /// An algorithm or curve for which there is no key type here.
+        case unsupported
+    }
+
+    package let algorithm: Algorithm
+    /// The content of the BIT STRING: for RSA the PKCS#1 public key, for elliptic curves the point.
+    package let bits: Data
+
+    /// Reads the DER encoding.
+    package init(der: Data) throws(CertificateError) {
+        try self.init(node: ASN1Node.parse(der, as: "public key info"), as: "public key info")
+    }
+
+    init(node: ASN1Node, as part: String) throws(CertificateError) {
+        let members = try node.members(of: .sequence, as: part)
+        guard members.count == 2 else { throw CertificateError(malformed: part) }
+        let identifier = try AlgorithmIdentifier(node: members[0], as: part)
+        bits = Data(try members[1].wholeBytes(as: part))
+        algorithm =
+            switch identifier.algorithm {
+            case .AlgorithmIdentifier.rsaEncryption: .rsa
+            case .AlgorithmIdentifier.idEcPublicKey: Self.curve(from: identifier.parameters)
+            default: .unsupported
+            }
+    }
+
+    private static func curve(from parameters: ASN1Node?) -> Algorithm {
+        guard let parameters, let name = try? ASN1ObjectIdentifier(derEncoded: parameters),
+            let curve = EllipticCurve.allCases.first(where: { $0.objectIdentifier == name })
+        else { return .unsupported }
+        return .ellipticCurve(curve)
+    }
+
+    /// The key itself; nil when the algorithm has no key type here or the bits are not such a key.
+    package var key: KeyData? {
+        switch algorithm {
+        case .rsa:
+            return try? KeyData(bits, type: .rsa, keyClass: .public)
+        case .ellipticCurve(let curve):
+            guard bits.count == curve.publicByteCount else { return nil }
+            return try? KeyData(bits, type: .ellipticCurve, keyClass: .public)
+        case .unsupported:
+            return nil
+        }
+    }
+}
+
+/// An AlgorithmIdentifier (RFC 5280, 4.1.1.2).
+struct AlgorithmIdentifier {
+    let algorithm: ASN1ObjectIdentifier
+    let parameters: ASN1Node?
+
+    init(node: ASN1Node, as part: String) throws(CertificateError) {
+        let members = try node.members(of: .sequence, as: part)
+        guard (1...2).contains(members.count) else { throw CertificateError(malformed: part) }
+        algorithm = try members[0].decoded(as: part)
+        parameters = members.count == 2 ? members[1] : nil
+    }
+}

@@ -1,0 +1,198 @@
+import Access
+import Foundation
+import KeychainModel
+import Vault
+
+/// A keychain together with the vault and the program it acts on and for: the one place where keychain
+/// operations become operations of the vault. Everything here blocks.
+struct BoundKeychain: Sendable {
+    let keychain: Keychain
+    let session: VaultSession
+
+    private var vault: any Vault { session.vault }
+    private var client: Client { session.client }
+
+    private var itemClass: ItemClass {
+        switch keychain.target {
+        case .service: .genericPassword
+        case .server: .internetPassword
+        }
+    }
+
+    /// What tells the keychain's items from those of other keychains, each part given.
+    private var place: [AttributeName: AttributeValue] {
+        switch keychain.target {
+        case .service(let name): [.service: .string(name)]
+        case .server(let server): server.attributes
+        }
+    }
+
+    /// The group named, else the one where the vault puts the program's new items, so that reading and
+    /// storing look at the same place. Nil leaves the refusal of a program without groups to the vault.
+    private var accessGroup: String? {
+        keychain.accessGroup ?? client.accessGroups.first { $0 != Client.everyGroup }
+    }
+
+    private func query(_ account: String?, limit: Int? = nil) -> ItemQuery {
+        var attributes = place
+        attributes[.account] = account.map(AttributeValue.string)
+        return ItemQuery(
+            itemClass: itemClass, attributes: attributes, accessGroup: accessGroup,
+            synchronizable: keychain.isSynchronizable ? .synchronizableOnly : .localOnly, limit: limit,
+            authentication: keychain.interaction.options)
+    }
+
+    private func newItem(
+        _ account: String, _ value: Data?, _ attributes: KeychainItem.Attributes = .init()
+    ) throws(KeychainError) -> NewItem {
+        var all = try named(attributes)
+        all.merge(place) { _, place in place }
+        all[.account] = .string(account)
+        return NewItem(
+            itemClass: itemClass, attributes: all, accessGroup: accessGroup, accessControl: try accessControl(),
+            isSynchronizable: keychain.isSynchronizable, value: value,
+            authentication: changeAuthentication)
+    }
+
+    /// An item that is to be changed cannot be left out, so leaving out becomes refusing.
+    private var changeAuthentication: AuthenticationOptions {
+        var options = keychain.interaction.options
+        if options.interaction == .skip { options.interaction = .fail }
+        return options
+    }
+
+    private func changeQuery(_ account: String) -> ItemQuery {
+        var query = query(account)
+        query.authentication = changeAuthentication
+        return query
+    }
+
+    private func named(
+        _ attributes: KeychainItem.Attributes
+    ) throws(KeychainError) -> [AttributeName: AttributeValue] {
+        if attributes.generic != nil, itemClass == .internetPassword {
+            throw .invalidRequest("internet passwords have no generic attribute; use comment or label")
+        }
+        return attributes.named
+    }
+
+    private func accessControl() throws(KeychainError) -> KeychainModel.AccessControl {
+        let flags = try keychain.accessControl?.flags()
+        if let flags, !flags.isEmpty, keychain.isSynchronizable {
+            throw .invalidRequest("an item with an access control cannot be synchronizable; drop one of the two")
+        }
+        return KeychainModel.AccessControl(protection: try keychain.accessibility.protection(), flags: flags)
+    }
+
+    // MARK: - One item
+
+    func item(_ account: String, includingValue: Bool) throws(KeychainError) -> StoredItem? {
+        try first(query(account, limit: 1), includingValue: includingValue)
+    }
+
+    private func first(_ query: ItemQuery, includingValue: Bool) throws(KeychainError) -> StoredItem? {
+        do {
+            return try vault.copy(query, includingValues: includingValue, as: client).first
+        } catch .itemNotFound {
+            return nil
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+
+    func data(_ account: String) throws(KeychainError) -> Data? {
+        try item(account, includingValue: true)?.value
+    }
+
+    /// The bytes a change starts from; nil if there is no item.
+    func dataForChange(_ account: String) throws(KeychainError) -> Data? {
+        var query = changeQuery(account)
+        query.limit = 1
+        guard let item = try first(query, includingValue: true) else { return nil }
+        guard let data = item.value else {
+            throw .invalidRequest("the item has no value to change; set one first")
+        }
+        return data
+    }
+
+    func get<Value: KeychainValue>(_ account: String) throws(KeychainError) -> Value? {
+        guard let data = try data(account) else { return nil }
+        return try Value(keychainData: data)
+    }
+
+    func set(
+        _ data: Data, _ account: String, _ attributes: KeychainItem.Attributes = .init()
+    ) throws(KeychainError) {
+        let item = try newItem(account, data, attributes)
+        _ = try KeychainError.translating { () throws(VaultError) in try vault.put(item, as: client) }
+    }
+
+    func contains(_ account: String) throws(KeychainError) -> Bool {
+        var query = query(account, limit: 1)
+        query.authentication = AuthenticationOptions(interaction: .fail)
+        do {
+            return try !vault.copy(query, includingValues: false, as: client).isEmpty
+        } catch .itemNotFound {
+            return false
+        } catch .interactionNotAllowed {
+            // The vault says so only of an item that is there: locked, or one that needs a person.
+            return true
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+
+    func remove(_ account: String) throws(KeychainError) -> Bool {
+        try delete(query(account)) > 0
+    }
+
+    /// Whether the stored bytes were `expected` and are now `new`; nil stands for no item.
+    func exchange(_ account: String, expecting expected: Data?, with new: Data?) throws(KeychainError) -> Bool {
+        let item = try newItem(account, new)
+        return try KeychainError.translating { () throws(VaultError) in
+            try vault.exchange(item, expecting: expected, as: client)
+        }
+    }
+
+    func setAttributes(_ account: String, _ attributes: KeychainItem.Attributes) throws(KeychainError) {
+        let changes = ItemChanges(attributes: try named(attributes))
+        _ = try KeychainError.translating { () throws(VaultError) in
+            try vault.update(changeQuery(account), with: changes, as: client)
+        }
+    }
+
+    func protect(_ account: String) throws(KeychainError) {
+        let changes = ItemChanges(accessControl: try accessControl())
+        _ = try KeychainError.translating { () throws(VaultError) in
+            try vault.update(changeQuery(account), with: changes, as: client)
+        }
+    }
+
+    // MARK: - All items
+
+    func items(includingValues: Bool) throws(KeychainError) -> [KeychainItem] {
+        do {
+            return try vault.copy(query(nil), includingValues: includingValues, as: client)
+                .map { KeychainItem($0) }
+                .sorted { $0.account < $1.account }
+        } catch .itemNotFound {
+            return []
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+
+    func removeAll() throws(KeychainError) -> Int {
+        try delete(query(nil))
+    }
+
+    private func delete(_ query: ItemQuery) throws(KeychainError) -> Int {
+        do {
+            return try vault.delete(query, as: client)
+        } catch .itemNotFound {
+            return 0
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Vault
+
+// The asynchronous form of each operation, on threads of this module's own. A task that is canceled
+// before its operation begins gets `taskCanceled` and nothing is done; one that has begun is finished.
+extension Keychain {
+    /// The value of an account, or nil if there is no such item. The task waits, its thread does not.
+    ///
+    /// ```swift
+    /// let token = try await keychain.get(String.self, for: "token")
+    /// ```
+    ///
+    /// - Throws: As the synchronous form, and ``KeychainError/Code/taskCanceled``.
+    public func get<Value: KeychainValue>(
+        _ type: Value.Type = Value.self, for account: String
+    ) async throws(KeychainError) -> Value? {
+        try await inBackground { bound throws(KeychainError) in try bound.get(account) }
+    }
+
+    /// Stores a value for an account, in place of the one it had, in one step. See the synchronous form.
+    public func set(
+        _ value: some KeychainValue, for account: String, attributes: KeychainItem.Attributes = .init()
+    ) async throws(KeychainError) {
+        let data = try value.keychainData()
+        try await inBackground { bound throws(KeychainError) in try bound.set(data, account, attributes) }
+    }
+
+    /// Removes the item of an account.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    public func remove(_ account: String) async throws(KeychainError) -> Bool {
+        try await inBackground { bound throws(KeychainError) in try bound.remove(account) }
+    }
+
+    /// Whether there is an item for an account. Asks nobody, and answers while the vault is locked.
+    public func contains(_ account: String) async throws(KeychainError) -> Bool {
+        try await inBackground { bound throws(KeychainError) in try bound.contains(account) }
+    }
+
+    /// Replaces the value of an account if it is the expected one: compare and swap. See the synchronous
+    /// form.
+    public func replace<Value: KeychainValue & Equatable>(
+        expecting expected: Value?, with new: Value?, for account: String
+    ) async throws(KeychainError) -> Bool {
+        try await inBackground { bound throws(KeychainError) in
+            try bound.replace(account, expecting: expected, with: new)
+        }
+    }
+
+    /// Reads a value, changes it and stores it as one atomic step. See the synchronous form.
+    ///
+    /// `body` runs where the caller runs, and again when another thread or process changed the item in
+    /// the meantime.
+    ///
+    /// ```swift
+    /// try await keychain.update(Int.self, for: "launches") { $0 = ($0 ?? 0) + 1 }
+    /// ```
+    ///
+    /// - Returns: The value that is stored now.
+    @discardableResult
+    public nonisolated(nonsending) func update<Value: KeychainValue>(
+        _ type: Value.Type = Value.self, for account: String,
+        _ body: (inout Value?) throws(KeychainError) -> Void
+    ) async throws(KeychainError) -> Value? {
+        try await refresh(type, for: account) { value throws(KeychainError) in try body(&value) }
+    }
+
+    /// Reads a value, makes a newer one of it, which may take a while, and stores that as one atomic
+    /// step.
+    ///
+    /// This is ``update(_:for:_:)`` for a change that has to wait, such as for a server. It runs where
+    /// the caller runs; nothing is locked in the meantime, so it runs again when another thread or
+    /// process changed the item, and must bear repeating.
+    ///
+    /// ```swift
+    /// try await keychain.refresh(Session.self, for: "session") { session in
+    ///     session = await server.renew(session)
+    /// }
+    /// ```
+    ///
+    /// - Returns: The value that is stored now.
+    /// - Throws: ``KeychainError/Code/busy`` when others change the item a thousand times in a row, and
+    ///   what `body` throws, in which case nothing is stored.
+    @discardableResult
+    public nonisolated(nonsending) func refresh<Value: KeychainValue>(
+        _ type: Value.Type = Value.self, for account: String,
+        _ body: (inout Value?) async throws(KeychainError) -> Void
+    ) async throws(KeychainError) -> Value? {
+        for _ in 0..<BoundKeychain.updateAttempts {
+            let present = try await inBackground { bound throws(KeychainError) in
+                try bound.dataForChange(account)
+            }
+            var value = try present.map { data throws(KeychainError) in try Value(keychainData: data) }
+            try await body(&value)
+            let new = try value?.keychainData()
+            if new == present { return value }
+            let replaced = try await inBackground { bound throws(KeychainError) in
+                try bound.exchange(account, expecting: present, with: new)
+            }
+            if replaced { return value }
+        }
+        throw .contended
+    }
+
+    /// The item of an account without its value, or nil if there is none.
+    public func item(for account: String) async throws(KeychainError) -> KeychainItem? {
+        try await inBackground { bound throws(KeychainError) in
+            try bound.item(account, includingValue: false).map { KeychainItem($0) }
+        }
+    }
+
+    /// The items of the service or server, sorted by account. See the synchronous form.
+    public func items(includingValues: Bool = false) async throws(KeychainError) -> [KeychainItem] {
+        try await inBackground { bound throws(KeychainError) in try bound.items(includingValues: includingValues) }
+    }
+
+    /// Changes the given attributes of an item and nothing else.
+    ///
+    /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no such item.
+    public func setAttributes(
+        _ attributes: KeychainItem.Attributes, for account: String
+    ) async throws(KeychainError) {
+        try await inBackground { bound throws(KeychainError) in try bound.setAttributes(account, attributes) }
+    }
+
+    /// Gives an existing item this keychain's ``accessibility`` and ``accessControl``, keeping its value.
+    ///
+    /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no such item.
+    public func protect(_ account: String) async throws(KeychainError) {
+        try await inBackground { bound throws(KeychainError) in try bound.protect(account) }
+    }
+
+    /// Removes every item of the service or server, as on sign-out. See the synchronous form.
+    ///
+    /// - Returns: How many items there were.
+    @discardableResult
+    public func removeAll() async throws(KeychainError) -> Int {
+        try await inBackground { bound throws(KeychainError) in try bound.removeAll() }
+    }
+
+    nonisolated(nonsending) func inBackground<Result: Sendable>(
+        _ work: @escaping @Sendable (BoundKeychain) throws(KeychainError) -> Result
+    ) async throws(KeychainError) -> Result {
+        // The session of the task is looked up here, where the task is; the process's own is opened over
+        // there, because opening it may wait for the disk.
+        let provider = VaultSession.override
+        return try await BlockingThreads.shared.run { () throws(KeychainError) in
+            if let provider { return try work(BoundKeychain(keychain: self, session: provider.session)) }
+            return try work(BoundKeychain(keychain: self, session: .currentForKeychain()))
+        }
+    }
+}

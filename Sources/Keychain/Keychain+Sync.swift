@@ -1,0 +1,141 @@
+import Foundation
+import Vault
+
+// The synchronous form of each operation. They block the calling thread for as long as the vault takes,
+// and for as long as a person takes who is asked.
+extension Keychain {
+    /// The value of an account, or nil if there is no such item.
+    ///
+    /// ```swift
+    /// let token = try keychain.get(String.self, for: "token")
+    /// ```
+    ///
+    /// - Throws: ``KeychainError/Code/undecodableValue`` when the stored bytes are not a `Value`,
+    ///   ``KeychainError/Code/interactionNotAllowed`` when the vault is locked for the item. Missing is
+    ///   never confused with unreadable.
+    public func get<Value: KeychainValue>(
+        _ type: Value.Type = Value.self, for account: String
+    ) throws(KeychainError) -> Value? {
+        try bound().get(account)
+    }
+
+    /// Stores a value for an account, in place of the one it had, in one step.
+    ///
+    /// There is no moment at which neither value is stored. An existing item keeps the attributes that
+    /// are not given here and takes this keychain's ``accessibility`` and ``accessControl``.
+    ///
+    /// ```swift
+    /// try keychain.set("correct horse", for: "ada", attributes: .init(label: "Ada's mail"))
+    /// ```
+    public func set(
+        _ value: some KeychainValue, for account: String, attributes: KeychainItem.Attributes = .init()
+    ) throws(KeychainError) {
+        try bound().set(try value.keychainData(), account, attributes)
+    }
+
+    /// Removes the item of an account.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    public func remove(_ account: String) throws(KeychainError) -> Bool {
+        try bound().remove(account)
+    }
+
+    /// Whether there is an item for an account. Asks nobody, and answers while the vault is locked.
+    public func contains(_ account: String) throws(KeychainError) -> Bool {
+        try bound().contains(account)
+    }
+
+    /// Replaces the value of an account if it is the expected one: compare and swap.
+    ///
+    /// ```swift
+    /// // Only one of several processes wins the lease.
+    /// let won = try keychain.replace(expecting: nil, with: processName, for: "lease")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - expected: The value the item must have; nil if there must be no item.
+    ///   - new: The value to store; nil removes the item.
+    /// - Returns: Whether the value was the expected one and has been replaced.
+    public func replace<Value: KeychainValue & Equatable>(
+        expecting expected: Value?, with new: Value?, for account: String
+    ) throws(KeychainError) -> Bool {
+        try bound().replace(account, expecting: expected, with: new)
+    }
+
+    /// Reads a value, changes it and stores it as one atomic step.
+    ///
+    /// If another thread or process changes the item in between, `body` runs again on the newer value,
+    /// so it should do nothing but compute. Setting the value to nil removes the item; leaving it as it
+    /// is stores nothing.
+    ///
+    /// ```swift
+    /// try keychain.update(Int.self, for: "launches") { $0 = ($0 ?? 0) + 1 }
+    /// ```
+    ///
+    /// - Returns: The value that is stored now.
+    /// - Throws: ``KeychainError/Code/busy`` when others change the item a thousand times in a row, and
+    ///   what `body` throws, in which case nothing is stored.
+    @discardableResult
+    public func update<Value: KeychainValue>(
+        _ type: Value.Type = Value.self, for account: String,
+        _ body: (inout Value?) throws(KeychainError) -> Void
+    ) throws(KeychainError) -> Value? {
+        try bound().update(account, body)
+    }
+
+    /// The item of an account without its value, or nil if there is none.
+    public func item(for account: String) throws(KeychainError) -> KeychainItem? {
+        try bound().item(account, includingValue: false).map { KeychainItem($0) }
+    }
+
+    /// The items of the service or server, sorted by account.
+    ///
+    /// - Parameter includingValues: Whether to read the values too, which takes longer and may ask a
+    ///   person. With an ``interaction`` of `skipped`, items that need a person are left out.
+    public func items(includingValues: Bool = false) throws(KeychainError) -> [KeychainItem] {
+        try bound().items(includingValues: includingValues)
+    }
+
+    /// Changes the given attributes of an item and nothing else.
+    ///
+    /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no such item.
+    public func setAttributes(
+        _ attributes: KeychainItem.Attributes, for account: String
+    ) throws(KeychainError) {
+        try bound().setAttributes(account, attributes)
+    }
+
+    /// Gives an existing item this keychain's ``accessibility`` and ``accessControl``, keeping its value.
+    ///
+    /// ```swift
+    /// var strict = keychain
+    /// strict.accessibility = .whenUnlockedThisDeviceOnly
+    /// try strict.protect("token")
+    /// ```
+    ///
+    /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no such item.
+    public func protect(_ account: String) throws(KeychainError) {
+        try bound().protect(account)
+    }
+
+    /// Removes every item of the service or server, as on sign-out.
+    ///
+    /// Removing needs no passcode and no person, and works while the vault is locked.
+    ///
+    /// - Returns: How many items there were.
+    @discardableResult
+    public func removeAll() throws(KeychainError) -> Int {
+        try bound().removeAll()
+    }
+
+    private func bound() throws(KeychainError) -> BoundKeychain {
+        BoundKeychain(keychain: self, session: try .currentForKeychain())
+    }
+}
+
+extension VaultSession {
+    static func currentForKeychain() throws(KeychainError) -> VaultSession {
+        try KeychainError.translating { () throws(VaultError) in try VaultSession.current() }
+    }
+}

@@ -1,0 +1,68 @@
+import Vault
+
+extension KeychainError {
+    /// The public face of a vault's error: its own words, and what to do where they do not say.
+    init(_ error: VaultError) {
+        let (code, advice): (Code, String?) =
+            switch error {
+            case .itemNotFound: (.itemNotFound, "store it first")
+            case .duplicateItem: (.duplicateItem, "use set, which replaces")
+            case .accessDenied: (.accessDenied, "see KeychainProgram.declare")
+            case .interactionNotAllowed:
+                (.interactionNotAllowed, "unlock the vault, or allow interaction, and try again")
+            case .classKeyAbsent: (.passcodeRequired, "set a passcode, or choose another accessibility")
+            case .authenticationFailed: (.authenticationFailed, "try again")
+            case .userCanceled: (.userCanceled, "ask again when the person wants to go on")
+            case .invalidRequest: (.invalidRequest, nil)
+            case .valueTooLarge, .attributesTooLarge:
+                (.tooLarge, "keep large data in a file, and only its key in the keychain")
+            case .unsupported: (.unsupported, nil)
+            case .corruptItem, .corruptVault: (.damaged, nil)
+            case .unusableVault: (.unusableVault, nil)
+            case .readOnly: (.readOnly, "make the vault's folder writable")
+            case .diskFull: (.diskFull, "free some space and try again")
+            case .inputOutput: (.inputOutput, nil)
+            case .busy: (.busy, nil)
+            case .memoryUnavailable: (.outOfMemory, "raise the limit of locked memory (ulimit -l)")
+            }
+        let message = advice.map { "\(error.description); \($0)" } ?? error.description
+        self.init(code, status: error.osStatus, message: message)
+    }
+
+    static func invalidRequest(_ reason: String) -> KeychainError {
+        KeychainError(VaultError.invalidRequest(reason: reason))
+    }
+
+    /// errSecDecode: the data in an item is not what it should be.
+    static func undecodable(as type: Any.Type) -> KeychainError {
+        KeychainError(
+            .undecodableValue, status: -26275,
+            message: "the stored value is not a \(type); read it as the type it was stored as, or remove it")
+    }
+
+    /// errSecParam: a value that cannot be turned into bytes.
+    static func unencodable(_ type: Any.Type) -> KeychainError {
+        KeychainError(
+            .unencodableValue, status: -50,
+            message: "a value of type \(type) could not be encoded; check how the type encodes itself")
+    }
+
+    /// errSecUserCanceled: Apple has no other status for an operation that was called off.
+    static let taskCanceled = KeychainError(
+        .taskCanceled, status: -128, message: "the task was canceled before the operation began; nothing was done")
+
+    static func inputOutput(_ reason: String) -> KeychainError {
+        KeychainError(VaultError.inputOutput(reason: reason))
+    }
+
+    /// Runs `body`, turning the vault's errors into keychain errors.
+    static func translating<Result>(
+        _ body: () throws(VaultError) -> Result
+    ) throws(KeychainError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+}

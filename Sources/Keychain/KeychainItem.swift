@@ -1,0 +1,112 @@
+import Foundation
+import KeychainModel
+
+/// An item of a keychain: its attributes and, where it was asked for, its value.
+///
+/// Printing, dumping or reflecting an item never shows its value.
+///
+/// ```swift
+/// for item in try keychain.items() {
+///     print(item.account, item.modificationDate)
+/// }
+/// ```
+public struct KeychainItem: Sendable, Hashable, Identifiable {
+    /// Stays the same for the life of the item, whatever else changes.
+    public let id: UUID
+    /// The account (`kSecAttrAccount`). Bytes that another program stored and that are not UTF-8 read as
+    /// replacement characters.
+    public let account: String
+    /// The service or server.
+    public let target: Keychain.Target
+    /// The attributes a program may set freely.
+    public let attributes: Attributes
+    /// The access group (`kSecAttrAccessGroup`).
+    public let accessGroup: String
+    /// When the item can be read (`kSecAttrAccessible`).
+    public let accessibility: Keychain.Accessibility
+    /// What else must hold before the value is handed out; nil for nothing (`kSecAttrAccessControl`).
+    public let accessControl: Keychain.AccessControl?
+    /// Whether the item is synchronizable (`kSecAttrSynchronizable`).
+    public let isSynchronizable: Bool
+    /// When the item was stored first (`kSecAttrCreationDate`).
+    public let creationDate: Date
+    /// When the item was changed last; grows with each change (`kSecAttrModificationDate`).
+    public let modificationDate: Date
+
+    let data: Data?
+
+    /// Whether the item was read with its value.
+    public var hasValue: Bool { data != nil }
+
+    /// The value; nil if the item has none or was read without it.
+    ///
+    /// - Throws: ``KeychainError/Code/undecodableValue`` when it is not a `Value`.
+    public func value<Value: KeychainValue>(as type: Value.Type = Value.self) throws(KeychainError) -> Value? {
+        guard let data else { return nil }
+        return try Value(keychainData: data)
+    }
+
+    /// What a program may say about an item besides its value. None of it is secret, although the vault
+    /// keeps it sealed. Attributes that are nil are left as they are when an item is stored or changed.
+    public struct Attributes: Sendable, Hashable {
+        /// The name a person sees (`kSecAttrLabel`).
+        public var label: String?
+        /// A remark of the user's (`kSecAttrComment`).
+        public var comment: String?
+        /// The kind of item in words, such as "mail password" (`kSecAttrDescription`).
+        public var itemDescription: String?
+        /// Anything of the program's own (`kSecAttrGeneric`). Generic passwords only; not part of what
+        /// tells items apart.
+        public var generic: Data?
+        /// The four-character code of the program that made the item (`kSecAttrCreator`).
+        public var creator: UInt32?
+        /// The four-character code of the kind of item (`kSecAttrType`).
+        public var type: UInt32?
+        /// Whether lists for people should leave the item out (`kSecAttrIsInvisible`).
+        public var isInvisible: Bool?
+        /// Whether there is no valid password, and a person should be asked each time
+        /// (`kSecAttrIsNegative`).
+        public var isNegative: Bool?
+
+        /// Attributes, of which those not given are nil.
+        public init(
+            label: String? = nil, comment: String? = nil, itemDescription: String? = nil, generic: Data? = nil,
+            creator: UInt32? = nil, type: UInt32? = nil, isInvisible: Bool? = nil, isNegative: Bool? = nil
+        ) {
+            self.label = label
+            self.comment = comment
+            self.itemDescription = itemDescription
+            self.generic = generic
+            self.creator = creator
+            self.type = type
+            self.isInvisible = isInvisible
+            self.isNegative = isNegative
+        }
+    }
+}
+
+extension KeychainItem: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The class and the dates, without account, attributes or value.
+    public var description: String {
+        let kind =
+            switch target {
+            case .service: "generic password"
+            case .server: "internet password"
+            }
+        return "\(kind) \(id), \(accessibility), modified \(modificationDate)"
+    }
+
+    /// The same as the description.
+    public var debugDescription: String { description }
+
+    /// The attributes, and in place of the value only whether there is one.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "id": id, "account": account, "target": target, "attributes": attributes, "accessGroup": accessGroup,
+                "accessibility": accessibility, "isSynchronizable": isSynchronizable, "creationDate": creationDate,
+                "modificationDate": modificationDate, "hasValue": hasValue,
+            ], displayStyle: .struct)
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import KeychainModel
+
+/// An object that stands for an item, as `kSecValueRef` takes and `kSecReturnRef` gives it.
+package protocol ItemReference: AnyObject {
+    var itemClass: ItemClass { get }
+    /// What is stored when the object is added; attributes the caller gives take precedence.
+    var storedAttributes: [AttributeName: AttributeValue] { get }
+    /// What finds the object's item again, whatever other attributes were set when it was added.
+    var identifyingAttributes: [AttributeName: AttributeValue] { get }
+    /// The value that is stored: for private keys the secret.
+    var storedValue: Data { get }
+}
+
+/// Makes objects of stored items.
+package enum ItemReferences {
+    /// The object for an item whose value was read; nil for passwords, and for keys and certificates
+    /// whose stored value is none.
+    package static func reference(for item: StoredItem) -> AnyObject? {
+        switch item.itemClass {
+        case .genericPassword, .internetPassword:
+            return nil
+        case .certificate:
+            return certificate(item.value)
+        case .key:
+            return key(item.value, attributes: item.attributes)
+        case .identity:
+            guard let half = item.identityKey, let certificate = certificate(item.value),
+                let key = key(half.value, attributes: half.attributes)
+            else { return nil }
+            return SecIdentity(certificate: certificate, key: key)
+        }
+    }
+
+    private static func certificate(_ value: Data?) -> SecCertificate? {
+        value.flatMap(SecCertificate.init(der:))
+    }
+
+    private static func key(_ value: Data?, attributes: [AttributeName: AttributeValue]) -> SecKey? {
+        guard let value, let type = number(attributes[.type]), let keyClass = number(attributes[.keyClass]) else {
+            return nil
+        }
+        return SecKey(bytes: value, type: type, keyClass: keyClass)
+    }
+
+    /// Key types and classes are stored as numbers, but a string that is not canonical stays a string.
+    private static func number(_ value: AttributeValue?) -> Int? {
+        guard case .number(let number) = value else { return nil }
+        return Int(exactly: number)
+    }
+}

@@ -1,0 +1,78 @@
+import Certificates
+import Foundation
+
+/// The type of certificates.
+public func SecCertificateGetTypeID() -> CFTypeID {
+    coreFoundationTypeID(of: SecCertificate.self)
+}
+
+/// A certificate from its DER encoding (RFC 5280).
+///
+/// - Parameters:
+///   - allocator: Ignored; pass `nil`.
+///   - data: The complete encoding and nothing after it.
+/// - Returns: The certificate, or `nil` if any part of it is malformed. Trust is not evaluated.
+public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
+    SecCertificate(der: data as Data)
+}
+
+/// The DER encoding of a certificate.
+public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData {
+    certificate.certificate.encoded as NSData
+}
+
+/// A short name of the certificate's subject for people: the common name if there is one.
+///
+/// - Returns: `nil` when the certificate has neither a readable subject nor an e-mail address or host name.
+public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> CFString? {
+    certificate.certificate.subjectSummary.map { $0 as NSString }
+}
+
+/// The common name of the certificate's subject; the last one if there are several.
+///
+/// - Parameter commonName: Where the name is stored.
+/// - Returns: ``errSecSuccess``, or -26276 (an internal error) if the subject has no common name.
+public func SecCertificateCopyCommonName(
+    _ certificate: SecCertificate, _ commonName: UnsafeMutablePointer<CFString?>
+) -> OSStatus {
+    guard let name = certificate.certificate.commonNames.last else { return errSecInternal }
+    commonName.pointee = name as NSString
+    return errSecSuccess
+}
+
+/// The e-mail addresses of the certificate: those of the alternative names, then those of the subject.
+///
+/// - Parameter emailAddresses: Where the array of strings is stored; it may be empty.
+/// - Returns: ``errSecSuccess``.
+public func SecCertificateCopyEmailAddresses(
+    _ certificate: SecCertificate, _ emailAddresses: UnsafeMutablePointer<CFArray?>
+) -> OSStatus {
+    emailAddresses.pointee = certificate.certificate.emailAddresses as NSArray
+    return errSecSuccess
+}
+
+/// The content bytes of the certificate's serial number, a leading zero byte included.
+///
+/// - Parameter error: Never set: every certificate has a serial number.
+public func SecCertificateCopySerialNumberData(
+    _ certificate: SecCertificate, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    certificate.certificate.serialNumber as NSData
+}
+
+/// The certificate's issuer as a DER Name in the normal form that searches compare.
+public func SecCertificateCopyNormalizedIssuerSequence(_ certificate: SecCertificate) -> CFData? {
+    certificate.certificate.issuer.normalizedSequence as NSData
+}
+
+/// The certificate's subject as a DER Name in the normal form that searches compare.
+public func SecCertificateCopyNormalizedSubjectSequence(_ certificate: SecCertificate) -> CFData? {
+    certificate.certificate.subject.normalizedSequence as NSData
+}
+
+/// The public key of the certificate's subject.
+///
+/// - Returns: `nil` if the key is neither RSA nor on one of the NIST prime curves, or is malformed.
+public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
+    certificate.certificate.publicKey.key.map(SecKey.init(_:))
+}

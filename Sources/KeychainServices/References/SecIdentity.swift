@@ -1,0 +1,68 @@
+import Certificates
+import Foundation
+
+/// A certificate together with the private key that belongs to it.
+public final class SecIdentity: NSObject, Sendable {
+    package let certificate: SecCertificate
+    package let key: SecKey
+
+    package init(certificate: SecCertificate, key: SecKey) {
+        self.certificate = certificate
+        self.key = key
+        super.init()
+    }
+
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? SecIdentity else { return false }
+        return certificate.isEqual(other.certificate) && key.isEqual(other.key)
+    }
+
+    public override var hash: Int { certificate.hash }
+
+    public override var description: String {
+        "<SecIdentity \(certificate.certificate.subjectSummary ?? "without a name")>"
+    }
+}
+
+/// The type of identities.
+public func SecIdentityGetTypeID() -> CFTypeID {
+    coreFoundationTypeID(of: SecIdentity.self)
+}
+
+/// An identity from its halves.
+///
+/// - Parameters:
+///   - allocator: Ignored; pass `nil`.
+///   - certificate: The certificate.
+///   - privateKey: The private key of the public key in the certificate.
+/// - Returns: The identity, or `nil` if the key is not the private key of the certificate.
+public func SecIdentityCreate(
+    _ allocator: CFAllocator?, _ certificate: SecCertificate, _ privateKey: SecKey
+) -> SecIdentity? {
+    guard privateKey.keyData.keyClass == .private,
+        privateKey.keyData.applicationLabel == certificate.certificate.publicKeyHash
+    else { return nil }
+    return SecIdentity(certificate: certificate, key: privateKey)
+}
+
+/// The certificate of an identity.
+///
+/// - Parameter certificateRef: Where the certificate is stored.
+/// - Returns: ``errSecSuccess``.
+public func SecIdentityCopyCertificate(
+    _ identityRef: SecIdentity, _ certificateRef: UnsafeMutablePointer<SecCertificate?>
+) -> OSStatus {
+    certificateRef.pointee = identityRef.certificate
+    return errSecSuccess
+}
+
+/// The private key of an identity.
+///
+/// - Parameter privateKeyRef: Where the key is stored.
+/// - Returns: ``errSecSuccess``.
+public func SecIdentityCopyPrivateKey(
+    _ identityRef: SecIdentity, _ privateKeyRef: UnsafeMutablePointer<SecKey?>
+) -> OSStatus {
+    privateKeyRef.pointee = identityRef.key
+    return errSecSuccess
+}

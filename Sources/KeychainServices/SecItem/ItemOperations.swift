@@ -1,0 +1,110 @@
+import Access
+import Foundation
+import KeychainModel
+import Vault
+
+/// The four SecItem functions on the vault of the running task.
+enum ItemOperations {
+    static func add(_ dictionary: NSDictionary) throws(SecItemFailure) -> ItemResult {
+        let session = try onVault { () throws(VaultError) in try VaultSession.current() }
+        let request = try parsed(for: session.client) { () throws(SecItemFailure) in try AddRequest(dictionary) }
+        let shape = ResultShape(returns: request.returns)
+        switch request.subject {
+        case .item(let item):
+            let stored = try onVault { () throws(VaultError) in try session.vault.add(item, as: session.client) }
+            return shape.ofAdd(stored)
+        case .identity(let certificate, let key):
+            return try addIdentity(certificate, key, shape, session)
+        }
+    }
+
+    static func copy(_ dictionary: NSDictionary) throws(SecItemFailure) -> ItemResult {
+        let session = try onVault { () throws(VaultError) in try VaultSession.current() }
+        let request = try parsed(for: session.client) { () throws(SecItemFailure) in try CopyRequest(dictionary) }
+        if let incompatibility = request.incompatibility {
+            try requireGroup(request.query.accessGroup, of: session.client)
+            throw incompatibility
+        }
+        let items = try onVault { () throws(VaultError) in
+            try session.vault.copy(request.query, includingValues: request.needsValues, as: session.client)
+        }
+        return ResultShape(returns: request.returns).ofCopy(items, asArray: request.wantsArray)
+    }
+
+    static func update(_ dictionary: NSDictionary, with changes: NSDictionary) throws(SecItemFailure) {
+        let session = try onVault { () throws(VaultError) in try VaultSession.current() }
+        let request = try parsed(for: session.client, groupOf: dictionary) { () throws(SecItemFailure) in
+            try UpdateRequest(dictionary, changes: changes)
+        }
+        _ = try onVault { () throws(VaultError) in
+            try session.vault.update(request.query, with: request.changes, as: session.client)
+        }
+    }
+
+    static func delete(_ dictionary: NSDictionary) throws(SecItemFailure) {
+        let session = try onVault { () throws(VaultError) in try VaultSession.current() }
+        let request = try parsed(for: session.client, groupOf: dictionary) { () throws(SecItemFailure) in
+            try DeleteRequest(dictionary)
+        }
+        _ = try onVault { () throws(VaultError) in try session.vault.delete(request.query, as: session.client) }
+    }
+
+    /// Stores both halves of an identity; one of them may exist already, such as a certificate renewed for
+    /// the same key.
+    private static func addIdentity(
+        _ certificate: NewItem, _ key: NewItem, _ shape: ResultShape, _ session: VaultSession
+    ) throws(SecItemFailure) -> ItemResult {
+        let isCertificateNew = try addIfNew(certificate, session)
+        let isKeyNew = try addIfNew(key, session)
+        guard isCertificateNew || isKeyNew else { throw SecItemFailure(errSecDuplicateItem) }
+        if shape.returns.isEmpty { return .untouched }
+        let schema = ItemClass.certificate.schema
+        let query = ItemQuery(
+            itemClass: .identity, attributes: certificate.attributes.filter { schema[$0.key]?.isPrimaryKey == true },
+            accessGroup: certificate.accessGroup,
+            synchronizable: certificate.isSynchronizable ? .synchronizableOnly : .localOnly, limit: 1)
+        let found = try onVault { () throws(VaultError) in
+            try session.vault.copy(query, includingValues: true, as: session.client)
+        }
+        return found.first.map(shape.ofAdd) ?? .untouched
+    }
+
+    private static func addIfNew(_ item: NewItem, _ session: VaultSession) throws(SecItemFailure) -> Bool {
+        do {
+            _ = try session.vault.add(item, as: session.client)
+            return true
+        } catch .duplicateItem {
+            return false
+        } catch {
+            throw SecItemFailure(error)
+        }
+    }
+
+    // MARK: Order of checks
+
+    /// Parses, and sees to it that a missing entitlement is reported rather than a malformed dictionary:
+    /// a client without groups may do nothing whatever it asks, and update and delete look at a group that
+    /// is named before anything else.
+    private static func parsed<Request>(
+        for client: Client, groupOf dictionary: NSDictionary? = nil, _ parse: () throws(SecItemFailure) -> Request
+    ) throws(SecItemFailure) -> Request {
+        do {
+            return try parse()
+        } catch {
+            try requireGroup(nil, of: client)
+            if let named = dictionary?[kSecAttrAccessGroup] {
+                guard let group = named as? String else { throw .missingEntitlement }
+                try requireGroup(group, of: client)
+            }
+            throw error
+        }
+    }
+
+    private static func requireGroup(_ group: String?, of client: Client) throws(SecItemFailure) {
+        do {
+            _ = try AccessPolicy.scope(of: .init(.copy, accessGroup: group), for: client)
+        } catch {
+            throw .missingEntitlement
+        }
+    }
+}

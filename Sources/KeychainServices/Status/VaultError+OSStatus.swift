@@ -1,0 +1,25 @@
+import Vault
+
+extension VaultError {
+    /// The status with which Apple's functions report this error.
+    package var osStatus: OSStatus {
+        switch self {
+        case .itemNotFound: errSecItemNotFound
+        case .duplicateItem: errSecDuplicateItem
+        case .accessDenied: errSecMissingEntitlement
+        case .interactionNotAllowed: errSecInteractionNotAllowed
+        case .classKeyAbsent: errSecNotAvailable
+        case .authenticationFailed: errSecAuthFailed
+        case .userCanceled: errSecUserCanceled
+        case .invalidRequest: errSecParam
+        case .valueTooLarge, .attributesTooLarge: errSecDataTooLarge
+        case .unsupported: errSecUnimplemented
+        case .corruptItem: errSecDecode
+        case .corruptVault, .unusableVault, .busy: errSecNotAvailable
+        case .readOnly: errSecReadOnly
+        case .diskFull: errSecDiskFull
+        case .inputOutput: errSecIO
+        case .memoryUnavailable: errSecAllocate
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@testable import Certificates
+
+@Suite("Keys in their external representation")
+struct KeyDataTests {
+    private static let curves = ["P-192", "P-224", "P-256", "P-384", "P-521"]
+    private static let rsa = ["RSA-1024", "RSA-1031", "RSA-2048"]
+
+    @Test(arguments: curves + rsa)
+    func bothHalves(name: String) throws {
+        let expected = try KeyFixture.named(name)
+        let type = try #require(KeyData.KeyType(rawValue: expected.type))
+        let `private` = try KeyData(expected.private.data, type: type, keyClass: .private)
+        let `public` = try KeyData(expected.public.data, type: type, keyClass: .public)
+
+        #expect(`private`.externalRepresentation == expected.private.data)
+        #expect(`public`.externalRepresentation == expected.public.data)
+        #expect(`private`.publicKey == `public`)
+        #expect(`private` != `public`)
+        for key in [`private`, `public`] {
+            #expect(key.sizeInBits == expected.size)
+            #expect(key.blockSize == (expected.size + 7) / 8)
+            #expect(key.applicationLabel == expected.applicationLabel.data)
+        }
+    }
+
+    @Test(arguments: rsa)
+    func rsaPublicKeysMayComeAsSubjectPublicKeyInfo(name: String) throws {
+        let expected = try KeyFixture.named(name)
+        let key = try KeyData(expected.spki.data, type: .rsa, keyClass: .public)
+        #expect(key.externalRepresentation == expected.public.data)
+    }
+
+    @Test(arguments: curves + rsa)
+    func otherFormsAreRefused(name: String) throws {
+        let fixture = try KeyFixture.named(name)
+        let type = try #require(KeyData.KeyType(rawValue: fixture.type))
+        var refused: [(Data, KeyData.KeyClass)] = [
+            (fixture.pkcs8.data, .private), (fixture.spki.data, .private),
+            (fixture.private.data.dropLast(), .private), (fixture.private.data + [0], .private),
+            (fixture.public.data.dropLast(), .public), (fixture.public.data + [0], .public),
+            (fixture.public.data, .private), (Data(), .public), (Data(), .private),
+        ]
+        if type == .ellipticCurve { refused.append((fixture.spki.data, .public)) }
+        for (bytes, keyClass) in refused {
+            #expect(throws: CertificateError.self) { try KeyData(bytes, type: type, keyClass: keyClass) }
+        }
+    }
+
+    @Test(arguments: ["P-256", "P-384", "P-521"])
+    func pointsOffTheCurveAreRefused(name: String) throws {
+        let fixture = try KeyFixture.named(name)
+        var point = fixture.public.data
+        point[point.count - 1] ^= 1
+        #expect(throws: CertificateError(malformed: "elliptic-curve public key")) {
+            try KeyData(point, type: .ellipticCurve, keyClass: .public)
+        }
+    }
+
+    @Test(arguments: ["P-256", "P-384", "P-521"])
+    func scalarsOfAnotherPointAreRefused(name: String) throws {
+        var bytes = try KeyFixture.named(name).private.data
+        bytes[bytes.count - 1] ^= 1
+        #expect(throws: CertificateError(malformed: "elliptic-curve private key")) {
+            try KeyData(bytes, type: .ellipticCurve, keyClass: .private)
+        }
+    }
+
+    @Test(arguments: curves)
+    func compressedPointsAreRefused(name: String) throws {
+        var point = try KeyFixture.named(name).public.data
+        point[0] = 0x02
+        #expect(throws: CertificateError.self) { try KeyData(point, type: .ellipticCurve, keyClass: .public) }
+    }
+
+    /// `SEQUENCE { n, e }` with numbers that no RSA key has: zero, one, even, negative, not minimal.
+    @Test(
+        arguments: [
+            [0x30, 0x06, 0x02, 0x01, 0x00, 0x02, 0x01, 0x03], [0x30, 0x06, 0x02, 0x01, 0x0f, 0x02, 0x01, 0x01],
+            [0x30, 0x06, 0x02, 0x01, 0x0e, 0x02, 0x01, 0x03], [0x30, 0x06, 0x02, 0x01, 0x0f, 0x02, 0x01, 0x02],
+            [0x30, 0x06, 0x02, 0x01, 0x8f, 0x02, 0x01, 0x03], [0x30, 0x07, 0x02, 0x02, 0x00, 0x0f, 0x02, 0x01, 0x03],
+        ] as [[UInt8]])
+    func impossibleNumbersAreRefused(bytes: [UInt8]) {
+        #expect(throws: CertificateError.self) { try KeyData(Data(bytes), type: .rsa, keyClass: .public) }
+    }
+
+    @Test(arguments: curves + rsa)
+    func nothingPrintsSecretBytes(name: String) throws {
+        let fixture = try KeyFixture.named(name)
+        let key = try KeyData(
+            fixture.private.data, type: #require(KeyData.KeyType(rawValue: fixture.type)), keyClass: .private)
+        var dumped = ""
+        dump(key, to: &dumped)
+        let secret = fixture.private.data.suffix(8)
+        let decimals = secret.map(String.init).joined(separator: ", ")
+        let digits = secret.map { String(format: "%02x", $0) }.joined()
+        for text in ["\(key)", String(reflecting: key), dumped] {
+            #expect(text.contains("application label"))
+            #expect(!text.contains(decimals) && !text.contains(digits))
+        }
+    }
+}
