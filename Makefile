@@ -33,7 +33,7 @@ soak: ## Run the long tests at full counts
 
 bench: ## Run the benchmarks
 	Scripts/setup.sh
-	Scripts/bench.sh
+	Benchmarks/run.sh
 
 lint: ## Check the format of every Swift file
 	Scripts/format.sh --check
