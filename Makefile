@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart build test soak bench lint format docs install install-security uninstall clean
+.PHONY: help setup quickstart build test soak bench lint format install install-security uninstall clean
 
 PREFIX ?= /usr/local
 DESTDIR ?=

@@ -90,6 +90,9 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: strict),
         .testTarget(
+            name: "DocumentationTests", dependencies: ["Keychain", "KeychainServices", "KeychainTesting"],
+            swiftSettings: strict),
+        .testTarget(
             name: "KeychainTests",
             dependencies: [
                 "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "TestSupport", "Vault",

@@ -26,6 +26,11 @@ x509_sees_security() {
     [[ $symbols == *SecCertificate* ]]
 }
 
+# From the log: the compiler does not rewrite an object file that comes out the same.
+x509_was_compiled() {
+    grep -q 'Compiling X509 Certificate.swift' "$scratch.log"
+}
+
 # build PACKAGE PROGRAM...: builds PACKAGE and runs each program, which has to print what it sees.
 build() {
     local package=$1 begin=$SECONDS program said
@@ -35,6 +40,7 @@ build() {
         tail -n 40 "$scratch.log" >&2
         fail "$package does not build"
     fi
+    x509_was_compiled || fail "the build of $package did not compile X509"
     echo "    built in $((SECONDS - begin)) s"
     for program in "$@"; do
         said=$("$scratch/debug/$program") || fail "$program of $package does not run"
@@ -48,11 +54,6 @@ touch_sources() {
         "$scratch/checkouts/jwt-kit/Sources" -name '*.swift' -exec touch {} +
 }
 
-# From the log: the compiler does not rewrite an object file that comes out the same.
-x509_was_compiled() {
-    grep -q 'Compiling X509 Certificate.swift' "$scratch.log"
-}
-
 echo '--> the dependencies of this package'
 graph=$(swift package show-dependencies --format json)
 [[ $graph == *'"swift-crypto"'* ]] || fail 'the dependency graph cannot be read'
@@ -61,11 +62,10 @@ for stranger in swift-certificates swift-nio; do
 done
 echo '    neither swift-certificates nor swift-nio'
 
-mkdir -p .build-names
+scratch=$PWD/.build-names
+rm -rf "$scratch" "$scratch.log"
 
 echo '--> WithoutSecurity: KeychainServices beside swift-certificates and jwt-kit'
-scratch=$PWD/.build-names/without
-rm -rf "$scratch"
 for round in clean touched; do
     echo "    $round"
     build WithoutSecurity UsesKeychain UsesNothing
@@ -74,18 +74,20 @@ for round in clean touched; do
     # SwiftPM plans a Security.build for every target it knows; objects and modules are what counts.
     found=$(find "$scratch/debug/" -name 'Security.swiftmodule' -o -path '*/Security.build/*.o')
     [[ -z $found ]] || fail "a module named Security was built: $found"
-    x509_was_compiled || fail "the $round build did not compile X509"
     touch_sources WithoutSecurity
 done
 echo '    no module named Security was built, and nobody saw one'
 
+# The second package goes into the same folder, so that BoringSSL and SQLite's bindings are not built
+# again; the modules in question are forgotten, and come into being anew.
+for module in Security KeychainServices X509 JWTKit Tokens; do
+    rm -rf "$scratch/debug/$module.build" "$scratch/debug/Modules/$module".*
+done
+
 echo '--> WithSecurity: Security beside swift-certificates and jwt-kit'
-scratch=$PWD/.build-names/with
-rm -rf "$scratch"
 for round in clean touched; do
     echo "    $round"
     build WithSecurity ImportsSecurity UsesCertificates
-    x509_was_compiled || fail "the $round build did not compile X509"
     touch_sources WithSecurity
 done
 # Otherwise the second build would say nothing about X509 compiled against our module.
