@@ -3,8 +3,8 @@
 #
 # All modules of one SwiftPM build share a search path, so a module of that name changes what
 # `#if canImport(Security)` says in packages that never asked for it. Two packages under
-# Tests/Packages are each built from nothing and again after every source in question was touched,
-# because the second build is the one in which the name leaks.
+# Tests/Packages are each built twice: before any module in question exists, and again after their
+# sources were touched, because the second build is the one in which the name leaks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # The packages are consumers; they build as anybody would.
