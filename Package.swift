@@ -2,12 +2,16 @@
 import PackageDescription
 
 // Every target is Swift 6 with warnings shown; `ExistentialAny` and `MemberImportVisibility` keep the
-// seams between modules visible in the code.
-let strict: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-]
+// seams between modules visible in the code. `make test` sets KEYCHAIN_WARNINGS, a build of another
+// package must not: SwiftPM refuses unsafe flags in dependencies.
+let warnings: [SwiftSetting] =
+    Context.environment["KEYCHAIN_WARNINGS"] == "error" ? [.unsafeFlags(["-warnings-as-errors"])] : []
+let strict: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ] + warnings
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
@@ -92,6 +96,9 @@ let package = Package(
             path: "Tests/VaultWorker",
             swiftSettings: strict),
         .testTarget(name: "AccessTests", dependencies: ["Access", "KeychainModel"], swiftSettings: strict),
+        .testTarget(
+            name: "DocumentationTests", dependencies: ["Keychain", "KeychainServices", "KeychainTesting"],
+            swiftSettings: strict),
         .testTarget(
             name: "KeychainTests",
             dependencies: [
