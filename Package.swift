@@ -83,6 +83,16 @@ let package = Package(
             dependencies: ["KeychainTesting", arguments],
             swiftSettings: strict),
 
+        // Measures the engine against the least it could cost; not a product.
+        .executableTarget(
+            name: "VaultBenchmark",
+            dependencies: [
+                "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Sealing", "Vault", crypto,
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            path: "Benchmarks/Engine",
+            swiftSettings: strict),
+
         // Tests. `TestSupport` is what several of them share.
         .target(
             name: "TestSupport",
