@@ -3,15 +3,15 @@ import Foundation
 // Every constant is an immutable string that is never written after its initialisation, which is what
 // makes `nonisolated(unsafe)` safe here; `NSString` itself cannot promise it because subclasses can change.
 
-/// The key of the passphrase that opens PKCS#12 data. String.
+/// The key of the passphrase that protects a PKCS#12 file. String.
 nonisolated(unsafe) public let kSecImportExportPassphrase: CFString = "passphrase"
-/// In what an import gives: the key of the item's name. String.
+/// The key of an imported item's label. String.
 nonisolated(unsafe) public let kSecImportItemLabel: CFString = "label"
-/// In what an import gives: the key of the key's identifier. Data.
+/// The key of an imported item's key identifier. Data.
 nonisolated(unsafe) public let kSecImportItemKeyID: CFString = "keyid"
-/// In what an import gives: the key of the trust object.
+/// The key of an imported identity's trust object.
 nonisolated(unsafe) public let kSecImportItemTrust: CFString = "trust"
-/// In what an import gives: the key of the certificates from the leaf up. Array.
+/// The key of an imported identity's certificates, its own first. Array.
 nonisolated(unsafe) public let kSecImportItemCertChain: CFString = "chain"
-/// In what an import gives: the key of the identity.
+/// The key of an imported identity.
 nonisolated(unsafe) public let kSecImportItemIdentity: CFString = "identity"
