@@ -106,9 +106,6 @@ package final class EmbeddedVault: Vault {
         }
     }
 
-    /// The class keys in use, for whoever moves the lock state.
-    package var classKeys: ClassKeys { currentKeybag.keys }
-
     var currentKeybag: OpenedKeybag { opened.withLock { $0 } }
 
     func replaceKeybag(_ keybag: OpenedKeybag) { opened.withLock { $0 = keybag } }
