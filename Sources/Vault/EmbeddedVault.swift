@@ -42,13 +42,14 @@ package final class EmbeddedVault: Vault {
     /// - Throws: ``VaultError/unusableVault(reason:)`` and its like, each with what to do. Nothing is
     ///   ever replaced to get going.
     package static func open(
-        at path: String, authenticator: (any Authenticator)? = nil, audit: any AuditSink = NoAudit()
+        at path: String, authenticator: (any Authenticator)? = nil, audit: any AuditSink = NoAudit(),
+        now: @escaping @Sendable () -> Date = { Date() }
     ) throws(VaultError) -> EmbeddedVault {
         do {
             let (folder, keybag, store) = try VaultFolder.open(at: path)
             return try EmbeddedVault(
                 store: store, keybag: keybag, folder: folder, authenticator: authenticator, audit: audit,
-                now: { Date() })
+                now: now)
         } catch {
             throw VaultError(error)
         }
@@ -104,6 +105,9 @@ package final class EmbeddedVault: Vault {
             throw VaultError(error)
         }
     }
+
+    /// The class keys in use, for whoever moves the lock state.
+    package var classKeys: ClassKeys { currentKeybag.keys }
 
     var currentKeybag: OpenedKeybag { opened.withLock { $0 } }
 
