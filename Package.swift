@@ -120,8 +120,8 @@ let package = Package(
         .testTarget(
             name: "VaultTests",
             dependencies: [
-                "Access", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing", "SecureMemory",
-                "TestSupport", "Vault", crypto, sqlite,
+                "Access", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing",
+                "SecureMemory", "TestSupport", "Vault", crypto, sqlite,
             ],
             exclude: ["Fixtures"],
             swiftSettings: strict),

@@ -35,8 +35,7 @@ public final class TestKeychain: Sendable {
         case unlocked
     }
 
-    private let vault: any Vault
-    private let classKeys: ClassKeys
+    private let vault: EmbeddedVault
     private let currentClient: Mutex<TestClient>
     let clock: TestClock
     let authenticator: ScriptedAuthenticator
@@ -58,7 +57,6 @@ public final class TestKeychain: Sendable {
         let clock = TestClock()
         let authenticator = ScriptedAuthenticator()
         do {
-            let vault: EmbeddedVault
             if let folder {
                 vault = try EmbeddedVault.open(at: folder, authenticator: authenticator, now: { clock.now })
             } else {
@@ -66,9 +64,7 @@ public final class TestKeychain: Sendable {
                 let keys = try ClassKeys(Keybag.generate(in: enclave), in: enclave)
                 vault = try EmbeddedVault.inMemory(keys: keys, authenticator: authenticator, now: { clock.now })
             }
-            try vault.classKeys.setPasscodeClass(present: isPasscodeSet)
-            self.vault = vault
-            classKeys = vault.classKeys
+            if isPasscodeSet { try vault.setPasscodeClass(present: true) }
         } catch {
             throw TestKeychainError(reason: "no test keychain: \(error)")
         }
@@ -91,7 +87,7 @@ public final class TestKeychain: Sendable {
 
     /// Whether the device is locked.
     public var lockState: LockState {
-        switch classKeys.lockState {
+        switch vault.lockState {
         case .beforeFirstUnlock: .beforeFirstUnlock
         case .locked: .locked
         case .unlocked: .unlocked
@@ -102,7 +98,7 @@ public final class TestKeychain: Sendable {
     ///
     /// - Throws: ``TestKeychainError`` when there is no memory for keys.
     public func lock() throws(TestKeychainError) {
-        try enter(classKeys.lockState == .beforeFirstUnlock ? .beforeFirstUnlock : .locked)
+        try enter(vault.lockState == .beforeFirstUnlock ? .beforeFirstUnlock : .locked)
     }
 
     /// Unlocks the device.
@@ -121,14 +117,14 @@ public final class TestKeychain: Sendable {
 
     private func enter(_ state: KeychainModel.LockState) throws(TestKeychainError) {
         do {
-            try classKeys.enter(state)
+            try vault.enter(state)
         } catch {
             throw TestKeychainError(reason: "cannot change the lock state: \(error)")
         }
     }
 
     /// Whether the device has a passcode.
-    public var isPasscodeSet: Bool { classKeys.hasPasscodeClass }
+    public var isPasscodeSet: Bool { vault.hasPasscodeClass }
 
     /// Sets the device's passcode or takes it away. Without one, items that are accessible 'when a
     /// passcode is set' cannot be added, and those that exist are lost for good.
@@ -136,7 +132,7 @@ public final class TestKeychain: Sendable {
     /// - Throws: ``TestKeychainError`` when there is no memory for keys.
     public func setPasscode(present: Bool) throws(TestKeychainError) {
         do {
-            try classKeys.setPasscodeClass(present: present)
+            try vault.setPasscodeClass(present: present)
             authenticator.isPasscodeSet = present
         } catch {
             throw TestKeychainError(reason: "cannot change the passcode: \(error)")

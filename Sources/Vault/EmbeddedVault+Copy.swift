@@ -38,7 +38,6 @@ extension EmbeddedVault {
         let filter = filterEvaluator(for: query, authorization, in: reader, keybag)
         var found: [Found] = []
         try reader.forEach(plan.search, includingCiphertext: includingValues || filter.needsValue) { row in
-            if keybag.isLost(row) { return true }
             var item = try keybag.openMetadata(of: row)
             guard plan.accepts(item) else { return true }
             if filter.needsValue {

@@ -106,9 +106,6 @@ package final class EmbeddedVault: Vault {
         }
     }
 
-    /// The class keys in use, for whoever moves the lock state.
-    package var classKeys: ClassKeys { currentKeybag.keys }
-
     var currentKeybag: OpenedKeybag { opened.withLock { $0 } }
 
     func replaceKeybag(_ keybag: OpenedKeybag) { opened.withLock { $0 = keybag } }
@@ -119,7 +116,7 @@ package final class EmbeddedVault: Vault {
     }
 
     /// A folder that was moved away or replaced while open would swallow what is written to it.
-    private func checkStoreIsInPlace() throws {
+    func checkStoreIsInPlace() throws {
         guard let folder, let storeFile else { return }
         guard let present = try? folder.folder.identity(of: VaultFolder.storeName), present == storeFile else {
             throw VaultError.unusableVault(

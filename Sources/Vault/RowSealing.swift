@@ -37,12 +37,6 @@ extension OpenedKeybag {
         return (resealed, filing(of: item, binding: binding))
     }
 
-    /// Whether `row` hung on a passcode that was taken away: it can never be opened again and is as if
-    /// it were not there.
-    func isLost(_ row: ItemRow) -> Bool {
-        row.binding.protection == .whenPasscodeSetThisDeviceOnly && !keys.hasPasscodeClass
-    }
-
     /// The item in `row`, without its value.
     func openMetadata(of row: ItemRow) throws -> StoredItem {
         let key = try keys.metadataKey(for: row.binding.protection)
@@ -111,7 +105,7 @@ extension OpenedKeybag {
             attributes: item.attributes)
     }
 
-    private func encode(_ item: StoredItem) throws -> [UInt8] {
+    private func encode(_ item: StoredItem) throws -> Data {
         let encoded = try ItemMetadata(
             accessControlFlags: item.accessControl.flags, creationDate: item.creationDate,
             modificationDate: item.modificationDate, accessGroup: item.accessGroup, attributes: item.attributes

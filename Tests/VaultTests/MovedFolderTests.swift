@@ -1,4 +1,6 @@
+import Enclave
 import Foundation
+import Keybag
 import KeychainModel
 import TestSupport
 import Testing
@@ -29,10 +31,12 @@ import Vault
             { try vault.erase(as: .owner) },
         ]
         for attempt in attempts {
-            #expect(performing: attempt) { error in
-                guard case .unusableVault(let reason)? = error as? VaultError else { return false }
-                return reason.contains(path)
+            let error = #expect(throws: VaultError.self) { try attempt() }
+            guard case .unusableVault(let reason)? = error else {
+                Issue.record("\(String(describing: error))")
+                continue
             }
+            #expect(reason.contains(path))
         }
     }
 
@@ -72,5 +76,23 @@ import Vault
         _ = try other.add(.password("s", "newer", "value"), as: .app)
         #expect(try vault.items(.password("s", limit: nil)).map(\.accountName) == ["newer"])
         #expect(try EmbeddedVault.open(at: path).verify(as: .owner).validItems == 1)
+    }
+
+    /// One erase was killed after it had replaced the keys, and another one, by a process that had the
+    /// vault open all the time, at the same point.
+    @Test func twoInterruptedErasesLeaveAVaultThatOpens() throws {
+        let secret = try Data(contentsOf: URL(fileURLWithPath: path + "/device-secret"))
+        let enclave = try SoftwareEnclave(decoding: secret)
+        func keybag() throws -> Keybag {
+            try Keybag(decoding: Data(contentsOf: URL(fileURLWithPath: path + "/keybag")), in: enclave)
+        }
+        let first = try keybag()
+        let interrupted = try Keybag.generate(in: enclave, replacing: first.identifier)
+        try FolderContents.write(interrupted.encoded(in: enclave), to: path + "/keybag")
+
+        try vault.erase(as: .owner)
+        // The rows belonged to the first keybag until this erase was done with them.
+        #expect(try keybag().replaces == first.identifier)
+        #expect(try EmbeddedVault.open(at: path).items(.password("s", limit: nil)).isEmpty)
     }
 }

@@ -18,7 +18,7 @@ extension VaultWorker {
             } catch {
                 report("failed \(kind(of: error))")
                 // What fits can be read in the same process, by a vault that failed to write.
-                let held = try vault.copy(.password("fill", limit: nil), includingValues: true, as: .app)
+                let held = try vault.items(.password("fill", limit: nil))
                 return report("held \(held.count)")
             }
             report("added \(number)")
