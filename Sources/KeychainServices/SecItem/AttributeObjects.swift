@@ -15,6 +15,41 @@ enum AttributeKeys {
     static func string(_ name: AttributeName) -> NSString {
         strings[name] ?? name.string as NSString
     }
+
+    /// A part of a class's primary key and what a dictionary says for it when it was never set.
+    struct ShownDefault {
+        let name: AttributeName
+        let key: NSString
+        let object: NSObject
+    }
+
+    static func shownDefaults(of itemClass: ItemClass) -> [ShownDefault] {
+        defaults[itemClass] ?? []
+    }
+
+    // Immutable strings, data and numbers in a table that is never written again.
+    nonisolated(unsafe) private static let defaults: [ItemClass: [ShownDefault]] = {
+        var defaults: [ItemClass: [ShownDefault]] = [:]
+        for itemClass in ItemClass.allCases {
+            defaults[itemClass] = itemClass.schema.primaryKey.compactMap { definition in
+                // `sync` has a field of its own.
+                guard definition.name != .synchronizable, !definition.name.isShownOnlyWhenSet,
+                    let value = definition.defaultValue
+                else { return nil }
+                return ShownDefault(name: definition.name, key: string(definition.name), object: value.object)
+            }
+        }
+        return defaults
+    }()
+}
+
+extension AttributeName {
+    private static let viewHint: AttributeName = "vwht"
+
+    /// Whether this is a part of the primary key that Apple's dictionaries show only when it holds something.
+    var isShownOnlyWhenSet: Bool {
+        self == .tokenID || self == .multiUser || self == .sharingGroup || self == .viewHint
+    }
 }
 
 extension AttributeValue {
@@ -26,6 +61,14 @@ extension AttributeValue {
         case .number(let number): NSNumber(value: number)
         case .real(let real): NSNumber(value: real)
         case .date(let date): date as NSDate
+        }
+    }
+
+    var isEmpty: Bool {
+        switch self {
+        case .string(let string): string.isEmpty
+        case .data(let data): data.isEmpty
+        case .number, .real, .date: false
         }
     }
 }

@@ -62,13 +62,10 @@ struct ResultShape {
 
     private func dictionary(of item: StoredItem, isAdded: Bool) -> NSDictionary {
         var objects = DictionaryEntries(capacity: item.attributes.count + 16)
-        for definition in item.itemClass.schema.primaryKey {
-            guard item.attributes[definition.name] == nil, !Self.internalNames.contains(definition.name),
-                let value = definition.defaultValue
-            else { continue }
-            objects.add(AttributeKeys.string(definition.name), value.object)
+        for part in AttributeKeys.shownDefaults(of: item.itemClass) where item.attributes[part.name] == nil {
+            objects.add(part.key, part.object)
         }
-        for (name, value) in item.attributes where !Self.internalNames.contains(name) || !value.isEmpty {
+        for (name, value) in item.attributes where !(name.isShownOnlyWhenSet && value.isEmpty) {
             objects.add(AttributeKeys.string(name), value.object)
         }
         objects.add(kSecAttrAccessGroup, item.accessGroup as NSString)
@@ -89,12 +86,6 @@ struct ResultShape {
         }
         return objects.dictionary
     }
-
-    /// Parts of the primary key that Apple's dictionaries show only when they hold something, and `sync`,
-    /// which has a field of its own.
-    private static let internalNames: Set<AttributeName> = [
-        .tokenID, .multiUser, .sharingGroup, "vwht", .synchronizable,
-    ]
 }
 
 /// Keys and objects on their way into a dictionary.
@@ -114,14 +105,4 @@ private struct DictionaryEntries {
 
     /// Made by the initialiser for objects, which unlike those for values converts nothing.
     var dictionary: NSDictionary { NSDictionary(objects: objects, forKeys: keys, count: keys.count) }
-}
-
-extension AttributeValue {
-    fileprivate var isEmpty: Bool {
-        switch self {
-        case .string(let string): string.isEmpty
-        case .data(let data): data.isEmpty
-        case .number, .real, .date: false
-        }
-    }
 }
