@@ -22,7 +22,7 @@ import Vault
     @Test(arguments: ["keybag", "device-secret"]) func keyFiles(_ name: String) throws {
         var random = SeededGenerator()
         let original = try #require(target.closed[name])
-        for round in 0..<TestScale.count(30, soak: 10_000) {
+        for round in 0..<TestScale.count(30, soak: 1_000) {
             for bytes in [random.bytes(random.int(below: 600)), random.mutated(original)] where bytes != original {
                 var contents = target.closed
                 contents[name] = bytes

@@ -13,7 +13,7 @@ import Vault
         let columns = try loosenSchema(target)
         let loose = try FolderContents(of: target.path)
         var random = SeededGenerator()
-        for round in 0..<TestScale.count(80, soak: 20_000) {
+        for round in 0..<TestScale.count(80, soak: 10_000) {
             try loose.restore(to: target.path)
             let database = try DatabaseQueue(path: target.path + "/items.db")
             var damaged: [String] = []
