@@ -117,7 +117,7 @@ public final class TestKeychain: Sendable {
 
     private func enter(_ state: KeychainModel.LockState) throws(TestKeychainError) {
         do {
-            try vault.enter(state)
+            vault.enter(state)
         } catch {
             throw TestKeychainError(reason: "cannot change the lock state: \(error)")
         }
