@@ -116,7 +116,7 @@ package final class EmbeddedVault: Vault {
     }
 
     /// A folder that was moved away or replaced while open would swallow what is written to it.
-    private func checkStoreIsInPlace() throws {
+    func checkStoreIsInPlace() throws {
         guard let folder, let storeFile else { return }
         guard let present = try? folder.folder.identity(of: VaultFolder.storeName), present == storeFile else {
             throw VaultError.unusableVault(

@@ -1,0 +1,36 @@
+import Foundation
+import Vault
+
+// Measures the vault engine against the least it could cost; `Benchmarks/run.sh` calls it and makes the
+// table.
+//
+// Each line of output is a name, the median and the best of all rounds in microseconds per operation
+// (for memory: the peak and its growth in KiB), separated by tabs.
+
+let arguments = CommandLine.arguments
+guard arguments.count >= 3 else {
+    report("usage: VaultBenchmark fill|find|write|list|secitem|memory|memory-values|profile FOLDER COUNT...")
+    exit(64)
+}
+let vaults = FilledVaults(folder: arguments[2])
+let counts = arguments.dropFirst(3).compactMap { Int($0) }
+
+switch arguments[1] {
+case "fill": try vaults.fill(counts)
+case "find": try measureFind(in: vaults, counts: counts, rounds: 300)
+case "write": try measureWrites(in: vaults, counts: counts, rounds: 60)
+case "list": try measureLists(in: vaults, counts: counts)
+case "secitem": for count in counts { try measureSecItem(in: vaults, count: count, rounds: 20) }
+case "memory": for count in counts { try measureMemory(in: vaults, count: count, values: false) }
+case "memory-values": for count in counts { try measureMemory(in: vaults, count: count, values: true) }
+case "profile":
+    // Nothing but finds, for a profiler.
+    var random = FastRandom(seed: 3)
+    for count in counts {
+        let vault = try EmbeddedVault.open(at: vaults.path(count))
+        for _ in 0..<100_000 { try find(SampleItems.query(Int.random(in: 0..<count, using: &random)), in: vault) }
+    }
+default:
+    report("no such measurement: \(arguments[1])")
+    exit(64)
+}

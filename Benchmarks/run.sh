@@ -1,0 +1,83 @@
+#!/bin/bash
+# Builds the benchmarks in release mode, measures everything in one run and prints a Markdown table.
+#
+#   run.sh [--quick]
+#
+# --quick leaves out the vault with a million items. Filled vaults are kept in $KEYCHAIN_BENCHMARK_CACHE
+# (/tmp/keychain-benchmark by default) for the next run, as long as the engine's sources stay the same.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+sizes=(1000 100000 1000000)
+[ "${1:-}" = --quick ] && sizes=(1000 100000)
+
+# A higher priority makes the numbers steadier and needs root.
+steady() {
+    if [ "$(id -u)" -eq 0 ]; then nice -n -15 "$@"; else "$@"; fi
+}
+
+Benchmarks/setup-peers.sh >&2
+swift build -c release --static-swift-stdlib --product VaultBenchmark >&2
+swift build -c release --static-swift-stdlib --product keychain >&2
+bin=$(swift build -c release --static-swift-stdlib --show-bin-path)
+
+work=$(mktemp -d /tmp/keychain-benchmark-run.XXXXXX)
+finish() {
+    GNUPGHOME="$work/pass/gnupg" gpgconf --kill all 2>/dev/null || true
+    rm -rf "$work"
+}
+trap finish EXIT
+compare=Benchmarks/compare
+format=$(cat Sources/{Items,Sealing,Keybag,Vault,Enclave}/*.swift Benchmarks/Engine/SampleItems.swift | cksum | cut -d' ' -f1)
+cache=${KEYCHAIN_BENCHMARK_CACHE:-/tmp/keychain-benchmark}/$format
+results=$work/results
+bench=$bin/VaultBenchmark
+
+cc -O2 -Wall -o "$work/secret-service" $compare/secret-service.c $(pkg-config --cflags --libs libsecret-1)
+for count in 100 10000; do
+    keyrings=$work/gnome-$count/.local/share/keyrings
+    mkdir -p "$keyrings"
+    echo login >"$keyrings/default"
+    /usr/bin/python3 $compare/make-keyring.py "$keyrings/login.keyring" $count benchmark
+done
+$compare/pass-store.sh "$work/pass"
+
+steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
+{
+    steady "$bench" find "$cache" "${sizes[@]}"
+    steady "$bench" write "$cache" 1000 100000
+    steady "$bench" list "$cache" 1000 100000
+    steady "$bench" memory "$cache" 100000
+    steady "$bench" memory-values "$cache" 100000
+
+    # The peers and ourselves take turns.
+    for turn in 1 2 3; do
+        for count in 100 10000; do
+            for kind in lookup store; do
+                per_round=50
+                [ $kind$count = store10000 ] && per_round=1
+                echo -n "gnome.$kind.$count	"
+                steady $compare/secret-session.sh "$work/gnome-$count" \
+                    "$work/secret-service" $kind $count 5 $per_round
+            done
+            steady "$bench" secitem "$cache" $count
+        done
+    done
+
+    service=com.example.service-0
+    account=user-0@example.com
+    cp -r "$cache/1000" "$work/vault"
+    export KEYCHAIN_HOME="$work/vault" GNUPGHOME="$work/pass/gnupg" PASSWORD_STORE_DIR="$work/pass/store"
+    steady $compare/secret-session.sh "$work/gnome-100" /usr/bin/python3 $compare/processes.py 40 \
+        process.true echo . -- \
+        process.keychain "$bin/keychain" get $service $account -- \
+        process.secret-tool secret-tool lookup service $service account $account -- \
+        process.pass pass show $service/$account
+    steady $compare/secret-session.sh "$work/gnome-keyring-python" bash -c '
+        /usr/bin/python3 -c "import keyring; keyring.set_password(\"$1\", \"$2\", \"0\" * 32)"
+        shift 2
+        exec "$@"' set $service $account /usr/bin/python3 $compare/processes.py 10 \
+        process.python-keyring /usr/bin/keyring get $service $account
+} >"$results"
+
+Benchmarks/table.py "$results" "${sizes[@]}"

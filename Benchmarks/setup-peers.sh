@@ -1,0 +1,19 @@
+#!/bin/bash
+# Installs what the comparison measures against, from Debian's packages. May be run again.
+set -euo pipefail
+packages=(
+    dbus gcc gnome-keyring gnupg libglib2.0-bin libsecret-1-dev libsecret-tools pass pkg-config
+    python3 python3-cryptography python3-keyring python3-secretstorage
+)
+missing=()
+for package in "${packages[@]}"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "install these packages first: ${missing[*]}" >&2
+        exit 1
+    fi
+    apt-get update -q
+    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+fi

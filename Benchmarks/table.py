@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Makes the table of results from the lines of one run.
+
+table.py RESULTS SIZE...
+
+A line is a name, a median and a best, separated by tabs; a name that comes several times counts with the
+median of its medians.
+"""
+import datetime
+import os
+import platform
+import statistics
+import sys
+
+
+def read(path):
+    medians, bests = {}, {}
+    for line in open(path):
+        name, median, *best = line.split("\t")
+        medians.setdefault(name, []).append(float(median))
+        bests.setdefault(name, []).append(float(best[0]) if best else float(median))
+    return {name: (statistics.median(medians[name]), min(bests[name])) for name in medians}
+
+
+def time(microseconds):
+    if microseconds >= 1000:
+        return f"{microseconds / 1000:.3g} ms"
+    return f"{microseconds:.3g} µs"
+
+
+def processor():
+    for line in open("/proc/cpuinfo"):
+        if line.startswith("model name"):
+            return line.split(":")[1].strip()
+    return platform.machine()
+
+
+class Table:
+    def __init__(self, results):
+        self.results = results
+
+    def heading(self, title, ours, other):
+        print(f"\n### {title}\n\n| | {ours} | {other} | ratio | best rounds | target | |")
+        print("|---|---|---|---|---|---|---|")
+
+    def row(self, label, ours, other, target=None, faster=False):
+        """A comparison; with `faster` the ratio says how many times faster we are."""
+        if ours not in self.results or other not in self.results:
+            return
+        (our_median, our_best), (other_median, other_best) = self.results[ours], self.results[other]
+        ratio, best = our_median / other_median, our_best / other_best
+        if faster:
+            ratio, best = 1 / ratio, 1 / best
+        verdict = ""
+        goal = "–"
+        if target is not None:
+            goal = f"≥ {target:g}×" if faster else f"≤ {target:g}×"
+            verdict = "met" if (ratio >= target if faster else ratio <= target) else "**missed**"
+        print(
+            f"| {label} | {time(our_median)} | {time(other_median)} | {ratio:.3g}× | {best:.3g}× | {goal} | {verdict} |")
+
+
+def main():
+    table = Table(read(sys.argv[1]))
+    sizes = [int(size) for size in sys.argv[2:]]
+    largest = max(sizes)
+    print(
+        f"{datetime.date.today()}, {processor()}, {os.cpu_count()} cores, Linux {platform.release()}, "
+        f"load {os.getloadavg()[0]:.1f} at the end")
+    print("\nTimes are medians of alternating rounds; 'best rounds' compares the fastest round of each side.")
+
+    table.heading("Finding one item with its value by service and account", "ours", "floor")
+    for size in sizes:
+        table.row(f"engine, {size:,} items", f"find.engine.{size}", f"find.floor.{size}", 3)
+    for size in sizes:
+        table.row(f"`SecItemCopyMatching`, {size:,} items", f"find.secitem.{size}", f"find.floor.{size}", 3)
+
+    table.heading("The same among more items", f"{largest:,} items", "1,000 items")
+    table.row("engine", f"find.engine.{largest}", "find.engine.1000", 1.5)
+    table.row("`SecItemCopyMatching`", f"find.secitem.{largest}", "find.secitem.1000", 1.5)
+    table.row("floor", f"find.floor.{largest}", "find.floor.1000")
+
+    table.heading("One durable change", "ours", "floor: one SQLite statement")
+    for kind in ["add", "update"]:
+        for size in [1000, 100000]:
+            table.row(f"{kind}, {size:,} items", f"{kind}.engine.{size}", f"{kind}.floor.{size}")
+
+    table.heading("Listing everything, per item", "ours", "floor")
+    for size in [1000, 100000]:
+        table.row(f"attributes, {size:,} items", f"list.engine.{size}", f"list.floor.{size}")
+        table.row(f"with values, {size:,} items", f"list-values.engine.{size}", f"list-values.floor.{size}")
+
+    print("\n### Memory to list 100,000 items\n\n| | peak | for each item |\n|---|---|---|")
+    for label, name in [("attributes", "memory.peak.100000"), ("with values", "memory-values.peak.100000")]:
+        peak, growth = table.results[name]
+        print(f"| {label} | {peak / 1024:.0f} MiB | {growth * 1024 / 100000:.0f} bytes |")
+
+    table.heading("Apple's functions against libsecret and gnome-keyring", "ours", "gnome-keyring")
+    for size, target in [(100, 20), (10000, 100)]:
+        table.row(f"look up, {size:,} items", f"secitem.find.{size}", f"gnome.lookup.{size}", target, faster=True)
+    for size, target in [(100, None), (10000, 100)]:
+        table.row(f"store, {size:,} items", f"secitem.store.{size}", f"gnome.store.{size}", target, faster=True)
+
+    keychain, _ = table.results["process.keychain"]
+    table.heading("Whole processes", "`keychain get`", "the other")
+    for label, name in [
+        ("`secret-tool lookup`", "secret-tool"), ("`pass show`", "pass"), ("`keyring get`", "python-keyring"),
+        ("`echo`", "true"),
+    ]:
+        table.row(label, "process.keychain", f"process.{name}", faster=True)
+    best = table.results["process.keychain"][1]
+    print(
+        f"\n`keychain get`: {time(keychain)}, at best {time(best)}; target ≤ 5 ms: "
+        + ("met" if keychain <= 5000 else "**missed**"))
+
+
+main()
