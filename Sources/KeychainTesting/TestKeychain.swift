@@ -15,7 +15,7 @@ import Vault
 ///     let world = try TestKeychain()
 ///     try await world.run {
 ///         try await signIn("alice", password: "…")
-///         world.lock()
+///         try world.lock()
 ///         #expect(throws: SignInError.locked) { try resume() }
 ///     }
 ///

@@ -13,7 +13,8 @@ extension ConformanceRunner {
         case "device.unlock": try change { () throws(TestKeychainError) in try keychain.unlock() }
         case "device.reboot": try change { () throws(TestKeychainError) in try keychain.reboot() }
         case "device.setPasscode":
-            try change { () throws(TestKeychainError) in try keychain.setPasscode(present: true) }
+            let present = try arguments.takeBoolean("passcodeSet") ?? true
+            try change { () throws(TestKeychainError) in try keychain.setPasscode(present: present) }
         case "device.removePasscode":
             try change { () throws(TestKeychainError) in try keychain.setPasscode(present: false) }
         case "device.setAuthentication":
