@@ -1,13 +1,17 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 // Every target is Swift 6 with warnings shown; `ExistentialAny` and `MemberImportVisibility` keep the
-// seams between modules visible in the code.
-let strict: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-]
+// seams between modules visible in the code. `make test` sets KEYCHAIN_WARNINGS, a build of another
+// package must not: SwiftPM refuses unsafe flags in dependencies.
+let warnings: [SwiftSetting] =
+    Context.environment["KEYCHAIN_WARNINGS"] == "error" ? [.unsafeFlags(["-warnings-as-errors"])] : []
+let strict: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ] + warnings
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
@@ -72,7 +76,7 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "KeychainCommand",
-            dependencies: ["Access", "Keychain", "KeychainModel", "KeychainServices", "Vault", arguments],
+            dependencies: ["Access", "KeychainModel", "SecureMemory", "Vault", arguments],
             swiftSettings: strict),
         .executableTarget(
             name: "ConformanceCommand",
@@ -95,6 +99,16 @@ let package = Package(
             dependencies: ["Access", "Enclave", "Keybag", "KeychainModel", "PrivateFiles", "Vault"],
             path: "Tests/TestSupport",
             swiftSettings: strict),
+        // The program that tests run as another process.
+        .executableTarget(
+            name: "VaultWorker",
+            dependencies: ["Access", "KeychainModel", "TestSupport", "Vault"],
+            path: "Tests/VaultWorker",
+            swiftSettings: strict),
+        .testTarget(name: "AccessTests", dependencies: ["Access", "KeychainModel"], swiftSettings: strict),
+        .testTarget(
+            name: "DocumentationTests", dependencies: ["Keychain", "KeychainServices", "KeychainTesting"],
+            swiftSettings: strict),
         .testTarget(
             name: "KeychainTests",
             dependencies: [
@@ -102,11 +116,24 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "CommandTests", dependencies: ["KeychainCommand"], exclude: ["Transcripts"], swiftSettings: strict),
+        .testTarget(
             name: "VaultTests",
             dependencies: [
-                "Access", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing", "SecureMemory",
-                "TestSupport", "Vault", sqlite,
+                "Access", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing",
+                "SecureMemory", "TestSupport", "Vault", crypto, sqlite,
             ],
+            exclude: ["Fixtures"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "KeychainTestingTests",
+            dependencies: ["ConformanceCommand", "KeychainServices", "KeychainTesting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ConformanceTests",
+            dependencies: ["KeychainTesting"],
+            path: "Tests/Conformance",
+            exclude: ["Cases"],
             swiftSettings: strict),
         .testTarget(
             name: "CertificatesTests",

@@ -16,8 +16,8 @@ package final class ItemStore: Sendable {
     /// The store in the file at `path`, which exists and is empty or holds a store.
     package static func open(path: String) throws(StoreError) -> ItemStore {
         do {
-            let writer = try DatabaseQueue(path: path, configuration: configuration(journalMode: .wal))
-            try writer.inDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            let writer = try DatabaseQueue(path: path, configuration: configuration())
+            try writer.inDatabase(startLog)
             return ItemStore(
                 writer,
                 readers: ReaderPool(limit: readerLimit) {
@@ -28,6 +28,16 @@ package final class ItemStore: Sendable {
         } catch {
             throw StoreError(error)
         }
+    }
+
+    /// Makes every write go through the log and wait for the disk.
+    ///
+    /// GRDB's own setting for this writes to the database each time it is opened.
+    private static func startLog(_ database: Database) throws {
+        guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
+            throw StoreError.inputOutput(reason: "the file system cannot hold a write-ahead log")
+        }
+        try database.execute(sql: "PRAGMA synchronous = FULL")
     }
 
     /// A store in memory that nobody else sees.
@@ -42,7 +52,15 @@ package final class ItemStore: Sendable {
     /// As many searches at once as a process may sensibly run.
     private static let readerLimit = 8
 
+    deinit {
+        // A failure leaves the log beside the file, which the next opening takes in.
+        try? close()
+    }
+
     /// Closes the file; the store cannot be used afterwards.
+    ///
+    /// Readers first: only a connection that may write can take in the log and remove it, and it does
+    /// so when it is the last.
     package func close() throws(StoreError) {
         do {
             try readers?.close()
@@ -96,11 +114,8 @@ package final class ItemStore: Sendable {
         }
     }
 
-    private static func configuration(
-        journalMode: Configuration.JournalModeConfiguration = .default
-    ) -> Configuration {
+    private static func configuration() -> Configuration {
         var configuration = Configuration()
-        configuration.journalMode = journalMode
         configuration.label = "keychain.items"
         configuration.busyMode = .callback(waitForOthers)
         configuration.prepareDatabase { database in

@@ -8,13 +8,17 @@ import GRDBSQLite
 /// once, without an intermediate, and its type is checked, because SQLite columns have no fixed type
 /// and a changed file may hold anything anywhere.
 struct RawStatement {
+    /// Owns `statement`.
+    private let owner: Statement
     private let statement: SQLiteStatement
     private let connection: SQLiteConnection
 
-    /// The statement from `database`'s cache, reset; valid while `database` is.
+    /// The statement from `database`'s cache, or one of its own while that one is being stepped through,
+    /// as by a search inside a search; valid while `database` is.
     init(_ sql: String, in database: Database) throws {
         let cached = try database.cachedStatement(sql: sql)
-        statement = cached.sqliteStatement
+        owner = sqlite3_stmt_busy(cached.sqliteStatement) == 0 ? cached : try database.makeStatement(sql: sql)
+        statement = owner.sqliteStatement
         guard let connection = database.sqliteConnection else {
             throw StoreError.inputOutput(reason: "the connection is closed")
         }

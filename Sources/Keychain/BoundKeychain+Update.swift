@@ -1,4 +1,5 @@
 import Foundation
+import KeychainServices
 
 extension BoundKeychain {
     /// How often an update starts again when others keep changing the item. Each failed attempt means
@@ -37,7 +38,7 @@ extension BoundKeychain {
 }
 
 extension KeychainError {
-    /// errSecNotAvailable: others changed the item before every one of the attempts.
+    /// Others changed the item before every one of the attempts.
     static let contended = KeychainError(
-        .busy, status: -25291, message: "others kept changing the item; try again when they are done")
+        .busy, status: errSecNotAvailable, message: "others kept changing the item; try again when they are done")
 }

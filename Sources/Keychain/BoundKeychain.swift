@@ -84,8 +84,6 @@ struct BoundKeychain: Sendable {
         return KeychainModel.AccessControl(protection: try keychain.accessibility.protection(), flags: flags)
     }
 
-    // MARK: - One item
-
     func item(_ account: String, includingValue: Bool) throws(KeychainError) -> StoredItem? {
         try first(query(account, limit: 1), includingValue: includingValue)
     }
@@ -167,8 +165,6 @@ struct BoundKeychain: Sendable {
             try vault.update(changeQuery(account), with: changes, as: client)
         }
     }
-
-    // MARK: - All items
 
     func items(includingValues: Bool) throws(KeychainError) -> [KeychainItem] {
         do {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import KeychainServices
 
 /// The file that says that this installation of a program was started before. Its folder is locked
 /// against other processes while this value exists.
@@ -34,7 +35,8 @@ struct InstallationMarker: ~Copyable {
             guard ContinuousClock.now < end else {
                 close(descriptor)
                 throw KeychainError(
-                    .busy, status: -25291, message: "another process keeps \(path) locked; try again when it is done")
+                    .busy, status: errSecNotAvailable,
+                    message: "another process keeps \(path) locked; try again when it is done")
             }
             usleep(UInt32.random(in: 500...5_000))
         }

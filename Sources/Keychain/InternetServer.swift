@@ -7,8 +7,8 @@ import KeychainModel
 /// apart; a part that is not given is stored as empty, and finds only items where it is empty.
 ///
 /// ```swift
-/// let server = InternetServer(url: URL(string: "https://git.example.com:8443/repositories")!)
 /// let keychain = Keychain(server: InternetServer(host: "smtp.example.com", protocol: .smtp, port: 587))
+/// guard let server = InternetServer(url: repositoryURL) else { return }
 /// ```
 public struct InternetServer: Sendable, Hashable {
     /// The domain name or address (`kSecAttrServer`). Compared byte for byte.

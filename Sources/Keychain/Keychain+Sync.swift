@@ -22,7 +22,8 @@ extension Keychain {
     /// Stores a value for an account, in place of the one it had, in one step.
     ///
     /// There is no moment at which neither value is stored. An existing item keeps the attributes that
-    /// are not given here and takes this keychain's ``accessibility`` and ``accessControl``.
+    /// are not given here and takes this keychain's ``accessibility`` and ``accessControl``. If it has an
+    /// access control, a person is asked before it is replaced.
     ///
     /// ```swift
     /// try keychain.set("correct horse", for: "ada", attributes: .init(label: "Ada's mail"))
@@ -48,6 +49,8 @@ extension Keychain {
 
     /// Replaces the value of an account if it is the expected one: compare and swap.
     ///
+    /// An existing item keeps its attributes and its protection; a new one gets this keychain's.
+    ///
     /// ```swift
     /// // Only one of several processes wins the lease.
     /// let won = try keychain.replace(expecting: nil, with: processName, for: "lease")
@@ -72,6 +75,8 @@ extension Keychain {
     /// ```swift
     /// try keychain.update(Int.self, for: "launches") { $0 = ($0 ?? 0) + 1 }
     /// ```
+    ///
+    /// A `body` that throws says so: `{ value throws(KeychainError) in … }`.
     ///
     /// - Returns: The value that is stored now.
     /// - Throws: ``KeychainError/Code/busy`` when others change the item a thousand times in a row, and

@@ -1,3 +1,4 @@
+import KeychainServices
 import Vault
 
 extension KeychainError {
@@ -33,23 +34,22 @@ extension KeychainError {
         KeychainError(VaultError.invalidRequest(reason: reason))
     }
 
-    /// errSecDecode: the data in an item is not what it should be.
     static func undecodable(as type: Any.Type) -> KeychainError {
         KeychainError(
-            .undecodableValue, status: -26275,
+            .undecodableValue, status: errSecDecode,
             message: "the stored value is not a \(type); read it as the type it was stored as, or remove it")
     }
 
-    /// errSecParam: a value that cannot be turned into bytes.
     static func unencodable(_ type: Any.Type) -> KeychainError {
         KeychainError(
-            .unencodableValue, status: -50,
+            .unencodableValue, status: errSecParam,
             message: "a value of type \(type) could not be encoded; check how the type encodes itself")
     }
 
-    /// errSecUserCanceled: Apple has no other status for an operation that was called off.
+    /// Apple has no status of its own for an operation that was called off by its program.
     static let taskCanceled = KeychainError(
-        .taskCanceled, status: -128, message: "the task was canceled before the operation began; nothing was done")
+        .taskCanceled, status: errSecUserCanceled,
+        message: "the task was canceled before the operation began; nothing was done")
 
     static func inputOutput(_ reason: String) -> KeychainError {
         KeychainError(VaultError.inputOutput(reason: reason))

@@ -1,4 +1,5 @@
 import Foundation
+import KeychainServices
 
 /// Why a keychain operation failed, and what to do about it.
 ///
@@ -17,8 +18,8 @@ import Foundation
 public struct KeychainError: Error, Sendable {
     /// The kind of failure.
     public var code: Code
-    /// The status code that Apple's functions give for it, an `OSStatus` of SecBase.h.
-    public var status: Int32
+    /// The status with which Apple's functions report it (SecBase.h), such as `errSecItemNotFound`.
+    public var status: OSStatus
     /// What happened and what to do, for a person to read.
     public var message: String
 
@@ -28,7 +29,7 @@ public struct KeychainError: Error, Sendable {
     ///   - code: The kind of failure.
     ///   - status: Apple's status code for it.
     ///   - message: What happened and what to do; must not contain a secret.
-    public init(_ code: Code, status: Int32, message: String) {
+    public init(_ code: Code, status: OSStatus, message: String) {
         self.code = code
         self.status = status
         self.message = message

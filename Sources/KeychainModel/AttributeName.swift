@@ -11,7 +11,7 @@ package struct AttributeName: Hashable, Sendable, Comparable {
     }
 
     /// The name spelled by `characters`, or nil unless it is exactly four ASCII bytes.
-    package init?(_ characters: some StringProtocol) {
+    package init?(_ characters: String) {
         var code: UInt32 = 0
         var count = 0
         for byte in characters.utf8 {

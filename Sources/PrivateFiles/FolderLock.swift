@@ -22,6 +22,7 @@ extension PrivateFolder {
             var info = stat()
             guard fstat(descriptor, &info) == 0 else { throw FileError.last("examine", path) }
             try Self.checkPrivate(info, path)
+            if info.st_mode & 0o600 != 0o600 { try Self.setMode(of: descriptor, path) }
             while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
                 guard errno == EWOULDBLOCK || errno == EINTR else { throw FileError.last("lock", path) }
                 guard ContinuousClock.now < end else { throw FileError.lockTimeout(path: path) }

@@ -29,12 +29,20 @@ package struct PrivateFolder: Sendable, Hashable {
     }
 
     private static func makeFolder(_ path: String) throws(FileError) {
-        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        if try makeOneFolder(path) { return }
         guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
             throw FileError.last("create folder", path)
         }
         try makeFolder(String(path[..<slash]))
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileError.last("create folder", path) }
+        guard try makeOneFolder(path) else { throw FileError.last("create folder", path) }
+    }
+
+    /// Returns false when the parent is missing or the like, with the reason in `errno`.
+    private static func makeOneFolder(_ path: String) throws(FileError) -> Bool {
+        guard mkdir(path, 0o700) == 0 else { return errno == EEXIST }
+        // The umask may have taken the owner's rights away.
+        guard chmod(path, 0o700) == 0 else { throw FileError.last("set the mode of", path) }
+        return true
     }
 
     private func check() throws(FileError) {
@@ -64,6 +72,21 @@ package struct PrivateFolder: Sendable, Hashable {
     ///
     /// - Parameter limit: The most bytes such a file can have; a longer one is an error, not a read.
     package func read(_ name: String, limit: Int) throws(FileError) -> Data {
+        try read(name) { path, size throws(FileError) in
+            guard size <= limit else { throw .tooLarge(path: path, size: size) }
+            return size
+        }
+    }
+
+    /// The first bytes of a file, `count` of them or as many as it has.
+    package func readStart(of name: String, count: Int) throws(FileError) -> Data {
+        try read(name) { _, size throws(FileError) in min(size, count) }
+    }
+
+    /// - Parameter choose: Given the file's path and size, how many bytes to read.
+    private func read(
+        _ name: String, count choose: (_ path: String, _ size: Int) throws(FileError) -> Int
+    ) throws(FileError) -> Data {
         let path = path(of: name)
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw FileError.last("open", path) }
@@ -72,8 +95,7 @@ package struct PrivateFolder: Sendable, Hashable {
         guard fstat(descriptor, &info) == 0 else { throw FileError.last("examine", path) }
         guard info.st_mode & S_IFMT == S_IFREG else { throw .notRegular(path: path) }
         try Self.checkPrivate(info, path)
-        guard info.st_size <= limit else { throw .tooLarge(path: path, size: Int(info.st_size)) }
-        var contents = Data(count: Int(info.st_size))
+        var contents = Data(count: try choose(path, Int(info.st_size)))
         var filled = 0
         while filled < contents.count {
             let room = contents.count - filled
@@ -112,7 +134,8 @@ package struct PrivateFolder: Sendable, Hashable {
         let path = path(of: name)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileError.last("create", path) }
-        close(descriptor)
+        defer { close(descriptor) }
+        try Self.setMode(of: descriptor, path)
     }
 
     package func remove(_ name: String) throws(FileError) {
@@ -127,10 +150,16 @@ package struct PrivateFolder: Sendable, Hashable {
         guard fsync(descriptor) == 0 else { throw FileError.last("flush", path) }
     }
 
+    /// Gives a new file the mode it was meant to have, whatever the umask left of it.
+    static func setMode(of descriptor: Int32, _ path: String) throws(FileError) {
+        guard fchmod(descriptor, 0o600) == 0 else { throw FileError.last("set the mode of", path) }
+    }
+
     private static func writeNew(_ path: String, _ contents: Data) throws(FileError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileError.last("create", path) }
         defer { close(descriptor) }
+        try setMode(of: descriptor, path)
         var written = 0
         while written < contents.count {
             let rest = contents.count - written

@@ -30,7 +30,7 @@ package struct ItemMetadata: Sendable, Hashable {
         self.attributes = attributes
     }
 
-    package func encoded() throws(SealingError) -> [UInt8] {
+    package func encoded() throws(SealingError) -> Data {
         guard accessGroup.utf8.count <= UInt16.max, attributes.count <= UInt16.max else {
             throw .malformed("access group or attribute count too large")
         }
@@ -54,7 +54,7 @@ package struct ItemMetadata: Sendable, Hashable {
             case .date(let date): Self.append(type: 5, date.timeIntervalSinceReferenceDate.bitPattern, to: &out)
             }
         }
-        return out
+        return Data(out)
     }
 
     package init(decoding data: Data) throws(SealingError) {

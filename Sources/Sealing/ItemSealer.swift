@@ -60,7 +60,7 @@ package enum ItemSealer {
 
     /// Seals the encoded attributes: nonce (12), ciphertext, tag (16).
     package static func seal(
-        metadata: [UInt8], valueSeal: Data, binding: RowBinding, metadataKey: SymmetricKey
+        metadata: Data, valueSeal: Data, binding: RowBinding, metadataKey: SymmetricKey
     ) throws(SealingError) -> Data {
         do {
             let box = try AES.GCM.seal(

@@ -38,8 +38,10 @@ final class ChangeNotifier: Sendable {
     /// Polls SQLite's data version, which changes when another connection commits, while anybody
     /// observes.
     private func watch(_ store: ItemStore) {
+        // Taken here and not in the task, which may begin only after somebody has committed.
+        let first = try? store.dataVersion()
         Task { [weak self] in
-            var version = try? store.dataVersion()
+            var version = first
             while true {
                 try? await Task.sleep(for: .milliseconds(250))
                 guard let self, self.continuesWatching() else { return }

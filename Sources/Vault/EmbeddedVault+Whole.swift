@@ -48,8 +48,11 @@ extension EmbeddedVault {
     /// First the keys, then the rows: from the moment the new keybag is in place nothing that was stored
     /// can be read, and a crash before the rows are gone is completed at the next opening.
     private func destroyKeysThenItems(in folder: VaultFolder) throws {
-        let erased = try folder.readKeybag()
-        let fresh = try Keybag.generate(in: folder.enclave, replacing: erased.identifier)
+        try checkStoreIsInPlace()
+        // The rows may still belong to an older keybag than the file, when an erase by another process
+        // was killed half-way; a crash of this one must leave a keybag that names the rows' own.
+        let erased = try store.check()
+        let fresh = try Keybag.generate(in: folder.enclave, replacing: erased)
         try folder.writeKeybag(fresh)
         try store.write { try $0.reset(to: fresh.identifier) }
         replaceKeybag(OpenedKeybag(try ClassKeys(fresh, in: folder.enclave)))

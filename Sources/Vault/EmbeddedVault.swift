@@ -42,13 +42,14 @@ package final class EmbeddedVault: Vault {
     /// - Throws: ``VaultError/unusableVault(reason:)`` and its like, each with what to do. Nothing is
     ///   ever replaced to get going.
     package static func open(
-        at path: String, authenticator: (any Authenticator)? = nil, audit: any AuditSink = NoAudit()
+        at path: String, authenticator: (any Authenticator)? = nil, audit: any AuditSink = NoAudit(),
+        now: @escaping @Sendable () -> Date = { Date() }
     ) throws(VaultError) -> EmbeddedVault {
         do {
             let (folder, keybag, store) = try VaultFolder.open(at: path)
             return try EmbeddedVault(
                 store: store, keybag: keybag, folder: folder, authenticator: authenticator, audit: audit,
-                now: { Date() })
+                now: now)
         } catch {
             throw VaultError(error)
         }
@@ -115,7 +116,7 @@ package final class EmbeddedVault: Vault {
     }
 
     /// A folder that was moved away or replaced while open would swallow what is written to it.
-    private func checkStoreIsInPlace() throws {
+    func checkStoreIsInPlace() throws {
         guard let folder, let storeFile else { return }
         guard let present = try? folder.folder.identity(of: VaultFolder.storeName), present == storeFile else {
             throw VaultError.unusableVault(

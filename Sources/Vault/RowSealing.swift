@@ -105,7 +105,7 @@ extension OpenedKeybag {
             attributes: item.attributes)
     }
 
-    private func encode(_ item: StoredItem) throws -> [UInt8] {
+    private func encode(_ item: StoredItem) throws -> Data {
         let encoded = try ItemMetadata(
             accessControlFlags: item.accessControl.flags, creationDate: item.creationDate,
             modificationDate: item.modificationDate, accessGroup: item.accessGroup, attributes: item.attributes

@@ -49,6 +49,7 @@ struct VaultFolder: Sendable {
         }
         let vault = VaultFolder(folder: folder, enclave: try readEnclave(in: folder))
         let keybag = try vault.readKeybag()
+        try vault.checkStoreHeader()
         let store = try vault.openStore()
         let owner = try store.check()
         if owner != keybag.identifier {
@@ -110,10 +111,25 @@ struct VaultFolder: Sendable {
         return try SoftwareEnclave(decoding: encoded)
     }
 
+    /// Looks at the store's file before SQLite does, which would turn an empty file or some other
+    /// program's database into one with a log of its own.
+    private func checkStoreHeader() throws {
+        // The magic of SQLite 3 files, the page size, and 2 and 2 for a database that is written to
+        // through a log (SQLite, "Database File Format", section 1.3).
+        let header = [UInt8](try folder.readStart(of: Self.storeName, count: 20))
+        guard header.count == 20, header.starts(with: "SQLite format 3\0".utf8), header[18] == 2, header[19] == 2 else {
+            throw StoreError.corrupt(reason: "not an item store")
+        }
+    }
+
     private func openStore() throws -> ItemStore {
-        for name in [Self.storeName, Self.storeName + "-wal", Self.storeName + "-shm"]
-        where folder.contains(name) {
-            try folder.checkFile(name)
+        try folder.checkFile(Self.storeName)
+        for suffix in ["-wal", "-shm"] {
+            do throws(FileError) {
+                try folder.checkFile(Self.storeName + suffix)
+            } catch .notFound {
+                // Another process that closes the store as the last one removes both at any moment.
+            }
         }
         return try ItemStore.open(path: folder.path(of: Self.storeName))
     }

@@ -31,3 +31,28 @@ extension ItemQuery {
         return query
     }
 }
+
+extension Vault {
+    /// What `copy` finds; empty where it would throw ``VaultError/itemNotFound``.
+    package func items(
+        _ query: ItemQuery, includingValues: Bool = true, as client: Client = .app
+    ) throws(VaultError) -> [StoredItem] {
+        do {
+            return try copy(query, includingValues: includingValues, as: client)
+        } catch {
+            guard error == .itemNotFound else { throw error }
+            return []
+        }
+    }
+
+    /// Every item of every class that `client` may see, by its identifier.
+    package func allItems(as client: Client = .owner) throws(VaultError) -> [UUID: StoredItem] {
+        var all: [UUID: StoredItem] = [:]
+        for itemClass in ItemClass.stored {
+            for item in try items(ItemQuery(itemClass: itemClass, synchronizable: .any), as: client) {
+                all[item.identifier] = item
+            }
+        }
+        return all
+    }
+}

@@ -3,6 +3,8 @@ import Foundation
 // Core Foundation's names for the Foundation objects that Apple's Security functions take and return.
 // On Apple systems the two are toll-free bridged; here the one is simply another name for the other,
 // so `query as CFDictionary` and `item as? Data` compile and run unchanged.
+// Foundation alone is enough beside this module: a file that imports the system's CoreFoundation too makes
+// the names ambiguous.
 
 /// An object of any Core Foundation type.
 public typealias CFTypeRef = AnyObject

@@ -100,7 +100,7 @@ struct ResultShape {
 /// Keys and objects on their way into a dictionary.
 private struct DictionaryEntries {
     private var keys: [NSObject] = []
-    private var objects: [Any] = []
+    private var objects: [AnyObject] = []
 
     init(capacity: Int) {
         keys.reserveCapacity(capacity)
@@ -112,7 +112,8 @@ private struct DictionaryEntries {
         objects.append(object)
     }
 
-    var dictionary: NSDictionary { NSDictionary(objects: objects, forKeys: keys) }
+    /// Made by the initialiser for objects, which unlike those for values converts nothing.
+    var dictionary: NSDictionary { NSDictionary(objects: objects, forKeys: keys, count: keys.count) }
 }
 
 extension AttributeValue {

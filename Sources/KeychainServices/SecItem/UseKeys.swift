@@ -1,3 +1,4 @@
+import Foundation
 import KeychainModel
 
 /// The `kSecUse…` entries: how the operation goes about its work, and whether a person may be asked.
@@ -23,8 +24,8 @@ struct UseKeys {
             default: throw .parameter
             }
         case "u_NoAuthUI":
-            guard let isForbidden = AttributeCoercion.boolean(value) else { throw .parameter }
-            isInteractionForbidden = isForbidden
+            guard let isForbidden = value as? NSNumber else { throw .parameter }
+            isInteractionForbidden = isForbidden.boolValue
         case "u_OpPrompt":
             guard let text = value as? String else { throw .parameter }
             prompt = text

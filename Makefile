@@ -1,0 +1,56 @@
+# `make` lists the targets below.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup quickstart build test soak bench lint format install install-security uninstall clean
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+BINDIR = $(DESTDIR)$(PREFIX)/bin
+SHARE = $(DESTDIR)$(PREFIX)/share
+# One executable that runs on machines without Swift.
+RELEASE = -c release --static-swift-stdlib
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install what builds and tests need and is missing
+	Scripts/setup.sh --tests
+
+quickstart: ## Set up, build, and take one secret through its life
+	@Scripts/quickstart.sh
+
+build: ## Build everything for debugging
+	Scripts/setup.sh
+	swift build
+
+test: ## Run every check: format, warnings, tests, conformance, names
+	@Scripts/test.sh
+
+soak: ## Run the long tests at full counts
+	Scripts/setup.sh --tests
+	KEYCHAIN_TEST_SCALE=soak swift test -c release --disable-xctest --filter Soak
+
+bench: ## Run the benchmarks
+	Scripts/setup.sh
+	Benchmarks/run.sh
+
+lint: ## Check the format of every Swift file
+	Scripts/format.sh --check
+
+format: ## Format every Swift file
+	Scripts/format.sh
+
+install: ## Build for release and install keychain under PREFIX (DESTDIR is honoured)
+	Scripts/setup.sh
+	swift build $(RELEASE) --product keychain
+	Scripts/install.sh "$$(swift build $(RELEASE) --show-bin-path)/keychain" "$(DESTDIR)$(PREFIX)"
+
+install-security: install ## And install it under the name of Apple's command, security
+	ln -sf keychain "$(BINDIR)/security"
+
+uninstall: ## Remove what install put under PREFIX
+	Scripts/install.sh --remove "$(DESTDIR)$(PREFIX)"
+
+clean: ## Remove everything that was built
+	rm -rf .build .build-*

@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""Opens a vault folder without any of the Swift code and prints what is in it as JSON.
+
+A second implementation of the formats in Documentation/Formats.md: device secret, keybag, item
+rows, and the digests rows are found by. Everything that can be recomputed is, and anything that does
+not agree ends the program with a message. The vault must not be open anywhere else.
+
+    format-vectors.py [--keys] FOLDER
+
+With --keys the output also holds every derived key, as test vectors for other implementations; the
+keys of a vault that is in use are secrets.
+"""
+
+import hashlib
+import hmac
+import json
+import sqlite3
+import struct
+import sys
+import uuid
+from pathlib import Path
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from cryptography.hazmat.primitives.keywrap import aes_key_unwrap
+
+PROTECTION = {1: "ak", 2: "ck", 3: "dk", 4: "akpu", 5: "aku", 6: "cku", 7: "dku"}
+CLASSES = {1: "genp", 2: "inet", 3: "cert", 4: "keys"}
+LOOKUP = {"genp": ["svce", "acct"], "inet": ["srvr", "acct"], "cert": [], "keys": []}
+
+# The attributes of each class that are not compared as caller-typed blobs, by kind, and the
+# primary key with the default of each part. "agrp" and "sync" have places of their own.
+NUMBERS = {
+    "genp": {"crtr", "type", "scrp", "invi", "nega", "cusi"},
+    "inet": {"crtr", "type", "scrp", "invi", "nega", "cusi", "ptcl", "port"},
+    "cert": {"ctyp", "cenc"},
+    "keys": {
+        "kcls", "crtr", "type", "bsiz", "esiz", "perm", "priv", "modi", "sens", "asen", "extr", "next",
+        "encr", "decr", "drve", "sign", "vrfy", "snrc", "vyrc", "wrap", "unwp",
+    },
+}
+ALL_NUMBERS = {"sync", "tomb"}
+ALL_KEY = {"tkid": "", "vwht": "", "musr": b"", "ggrp": ""}
+PRIMARY_KEY = {
+    "genp": {"acct": "", "svce": ""},
+    "inet": {"acct": "", "sdmn": "", "srvr": "", "ptcl": 0, "atyp": "", "port": 0, "path": ""},
+    "cert": {"ctyp": 0, "issr": b"", "slnr": b""},
+    "keys": {
+        "kcls": 0, "klbl": b"", "atag": "", "crtr": 0, "type": 0, "bsiz": 0, "esiz": 0,
+        "sdat": None, "edat": None,
+    },
+}
+
+
+class Real(float):
+    """An attribute of type 'real'."""
+
+
+class Date(float):
+    """An attribute of type 'date': seconds since 2001-01-01 UTC."""
+
+
+def fail(message):
+    sys.exit(f"format-vectors: {message}")
+
+
+def check(condition, message):
+    if not condition:
+        fail(message)
+
+
+def derive(secret, salt, context):
+    """HKDF-SHA256, 32 bytes."""
+    return HKDF(hashes.SHA256(), 32, salt, context.encode()).derive(secret)
+
+
+def read_device_secret(data):
+    check(len(data) == 50 and data[:8] == b"SKDEVICE", "not a device secret")
+    check(data[8:10] == b"\0\1", "unknown version of the device secret")
+    check(hashlib.sha256(data[:42]).digest()[:8] == data[42:], "check value of the device secret")
+    return data[10:42]
+
+
+def read_keybag(data, secret):
+    check(data[:8] == b"SKKEYBAG" and data[8:10] == b"\0\1", "not a keybag of version 1")
+    check(data[10] == 1 and data[11] == 0, "not a software enclave without a passcode")
+    salt, count = data[44:76], data[76]
+    body, mac = data[: 77 + 41 * count], data[77 + 41 * count :]
+    mac_key = derive(secret, salt, "swift-keychain/v1/keybag")
+    check(hmac.digest(mac_key, body, "sha256") == mac, "MAC of the keybag")
+    keys = {}
+    for index in range(count):
+        entry = body[77 + 41 * index : 77 + 41 * (index + 1)]
+        name = PROTECTION[entry[0]]
+        wrapping = derive(secret, salt, f"swift-keychain/v1/class-key/{name}")
+        class_key = aes_key_unwrap(wrapping, entry[1:])
+        keys[name] = {
+            "wrapping": wrapping,
+            "class": class_key,
+            "metadata": derive(class_key, None, "swift-keychain/v1/metadata"),
+        }
+    return {
+        "identifier": data[12:28],
+        "replaces": data[28:44],
+        "salt": salt,
+        "mac": mac_key,
+        "keys": keys,
+        "index": derive(keys["dk"]["class"], None, "swift-keychain/v1/index"),
+    }
+
+
+def decode_attributes(data):
+    """The inside of sealed metadata."""
+    version, has_flags, flags, created, modified, length = struct.unpack_from(">BBQddH", data)
+    check(version == 1, "version of an attribute encoding")
+    position = struct.calcsize(">BBQddH")
+    group = data[position : position + length].decode()
+    position += length
+    (count,) = struct.unpack_from(">H", data, position)
+    position += 2
+    attributes = {}
+    for _ in range(count):
+        name, kind, length = struct.unpack_from(">4sBI", data, position)
+        position += 9
+        value = data[position : position + length]
+        check(len(value) == length, "attributes end early")
+        position += length
+        attributes[name.decode()] = {
+            1: lambda: value.decode(),
+            2: lambda: value,
+            3: lambda: struct.unpack(">q", value)[0],
+            4: lambda: Real(struct.unpack(">d", value)[0]),
+            5: lambda: Date(struct.unpack(">d", value)[0]),
+        }[kind]()
+    check(position == len(data), "bytes after the attributes")
+    check(list(attributes) == sorted(attributes), "attributes out of order")
+    return (flags if has_flags else None), created, modified, group, attributes
+
+
+def canonical(value, is_number):
+    """The bytes that stand for a value in digests."""
+    if isinstance(value, str):
+        return b"s" * is_number + value.encode()
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, Date):
+        return struct.pack(">d", value)
+    if isinstance(value, Real):
+        return b"r" + struct.pack(">d", value)
+    if is_number:
+        return b"n" + struct.pack(">q", value)
+    return struct.pack("<I", value & 0xFFFFFFFF)
+
+
+class Digests:
+    def __init__(self, index_key):
+        self.key = index_key
+
+    def digest(self, message):
+        return hmac.digest(self.key, message, "sha256")
+
+    def term(self, class_code, name, message):
+        return struct.unpack(">q", self.digest(b"t" + bytes([class_code]) + name.encode() + message)[:8])[0]
+
+    def group(self, group):
+        return struct.unpack(">q", self.digest(b"group" + group.encode())[:8])[0]
+
+    def primary_key(self, class_code, group, is_synchronizable, attributes):
+        item_class = CLASSES[class_code]
+        message = bytes([0x70, class_code, is_synchronizable])
+        message += struct.pack(">I", len(group.encode())) + group.encode()
+        for name, default in sorted((ALL_KEY | PRIMARY_KEY[item_class]).items()):
+            value = attributes.get(name, default)
+            if value is None:
+                continue
+            part = canonical(value, name in NUMBERS[item_class])
+            message += name.encode() + struct.pack(">I", len(part)) + part
+        return self.digest(message)[:16]
+
+    def terms(self, class_code, attributes):
+        item_class = CLASSES[class_code]
+        numbers = NUMBERS[item_class] | ALL_NUMBERS
+        defaults = {n: v for n, v in (ALL_KEY | PRIMARY_KEY[item_class]).items() if v is not None}
+        every = defaults | attributes
+        terms = [self.term(class_code, n, canonical(v, n in numbers)) for n, v in every.items()]
+        if LOOKUP[item_class]:
+            parts = [canonical(every[n], n in numbers) for n in LOOKUP[item_class]]
+            message = b"".join(struct.pack(">I", len(part)) + part for part in parts)
+            terms.append(self.term(class_code, "pair", message))
+        return sorted(terms)
+
+
+def read_row(row, keybag, digests):
+    number = row["id"]
+    protection = PROTECTION[row["pdmn"]]
+    keys = keybag["keys"][protection]
+    synchronizable, tombstone = row["flags"] & 1, row["flags"] >> 1
+    check(tombstone <= 1, f"flags of row {number}")
+    identity = bytes([1, row["class"], row["pdmn"]]) + struct.pack(">q", number) + row["uuid"]
+    identity += struct.pack(">q", row["grp"])
+
+    context = b"attrs" + identity + bytes([synchronizable, tombstone]) + row["pk"]
+    context += struct.pack(">I", len(row["terms"]) // 8) + row["terms"] + row["seal"]
+    metadata = AESGCM(keys["metadata"]).decrypt(row["meta"][:12], row["meta"][12:], context)
+    flags, created, modified, group, attributes = decode_attributes(metadata)
+
+    value = None
+    if row["seal"]:
+        item_key = aes_key_unwrap(keys["class"], row["seal"][:40])
+        context = b"value" + identity + bytes([flags is not None]) + struct.pack(">Q", flags or 0)
+        value = AESGCM(item_key).decrypt(row["seal"][40:52], row["data"] + row["seal"][52:], context)
+
+    check(row["grp"] == digests.group(group), f"group digest of row {number}")
+    primary_key = digests.primary_key(row["class"], group, synchronizable, attributes)
+    check(row["pk"] == primary_key, f"primary key digest of row {number}")
+    if not tombstone:
+        stored = list(struct.unpack(f">{len(row['terms']) // 8}q", row["terms"]))
+        check(stored == digests.terms(row["class"], attributes), f"terms of row {number}")
+    return {
+        "class": CLASSES[row["class"]],
+        "identifier": str(uuid.UUID(bytes=row["uuid"])).upper(),
+        "group": group,
+        "protection": protection,
+        "accessControlFlags": flags,
+        "synchronizable": bool(synchronizable),
+        "tombstone": bool(tombstone),
+        "created": created,
+        "modified": modified,
+        "attributes": {name: printable(value) for name, value in attributes.items()},
+        "value": None if value is None else value.hex(),
+    }
+
+
+def printable(value):
+    if isinstance(value, str):
+        return {"string": value}
+    if isinstance(value, bytes):
+        return {"data": value.hex()}
+    if isinstance(value, Date):
+        return {"date": float(value)}
+    if isinstance(value, Real):
+        return {"real": float(value)}
+    return {"number": value}
+
+
+def main(arguments):
+    with_keys = "--keys" in arguments
+    folders = [argument for argument in arguments if argument != "--keys"]
+    if len(folders) != 1:
+        fail("usage: format-vectors.py [--keys] FOLDER")
+    folder = Path(folders[0])
+    check(not (folder / "items.db-wal").exists(), "the vault is open elsewhere; close it first")
+    keybag = read_keybag((folder / "keybag").read_bytes(), read_device_secret((folder / "device-secret").read_bytes()))
+    store = sqlite3.connect(f"{(folder / 'items.db').absolute().as_uri()}?immutable=1", uri=True)
+    store.row_factory = sqlite3.Row
+    check(store.execute("PRAGMA application_id").fetchone()[0] == 0x534B4954, "application identifier")
+    check(store.execute("PRAGMA user_version").fetchone()[0] == 1, "version of the store")
+    check(store.execute("SELECT keybag FROM vault").fetchone()[0] == keybag["identifier"], "another keybag's store")
+    digests = Digests(keybag["index"])
+    result = {
+        "keybag": str(uuid.UUID(bytes=keybag["identifier"])).upper(),
+        "items": [read_row(row, keybag, digests) for row in store.execute("SELECT * FROM item ORDER BY id")],
+    }
+    if with_keys:
+        result["keys"] = {
+            "keybagMAC": keybag["mac"].hex(),
+            "index": keybag["index"].hex(),
+            "classes": {name: {k: v.hex() for k, v in keys.items()} for name, keys in keybag["keys"].items()},
+        }
+    json.dump(result, sys.stdout, indent=1, ensure_ascii=False)
+    print()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

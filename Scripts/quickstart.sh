@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Builds the `keychain` command and takes one secret through its life in a throw-away vault.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+step() { printf '\n==> %s\n' "$1"; }
+fail() {
+    printf 'quickstart: %s\n' "$1" >&2
+    exit 1
+}
+
+step 'Checking what the build needs'
+Scripts/setup.sh
+
+step 'Building the keychain command (the first build takes a few minutes)'
+swift build --product keychain
+keychain=$(swift build --show-bin-path)/keychain
+
+KEYCHAIN_HOME=$(mktemp -d "${TMPDIR:-/tmp}/keychain-quickstart.XXXXXX")
+export KEYCHAIN_HOME
+export KEYCHAIN_ACCESS_GROUPS=quickstart
+trap 'rm -rf "$KEYCHAIN_HOME"' EXIT
+service=mail.example.org
+account=alice
+# Random, so that finding them on disk cannot be chance.
+secret="first-$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')"
+renewed="second-$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')"
+
+expect_value() {
+    local found
+    found=$("$keychain" get "$service" "$account")
+    [[ $found == "$1" ]] || fail "keychain get gave back something else than was stored"
+    echo "    found: $found"
+}
+# Every file of the vault, the database's write-ahead log included.
+expect_unreadable() {
+    local word
+    for word in "$@"; do
+        if grep -rlaF -- "$word" "$KEYCHAIN_HOME"; then fail "'$word' stands readable in the files above"; fi
+        echo "    not in any file: $word"
+    done
+}
+
+step "Storing a secret in $KEYCHAIN_HOME: keychain set $service $account"
+printf %s "$secret" | "$keychain" set "$service" "$account"
+
+step "Reading it back: keychain get $service $account"
+expect_value "$secret"
+
+step 'Listing without secrets: keychain list'
+"$keychain" list
+
+step 'Looking for secret, service and account in the files on disk'
+ls -l "$KEYCHAIN_HOME"
+[[ -n $(find "$KEYCHAIN_HOME" -type f -size +0) ]] || fail 'the vault has no files to look into'
+expect_unreadable "$secret" "$service" "$account"
+
+step "Replacing it: keychain set $service $account"
+printf %s "$renewed" | "$keychain" set "$service" "$account"
+expect_value "$renewed"
+expect_unreadable "$secret" "$renewed" "$service" "$account"
+
+step "Deleting it: keychain delete $service $account"
+"$keychain" delete "$service" "$account"
+if "$keychain" get "$service" "$account" 2>/dev/null; then fail 'the item is still there'; fi
+echo '    gone'
+
+printf '\nquickstart: stored, found, replaced and deleted one secret; nothing readable on disk\n'

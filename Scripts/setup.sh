@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Installs what this package needs from the system and is missing; safe to run again at any time.
+#
+#   Scripts/setup.sh          what a build needs
+#   Scripts/setup.sh --tests  and what the tests need
+set -euo pipefail
+
+fail() {
+    printf 'setup: %s\n' "$1" >&2
+    exit 1
+}
+
+command -v swift >/dev/null ||
+    fail 'there is no `swift` on the PATH; install Swift 6.1 or later from https://www.swift.org/install/linux/'
+version=$(swift --version 2>&1) || fail "$(command -v swift) does not start: $version"
+[[ $version =~ Swift\ version\ ([0-9]+)\.([0-9]+) ]] || fail "cannot tell the version of $(command -v swift)"
+if ((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2] < 6001)); then
+    fail "Swift ${BASH_REMATCH[1]}.${BASH_REMATCH[2]} is too old; install 6.1 or later from https://www.swift.org/install/linux/"
+fi
+
+missing=()
+# SwiftPM fetches packages with git, over HTTPS.
+command -v git >/dev/null || missing+=(git)
+[[ -e /etc/ssl/certs/ca-certificates.crt ]] || missing+=(ca-certificates)
+if command -v pkg-config >/dev/null; then
+    pkg-config --exists libsodium || missing+=(libsodium-dev)
+    pkg-config --exists sqlite3 || missing+=(libsqlite3-dev)
+else
+    missing+=(pkg-config libsodium-dev libsqlite3-dev)
+fi
+if [[ ${1-} == --tests ]]; then
+    command -v openssl >/dev/null || missing+=(openssl)
+    command -v python3 >/dev/null || missing+=(python3)
+    python3 -c 'import cryptography' 2>/dev/null || missing+=(python3-cryptography)
+fi
+
+if ((${#missing[@]} == 0)); then
+    echo 'setup: everything needed is installed'
+    exit 0
+fi
+
+command -v apt-get >/dev/null ||
+    fail "missing: ${missing[*]} (Debian's names); this is not a Debian system, so install them by hand"
+as_root=(env DEBIAN_FRONTEND=noninteractive)
+if ((EUID != 0)); then
+    command -v sudo >/dev/null || fail "missing: ${missing[*]}; run as root: apt-get install ${missing[*]}"
+    as_root=(sudo "${as_root[@]}")
+fi
+
+install() {
+    "${as_root[@]}" apt-get install -y -q --no-install-recommends "${missing[@]}"
+}
+echo "setup: installing ${missing[*]}"
+# The lists may be empty, as in a container, or out of date; one update mends both.
+if ! apt-get install --simulate "${missing[@]}" >/dev/null 2>&1 || ! install; then
+    echo 'setup: fetching the package lists first'
+    "${as_root[@]}" apt-get update -q
+    install || fail "apt-get could not install ${missing[*]}; its message is above"
+fi
+if [[ ${1-} == --tests ]] && ! python3 -c 'import cryptography' 2>/dev/null; then
+    fail "$(command -v python3) does not find the module 'cryptography'; run: $(command -v python3) -m pip install cryptography"
+fi
+echo 'setup: done'

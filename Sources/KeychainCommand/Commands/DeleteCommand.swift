@@ -1,0 +1,36 @@
+import ArgumentParser
+import KeychainModel
+import Vault
+
+/// Deletes a password.
+struct DeleteCommand: DocumentedCommand {
+    static let summary = "Delete a password for good."
+    static let details = """
+        Exactly one item is deleted, or none: when several have this service and account, --group has to say \
+        which one.
+        """
+    static let examples = [
+        Example("Delete it", "keychain delete mail.example.com alice"),
+        Example("Delete it if it is there", "keychain delete mail.example.com alice || [ $? -eq 44 ]"),
+    ]
+    static let configuration: CommandConfiguration = documented("delete", aliases: ["rm"])
+
+    @OptionGroup var name: PasswordName
+    @OptionGroup var scope: ItemScope
+
+    @Flag(help: "Print how many items were deleted, and any error, as JSON.")
+    var json = false
+
+    private struct Answer: Encodable {
+        var deleted: Int
+    }
+
+    func run() throws {
+        let session = try VaultSession.ofOwner()
+        let item = try PasswordSearch(name, scope).one(in: session, includingValues: false)
+        let count = try failing { () throws(VaultError) in
+            try session.vault.delete(ItemQuery(item: item), as: session.client)
+        }
+        if json { try StandardOutput.write(json: Answer(deleted: count)) }
+    }
+}

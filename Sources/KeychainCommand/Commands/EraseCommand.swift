@@ -1,0 +1,48 @@
+import ArgumentParser
+import Glibc
+import Vault
+
+/// Destroys the vault's keys and items.
+struct EraseCommand: DocumentedCommand {
+    static let summary = "Destroy every key and every item of every group, for good."
+    static let details = """
+        The keys are destroyed, so that copies of the items in backups cannot be opened either. On a terminal \
+        the word 'erase' has to be typed; otherwise --yes is needed.
+        """
+    static let examples = [
+        Example("Erase after a question", "keychain erase"),
+        Example("Erase in a script", "keychain erase --yes"),
+    ]
+    static let configuration: CommandConfiguration = documented("erase")
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    @Flag(help: "Print the result, and any error, as JSON.")
+    var json = false
+
+    private struct Answer: Encodable {
+        var erased = true
+    }
+
+    func run() throws {
+        if !yes { try confirm() }
+        let session = try VaultSession.ofOwner()
+        try failing { () throws(VaultError) in try session.vault.erase(as: session.client) }
+        if json { try StandardOutput.write(json: Answer()) }
+    }
+
+    private func confirm() throws(Failure) {
+        guard isatty(0) == 1, let terminal = Terminal() else {
+            throw Failure(
+                status: SecurityStatus.interactionNotAllowed,
+                "there is nobody to confirm it: say --yes to erase everything")
+        }
+        let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
+        let answer = try terminal.ask(
+            "This destroys every key and every item in \(path.escapedForTerminal), for good.\nType 'erase' to go on: ")
+        guard answer == "erase" else {
+            throw Failure(status: SecurityStatus.userCanceled, "not confirmed: nothing was erased")
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import ArgumentParser
+import Foundation
+import KeychainModel
+import Vault
+
+/// Stores a secret, new or in the place of an older one.
+struct SetCommand: DocumentedCommand {
+    static let summary = "Store a secret, or replace the one that is there."
+    static let details = """
+        The secret is typed twice without echo, or read from standard input when that is not a terminal. One \
+        newline at its end is taken off. It is never an argument, because other users can see those.
+
+        If exactly one item with this service and account exists, in whatever group, its secret is replaced \
+        and everything that is not mentioned stays. Otherwise a new item is made, in the group 'keychain' \
+        unless --group names another.
+        """
+    static let examples = [
+        Example("Type the secret", "keychain set mail.example.com alice"),
+        Example("Take it from another program", "pwgen -s 32 1 | keychain set db.example.com backup"),
+        Example("Take it from a file, byte for byte", "keychain set signing key --raw < key.bin"),
+        Example(
+            "Keep it readable after the vault was unlocked once",
+            "keychain set api ci --accessible after-first-unlock"),
+    ]
+    static let configuration: CommandConfiguration = documented("set")
+
+    @OptionGroup var name: PasswordName
+    @OptionGroup var scope: ItemScope
+    @OptionGroup(title: "Where the secret comes from") var input: SecretInput
+
+    @Option(help: ArgumentHelp("A name for people.", valueName: "text"))
+    var label: String?
+
+    @Option(help: ArgumentHelp("A remark.", valueName: "text"))
+    var comment: String?
+
+    @Option(help: ArgumentHelp("When the secret can be read.", valueName: "class"))
+    var accessible: ProtectionName?
+
+    @Flag(help: "Print the item, and any error, as JSON.")
+    var json = false
+
+    @Argument(help: .hidden)
+    var refused: [String] = []
+
+    func run() throws {
+        guard refused.isEmpty else {
+            throw Failure.usage(
+                "a secret is not taken from the command line, where every user of the machine can read it: "
+                    + "give it on standard input or type it at the prompt")
+        }
+        let secret = try input.read()
+        let session = try VaultSession.ofOwner()
+        let search = PasswordSearch(name, scope)
+        if let existing = try search.oneIfAny(in: session), try update(existing, secret, session) {
+            if json {
+                try StandardOutput.write(json: ItemSummary(search.one(in: session, includingValues: false)))
+            }
+            return
+        }
+        let item = try failing { () throws(VaultError) in
+            try session.vault.put(newItem(secret), as: session.client)
+        }
+        if json { try StandardOutput.write(json: ItemSummary(item)) }
+    }
+
+    private var attributes: [AttributeName: AttributeValue] {
+        var attributes: [AttributeName: AttributeValue] = [:]
+        attributes[.label] = label.map { .string($0) }
+        attributes[.comment] = comment.map { .string($0) }
+        return attributes
+    }
+
+    /// - Returns: False when the item vanished in the meantime.
+    private func update(_ item: StoredItem, _ secret: Data, _ session: VaultSession) throws(Failure) -> Bool {
+        let control = accessible.map { AccessControl(protection: $0.protection, flags: item.accessControl.flags) }
+        let changes = ItemChanges(attributes: attributes, accessControl: control, value: secret)
+        do {
+            _ = try session.vault.update(ItemQuery(item: item), with: changes, as: session.client)
+            return true
+        } catch {
+            if error == .itemNotFound { return false }
+            throw Failure(error)
+        }
+    }
+
+    private func newItem(_ secret: Data) -> NewItem {
+        let naming: [AttributeName: AttributeValue] = [
+            .service: .string(name.service), .account: .string(name.account),
+        ]
+        return NewItem(
+            itemClass: .genericPassword, attributes: attributes.merging(naming) { _, naming in naming },
+            accessGroup: scope.group, accessControl: accessible.map { AccessControl(protection: $0.protection) },
+            isSynchronizable: scope.synchronizable ?? false, value: secret)
+    }
+}

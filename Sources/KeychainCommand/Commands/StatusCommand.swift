@@ -1,0 +1,113 @@
+import ArgumentParser
+import KeychainModel
+import Vault
+
+/// Shows the state of the vault and checks it.
+struct StatusCommand: DocumentedCommand {
+    static let summary = "Show where the vault is, what protects it and what is in it."
+    static let details = """
+        With --verify, every item is opened and checked; the exit status is 1 if any of them is damaged.
+        """
+    static let examples = [
+        Example("Look", "keychain status"),
+        Example("Check every item, as a backup job should", "keychain status --verify"),
+    ]
+    static let configuration: CommandConfiguration = documented("status")
+
+    @Flag(help: "Open every item and report those that are damaged.")
+    var verify = false
+
+    @Flag(help: "Print the status, and any error, as JSON.")
+    var json = false
+
+    func run() throws {
+        let session = try VaultSession.ofOwner()
+        let status = try failing { () throws(VaultError) in try session.vault.status(as: session.client) }
+        let report: IntegrityReport? =
+            if verify {
+                try failing { () throws(VaultError) in try session.vault.verify(as: session.client) }
+            } else {
+                nil
+            }
+        if json {
+            try StandardOutput.write(json: StatusAnswer(status, report))
+        } else {
+            try StandardOutput.write(line: Table(rows(status, report)).text(aligned: true))
+        }
+        if let count = report?.problems.count, count > 0 {
+            throw Failure(
+                status: SecurityStatus.decode,
+                "the vault has \(count) damaged \(count == 1 ? "part" : "parts"): restore it from a backup")
+        }
+    }
+
+    private func rows(_ status: VaultStatus, _ report: IntegrityReport?) -> [[String]] {
+        let counts = ItemClass.stored.map { $0.counted(status.itemCounts[$0] ?? 0) }
+        var rows = [
+            ["vault", status.path?.escapedForTerminal ?? "in memory"],
+            ["format", "\(status.formatVersion)"],
+            ["enclave", status.enclave],
+            ["lock", status.lockState.words],
+            ["passcode", status.isPasscodeSet ? "set" : "not set"],
+            ["items", counts.joined(separator: ", ")],
+        ]
+        guard let report else { return rows }
+        rows.append(
+            [
+                "checked",
+                "\(report.validItems) valid, \(report.lockedItems) locked, \(report.problems.count) damaged",
+            ])
+        return rows + report.problems.map { ["damaged", $0.escapedForTerminal] }
+    }
+}
+
+/// The status as `--json` shows it.
+private struct StatusAnswer: Encodable {
+    struct Integrity: Encodable {
+        var valid: Int
+        var locked: Int
+        var problems: [String]
+    }
+
+    var vault: String?
+    var format: Int
+    var enclave: String
+    var lock: String
+    var passcode: Bool
+    var items: [String: Int]
+    var integrity: Integrity?
+
+    init(_ status: VaultStatus, _ report: IntegrityReport?) {
+        vault = status.path
+        format = status.formatVersion
+        enclave = status.enclave
+        lock = status.lockState.rawValue
+        passcode = status.isPasscodeSet
+        items = Dictionary(uniqueKeysWithValues: ItemClass.stored.map { ($0.rawValue, status.itemCounts[$0] ?? 0) })
+        integrity = report.map { Integrity(valid: $0.validItems, locked: $0.lockedItems, problems: $0.problems) }
+    }
+}
+
+extension ItemClass {
+    fileprivate func counted(_ count: Int) -> String {
+        let (one, several) =
+            switch self {
+            case .genericPassword: ("password", "passwords")
+            case .internetPassword: ("internet password", "internet passwords")
+            case .certificate: ("certificate", "certificates")
+            case .key: ("key", "keys")
+            case .identity: ("identity", "identities")
+            }
+        return "\(count) \(count == 1 ? one : several)"
+    }
+}
+
+extension LockState {
+    fileprivate var words: String {
+        switch self {
+        case .beforeFirstUnlock: "locked since the start"
+        case .locked: "locked"
+        case .unlocked: "unlocked"
+        }
+    }
+}

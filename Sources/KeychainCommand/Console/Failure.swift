@@ -1,0 +1,62 @@
+import Foundation
+import Vault
+
+/// An error as a person or a script sees it: what happened, what to do, and how the program exits.
+struct Failure: Error {
+    /// Apple's OSStatus; `errSecParam` for a command line that makes no sense.
+    var status: Int32
+    var exitCode: Int32
+    var message: String
+
+    init(status: Int32, exitCode: Int32? = nil, _ message: String) {
+        self.status = status
+        self.exitCode = exitCode ?? ExitStatus.code(for: status)
+        self.message = message
+    }
+
+    static func usage(_ message: String) -> Failure {
+        Failure(status: SecurityStatus.parameter, exitCode: ExitStatus.usage, message)
+    }
+
+    init(_ error: VaultError) {
+        let remedy =
+            switch error {
+            case .itemNotFound: ": `keychain list` shows what there is"
+            case .authenticationFailed: ": try again"
+            case .memoryUnavailable: ": end other programs or raise the limit on locked memory (ulimit -l)"
+            default: ""
+            }
+        self.init(status: error.status, error.description + remedy)
+    }
+
+    /// Prints the error on standard error.
+    ///
+    /// - Returns: The exit status.
+    func report(asJSON: Bool) -> Int32 {
+        let line = asJSON ? json : "keychain: \(message)"
+        // There is nowhere left to report that standard error cannot be written.
+        try? FileOutput.write(Data((line + "\n").utf8), to: 2)
+        return exitCode
+    }
+
+    private var json: String {
+        struct Body: Encodable {
+            struct Content: Encodable {
+                var status: Int32
+                var message: String
+            }
+            var error: Content
+        }
+        let body = Body(error: .init(status: status, message: message))
+        return (try? JSON.string(body)) ?? #"{"error":{"status":\#(status)}}"#
+    }
+}
+
+/// Runs `body` with the vault's errors turned into failures.
+func failing<Result>(_ body: () throws(VaultError) -> Result) throws(Failure) -> Result {
+    do {
+        return try body()
+    } catch {
+        throw Failure(error)
+    }
+}

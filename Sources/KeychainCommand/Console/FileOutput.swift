@@ -1,0 +1,67 @@
+import Foundation
+import Glibc
+
+/// Writing that reports what went wrong, unlike buffered output, which loses it at exit.
+enum FileOutput {
+    static func write(_ bytes: Data, to descriptor: Int32) throws(Failure) {
+        var written = 0
+        while written < bytes.count {
+            let put = bytes.withUnsafeBytes { buffer in
+                Glibc.write(descriptor, buffer.baseAddress?.advanced(by: written), buffer.count - written)
+            }
+            if put < 0 {
+                if errno == EINTR { continue }
+                throw failure(errno)
+            }
+            written += put
+        }
+    }
+
+    private static func failure(_ code: Int32) -> Failure {
+        switch code {
+        case EPIPE:
+            Failure(
+                status: SecurityStatus.inputOutput,
+                "the reader of the output went away before everything was written: let it read to the end")
+        case ENOSPC, EDQUOT:
+            Failure(
+                status: SecurityStatus.diskFull, exitCode: ExitStatus.other,
+                "no space left to write the output: free some, or write elsewhere")
+        default:
+            Failure(
+                status: SecurityStatus.inputOutput, exitCode: ExitStatus.other,
+                "the output cannot be written (\(String(cString: strerror(code)))): open standard output for writing")
+        }
+    }
+}
+
+enum StandardOutput {
+    static var isTerminal: Bool { isatty(1) == 1 }
+
+    static func write(_ bytes: Data) throws(Failure) {
+        try FileOutput.write(bytes, to: 1)
+    }
+
+    /// `text` and a newline.
+    static func write(line text: String) throws(Failure) {
+        try write(Data((text + "\n").utf8))
+    }
+
+    static func write(json value: some Encodable) throws(Failure) {
+        let text: String
+        do {
+            text = try JSON.string(value)
+        } catch {
+            throw Failure(status: SecurityStatus.decode, "the result cannot be written as JSON: leave out --json")
+        }
+        try write(line: text)
+    }
+}
+
+enum JSON {
+    static func string(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}

@@ -1,0 +1,94 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import SecureMemory
+import Vault
+
+/// Where a command takes a secret from. Never the command line: every user of the machine can read the
+/// arguments of a process, and shells keep them in their history.
+struct SecretInput: ParsableArguments {
+    /// The most bytes read before giving up: more than an item can hold.
+    private static let limit = ItemLimits.value + 1
+
+    @Flag(help: "Read the secret from standard input. The default when that is not a terminal.")
+    var stdin = false
+
+    @Option(
+        name: .customLong("secret-fd"),
+        help: ArgumentHelp("Read the secret from this open file descriptor.", valueName: "n"))
+    var descriptor: Int32?
+
+    @Flag(
+        name: [.customLong("raw"), .customLong("binary")],
+        help: "Keep a newline at the end of what is read, which is otherwise taken off.")
+    var raw = false
+
+    @Flag(name: .customLong("allow-empty"), help: "Accept a secret of no bytes.")
+    var allowEmpty = false
+
+    func validate() throws {
+        if stdin, descriptor != nil {
+            throw ValidationError("--stdin and --secret-fd exclude each other")
+        }
+        if let descriptor, descriptor < 0 {
+            throw ValidationError("a file descriptor is a number from 0")
+        }
+    }
+
+    /// The secret: from the descriptor, from standard input, or typed twice.
+    func read() throws(Failure) -> Data {
+        let secret =
+            if let descriptor {
+                try Self.readAll(descriptor, keepingNewline: raw)
+            } else if stdin || isatty(0) == 0 {
+                try Self.readAll(0, keepingNewline: raw)
+            } else {
+                try Self.readTwice("Secret: ", "Secret again: ")
+            }
+        guard allowEmpty || !secret.isEmpty else {
+            throw Failure(
+                status: SecurityStatus.parameter,
+                "the secret is empty: give one, or say --allow-empty, or remove the item with `keychain delete`")
+        }
+        return secret
+    }
+
+    static func readTwice(_ first: String, _ second: String) throws(Failure) -> Data {
+        guard let terminal = Terminal() else {
+            throw Failure(
+                status: SecurityStatus.interactionNotAllowed,
+                "there is no terminal to ask for the secret at: give it on standard input")
+        }
+        let typed = try terminal.askSecrets([first, second])
+        guard let secret = typed.first, secret == typed.last else {
+            throw Failure(status: SecurityStatus.parameter, "the two secrets differ: nothing was changed, try again")
+        }
+        return secret
+    }
+
+    static func readAll(_ descriptor: Int32, keepingNewline: Bool) throws(Failure) -> Data {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        defer { chunk.wipe() }
+        var secret = Data()
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw Failure(
+                    status: SecurityStatus.inputOutput, exitCode: ExitStatus.other,
+                    "the secret cannot be read from descriptor \(descriptor) (\(String(cString: strerror(errno)))): "
+                        + "open it for reading")
+            }
+            if count == 0 { break }
+            guard secret.count + count <= limit else {
+                throw Failure(
+                    status: SecurityStatus.dataTooLarge,
+                    "the secret has more than the \(ItemLimits.value >> 20) MiB an item can hold: "
+                        + "keep a key here and the data elsewhere")
+            }
+            secret.append(contentsOf: chunk[..<count])
+        }
+        if !keepingNewline, secret.last == UInt8(ascii: "\n") { secret.removeLast() }
+        return secret
+    }
+}

@@ -1,0 +1,107 @@
+import Access
+import ArgumentParser
+import KeychainModel
+import Vault
+
+/// The service and the account that name a password.
+struct PasswordName: ParsableArguments {
+    @Argument(help: "What the secret is for, such as a host or a program.")
+    var service: String
+
+    @Argument(help: "Whose secret it is.")
+    var account: String
+}
+
+/// Which of several items with the same name is meant.
+struct ItemScope: ParsableArguments {
+    @Option(help: ArgumentHelp("Only items of this access group.", valueName: "group"))
+    var group: String?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Only items that are synchronized between machines, or only those that are not.")
+    var synchronizable: Bool?
+
+    var synchronizableScope: SynchronizableScope {
+        switch synchronizable {
+        case true: .synchronizableOnly
+        case false: .localOnly
+        case nil: .any
+        }
+    }
+}
+
+/// A search for the password with a name, within a scope.
+struct PasswordSearch {
+    let query: ItemQuery
+
+    init(service: String, account: String, group: String? = nil, synchronizable: SynchronizableScope = .any) {
+        query = ItemQuery(
+            itemClass: .genericPassword, attributes: [.service: .string(service), .account: .string(account)],
+            accessGroup: group, synchronizable: synchronizable)
+    }
+
+    init(_ name: PasswordName, _ scope: ItemScope) {
+        self.init(
+            service: name.service, account: name.account, group: scope.group,
+            synchronizable: scope.synchronizableScope)
+    }
+
+    /// The one item that the search finds.
+    func one(in session: VaultSession, includingValues: Bool) throws(Failure) -> StoredItem {
+        let found = try failing { () throws(VaultError) in
+            try session.vault.copy(query, includingValues: includingValues, as: session.client)
+        }
+        guard let item = found.first else { throw Failure(.itemNotFound) }
+        guard found.count == 1 else { throw Ambiguity(items: found).failure }
+        return item
+    }
+
+    /// As ``one(in:includingValues:)``, with nil for no item.
+    func oneIfAny(in session: VaultSession) throws(Failure) -> StoredItem? {
+        do {
+            return try one(in: session, includingValues: false)
+        } catch {
+            if error.status == SecurityStatus.itemNotFound { return nil }
+            throw error
+        }
+    }
+}
+
+extension ItemQuery {
+    /// A query for this very item and no other.
+    init(item: StoredItem) {
+        self.init(
+            itemClass: item.itemClass, accessGroup: item.accessGroup, synchronizable: .any,
+            identifier: item.identifier)
+    }
+}
+
+/// Several items that a name might mean.
+struct Ambiguity {
+    let items: [StoredItem]
+
+    var failure: Failure {
+        let isOneGroup = Set(items.map(\.accessGroup)).count == 1
+        return failure(remedy: isOneGroup ? "--synchronizable or --no-synchronizable" : "--group")
+    }
+
+    func failure(remedy: String) -> Failure {
+        var places: [String] = []
+        for item in items {
+            let place = "'\(item.accessGroup.escapedForTerminal)'" + (item.isSynchronizable ? " (synchronizable)" : "")
+            if !places.contains(place) { places.append(place) }
+        }
+        return Failure(
+            status: SecurityStatus.parameter,
+            "\(items.count) items have this name, in \(places.joined(separator: ", ")): choose one with \(remedy)")
+    }
+}
+
+extension VaultSession {
+    /// The session of the owner's own tool, which sees every group and puts new items into its own.
+    static func ofOwner() throws(Failure) -> VaultSession {
+        ProcessVault.declare(Client(identifier: "keychain", accessGroups: ["keychain", Client.everyGroup]))
+        return try failing { () throws(VaultError) in try VaultSession.current() }
+    }
+}

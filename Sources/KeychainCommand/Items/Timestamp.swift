@@ -1,0 +1,35 @@
+import Foundation
+import Glibc
+
+/// A moment in UTC, formatted without loading the locale data that date formatters bring in.
+struct Timestamp {
+    private let fields: tm
+
+    init(_ date: Date) {
+        var seconds = time_t(date.timeIntervalSince1970.rounded(.down))
+        var fields = tm()
+        gmtime_r(&seconds, &fields)
+        self.fields = fields
+    }
+
+    /// `2026-11-21T09:45:00Z` (ISO 8601).
+    var iso8601: String {
+        "\(year)-\(padded(fields.tm_mon + 1))-\(padded(fields.tm_mday))"
+            + "T\(padded(fields.tm_hour)):\(padded(fields.tm_min)):\(padded(fields.tm_sec))Z"
+    }
+
+    /// `20261121094500Z`, the form `security` prints.
+    var compact: String {
+        "\(year)\(padded(fields.tm_mon + 1))\(padded(fields.tm_mday))"
+            + "\(padded(fields.tm_hour))\(padded(fields.tm_min))\(padded(fields.tm_sec))Z"
+    }
+
+    private var year: String {
+        let digits = String(Int(fields.tm_year) + 1900)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
+    private func padded(_ number: Int32) -> String {
+        number < 10 ? "0\(number)" : "\(number)"
+    }
+}

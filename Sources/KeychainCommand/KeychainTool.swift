@@ -1,0 +1,26 @@
+import ArgumentParser
+
+struct KeychainTool: DocumentedCommand {
+    static let summary = "Keep passwords and other secrets in the keychain."
+    static let details = """
+        The keychain is a vault in a folder of your own: $KEYCHAIN_HOME, else $XDG_DATA_HOME/keychain, \
+        else ~/.local/share/keychain. It is made at the first use. A secret is found by the service it is \
+        for and the account it belongs to; access groups keep the items of several programs apart. This \
+        tool sees every group.
+        """
+    static let examples = [
+        Example("Store a secret, typed twice without echo", "keychain set mail.example.com alice"),
+        Example("Use it in a script", "token=$(keychain get api.example.com ci)"),
+        Example("See what there is", "keychain list"),
+    ]
+
+    static let configuration: CommandConfiguration = CommandConfiguration(
+        commandName: "keychain",
+        abstract: summary,
+        discussion: discussion,
+        version: "0.1.0",
+        subcommands: [
+            SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, DeleteCommand.self,
+            StatusCommand.self, EraseCommand.self, SecurityCommand.self, ManualCommand.self,
+        ])
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import Foundation
+import Glibc
+
+/// Writes the manual pages. Hidden: it is for those who package the program.
+struct ManualCommand: DocumentedCommand {
+    static let summary = "Write the manual pages into a folder."
+    static let details = "The pages are made from the commands' own help."
+    static let examples = [Example("Before packaging", "keychain manual --directory share/man/man1")]
+    static let configuration: CommandConfiguration = documented("manual", shouldDisplay: false)
+
+    @Option(help: ArgumentHelp("The folder, which has to exist.", valueName: "folder"))
+    var directory = "."
+
+    func run() throws {
+        for page in try pages() {
+            try write(page.source, to: "\(directory)/\(page.fileName)")
+        }
+    }
+
+    private func pages() throws -> [ManualPage] {
+        let root = try JSONDecoder().decode(HelpTree.self, from: Data(KeychainTool._dumpHelp().utf8)).command
+        let commands = KeychainTool.configuration.subcommands.compactMap { $0 as? any DocumentedCommand.Type }
+        let names = root.visibleSubcommands.map { "keychain-\($0.commandName)" }
+        let main = ManualPage(command: KeychainTool.self, help: root, path: ["keychain"], seeAlso: names)
+        return [main]
+            + root.visibleSubcommands.compactMap { help in
+                guard let command = commands.first(where: { $0.configuration.commandName == help.commandName }) else {
+                    return nil
+                }
+                return ManualPage(
+                    command: command, help: help, path: ["keychain", help.commandName], seeAlso: ["keychain"])
+            }
+    }
+
+    private func write(_ text: String, to path: String) throws(Failure) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else {
+            throw Failure(
+                status: SecurityStatus.inputOutput, exitCode: ExitStatus.other,
+                "\(path.escapedForTerminal) cannot be written (\(String(cString: strerror(errno)))): "
+                    + "name a folder of yours with --directory")
+        }
+        defer { close(descriptor) }
+        try FileOutput.write(Data(text.utf8), to: descriptor)
+    }
+}

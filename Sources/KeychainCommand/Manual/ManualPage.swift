@@ -1,0 +1,147 @@
+import ArgumentParser
+import Foundation
+
+/// A manual page in mdoc(7), made from the same words as a command's help.
+struct ManualPage {
+    let command: any DocumentedCommand.Type
+    let help: HelpTree.Command
+    /// The command's name and those of the commands above it.
+    let path: [String]
+    let seeAlso: [String]
+
+    /// When the words were changed last, so that the same program makes the same pages.
+    private static let date = "November 21, 2026"
+
+    var name: String { path.joined(separator: "-") }
+    var fileName: String { name + ".1" }
+
+    var source: String {
+        var lines = [
+            ".Dd \(Self.date)", ".Dt \(Mdoc.text(name.uppercased())) 1", ".Os",
+            ".Sh NAME", ".Nm \(Mdoc.text(name))",
+            ".Nd \(Mdoc.text(lowercasedFirst(command.summary)))",
+            ".Sh SYNOPSIS",
+        ]
+        lines += synopsis
+        lines.append(".Sh DESCRIPTION")
+        lines += Mdoc.paragraphs(command.details)
+        lines += subcommands
+        lines += options
+        lines += exitStatus
+        lines += environment
+        lines.append(".Sh EXAMPLES")
+        for example in command.examples {
+            lines += [".Pp", Mdoc.line(example.purpose + ":"), ".Dl \(Mdoc.text(example.command))"]
+        }
+        lines.append(".Sh SEE ALSO")
+        for (index, page) in seeAlso.enumerated() {
+            lines.append(".Xr \(Mdoc.text(page)) 1" + (index == seeAlso.count - 1 ? "" : " ,"))
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func lowercasedFirst(_ sentence: String) -> String {
+        let text = sentence.hasSuffix(".") ? sentence.dropLast() : sentence[...]
+        return text.prefix(1).lowercased() + text.dropFirst()
+    }
+
+    private var synopsis: [String] {
+        var lines = [".Nm \(Mdoc.text(path.joined(separator: " ")))"]
+        if !help.visibleSubcommands.isEmpty { return lines + [".Ar subcommand", ".Op Ar argument ..."] }
+        for argument in help.visibleArguments {
+            let form = argument.synopsis
+            lines.append(argument.isOptional ? ".Op \(form)" : ".\(form)")
+        }
+        return lines
+    }
+
+    private var subcommands: [String] {
+        let visible = help.visibleSubcommands
+        guard !visible.isEmpty else { return [] }
+        return [".Ss Subcommands", ".Bl -tag -width Ds"]
+            + visible.flatMap { [".It Cm \(Mdoc.text($0.commandName))", Mdoc.line($0.abstract ?? "")] } + [".El"]
+    }
+
+    private var options: [String] {
+        let visible = help.visibleArguments
+        guard !visible.isEmpty else { return [] }
+        return [".Ss Arguments and options", ".Bl -tag -width Ds"]
+            + visible.flatMap { argument in
+                var text = [".It \(argument.tag)", Mdoc.line(argument.abstract ?? "")]
+                if let values = argument.allValues, !values.isEmpty {
+                    text.append(Mdoc.line("One of: \(values.joined(separator: ", "))."))
+                }
+                return text
+            } + [".El"]
+    }
+
+    private var exitStatus: [String] {
+        [".Sh EXIT STATUS", ".Bl -tag -width Ds"]
+            + ExitStatus.documented.flatMap {
+                [".It \(Mdoc.text($0.code.trimmingCharacters(in: .whitespaces)))", Mdoc.line($0.meaning)]
+            } + [".El"]
+    }
+
+    private var environment: [String] {
+        [
+            ".Sh ENVIRONMENT", ".Bl -tag -width Ds", ".It Ev KEYCHAIN_HOME",
+            "The folder of the vault. It has to belong to the user and be closed to others.",
+            ".It Ev XDG_DATA_HOME",
+            "Where the folder is otherwise, as",
+            ".Pa keychain .", "The default is", ".Pa ~/.local/share .", ".El",
+        ]
+    }
+}
+
+extension HelpTree.Argument {
+    /// How the argument looks in a synopsis, in mdoc macros.
+    fileprivate var synopsis: String {
+        let repetition = isRepeating ? " ..." : ""
+        guard let name = preferredName?.spelling else { return "Ar \(Mdoc.text(valueName ?? "argument"))\(repetition)" }
+        return "Fl \(Mdoc.flag(name))" + (kind == "option" ? " Ar \(Mdoc.text(valueName ?? "value"))" : "") + repetition
+    }
+
+    /// All names of the argument, in mdoc macros.
+    fileprivate var tag: String {
+        guard let names, !names.isEmpty else { return "Ar \(Mdoc.text(valueName ?? "argument"))" }
+        return names.map { "Fl \(Mdoc.flag($0.spelling))" }.joined(separator: " , ")
+            + (kind == "option" ? " Ar \(Mdoc.text(valueName ?? "value"))" : "")
+    }
+}
+
+/// Text that mdoc takes as text.
+enum Mdoc {
+    /// As an argument of a macro.
+    static func text(_ string: String) -> String {
+        var result = ""
+        for character in string {
+            switch character {
+            case "\\": result += "\\e"
+            case "-": result += "\\-"
+            case "\"": result += "\\(dq"
+            case "'": result += "\\(aq"
+            case "`": result += "\\(ga"
+            case "~": result += "\\(ti"
+            case "^": result += "\\(ha"
+            default: result.append(character)
+            }
+        }
+        return result
+    }
+
+    /// A flag without its first dash, which `.Fl` prints.
+    static func flag(_ spelling: String) -> String {
+        text(String(spelling.dropFirst()))
+    }
+
+    /// As a line of its own: a dot or apostrophe at its start is not a macro.
+    static func line(_ string: String) -> String {
+        let escaped = text(string)
+        return escaped.hasPrefix(".") ? "\\&" + escaped : escaped
+    }
+
+    static func paragraphs(_ text: String) -> [String] {
+        let paragraphs = text.split(separator: "\n\n").map { line(String($0).replacing("\n", with: " ")) }
+        return Array(paragraphs.map { [$0] }.joined(separator: [".Pp"]))
+    }
+}

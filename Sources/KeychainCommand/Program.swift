@@ -1,0 +1,109 @@
+import ArgumentParser
+import Glibc
+
+/// The program: `keychain`, or Apple's `security` when it is called by that name.
+@main
+enum Program {
+    static func main() { exit(run(CommandLine.arguments)) }
+
+    /// - Returns: The exit status.
+    static func run(_ arguments: [String]) -> Int32 {
+        prepareProcess()
+        let name = arguments.first?.split(separator: "/").last ?? "keychain"
+        let rest = Array(arguments.dropFirst())
+        if name == "security" { return SecurityTool.run(rest) }
+        do {
+            if let status = try runShortcut(rest) { return status }
+            var command = try KeychainTool.parseAsRoot(rest)
+            try command.run()
+            return 0
+        } catch {
+            return report(error, rest)
+        }
+    }
+
+    /// Does without the argument parser for what scripts do a thousand times: it takes a third of the
+    /// time of the whole process.
+    ///
+    /// - Returns: Nil if this is not such a command line.
+    private static func runShortcut(_ arguments: [String]) throws(Failure) -> Int32? {
+        switch arguments.first {
+        case "security":
+            return SecurityTool.run(Array(arguments.dropFirst()))
+        case "get" where arguments.count == 3 && !arguments[1].hasPrefix("-") && !arguments[2].hasPrefix("-"):
+            try GetCommand.run(PasswordSearch(service: arguments[1], account: arguments[2]))
+            return 0
+        default:
+            return nil
+        }
+    }
+
+    /// Prints an error, or the help or completion script that was asked for.
+    private static func report(_ error: any Error, _ arguments: [String]) -> Int32 {
+        let asJSON = arguments.contains("--json")
+        if let exit = error as? ExitCode { return exit.rawValue }
+        guard let failure = error as? Failure else {
+            if KeychainTool.exitCode(for: error) == .success {
+                return printRequested(KeychainTool.fullMessage(for: error))
+            }
+            return unparsable(KeychainTool.message(for: error), arguments).report(asJSON: asJSON)
+        }
+        return failure.report(asJSON: asJSON)
+    }
+
+    private static func unparsable(_ message: String, _ arguments: [String]) -> Failure {
+        let names = KeychainTool.configuration.subcommands.compactMap { $0.configuration.commandName }
+        let topic = arguments.first.flatMap { names.contains($0) ? " \($0)" : nil } ?? ""
+        let line = oneLine(message)
+        let what = line.prefix(1).lowercased() + line.dropFirst()
+        return .usage("\(what): see `keychain help\(topic)`")
+    }
+
+    /// A message of several lines as one, with a list in it separated by commas.
+    private static func oneLine(_ message: String) -> String {
+        var result = ""
+        var isInList = false
+        for line in message.split(separator: "\n") {
+            var text = line.drop { $0 == " " }
+            let isEntry = text.hasPrefix("- ")
+            if isEntry { text = text.dropFirst(2) }
+            result += (result.isEmpty ? "" : isEntry && isInList ? ", " : " ") + text
+            isInList = isEntry
+        }
+        return result
+    }
+
+    private static func printRequested(_ text: String) -> Int32 {
+        do {
+            try StandardOutput.write(line: text)
+            return 0
+        } catch {
+            return error.report(asJSON: false)
+        }
+    }
+
+    private static func prepareProcess() {
+        // A reader that goes away is an error of `write` to report, not a silent death.
+        signal(SIGPIPE, SIG_IGN)
+        // One byte is less than any core file and, unlike zero, also stops those piped to a collector
+        // (core(5)).
+        var limit = rlimit(rlim_cur: 1, rlim_max: 1)
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+        // The crash reports of Swift's runtime show pieces of memory, in which there may be secrets.
+        for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] {
+            var action = sigaction()
+            sigaction(number, nil, &action)
+            if action.sa_flags & SA_SIGINFO != 0 { signal(number, SIG_DFL) }
+        }
+        occupyStandardDescriptors()
+    }
+
+    /// Keeps a file of the vault from becoming descriptor 0, 1 or 2 of a program that was started with
+    /// one of them closed. The stand-ins fail on use, as the closed descriptor would.
+    private static func occupyStandardDescriptors() {
+        for (descriptor, mode) in [(Int32(0), O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)]
+        where fcntl(descriptor, F_GETFD) < 0 {
+            _ = open("/dev/null", mode)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import KeychainModel
+import Vault
+
+/// `add-generic-password` and `add-internet-password`.
+struct AddPassword: SecuritySubcommand {
+    let kind: PasswordKind
+
+    private static let operation = "SecKeychainItemCreateFromContent (<default>)"
+
+    var grammar: ShortOptions.Grammar {
+        // -p is an older name of -w for generic passwords and the path of internet passwords.
+        ShortOptions.Grammar(
+            flags: "AUh", values: kind.attributeLetters + "TX", promptable: isGeneric ? "wp" : "w")
+    }
+
+    private var isGeneric: Bool { kind.itemClass == .genericPassword }
+
+    var usage: String {
+        isGeneric
+            ? "-s service -a account [-w [password]] [-X hex] [-U] [-l label] [-j comment] [-D kind] [-G value] "
+                + "[-c creator] [-C type] [-A] [-T application] [keychain]"
+            : "-s server -a account [-w [password]] [-X hex] [-U] [-r protocol] [-P port] [-p path] [-d domain] "
+                + "[-t authentication] [-l label] [-j comment] [-D kind] [-c creator] [-C type] [-A] "
+                + "[-T application] [keychain]"
+    }
+
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+        try tool.checkKeychains(options.operands)
+        var given = try kind.attributes(options)
+        guard given[.account] != nil, let subject = given[kind.subject.name] else {
+            throw .usage("-a account and -\(kind.subject.letter) \(kind.subject.word) are needed")
+        }
+        let password = try password(options)
+        let session = try securing { () throws(Failure) in try VaultSession.ofOwner() }
+        if !isGeneric, given[.authenticationType] == nil { given[.authenticationType] = .string("dflt") }
+
+        let existing = try existing(given, session)
+        guard existing.isEmpty else {
+            guard options.contains("U") else { throw .vault(.duplicateItem, during: Self.operation) }
+            return try update(existing, given, password, session)
+        }
+        if given[.label] == nil { given[.label] = subject }
+        try securing(Self.operation) { () throws(VaultError) in
+            _ = try session.vault.add(
+                NewItem(itemClass: kind.itemClass, attributes: given, value: password ?? Data()), as: session.client)
+        }
+    }
+
+    /// What is to be stored: the last of -w, -p and -X counts.
+    private func password(_ options: ShortOptions) throws(SecurityFailure) -> Data? {
+        let letters: [Character] = isGeneric ? ["w", "p", "X"] : ["w", "X"]
+        guard let option = options.options.last(where: { letters.contains($0.letter) }) else { return nil }
+        guard let value = option.value else {
+            return try securing { () throws(Failure) in
+                try SecurityPrompt.secretTwice("password data for new item: ", "retype password for new item: ")
+            }
+        }
+        guard option.letter == "X" else { return Data(value.utf8) }
+        guard let bytes = Data(hexadecimal: value) else {
+            throw .usage("-X takes an even number of hexadecimal digits")
+        }
+        return bytes
+    }
+
+    /// The items with this primary key in any group: to `security` they are all in one keychain.
+    private func existing(
+        _ attributes: [AttributeName: AttributeValue], _ session: VaultSession
+    ) throws(SecurityFailure) -> [StoredItem] {
+        let query = ItemQuery(
+            itemClass: kind.itemClass, attributes: kind.primaryKey(of: attributes), synchronizable: .any)
+        do {
+            return try session.vault.copy(query, includingValues: false, as: session.client)
+        } catch {
+            if error == .itemNotFound { return [] }
+            throw .vault(error, during: Self.operation)
+        }
+    }
+
+    private func update(
+        _ items: [StoredItem], _ attributes: [AttributeName: AttributeValue], _ password: Data?,
+        _ session: VaultSession
+    ) throws(SecurityFailure) {
+        guard let item = items.first, items.count == 1 else {
+            throw SecurityFailure(Ambiguity(items: items).failure(remedy: "`keychain set --group`"))
+        }
+        try securing("SecKeychainItemModifyContent") { () throws(VaultError) in
+            _ = try session.vault.update(
+                ItemQuery(item: item), with: ItemChanges(attributes: attributes, value: password), as: session.client)
+        }
+    }
+}
+
+extension Data {
+    /// The bytes that an even number of hexadecimal digits spells; nil for anything else.
+    init?(hexadecimal text: String) {
+        let digits = text.utf8.map { digit -> UInt8? in
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+            default: nil
+            }
+        }
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        self.init(capacity: digits.count / 2)
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[index], let low = digits[index + 1] else { return nil }
+            append(high << 4 | low)
+        }
+    }
+}

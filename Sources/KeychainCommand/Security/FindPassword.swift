@@ -1,0 +1,73 @@
+import Foundation
+import KeychainModel
+import Vault
+
+/// `find-generic-password` and `find-internet-password`: the first item with all given attributes.
+struct FindPassword: SecuritySubcommand {
+    let kind: PasswordKind
+
+    var grammar: ShortOptions.Grammar {
+        ShortOptions.Grammar(flags: "gwh", values: kind.attributeLetters)
+    }
+
+    var usage: String { kind.searchUsage + " [-g] [-w] [keychain ...]" }
+
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+        try tool.checkKeychains(options.operands)
+        let onlyPassword = options.contains("w")
+        let showsPassword = onlyPassword || options.contains("g")
+        let session = try securing { () throws(Failure) in try VaultSession.ofOwner() }
+        let item = try kind.first(options, includingValues: showsPassword, session)
+        let password = item.value ?? Data()
+        if onlyPassword {
+            return try tool.print(PasswordText(password).alone)
+        }
+        try tool.print(ItemText(item, keychain: tool.keychainPath()).lines)
+        if showsPassword {
+            tool.complain(plain: "password: " + PasswordText(password).described)
+        }
+    }
+}
+
+/// `delete-generic-password` and `delete-internet-password`: the first item with all given attributes.
+struct DeletePassword: SecuritySubcommand {
+    let kind: PasswordKind
+
+    var grammar: ShortOptions.Grammar {
+        ShortOptions.Grammar(flags: "h", values: kind.attributeLetters)
+    }
+
+    var usage: String { kind.searchUsage + " [keychain ...]" }
+
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+        try tool.checkKeychains(options.operands)
+        let session = try securing { () throws(Failure) in try VaultSession.ofOwner() }
+        let item = try kind.first(options, includingValues: false, session)
+        try securing("SecKeychainItemDelete") { () throws(VaultError) in
+            _ = try session.vault.delete(ItemQuery(item: item), as: session.client)
+        }
+        try tool.print(ItemText(item, keychain: tool.keychainPath()).lines)
+        tool.complain(plain: "password has been deleted.")
+    }
+}
+
+extension PasswordKind {
+    fileprivate var searchUsage: String {
+        itemClass == .genericPassword
+            ? "[-s service] [-a account] [-l label] [-j comment] [-D kind] [-G value] [-c creator] [-C type]"
+            : "[-s server] [-a account] [-r protocol] [-P port] [-p path] [-d domain] [-t authentication] "
+                + "[-l label] [-j comment] [-D kind] [-c creator] [-C type]"
+    }
+
+    fileprivate func first(
+        _ options: ShortOptions, includingValues: Bool, _ session: VaultSession
+    ) throws(SecurityFailure) -> StoredItem {
+        let query = ItemQuery(
+            itemClass: itemClass, attributes: try attributes(options), synchronizable: .any, limit: 1)
+        let found = try securing("SecKeychainSearchCopyNext") { () throws(VaultError) in
+            try session.vault.copy(query, includingValues: includingValues, as: session.client)
+        }
+        guard let item = found.first else { throw .vault(.itemNotFound, during: "SecKeychainSearchCopyNext") }
+        return item
+    }
+}

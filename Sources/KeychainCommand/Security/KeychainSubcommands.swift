@@ -1,0 +1,97 @@
+import Foundation
+import KeychainModel
+import Vault
+
+/// `dump-keychain`.
+struct DumpKeychain: SecuritySubcommand {
+    let grammar = ShortOptions.Grammar(flags: "adh")
+    let usage = "[-a] [-d] [keychain ...]"
+
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+        try tool.checkKeychains(options.operands)
+        let session = try securing { () throws(Failure) in try VaultSession.ofOwner() }
+        let path = try tool.keychainPath()
+        for itemClass in ItemClass.stored {
+            for item in try items(itemClass, includingValues: options.contains("d"), session) {
+                try tool.print(ItemText(item, keychain: path).lines)
+                if options.contains("d") { try tool.print("data:\n" + PrintedBytes(item.value ?? Data()).text) }
+            }
+        }
+    }
+
+    private func items(
+        _ itemClass: ItemClass, includingValues: Bool, _ session: VaultSession
+    ) throws(SecurityFailure) -> [StoredItem] {
+        let query = ItemQuery(itemClass: itemClass, synchronizable: .any)
+        do {
+            return try session.vault.copy(query, includingValues: includingValues, as: session.client)
+        } catch {
+            if error == .itemNotFound { return [] }
+            throw .vault(error, during: "SecKeychainSearchCopyNext")
+        }
+    }
+}
+
+/// `list-keychains`, `default-keychain` and `login-keychain`: there is one keychain, which is all of them.
+struct NameKeychain: SecuritySubcommand {
+    let grammar = ShortOptions.Grammar(flags: "sh", values: "d")
+    let usage = "[-d domain] [-s [keychain ...]]"
+
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+        try tool.checkKeychains(options.operands)
+        guard !options.contains("s") else { return }
+        try tool.print("    \"\(tool.keychainPath())\"")
+    }
+}
+
+/// `lock-keychain`.
+struct LockKeychain: SecuritySubcommand {
+    let grammar = ShortOptions.Grammar(flags: "ah")
+    let usage = "[-a | keychain]"
+
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+        try tool.checkKeychains(options.operands)
+        let path = try tool.keychainPath()
+        guard try tool.status().lockState == .unlocked else { return }
+        throw .other("SecKeychainLock \(path): a vault without a passcode cannot be locked")
+    }
+}
+
+/// `unlock-keychain`.
+struct UnlockKeychain: SecuritySubcommand {
+    let grammar = ShortOptions.Grammar(flags: "uh", promptable: "p")
+    let usage = "[-u] [-p password] [keychain]"
+
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+        try tool.checkKeychains(options.operands)
+        // A vault without a passcode is always unlocked, and there is no passcode to compare with.
+        guard try tool.status().lockState != .unlocked else { return }
+        throw .vault(.authenticationFailed, during: "SecKeychainUnlock \(try tool.keychainPath())")
+    }
+}
+
+/// `show-keychain-info`, which macOS prints on standard error.
+struct ShowKeychainInfo: SecuritySubcommand {
+    let grammar = ShortOptions.Grammar(flags: "h")
+    let usage = "[keychain]"
+
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+        try tool.checkKeychains(options.operands)
+        tool.complain(plain: "Keychain \"\(try tool.keychainPath())\" no-timeout")
+    }
+}
+
+/// `set-keychain-settings`: without options, never to lock, which is how things are.
+struct SetKeychainSettings: SecuritySubcommand {
+    let grammar = ShortOptions.Grammar(flags: "luh", values: "t")
+    let usage = "[-l] [-u] [-t seconds] [keychain]"
+
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+        try tool.checkKeychains(options.operands)
+        guard options.options.isEmpty else {
+            throw .other(
+                "SecKeychainSetSettings \(try tool.keychainPath()): a vault without a passcode cannot be locked, "
+                    + "not by -l, -u or -t either")
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Vault
+
+/// An error in the words and with the exit status of `security`.
+enum SecurityFailure: Error {
+    /// The arguments make no sense; the usage follows the message.
+    case usage(String)
+    /// What failed, as `security` names it, and why.
+    case operation(String, status: Int32, reason: String)
+    /// Something without a status of Apple's.
+    case other(String)
+
+    /// Exit statuses: 2 for usage, else the low byte of the OSStatus.
+    var exitCode: Int32 {
+        switch self {
+        case .usage: 2
+        case .operation(_, let status, _): status & 0xFF
+        case .other: 1
+        }
+    }
+
+    var message: String {
+        switch self {
+        case .usage(let message), .other(let message): message
+        case .operation(let name, _, let reason): "\(name): \(reason)"
+        }
+    }
+
+    /// The vault's error as `security` reports it, whose texts scripts look for.
+    static func vault(_ error: VaultError, during operation: String) -> SecurityFailure {
+        let reason =
+            switch error {
+            case .itemNotFound: "The specified item could not be found in the keychain."
+            case .duplicateItem: "The specified item already exists in the keychain."
+            case .interactionNotAllowed: "User interaction is not allowed."
+            case .authenticationFailed: "The user name or passphrase you entered is not correct."
+            case .userCanceled: "User canceled the operation."
+            default: error.description
+            }
+        return .operation(operation, status: error.status, reason: reason)
+    }
+
+    init(_ failure: Failure) {
+        self = .other(failure.message)
+    }
+}
+
+/// Runs `body` with failures of the console turned into those of `security`.
+func securing<Result>(_ body: () throws(Failure) -> Result) throws(SecurityFailure) -> Result {
+    do {
+        return try body()
+    } catch {
+        throw SecurityFailure(error)
+    }
+}
+
+/// Runs `body` with the vault's errors reported under the name of `operation`.
+func securing<Result>(
+    _ operation: String, _ body: () throws(VaultError) -> Result
+) throws(SecurityFailure) -> Result {
+    do {
+        return try body()
+    } catch {
+        throw .vault(error, during: operation)
+    }
+}

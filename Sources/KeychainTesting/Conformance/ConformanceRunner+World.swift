@@ -1,0 +1,71 @@
+import Foundation
+import KeychainServices
+
+extension ConformanceRunner {
+    /// Nil when `operation` is none of the simulated device's, nor a comparison.
+    func performWorldOperation(
+        _ operation: String, _ arguments: inout ConformanceArguments, in world: ConformanceWorld,
+        _ values: ConformanceValues
+    ) throws(ConformanceProblem) -> Outcome? {
+        let keychain = world.keychain
+        switch operation {
+        case "device.lock": try change { () throws(TestKeychainError) in try keychain.lock() }
+        case "device.unlock": try change { () throws(TestKeychainError) in try keychain.unlock() }
+        case "device.reboot": try change { () throws(TestKeychainError) in try keychain.reboot() }
+        case "device.setPasscode":
+            try change { () throws(TestKeychainError) in try keychain.setPasscode(present: true) }
+        case "device.removePasscode":
+            try change { () throws(TestKeychainError) in try keychain.setPasscode(present: false) }
+        case "device.setAuthentication":
+            guard let outcome = arguments.take("auth") else { throw .malformed("an 'auth'", nil) }
+            keychain.authentication = try ConformanceWorld.authentication(outcome)
+        case "device.setBiometry":
+            guard let biometry = arguments.take("biometry") else { throw .malformed("a 'biometry'", nil) }
+            keychain.biometry = try ConformanceWorld.biometry(biometry)
+        case "client.switch":
+            guard let groups = arguments.take("accessGroups") else { throw .malformed("'accessGroups'", nil) }
+            keychain.client.accessGroups = try ConformanceWorld.groups(groups)
+        case "sleep":
+            let seconds = arguments.take("seconds")
+            switch seconds {
+            case .integer(let seconds)?: keychain.advanceTime(by: TimeInterval(seconds))
+            case .real(let seconds)?: keychain.advanceTime(by: seconds)
+            default: throw .malformed("a number of 'seconds'", seconds)
+            }
+        case "const": return try compareConstant(&arguments)
+        case "equal": return try compareObjects(&arguments, values)
+        default: return nil
+        }
+        return Outcome()
+    }
+
+    private func change(_ body: () throws(TestKeychainError) -> Void) throws(ConformanceProblem) {
+        do {
+            try body()
+        } catch {
+            throw ConformanceProblem(expected: "a change of the device", got: error.reason)
+        }
+    }
+
+    private func compareConstant(_ arguments: inout ConformanceArguments) throws(ConformanceProblem) -> Outcome {
+        let name = try arguments.takeString("name")
+        guard let constant = ConformanceConstant(named: name) else { throw .unknown("constant", name) }
+        let expected = arguments.take("equals")
+        guard constant.json == expected else {
+            throw ConformanceProblem(
+                expected: "\(name) = \(expected?.description ?? "nothing")", got: constant.json.description)
+        }
+        return Outcome(result: constant.object)
+    }
+
+    private func compareObjects(
+        _ arguments: inout ConformanceArguments, _ values: ConformanceValues
+    ) throws(ConformanceProblem) -> Outcome {
+        var sides: [AnyObject] = []
+        for name in ["a", "b"] {
+            guard let json = arguments.take(name) else { throw .malformed("'\(name)'", nil) }
+            sides.append(try values.object(json))
+        }
+        return Outcome(result: NSNumber(value: CFEqual(sides[0], sides[1])))
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+
+/// A set of conformance cases: the observable behaviour of the keychain, as data.
+///
+/// The cases are JSON in the format that Documentation/Conformance.md specifies. Each runs through the
+/// public functions of `KeychainServices`, on an empty keychain of its own:
+///
+///     let suite = try ConformanceSuite(contentsOf: url)
+///     let report = try suite.run(on: .memory)
+///     #expect(report.failures.isEmpty)
+public struct ConformanceSuite: Sendable {
+    /// The cases in the order of their files.
+    public let cases: [ConformanceCase]
+
+    /// A suite of `cases`.
+    public init(cases: [ConformanceCase]) {
+        self.cases = cases
+    }
+
+    /// The cases in the file at `url`.
+    ///
+    /// - Throws: ``ConformanceError`` when the file cannot be read or is malformed.
+    public init(contentsOf url: URL) throws(ConformanceError) {
+        let data: Data
+        do {
+            data = try Data(contentsOf: url)
+        } catch {
+            throw .unreadableFile(path: url.path, reason: (error as NSError).localizedDescription)
+        }
+        try self.init(decoding: data)
+    }
+
+    /// The cases in `data`, which is JSON.
+    ///
+    /// - Throws: ``ConformanceError/malformedFile(_:)``.
+    public init(decoding data: Data) throws(ConformanceError) {
+        let json: ConformanceJSON
+        do {
+            json = try JSONDecoder().decode(ConformanceJSON.self, from: data)
+        } catch {
+            throw .malformedFile("it is not JSON")
+        }
+        guard let file = json.object else { throw .malformedFile("it is not an object") }
+        guard file["format"] == .string("secitem-conformance") else {
+            throw .malformedFile("its \"format\" is not \"secitem-conformance\"")
+        }
+        guard file["version"] == .integer(1) else { throw .malformedFile("its \"version\" is not 1") }
+        guard let entries = file["cases"]?.array else { throw .malformedFile("it has no \"cases\"") }
+        var cases: [ConformanceCase] = []
+        var identifiers: Set<String> = []
+        for entry in entries {
+            let parsed = try ConformanceCase(entry)
+            guard identifiers.insert(parsed.identifier).inserted else {
+                throw .malformedFile("two cases have the id \(parsed.identifier)")
+            }
+            cases.append(parsed)
+        }
+        self.cases = cases
+    }
+
+    /// The cases of one area.
+    public func limited(to area: String) -> ConformanceSuite {
+        ConformanceSuite(cases: cases.filter { $0.area == area })
+    }
+
+    /// Runs every case, each on an empty keychain of its own.
+    ///
+    /// - Parameters:
+    ///   - store: What the keychains are made of.
+    ///   - temporaryFolder: Where ``ConformanceStore/disk`` makes its folders; nil for the system's
+    ///     place for temporary files.
+    /// - Throws: ``ConformanceError/unavailableStore(_:)``.
+    public func run(
+        on store: ConformanceStore = .memory, temporaryFolder: URL? = nil
+    ) throws(ConformanceError) -> ConformanceReport {
+        let folder = temporaryFolder ?? FileManager.default.temporaryDirectory
+        let runner: ConformanceRunner
+        switch store {
+        case .memory: runner = ConformanceRunner(temporaryFolder: nil)
+        case .disk: runner = ConformanceRunner(temporaryFolder: folder)
+        case .daemon: throw .unavailableStore(store.rawValue)
+        }
+        return ConformanceReport(results: cases.map(runner.run))
+    }
+}
+
+/// What the keychains of a conformance run are made of.
+public enum ConformanceStore: String, Sendable, Hashable, CaseIterable {
+    /// The engine with its items in memory.
+    case memory
+    /// The engine in a folder of its own, removed afterwards.
+    case disk
+    /// A keychain daemon. There is none in this version.
+    case daemon
+}

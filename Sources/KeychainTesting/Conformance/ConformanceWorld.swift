@@ -1,0 +1,66 @@
+import Foundation
+
+/// The keychain of one case, and the folder it may be in.
+struct ConformanceWorld {
+    let keychain: TestKeychain
+    private let folder: String?
+
+    /// The groups of a case that names none: the first is the default.
+    private static let accessGroups = ["TEAM.app", "TEAM.shared"]
+
+    init(temporaryFolder: URL?, environment: [String: ConformanceJSON]) throws(ConformanceProblem) {
+        var arguments = ConformanceArguments(environment)
+        var client = TestClient(name: "conformance", accessGroups: Self.accessGroups)
+        if let groups = arguments.take("accessGroups") { client.accessGroups = try Self.groups(groups) }
+        let isPasscodeSet = try arguments.takeBoolean("passcodeSet") ?? true
+        let folder = temporaryFolder?.appendingPathComponent("keychain-conformance-\(UUID().uuidString)").path
+        do {
+            keychain = try TestKeychain(client: client, isPasscodeSet: isPasscodeSet, folder: folder)
+        } catch {
+            throw ConformanceProblem(expected: "an empty keychain", got: error.reason)
+        }
+        self.folder = folder
+        if let outcome = arguments.take("auth") { keychain.authentication = try Self.authentication(outcome) }
+        if let biometry = arguments.take("biometry") { keychain.biometry = try Self.biometry(biometry) }
+        if let state = arguments.take("lockState") { try enter(state) }
+        try arguments.finish()
+    }
+
+    /// Removes what the case left on disk.
+    func remove() {
+        guard let folder else { return }
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    static func groups(_ json: ConformanceJSON) throws(ConformanceProblem) -> [String] {
+        guard let groups = json.strings else { throw .malformed("an array of access groups", json) }
+        return groups
+    }
+
+    static func authentication(_ json: ConformanceJSON) throws(ConformanceProblem) -> TestAuthentication {
+        guard let outcome = json.string.flatMap(TestAuthentication.init(rawValue:)) else {
+            throw .unknown("outcome of authentication", json.description)
+        }
+        return outcome
+    }
+
+    static func biometry(_ json: ConformanceJSON) throws(ConformanceProblem) -> TestBiometry {
+        guard let biometry = json.string.flatMap(TestBiometry.init(rawValue:)) else {
+            throw .unknown("state of biometry", json.description)
+        }
+        return biometry
+    }
+
+    private func enter(_ state: ConformanceJSON) throws(ConformanceProblem) {
+        do throws(TestKeychainError) {
+            switch state {
+            case .string("unlocked"): try keychain.unlock()
+            case .string("locked"): try keychain.lock()
+            case .string("beforeFirstUnlock"): try keychain.reboot()
+            default: throw TestKeychainError(reason: "unknown")
+            }
+        } catch {
+            throw .unknown("lock state", state.description)
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Access
+import Enclave
+import Foundation
+import Keybag
+import KeychainModel
+import Synchronization
+import Vault
+
+/// A keychain in memory for one test, with the whole world around it in the test's hands.
+///
+/// Code that runs inside ``run(_:)-(()(E)->R)`` sees this keychain and nothing else, whether it uses the
+/// `Keychain` API or calls `SecItemAdd` and its siblings itself, and tests that run in parallel do not
+/// see each other's items:
+///
+///     let world = try TestKeychain()
+///     try await world.run {
+///         try await signIn("alice", password: "…")
+///         world.lock()
+///         #expect(throws: SignInError.locked) { try resume() }
+///     }
+///
+/// The keychain is inherited by structured child tasks and by `Task { }`. Code that leaves its task, on
+/// a thread or a Dispatch queue of its own or in `Task.detached`, is reached with
+/// ``replaceProcessKeychain()``.
+///
+/// Nothing is written to disk and nobody is asked anything: authentication ends as ``authentication``
+/// says, without waiting.
+public final class TestKeychain: Sendable {
+    /// The lock state of the world's device.
+    public enum LockState: Sendable, Hashable, CaseIterable {
+        /// Started and not unlocked since.
+        case beforeFirstUnlock
+        /// Unlocked once since the start, locked now.
+        case locked
+        case unlocked
+    }
+
+    private let vault: EmbeddedVault
+    private let currentClient: Mutex<TestClient>
+    let clock: TestClock
+    let authenticator: ScriptedAuthenticator
+
+    /// An empty keychain on an unlocked device.
+    ///
+    /// - Parameters:
+    ///   - client: Who uses the keychain; see ``client``.
+    ///   - isPasscodeSet: Whether the device has a passcode; see ``setPasscode(present:)``.
+    /// - Throws: ``TestKeychainError`` when there is no memory for its keys.
+    public convenience init(
+        client: TestClient = TestClient(), isPasscodeSet: Bool = true
+    ) throws(TestKeychainError) {
+        try self.init(client: client, isPasscodeSet: isPasscodeSet, folder: nil)
+    }
+
+    /// - Parameter folder: Where to keep the items; nil for memory.
+    init(client: TestClient, isPasscodeSet: Bool, folder: String?) throws(TestKeychainError) {
+        let clock = TestClock()
+        let authenticator = ScriptedAuthenticator()
+        do {
+            if let folder {
+                vault = try EmbeddedVault.open(at: folder, authenticator: authenticator, now: { clock.now })
+            } else {
+                let enclave = try SoftwareEnclave()
+                let keys = try ClassKeys(Keybag.generate(in: enclave), in: enclave)
+                vault = try EmbeddedVault.inMemory(keys: keys, authenticator: authenticator, now: { clock.now })
+            }
+            if isPasscodeSet { try vault.setPasscodeClass(present: true) }
+        } catch {
+            throw TestKeychainError(reason: "no test keychain: \(error)")
+        }
+        authenticator.isPasscodeSet = isPasscodeSet
+        currentClient = Mutex(client)
+        self.clock = clock
+        self.authenticator = authenticator
+    }
+
+    // MARK: Who calls
+
+    /// The program that calls, and the access groups it holds. Setting it switches to another program
+    /// on the same device: it sees the items of the groups it holds, and no others.
+    public var client: TestClient {
+        get { currentClient.withLock { $0 } }
+        set { currentClient.withLock { $0 = newValue } }
+    }
+
+    // MARK: The device
+
+    /// Whether the device is locked.
+    public var lockState: LockState {
+        switch vault.lockState {
+        case .beforeFirstUnlock: .beforeFirstUnlock
+        case .locked: .locked
+        case .unlocked: .unlocked
+        }
+    }
+
+    /// Locks the device: items that are accessible 'when unlocked' become unavailable.
+    ///
+    /// - Throws: ``TestKeychainError`` when there is no memory for keys.
+    public func lock() throws(TestKeychainError) {
+        try enter(vault.lockState == .beforeFirstUnlock ? .beforeFirstUnlock : .locked)
+    }
+
+    /// Unlocks the device.
+    ///
+    /// - Throws: ``TestKeychainError`` when there is no memory for keys.
+    public func unlock() throws(TestKeychainError) {
+        try enter(.unlocked)
+    }
+
+    /// Starts the device anew: until ``unlock()`` only items that are accessible 'always' are available.
+    ///
+    /// - Throws: ``TestKeychainError`` when there is no memory for keys.
+    public func reboot() throws(TestKeychainError) {
+        try enter(.beforeFirstUnlock)
+    }
+
+    private func enter(_ state: KeychainModel.LockState) throws(TestKeychainError) {
+        do {
+            try vault.enter(state)
+        } catch {
+            throw TestKeychainError(reason: "cannot change the lock state: \(error)")
+        }
+    }
+
+    /// Whether the device has a passcode.
+    public var isPasscodeSet: Bool { vault.hasPasscodeClass }
+
+    /// Sets the device's passcode or takes it away. Without one, items that are accessible 'when a
+    /// passcode is set' cannot be added, and those that exist are lost for good.
+    ///
+    /// - Throws: ``TestKeychainError`` when there is no memory for keys.
+    public func setPasscode(present: Bool) throws(TestKeychainError) {
+        do {
+            try vault.setPasscodeClass(present: present)
+            authenticator.isPasscodeSet = present
+        } catch {
+            throw TestKeychainError(reason: "cannot change the passcode: \(error)")
+        }
+    }
+
+    // MARK: The person
+
+    /// How every authentication ends from now on; ``TestAuthentication/succeeds`` at first.
+    public var authentication: TestAuthentication {
+        get { authenticator.script }
+        set { authenticator.script = newValue }
+    }
+
+    /// What the device knows about fingers and faces; ``TestBiometry/enrolled`` at first.
+    public var biometry: TestBiometry {
+        get { authenticator.biometry }
+        set { authenticator.biometry = newValue }
+    }
+
+    /// The prompts a person would have seen so far, oldest first; nil stands for a prompt without words
+    /// of the caller.
+    public var prompts: [String?] { authenticator.prompts }
+
+    // MARK: The time
+
+    /// The keychain's time, which items get as their dates. It is the system's time until a test sets
+    /// it; from then on it stands still until it is set or advanced.
+    public var time: Date {
+        get { clock.now }
+        set { clock.freeze(at: newValue) }
+    }
+
+    /// Moves the keychain's time by `interval` seconds, without waiting.
+    public func advanceTime(by interval: TimeInterval) {
+        clock.advance(by: interval)
+    }
+}
+
+extension TestKeychain: VaultSessionProvider {
+    package var session: VaultSession {
+        let client = client
+        return VaultSession(
+            vault: vault, client: Client(identifier: client.name, accessGroups: client.accessGroups))
+    }
+}

@@ -1,0 +1,41 @@
+import Items
+import Keybag
+import KeychainModel
+import Sealing
+
+/// What happens to the device that the vault is on.
+extension EmbeddedVault {
+    package var lockState: LockState { currentKeybag.keys.lockState }
+
+    /// Moves to `lockState`; see ``ClassKeys/enter(_:)``.
+    package func enter(_ lockState: LockState) throws(VaultError) {
+        do {
+            try currentKeybag.keys.enter(lockState)
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
+    package var hasPasscodeClass: Bool { currentKeybag.keys.hasPasscodeClass }
+
+    /// Gives the passcode-only class a fresh key, or destroys the one it has, and with it every item
+    /// of that class: nothing can open their rows again, so they must not be found either.
+    package func setPasscodeClass(present: Bool) throws(VaultError) {
+        do {
+            try currentKeybag.keys.setPasscodeClass(present: present)
+        } catch {
+            throw VaultError(error)
+        }
+        guard !present else { return }
+        try writing { writer, keybag in
+            var lost: [ItemRow] = []
+            try writer.reader.forEachRow { row in
+                guard case .success(let row) = row, row.binding.protection == .whenPasscodeSetThisDeviceOnly else {
+                    return
+                }
+                lost.append(row)
+            }
+            for row in lost { try writer.delete(row.binding.rowID, filedUnder: keybag.filedTerms(of: row)) }
+        }
+    }
+}

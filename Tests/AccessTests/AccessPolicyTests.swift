@@ -1,0 +1,104 @@
+import Access
+import KeychainModel
+import Synchronization
+import Testing
+
+@Suite struct AccessPolicyTests {
+    struct Rule: Sendable {
+        var groups: [String]
+        var requested: String?
+        var scope: Result<GroupScope, AccessDenied>
+    }
+
+    /// The rules for reading; writing differs only for the token group.
+    static let rules: [Rule] = [
+        Rule(groups: [], requested: nil, scope: .failure(.noAccessGroups(client: "c"))),
+        Rule(groups: [], requested: "a", scope: .failure(.noAccessGroups(client: "c"))),
+        Rule(groups: ["a"], requested: nil, scope: .success(.only(["a"]))),
+        Rule(groups: ["a", "b"], requested: nil, scope: .success(.only(["a", "b"]))),
+        Rule(groups: ["a", "b"], requested: "b", scope: .success(.only(["b"]))),
+        Rule(groups: ["a"], requested: "b", scope: .failure(.groupNotHeld(group: "b", client: "c"))),
+        Rule(groups: ["a"], requested: "", scope: .failure(.groupNotHeld(group: "", client: "c"))),
+        Rule(groups: ["a"], requested: "A", scope: .failure(.groupNotHeld(group: "A", client: "c"))),
+        Rule(groups: ["a"], requested: "*", scope: .failure(.groupNotHeld(group: "*", client: "c"))),
+        Rule(groups: ["*"], requested: nil, scope: .success(.every)),
+        Rule(groups: ["a", "*"], requested: nil, scope: .success(.every)),
+        Rule(groups: ["*"], requested: "anything", scope: .success(.only(["anything"]))),
+        Rule(groups: ["com.apple.token"], requested: "com.apple.token", scope: .success(.only(["com.apple.token"]))),
+    ]
+
+    private func scope(_ kind: VaultOperation.Kind, _ rule: Rule) -> Result<GroupScope, AccessDenied> {
+        Result { () throws(AccessDenied) in
+            try AccessPolicy.scope(
+                of: VaultOperation(kind, accessGroup: rule.requested),
+                for: Client(identifier: "c", accessGroups: rule.groups))
+        }
+    }
+
+    @Test(arguments: rules) func readersSeeTheirGroups(_ rule: Rule) {
+        #expect(scope(.copy, rule) == rule.scope)
+        #expect(scope(.status, rule) == rule.scope)
+    }
+
+    @Test(arguments: rules, VaultOperation.Kind.allCases.filter(\.isWrite))
+    func writersToo(_ rule: Rule, _ kind: VaultOperation.Kind) {
+        if rule.requested == Client.tokenGroup {
+            #expect(scope(kind, rule) == .failure(.tokenGroupIsReadOnly))
+        } else {
+            #expect(scope(kind, rule) == rule.scope)
+        }
+    }
+
+    @Test func onlyCopyAndStatusAreReads() {
+        #expect(VaultOperation.Kind.allCases.filter { !$0.isWrite } == [.copy, .status])
+    }
+
+    @Test func scopesContainWhatTheySay() {
+        #expect(GroupScope.every.contains("x"))
+        #expect(GroupScope.only(["a", "b"]).contains("b"))
+        #expect(!GroupScope.only(["a", "b"]).contains("c"))
+        #expect(!GroupScope.only([]).contains("a"))
+    }
+
+    @Test func newItemsGoToTheFirstGroupOfOnesOwn() throws {
+        func group(_ requested: String?, _ groups: [String]) throws -> String {
+            try AccessPolicy.groupForNewItem(requested, client: Client(identifier: "c", accessGroups: groups))
+        }
+        #expect(try group(nil, ["a", "b"]) == "a")
+        #expect(try group("b", ["a", "b"]) == "b")
+        #expect(try group(nil, ["*", "b"]) == "b")
+        #expect(throws: AccessDenied.noAccessGroups(client: "c")) { try group(nil, ["*"]) }
+    }
+
+    @Test func refusalsSayWhatToDo() {
+        #expect(AccessDenied.noAccessGroups(client: "tool").description.contains("KEYCHAIN_ACCESS_GROUPS"))
+        let denied = AccessDenied.groupNotHeld(group: "team", client: "tool").description
+        #expect(denied.contains("team") && denied.contains("tool"))
+    }
+}
+
+@Suite struct AccessGateTests {
+    private final class Log: AuditSink {
+        let events = Mutex<[AuditEvent]>([])
+        func record(_ event: AuditEvent) { events.withLock { $0.append(event) } }
+    }
+
+    @Test func everyDecisionIsRecorded() throws {
+        let log = Log()
+        let gate = AccessGate(audit: log)
+        let client = Client(identifier: "c", accessGroups: ["a"])
+        let allowed = VaultOperation(.add, itemClass: .key, accessGroup: "a")
+        let refused = VaultOperation(.delete, itemClass: .key, accessGroup: "b")
+
+        let authorization = try gate.authorize(allowed, for: client)
+        #expect(authorization.operation == allowed)
+        #expect(authorization.client == client)
+        #expect(authorization.scope == .only(["a"]))
+        let denied = AccessDenied.groupNotHeld(group: "b", client: "c")
+        #expect(throws: denied) { try gate.authorize(refused, for: client) }
+        let events = log.events.withLock { $0 }
+        #expect(events.map(\.operation) == [allowed, refused])
+        #expect(events.map(\.client) == ["c", "c"])
+        #expect(events.map(\.refusal) == [nil, denied])
+    }
+}

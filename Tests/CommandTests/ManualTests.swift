@@ -1,0 +1,31 @@
+import Foundation
+import Testing
+
+@Suite struct ManualTests {
+    @Test func everySubcommandHasAPageWithAllItsOptions() throws {
+        let workplace = try Workplace()
+        let outcome = try workplace.run(["keychain", "manual", "--directory", workplace.path])
+        #expect(outcome.status == 0, Comment(rawValue: outcome.errors))
+        let commands = ["set", "get", "list", "info", "delete", "status", "erase", "security"]
+        for command in commands {
+            let page = try String(contentsOfFile: "\(workplace.path)/keychain-\(command).1", encoding: .utf8)
+            let help = try workplace.run(["keychain", "help", command]).text
+            for option in help.matches(of: /--[a-z][a-z-]+/).map(\.output) where !["--version", "--help"].contains(option) {
+                let escaped = option.dropFirst().replacing("-", with: "\\-")
+                #expect(page.contains(escaped), "\(command) \(option)")
+            }
+            for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "ENVIRONMENT", "EXAMPLES", "SEE ALSO"] {
+                #expect(page.contains("\n.Sh \(section)\n"), "\(command) has no \(section)")
+            }
+        }
+        let main = try String(contentsOfFile: workplace.path + "/keychain.1", encoding: .utf8)
+        #expect(commands.allSatisfy { main.contains(".It Cm \($0)\n") })
+        #expect(!main.contains(".It Cm manual"))
+    }
+
+    @Test func folderThatIsNotThereIsNamed() throws {
+        let outcome = try Workplace().run(["keychain", "manual", "--directory", "/nowhere"])
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("/nowhere/keychain.1 cannot be written (No such file or directory)"))
+    }
+}

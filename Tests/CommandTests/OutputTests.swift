@@ -1,0 +1,60 @@
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+@Suite struct OutputTests {
+    @Test func readerThatGoesAwayIsAnErrorAndNotASilentDeath() throws {
+        let workplace = try Workplace()
+        _ = try workplace.run(["keychain", "set", "mail", "alice"], input: Data("hunter2".utf8))
+        let outcome = try spawning.withLock { _ -> [Int32] in
+            var ends: [Int32] = [0, 0]
+            guard pipe(&ends) == 0 else { throw WorkplaceError(operation: "pipe", errno: errno) }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            close(ends[0])
+            return ends
+        }
+        defer { close(outcome[1]) }
+        let result = try workplace.run(["keychain", "get", "mail", "alice"], output: outcome[1])
+        #expect(result.status == 1)
+        #expect(
+            result.errors
+                == "keychain: the reader of the output went away before everything was written: let it read to the end\n")
+    }
+
+    @Test func secretIsByteForByteTheSame() throws {
+        let workplace = try Workplace()
+        let secret = Data((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        _ = try workplace.run(["keychain", "set", "key", "signing", "--raw"], input: secret)
+        #expect(try workplace.run(["keychain", "get", "key", "signing"]).output == secret)
+        let answer = try workplace.run(["keychain", "get", "key", "signing", "--json"]).output
+        let fields = try #require(try JSONSerialization.jsonObject(with: answer) as? [String: String])
+        #expect(fields["base64"].flatMap { Data(base64Encoded: $0) } == secret)
+        #expect(fields["utf8"] == nil)
+    }
+
+    @Test func listInJSONIsAnArrayOfItems() throws {
+        let workplace = try Workplace()
+        for account in ["alice", "bob"] {
+            _ = try workplace.run(["keychain", "set", "mail", account], input: Data("x".utf8))
+        }
+        let answer = try workplace.run(["keychain", "list", "--json"]).output
+        let items = try #require(try JSONSerialization.jsonObject(with: answer) as? [[String: Any]])
+        #expect(Set(items.compactMap { $0["account"] as? String }) == ["alice", "bob"])
+        #expect(items.allSatisfy { $0["value"] == nil && $0["base64"] == nil })
+    }
+
+    /// Eight processes that write at once lose nothing and see no half-written item.
+    @Test func manyProcessesStoreAtOnce() throws {
+        let workplace = try Workplace()
+        let script = """
+            for n in 1 2 3 4 5 6 7 8; do (printf "secret $n" | keychain set mail "account $n" || echo failed) & done
+            wait
+            for n in 1 2 3 4 5 6 7 8; do keychain get mail "account $n"; echo; done
+            """
+        let expected = (1...8).map { "secret \($0)\n" }.joined()
+        let outcome = try workplace.shell(script)
+        #expect(outcome.text == expected)
+        #expect(outcome.errors == "")
+    }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import Glibc
+import Testing
+
+/// What happens at a terminal.
+@Suite struct PromptTests {
+    @Test func secretIsTypedTwiceWithoutEcho() throws {
+        let workplace = try Workplace()
+        let terminal = try Pseudoterminal(workplace, ["keychain", "set", "mail", "alice"])
+        try terminal.expect("Secret: ")
+        #expect(!terminal.isEchoing)
+        terminal.type("hunter2\n")
+        try terminal.expect("Secret again: ")
+        #expect(!terminal.isEchoing)
+        let arguments = try Data(contentsOf: URL(fileURLWithPath: "/proc/\(terminal.process)/cmdline"))
+        #expect(!String(decoding: arguments, as: UTF8.self).contains("hunter2"))
+        terminal.type("hunter2\n")
+        #expect(try terminal.finish() == 0)
+        #expect(terminal.isEchoing)
+        #expect(!terminal.screen.contains("hunter2"))
+        #expect(try workplace.run(["keychain", "get", "mail", "alice"]).text == "hunter2")
+    }
+
+    @Test func differentSecretsChangeNothing() throws {
+        let workplace = try Workplace()
+        let terminal = try Pseudoterminal(workplace, ["keychain", "set", "mail", "alice"])
+        try terminal.expect("Secret: ")
+        terminal.type("hunter2\n")
+        try terminal.expect("Secret again: ")
+        terminal.type("hunter3\n")
+        #expect(try terminal.finish() == 1)
+        #expect(terminal.screen.contains("keychain: the two secrets differ: nothing was changed, try again"))
+        #expect(try workplace.run(["keychain", "get", "mail", "alice"]).status == 44)
+    }
+
+    @Test(arguments: [("\u{03}", 128 + SIGINT), ("\u{1C}", 128 + SIGQUIT)])
+    func interruptedPromptPutsTheEchoBack(_ key: String, _ status: Int32) throws {
+        let workplace = try Workplace()
+        let terminal = try Pseudoterminal(workplace, ["keychain", "set", "mail", "alice"])
+        try terminal.expect("Secret: ")
+        terminal.type("hunt" + key)
+        #expect(try terminal.finish() == status)
+        #expect(terminal.isEchoing)
+        #expect(try workplace.run(["keychain", "list"]).text == "")
+    }
+
+    @Test func terminationPutsTheEchoBack() throws {
+        let workplace = try Workplace()
+        let terminal = try Pseudoterminal(workplace, ["keychain", "set", "mail", "alice"])
+        try terminal.expect("Secret: ")
+        kill(terminal.process, SIGTERM)
+        #expect(try terminal.finish() == 128 + SIGTERM)
+        #expect(terminal.isEchoing)
+    }
+
+    @Test func suspendedPromptAsksAgain() throws {
+        let workplace = try Workplace()
+        // Job control needs a shell: the terminal's own session leader cannot be suspended from it.
+        let terminal = try Pseudoterminal(workplace, ["/bin/sh", "-mc", "keychain set mail alice; fg; true"])
+        try terminal.expect("Secret: ")
+        #expect(!terminal.isEchoing)
+        terminal.type("\u{1A}")
+        try terminal.expect("Secret: ")
+        #expect(!terminal.isEchoing)
+        terminal.type("hunter2\n")
+        try terminal.expect("Secret again: ")
+        terminal.type("hunter2\n")
+        #expect(try terminal.finish() == 0)
+        #expect(try workplace.run(["keychain", "get", "mail", "alice"]).text == "hunter2")
+    }
+
+    @Test func endOfInputCancels() throws {
+        let workplace = try Workplace()
+        let terminal = try Pseudoterminal(workplace, ["keychain", "set", "mail", "alice"])
+        try terminal.expect("Secret: ")
+        terminal.type("\u{04}")
+        #expect(try terminal.finish() == 1)
+        #expect(terminal.screen.contains("keychain: canceled at the prompt: nothing was changed"))
+        #expect(terminal.isEchoing)
+    }
+
+    /// The kernel cuts a longer line off without a word.
+    @Test func secretLongerThanATerminalLineIsRefused() throws {
+        let workplace = try Workplace()
+        let terminal = try Pseudoterminal(workplace, ["keychain", "set", "mail", "alice"])
+        try terminal.expect("Secret: ")
+        terminal.type(String(repeating: "x", count: 5_000) + "\n")
+        #expect(try terminal.finish() == 1)
+        #expect(terminal.screen.contains("give a longer secret on standard input"))
+    }
+
+    @Test func standardInputCountsAtATerminalToo() throws {
+        let workplace = try Workplace()
+        let path = workplace.path + "/secret"
+        try Data("hunter2\n".utf8).write(to: URL(fileURLWithPath: path))
+        let terminal = try Pseudoterminal(workplace, ["keychain", "set", "mail", "alice"], redirections: [0: path])
+        #expect(try terminal.finish() == 0)
+        #expect(terminal.screen == "")
+        #expect(try workplace.run(["keychain", "get", "mail", "alice"]).text == "hunter2")
+    }
+
+    @Test func secretOnATerminalEndsItsLine() throws {
+        let workplace = try Workplace()
+        _ = try workplace.run(["keychain", "set", "mail", "alice"], input: Data("hunter2".utf8))
+        let shown = try Pseudoterminal(workplace, ["keychain", "get", "mail", "alice"])
+        #expect(try shown.finish() == 0)
+        #expect(shown.screen == "hunter2\r\n")
+        let bare = try Pseudoterminal(workplace, ["keychain", "get", "mail", "alice", "-n"])
+        #expect(try bare.finish() == 0)
+        #expect(bare.screen == "hunter2")
+    }
+
+    @Test func listIsAlignedOnATerminal() throws {
+        let workplace = try Workplace()
+        for service in ["mail", "a-longer-service"] {
+            _ = try workplace.run(["keychain", "set", service, "alice"], input: Data("x".utf8))
+        }
+        let terminal = try Pseudoterminal(workplace, ["keychain", "list"])
+        #expect(try terminal.finish() == 0)
+        #expect(
+            terminal.screen == "a-longer-service  alice  keychain\r\n" + "mail              alice  keychain\r\n")
+    }
+
+    @Test(arguments: [("erase\n", Int32(0), ""), ("yes\n", 1, "hunter2"), ("\n", 1, "hunter2")])
+    func eraseAsks(_ answer: String, _ status: Int32, _ left: String) throws {
+        let workplace = try Workplace()
+        _ = try workplace.run(["keychain", "set", "mail", "alice"], input: Data("hunter2".utf8))
+        let terminal = try Pseudoterminal(workplace, ["keychain", "erase"])
+        try terminal.expect("Type 'erase' to go on: ")
+        #expect(terminal.isEchoing)
+        terminal.type(answer)
+        #expect(try terminal.finish() == status)
+        #expect(try workplace.run(["keychain", "get", "mail", "alice"]).text == left)
+    }
+
+    @Test func securityAsksUntilBothAreTheSame() throws {
+        let workplace = try Workplace()
+        let terminal = try Pseudoterminal(
+            workplace, ["security", "add-generic-password", "-s", "mail", "-a", "alice", "-w"])
+        for (first, second) in [("one", "two"), ("three", "three")] {
+            try terminal.expect("password data for new item: ")
+            terminal.type(first + "\n")
+            try terminal.expect("retype password for new item: ")
+            terminal.type(second + "\n")
+        }
+        #expect(try terminal.finish() == 0)
+        #expect(terminal.screen.contains("passwords don't match"))
+        #expect(!terminal.screen.contains("three"))
+        #expect(try workplace.run(["keychain", "get", "mail", "alice"]).text == "three")
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+import Testing
+
+@Suite struct TranscriptTests {
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Transcripts"
+
+    @Test(arguments: [
+        "passwords", "groups", "input", "output", "json", "usage", "security-generic", "security-internet",
+        "security-keychain", "security-lines", "places",
+    ])
+    func session(_ name: String) throws {
+        let workplace = try Workplace()
+        let text = try String(contentsOfFile: "\(Self.folder)/\(name).txt", encoding: .utf8)
+        for step in Transcript(text, home: workplace.home).steps {
+            let outcome = try workplace.shell(step.command)
+            let place = Comment(rawValue: "\(name).txt:\(step.line): \(step.command)\n\(outcome.text)\(outcome.errors)")
+            #expect(Transcript.matches(Transcript.lines(outcome.text), step.output), place)
+            #expect(Transcript.matches(Transcript.lines(outcome.errors), step.errors), place)
+            #expect(outcome.status == step.status, place)
+        }
+    }
+
+    @Test func everyTranscriptIsRun() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder).filter { $0.hasSuffix(".txt") }
+        #expect(files.count == 11)
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Keychain
+import KeychainServices
+import KeychainTesting
+import Testing
+
+/// The Swift examples of README.md, run. ``ReadmeTests`` checks that they are the same.
+@Suite struct ReadmeExamples {
+    @Test func appleFunctions() throws {
+        try withTestKeychain { _ in
+            let item: [CFString: Any] = [
+                kSecClass: kSecClassGenericPassword,
+                kSecAttrService: "com.example.mail",
+                kSecAttrAccount: "alice",
+            ]
+            let value: [CFString: Any] = [kSecValueData: Data("correct horse".utf8)]
+            var status = SecItemAdd(item.merging(value) { $1 } as CFDictionary, nil)  // errSecSuccess
+            #expect(status == errSecSuccess)
+
+            var found: CFTypeRef?
+            status = SecItemCopyMatching(item.merging([kSecReturnData: true]) { $1 } as CFDictionary, &found)
+            let secret = found as? Data
+            #expect(status == errSecSuccess)
+            #expect(secret == Data("correct horse".utf8))
+        }
+    }
+
+    @Test func idiomatic() throws {
+        try withTestKeychain { _ in
+            let keychain = Keychain(service: "com.example.mail")
+            try keychain.set("correct horse", for: "alice")
+            let password = try keychain.get(String.self, for: "alice")
+            let launches = try keychain.update(Int.self, for: "launches") { $0 = ($0 ?? 0) + 1 }
+            let accounts = try keychain.items().map(\.account)
+            try keychain.remove("alice")
+            #expect(password == "correct horse")
+            #expect(launches == 1)
+            #expect(accounts == ["alice", "launches"])
+        }
+    }
+
+    @Test func testing() throws {
+        let keychain = Keychain(service: "com.example.mail")
+        func signIn(_ account: String, password: String) throws { try keychain.set(password, for: account) }
+        func resume() throws { _ = try keychain.get(String.self, for: "alice") }
+
+        let world = try TestKeychain()
+        try world.run {
+            try signIn("alice", password: "correct horse")
+            try world.lock()
+            #expect(throws: KeychainError.self) { try resume() }
+        }
+    }
+}

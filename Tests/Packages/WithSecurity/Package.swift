@@ -1,0 +1,23 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A program that says `import Security`, beside packages that test for Apple's framework of that name.
+// X509 is compiled against our module in some builds and not in others, so every program that links
+// it has to link the product `Security` too.
+let certificates = Target.Dependency.product(name: "X509", package: "swift-certificates")
+let tokens = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let security = Target.Dependency.product(name: "Security", package: "swift-keychain")
+
+let package = Package(
+    name: "WithSecurity",
+    dependencies: [
+        .package(name: "swift-keychain", path: "../../.."),
+        .package(url: "https://github.com/apple/swift-certificates.git", from: "1.15.0"),
+        .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.2.0"),
+    ],
+    targets: [
+        .target(name: "Tokens", dependencies: [certificates, tokens]),
+        .executableTarget(name: "ImportsSecurity", dependencies: ["Tokens", security]),
+        .executableTarget(name: "UsesCertificates", dependencies: ["Tokens", security]),
+    ]
+)

@@ -1,0 +1,3 @@
+import Tokens
+
+print("subject \(try await exerciseTokens()), certificate of \(try issueCertificate().count) bytes")

@@ -1,0 +1,54 @@
+import Foundation
+
+/// Random numbers that come again with the same seed (SplitMix64), so that a failure can be repeated.
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
+    package let seed: UInt64
+    private var state: UInt64
+
+    package init(seed: UInt64) {
+        self.seed = seed
+        state = seed
+    }
+
+    /// A new seed for each run, or the one in `KEYCHAIN_TEST_SEED`; failures print it.
+    package init() {
+        let given = ProcessInfo.processInfo.environment["KEYCHAIN_TEST_SEED"].flatMap(UInt64.init)
+        self.init(seed: given ?? UInt64.random(in: 0 ... .max))
+    }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    package mutating func bytes(_ count: Int) -> Data {
+        var bytes = Data(capacity: count + 8)
+        while bytes.count < count { withUnsafeBytes(of: next()) { bytes.append(contentsOf: $0) } }
+        return bytes.prefix(count)
+    }
+
+    package mutating func int(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+
+    /// `original` with bits flipped, bytes overwritten, cut short, extended or moved.
+    package mutating func mutated(_ original: Data) -> Data {
+        var bytes = [UInt8](original)
+        for _ in 0...int(below: 3) {
+            guard !bytes.isEmpty else { return self.bytes(1 + int(below: 100)) }
+            let place = int(below: bytes.count)
+            switch int(below: 6) {
+            case 0, 1: bytes[place] ^= 1 << UInt8(int(below: 8))
+            case 2: bytes[place] = [0, 1, 0x7F, 0x80, 0xFF][int(below: 5)]
+            case 3: bytes.removeSubrange(place...)
+            case 4: bytes.append(contentsOf: self.bytes(1 + int(below: 64)))
+            default:
+                let count = min(1 + int(below: 64), bytes.count - place)
+                let source = int(below: bytes.count - count + 1)
+                bytes.replaceSubrange(place..<(place + count), with: Array(bytes[source..<(source + count)]))
+            }
+        }
+        return Data(bytes)
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import Glibc
+
+/// A run of the `VaultWorker` program: another process that works on a vault and reports on a pipe.
+package final class Worker {
+    private let process: pid_t
+    /// This end of a pair of sockets, of which the worker's end is its standard input and output.
+    private let socket: Int32
+    private var buffered: [UInt8] = []
+    private var exitStatus: Int32?
+
+    /// Starts `VaultWorker`, or `command` in its place, with `arguments`.
+    package init(_ arguments: [String], command: String = Worker.executable) throws {
+        // No other child may inherit either end: it would keep the worker's open after its death.
+        var ends: [Int32] = [0, 0]
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw WorkerError.noSocket(errno: errno) }
+        defer { close(ends[1]) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+
+        let environment = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
+        var argumentPointers = ([command] + arguments).map { strdup($0) } + [nil]
+        var environmentPointers = environment.map { strdup($0) } + [nil]
+        defer { for pointer in argumentPointers + environmentPointers { free(pointer) } }
+        var process: pid_t = 0
+        let status = posix_spawnp(&process, command, &actions, nil, &argumentPointers, &environmentPointers)
+        guard status == 0 else {
+            close(ends[0])
+            throw WorkerError.notStarted(command: command, errno: status)
+        }
+        self.process = process
+        socket = ends[0]
+    }
+
+    deinit {
+        kill()
+        wait()
+        close(socket)
+    }
+
+    /// The program, which is built beside the test bundle.
+    package static let executable: String = {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = max(0, readlink("/proc/self/exe", &buffer, buffer.count))
+        let path = String(decoding: buffer[..<count], as: UTF8.self)
+        return URL(fileURLWithPath: path).deletingLastPathComponent().appendingPathComponent("VaultWorker").path
+    }()
+
+    /// Lets a worker that waits for its cue go on.
+    package func cue() {
+        _ = send(socket, "\n", 1, Int32(MSG_NOSIGNAL))
+    }
+
+    /// The next line the worker prints; nil once it has closed its output.
+    package func readLine() -> String? {
+        while true {
+            if let end = buffered.firstIndex(of: 0x0A) {
+                defer { buffered.removeSubrange(...end) }
+                return String(decoding: buffered[..<end], as: UTF8.self)
+            }
+            guard fill() else { return nil }
+        }
+    }
+
+    /// Waits for at least one byte of output and leaves it there.
+    package func waitForOutput() {
+        if buffered.isEmpty { _ = fill() }
+    }
+
+    /// Everything the worker prints until it closes its output.
+    package func readToEnd() -> [UInt8] {
+        while fill() {}
+        defer { buffered = [] }
+        return buffered
+    }
+
+    /// Everything the worker still prints, by lines.
+    package func remainingLines() -> [String] {
+        String(decoding: readToEnd(), as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    package func kill() {
+        if exitStatus == nil { Glibc.kill(process, SIGKILL) }
+    }
+
+    /// Waits until the process is gone.
+    ///
+    /// - Returns: The exit code, or 128 and the number of the signal.
+    @discardableResult package func wait() -> Int32 {
+        if let exitStatus { return exitStatus }
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7F
+        let code = signal == 0 ? (status >> 8) & 0xFF : 128 + signal
+        exitStatus = code
+        return code
+    }
+
+    private func fill() -> Bool {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(socket, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            buffered.append(contentsOf: chunk[..<count])
+            return true
+        }
+    }
+}
+
+package enum WorkerError: Error {
+    case notStarted(command: String, errno: Int32)
+    case noSocket(errno: Int32)
+}

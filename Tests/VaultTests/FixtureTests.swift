@@ -1,0 +1,140 @@
+import Foundation
+import KeychainModel
+import TestSupport
+import Testing
+import Vault
+
+/// A vault that the first release wrote stays readable.
+///
+/// `Fixtures/v1` was made with `VaultWorker fixture FOLDER`; `Fixtures/v1.json` is what
+/// `Scripts/format-vectors.py --keys` says about it. Neither is ever made again.
+@Suite struct FixtureTests {
+    private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("Fixtures")
+    private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../Scripts/format-vectors.py").standardizedFileURL.path
+
+    /// A copy of the example vault, with the modes that version control does not keep.
+    private static func fixture(in folder: TemporaryFolder) throws -> String {
+        let path = folder.path(of: "vault")
+        try FolderContents(of: fixtures.appendingPathComponent("v1").path).restore(to: path)
+        return path
+    }
+
+    @Test func theExampleOpens() throws {
+        let folder = try TemporaryFolder()
+        let vault = try EmbeddedVault.open(at: Self.fixture(in: folder))
+        let expected = try JSONDecoder().decode(
+            Inventory.self, from: Data(contentsOf: Self.fixtures.appendingPathComponent("v1.json")))
+        let live = expected.items.filter { !$0.tombstone }
+        #expect(live.count == FixtureItems.all.count - 2)
+        #expect(try Inventory.Item.all(in: vault) == live.sorted { $0.identifier < $1.identifier })
+        #expect(try vault.verify(as: .owner).problems.isEmpty)
+
+        for item in FixtureItems.all where item.isSynchronizable == false {
+            var query = ItemQuery(itemClass: item.itemClass, attributes: item.attributes)
+            query.accessGroup = item.accessGroup
+            let found = try vault.items(query, as: FixtureItems.client)
+            let account = item.attributes[.account]
+            if account == .string("deleted") {
+                #expect(found.isEmpty)
+            } else {
+                #expect(found.map(\.value) == [account == .string("changed") ? Data("after".utf8) : item.value])
+                #expect(found.first?.accessControl == item.accessControl)
+            }
+        }
+        _ = try vault.put(.password("new", "item", "value"), as: FixtureItems.client)
+        #expect(try vault.verify(as: .owner).validItems == expected.items.count + 1)
+    }
+
+    /// The second implementation reads what this one wrote, in the past and now, and they agree on
+    /// every byte.
+    @Test func aSecondImplementationAgrees() throws {
+        let folder = try TemporaryFolder()
+        let example = try Self.read(Self.fixture(in: folder))
+        let kept = try Data(contentsOf: Self.fixtures.appendingPathComponent("v1.json"))
+        #expect(example == kept)
+
+        let path = folder.path(of: "fresh")
+        func make() throws -> [Inventory.Item] {
+            let vault = try EmbeddedVault.open(at: path)
+            for item in FixtureItems.all { _ = try vault.add(item, as: FixtureItems.client) }
+            try FixtureItems.change(vault)
+            return try Inventory.Item.all(in: vault)
+        }
+        let written = try make()
+        let read = try JSONDecoder().decode(Inventory.self, from: Self.read(path))
+        #expect(read.items.filter { !$0.tombstone }.sorted { $0.identifier < $1.identifier } == written)
+        #expect(read.items.filter(\.tombstone).map(\.value) == [nil])
+    }
+
+    /// What the script, run with the machine's Python and its `cryptography`, prints about a vault.
+    private static func read(_ path: String) throws -> Data {
+        let python = try Worker([script, "--keys", path], command: "python3")
+        let output = python.readToEnd()
+        #expect(python.wait() == 0, "python3 with the package 'cryptography' is needed; see the error above")
+        return Data(output)
+    }
+}
+
+/// The output of the script.
+private struct Inventory: Decodable {
+    struct Value: Decodable, Equatable {
+        var string: String?
+        var data: String?
+        var number: Int64?
+        var real: Double?
+        var date: Double?
+    }
+
+    struct Item: Decodable, Equatable {
+        var `class`: String
+        var identifier: String
+        var group: String
+        var protection: String
+        var accessControlFlags: UInt64?
+        var synchronizable: Bool
+        var tombstone: Bool
+        var created: Double
+        var modified: Double
+        var attributes: [String: Value]
+        var value: String?
+    }
+
+    var items: [Item]
+}
+
+extension Inventory.Item {
+    fileprivate init(_ item: StoredItem) {
+        self.init(
+            class: item.itemClass.rawValue, identifier: item.identifier.uuidString, group: item.accessGroup,
+            protection: item.accessControl.protection.rawValue, accessControlFlags: item.accessControl.flags?.rawValue,
+            synchronizable: item.isSynchronizable, tombstone: item.isTombstone,
+            created: item.creationDate.timeIntervalSinceReferenceDate,
+            modified: item.modificationDate.timeIntervalSinceReferenceDate,
+            attributes: Dictionary(
+                uniqueKeysWithValues: item.attributes.map { ($0.key.string, Inventory.Value($0.value)) }),
+            value: item.value.map(Self.hex))
+    }
+
+    /// Every live item of `vault`, in the order of identifiers.
+    fileprivate static func all(in vault: EmbeddedVault) throws -> [Self] {
+        try vault.allItems().values.map { Self($0) }.sorted { $0.identifier < $1.identifier }
+    }
+
+    fileprivate static func hex(_ bytes: Data) -> String {
+        bytes.map { String(format: "%02x", $0) }.joined()
+    }
+}
+
+extension Inventory.Value {
+    fileprivate init(_ value: AttributeValue) {
+        switch value {
+        case .string(let string): self.init(string: string)
+        case .data(let data): self.init(data: Inventory.Item.hex(data))
+        case .number(let number): self.init(number: number)
+        case .real(let real): self.init(real: real)
+        case .date(let date): self.init(date: date.timeIntervalSinceReferenceDate)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import TestSupport
+import Testing
+import Vault
+
+/// Each file of a vault in turn holds random bytes or is damaged.
+@Suite(.serialized) struct SoakDamagedFileTests {
+    private let target: FuzzTarget
+
+    init() throws {
+        target = try FuzzTarget()
+    }
+
+    /// The undamaged files open, or the other tests would prove nothing.
+    @Test func theOriginalsOpen() throws {
+        for contents in [target.closed, target.open] {
+            try contents.restore(to: target.path)
+            #expect(try target.probe("the original") == .items(target.originals.count))
+        }
+    }
+
+    @Test(arguments: ["keybag", "device-secret"]) func keyFiles(_ name: String) throws {
+        var random = SeededGenerator()
+        let original = try #require(target.closed[name])
+        for round in 0..<TestScale.count(30, soak: 10_000) {
+            for bytes in [random.bytes(random.int(below: 600)), random.mutated(original)] where bytes != original {
+                var contents = target.closed
+                contents[name] = bytes
+                try contents.restore(to: target.path)
+                let answer = try target.probe("\(name), round \(round), seed \(random.seed)")
+                guard case .refused = answer else {
+                    Issue.record("\(name) was accepted: round \(round), seed \(random.seed)")
+                    continue
+                }
+                // The damaged file is evidence: nothing may be put in its place.
+                #expect(try FolderContents(of: target.path)[name] == bytes)
+            }
+        }
+    }
+
+    @Test func store() throws {
+        var random = SeededGenerator()
+        let original = try #require(target.closed["items.db"])
+        for round in 0..<TestScale.count(100, soak: 10_000) {
+            var contents = target.closed
+            contents["items.db"] = random.mutated(original)
+            try contents.restore(to: target.path)
+            try target.probe("items.db, round \(round), seed \(random.seed)")
+            if round % 4 == 0 {
+                contents["items.db"] =
+                    (round % 8 == 0 ? original.prefix(100) : Data()) + random.bytes(random.int(below: 20_000))
+                try contents.restore(to: target.path)
+                try target.probe("random items.db, round \(round), seed \(random.seed)")
+            }
+        }
+    }
+
+    /// Damage where it does the most: in the pages' headers and cell pointers.
+    @Test func storeStructure() throws {
+        var random = SeededGenerator()
+        let original = try #require(target.closed["items.db"])
+        for round in 0..<TestScale.count(60, soak: 10_000) {
+            var bytes = original
+            for _ in 0...random.int(below: 4) {
+                let page = random.int(below: original.count / 4096)
+                let place = page * 4096 + (page == 0 && random.int(below: 2) == 0 ? 0 : 100 * (page == 0 ? 1 : 0))
+                bytes[place + random.int(below: 60)] = UInt8(truncatingIfNeeded: random.next())
+            }
+            var contents = target.closed
+            contents["items.db"] = bytes
+            try contents.restore(to: target.path)
+            try target.probe("structure of items.db, round \(round), seed \(random.seed)")
+        }
+    }
+
+    @Test func log() throws {
+        var random = SeededGenerator()
+        let original = try #require(target.open["items.db-wal"])
+        for round in 0..<TestScale.count(60, soak: 10_000) {
+            var contents = target.open
+            contents["items.db-shm"] =
+                random.int(below: 3) == 0 ? random.mutated(contents["items.db-shm"] ?? Data()) : nil
+            contents["items.db-wal"] =
+                round % 10 == 0 ? random.bytes(random.int(below: 20_000)) : random.mutated(original)
+            try contents.restore(to: target.path)
+            try target.probe("items.db-wal, round \(round), seed \(random.seed)", mayBeOld: true)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Glibc
+import TestSupport
+import Vault
+
+/// What tests run as another process. Reports on standard output; each job is described where it is.
+@main struct VaultWorker {
+    static func main() {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        guard arguments.count >= 2 else { exit(64) }
+        let path = arguments[1]
+        let numbers = arguments.dropFirst(2).compactMap(UInt64.init)
+        do {
+            switch arguments[0] {
+            case "join": try join(path, name: arguments[2])
+            case "contend": try contend(path, numbers.map(Int.init))
+            case "churn": try churn(path, rounds: Int(numbers[0]))
+            case "write": try write(path, seed: numbers[0])
+            case "create": try create(path)
+            case "erase": try erase(path)
+            case "fill": try fill(path)
+            case "fill-limited": try fillLimited(path, bytes: numbers[0])
+            case "reopen": try reopen(path)
+            case "create-with-umask": try create(path, umask: UInt32(numbers[0]))
+            case "open-as": try open(path, as: UInt32(numbers[0]))
+            case "fixture": try writeFixture(path)
+            default: exit(64)
+            }
+        } catch {
+            report("error \(error)")
+            exit(1)
+        }
+    }
+
+    /// Prints a line at once.
+    static func report(_ line: String) {
+        emit(line + "\n")
+    }
+
+    static func emit(_ text: String) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(1, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { exit(65) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Says that this process is ready, and waits until the test gives the cue.
+    static func waitForCue() {
+        report("ready")
+        _ = readLine()
+    }
+}
