@@ -50,18 +50,19 @@ let package = Package(
         .target(name: "Items", dependencies: ["KeychainModel", "Sealing", sqlite, sqliteC], swiftSettings: strict),
         .target(name: "Certificates", dependencies: [asn1, crypto], swiftSettings: strict),
         .target(name: "Access", dependencies: ["KeychainModel"], swiftSettings: strict),
+        .target(name: "VaultInterface", dependencies: ["Access", "KeychainModel"], swiftSettings: strict),
         .target(
             name: "Vault",
             dependencies: [
                 "Access", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing",
-                "SecureMemory", crypto,
+                "SecureMemory", "VaultInterface", crypto,
             ],
             swiftSettings: strict),
 
-        // Apple's names.
+        // Apple's names. They link the engine and do not import it (see VaultEngine).
         .target(
             name: "KeychainServices",
-            dependencies: ["Access", "Certificates", "KeychainModel", "Vault", crypto],
+            dependencies: ["Access", "Certificates", "KeychainModel", "Vault", "VaultInterface", crypto],
             swiftSettings: strict),
         .target(name: "Security", dependencies: ["KeychainServices"], swiftSettings: strict),
 

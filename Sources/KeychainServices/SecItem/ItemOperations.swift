@@ -1,7 +1,7 @@
 import Access
 import Foundation
 import KeychainModel
-import Vault
+import VaultInterface
 
 /// The four SecItem functions on the vault of the running task.
 enum ItemOperations {

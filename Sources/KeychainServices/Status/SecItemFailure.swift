@@ -1,4 +1,4 @@
-import Vault
+import VaultInterface
 
 /// Why a SecItem call does not do what it was asked: the status it returns.
 struct SecItemFailure: Error, Equatable {

@@ -1,4 +1,4 @@
-import Vault
+import VaultInterface
 
 extension VaultError {
     /// The status with which Apple's functions report this error.

@@ -24,13 +24,20 @@ package enum ProcessVault {
             if let open = state.vault {
                 vault = open
             } else {
-                vault = try EmbeddedVault.open(at: defaultPath())
+                vault = try engine().openVault(at: defaultPath())
                 state.vault = vault
             }
             let client = state.client ?? environmentClient()
             state.client = client
             return VaultSession(vault: vault, client: client)
         }
+    }
+
+    private static func engine() throws(VaultError) -> any VaultEngine.Type {
+        guard let engine = NSClassFromString("Vault.EmbeddedVault") as? any VaultEngine.Type else {
+            throw .unusableVault(reason: "this program was linked without the vault engine; link it anew")
+        }
+        return engine
     }
 
     /// Declares who this process is; the first group is where its new items go.
