@@ -1,15 +1,26 @@
 #!/bin/bash
-# Builds the benchmarks in release mode, measures everything in one run and prints a Markdown table.
+# Builds the benchmarks in release mode, measures everything in one run and prints a page in Markdown.
 #
-#   run.sh [--quick]
+#   run.sh [--quick] [--save]
 #
-# --quick leaves out the vault with a million items. Filled vaults are kept in $KEYCHAIN_BENCHMARK_CACHE
-# (/tmp/keychain-benchmark by default) for the next run, as long as the engine's sources stay the same.
+# --quick leaves out the vault with a million items; --save writes RESULTS.md. Filled vaults are kept in
+# $KEYCHAIN_BENCHMARK_CACHE (/tmp/keychain-benchmark by default) for the next run, as long as the engine's
+# sources stay the same.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 sizes=(1000 100000 1000000)
-[ "${1:-}" = --quick ] && sizes=(1000 100000)
+save=false
+for option in "$@"; do
+    case $option in
+        --quick) sizes=(1000 100000) ;;
+        --save) save=true ;;
+        *)
+            echo "usage: run.sh [--quick] [--save]" >&2
+            exit 64
+            ;;
+    esac
+done
 
 # A higher priority makes the numbers steadier and needs root.
 steady() {
@@ -54,7 +65,7 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
     for turn in 1 2 3; do
         for count in 100 10000; do
             for kind in lookup store; do
-                per_round=50
+                per_round=20
                 [ $kind$count = store10000 ] && per_round=1
                 echo -n "gnome.$kind.$count	"
                 steady $compare/secret-session.sh "$work/gnome-$count" \
@@ -69,15 +80,16 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
     cp -r "$cache/1000" "$work/vault"
     export KEYCHAIN_HOME="$work/vault" GNUPGHOME="$work/pass/gnupg" PASSWORD_STORE_DIR="$work/pass/store"
     steady $compare/secret-session.sh "$work/gnome-100" /usr/bin/python3 $compare/processes.py 40 \
-        process.true echo . -- \
-        process.keychain "$bin/keychain" get $service $account -- \
-        process.secret-tool secret-tool lookup service $service account $account -- \
-        process.pass pass show $service/$account
+        echo echo . -- \
+        keychain "$bin/keychain" get $service $account -- \
+        secret-tool secret-tool lookup service $service account $account -- \
+        pass pass show $service/$account
     steady $compare/secret-session.sh "$work/gnome-keyring-python" bash -c '
         /usr/bin/python3 -c "import keyring; keyring.set_password(\"$1\", \"$2\", \"0\" * 32)"
         shift 2
         exec "$@"' set $service $account /usr/bin/python3 $compare/processes.py 10 \
-        process.python-keyring /usr/bin/keyring get $service $account
+        python-keyring /usr/bin/keyring get $service $account
 } >"$results"
 
+if $save; then exec >Benchmarks/RESULTS.md; fi
 Benchmarks/table.py "$results" "${sizes[@]}"

@@ -7,6 +7,6 @@ set -euo pipefail
 export GNUPGHOME="$1/gnupg" PASSWORD_STORE_DIR="$1/store"
 mkdir -p "$GNUPGHOME"
 chmod 700 "$GNUPGHOME"
-gpg --batch --quiet --pinentry-mode loopback --passphrase '' --quick-generate-key benchmark rsa3072 default never
+gpg --batch --quiet --pinentry-mode loopback --passphrase '' --quick-generate-key benchmark default default never
 pass init benchmark >/dev/null
 printf '%032d\n' 0 | pass insert -e com.example.service-0/user-0@example.com >/dev/null

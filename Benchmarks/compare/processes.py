@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Times whole processes, taking turns, and prints the median and the best of each in microseconds.
+"""Times whole processes, taking turns, and prints the median and the best of each in microseconds: of the
+time that passes as `process.NAME`, and of the process's own processor time as `processor.NAME`.
 
 processes.py ROUNDS NAME COMMAND [-- NAME COMMAND]...
 
@@ -31,25 +32,26 @@ def run(command):
     size = 0
     while chunk := os.read(read_end, 4096):
         size += len(chunk)
-    _, status = os.waitpid(process, 0)
+    _, status, usage = os.wait4(process, 0)
     elapsed = time.perf_counter() - start
     os.close(read_end)
-    return elapsed, status, size
+    return elapsed, usage.ru_utime + usage.ru_stime, status, size
 
 
 def main():
     rounds = int(sys.argv[1])
     contenders = list(commands(sys.argv[2:]))
-    times = {name: [] for name, _ in contenders}
+    times = {f"{kind}.{name}": [] for name, _ in contenders for kind in ("process", "processor")}
     for turn in range(-2, rounds):
         for name, command in contenders:
-            elapsed, status, size = run(command)
+            elapsed, processor, status, size = run(command)
             if status != 0 or size == 0:
                 sys.exit(f"{name} failed with status {status} and {size} bytes")
             if turn >= 0:
-                times[name].append(elapsed * 1e6)
-    for name, elapsed in times.items():
-        print(f"{name}\t{statistics.median(elapsed):.1f}\t{min(elapsed):.1f}")
+                times[f"process.{name}"].append(elapsed * 1e6)
+                times[f"processor.{name}"].append(processor * 1e6)
+    for name, values in times.items():
+        print(f"{name}\t{statistics.median(values):.1f}\t{min(values):.1f}")
 
 
 main()

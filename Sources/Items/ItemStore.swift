@@ -4,30 +4,29 @@ import KeychainModel
 
 /// The rows of a vault in SQLite: it knows digests and sealed bytes, and no key.
 package final class ItemStore: Sendable {
-    private let writer: DatabaseQueue
+    private let writer: WriterConnection
     /// Nil for a store in memory, whose one connection reads too.
     private let readers: ReaderPool?
 
-    private init(_ writer: DatabaseQueue, readers: ReaderPool?) {
+    private init(_ writer: WriterConnection, readers: ReaderPool?) {
         self.writer = writer
         self.readers = readers
     }
 
-    /// The store in the file at `path`, which exists and is empty or holds a store.
-    package static func open(path: String) throws(StoreError) -> ItemStore {
-        do {
-            let writer = try DatabaseQueue(path: path, configuration: configuration())
-            try writer.inDatabase(startLog)
-            return ItemStore(
-                writer,
-                readers: ReaderPool(limit: readerLimit) {
-                    var readOnly = configuration()
-                    readOnly.readonly = true
-                    return try DatabaseQueue(path: path, configuration: readOnly)
-                })
-        } catch {
-            throw StoreError(error)
-        }
+    /// The store in the file at `path`, which exists and is empty or holds a store. Connections are made
+    /// when they are needed: a program that reads one item needs one.
+    package static func open(path: String) -> ItemStore {
+        ItemStore(
+            WriterConnection {
+                let connection = try DatabaseQueue(path: path, configuration: configuration())
+                try connection.inDatabase(startLog)
+                return connection
+            },
+            readers: ReaderPool(limit: readerLimit) {
+                var readOnly = configuration()
+                readOnly.readonly = true
+                return try DatabaseQueue(path: path, configuration: readOnly)
+            })
     }
 
     /// Makes every write go through the log and wait for the disk.
@@ -43,7 +42,8 @@ package final class ItemStore: Sendable {
     /// A store in memory that nobody else sees.
     package static func inMemory() throws(StoreError) -> ItemStore {
         do {
-            return ItemStore(try DatabaseQueue(configuration: configuration()), readers: nil)
+            let connection = try DatabaseQueue(configuration: configuration())
+            return ItemStore(WriterConnection { connection }, readers: nil)
         } catch {
             throw StoreError(error)
         }
@@ -78,7 +78,7 @@ package final class ItemStore: Sendable {
     }
 
     private func withConnection<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        guard let readers else { return try writer.unsafeRead(body) }
+        guard let readers else { return try writer.connection().unsafeRead(body) }
         return try readers.read(body)
     }
 
@@ -86,7 +86,7 @@ package final class ItemStore: Sendable {
     ///
     /// - Throws: ``StoreError/otherKeybag`` when the rows do not belong to `keybag`.
     package func write<Result>(under keybag: UUID? = nil, _ body: (Writer) throws -> Result) throws -> Result {
-        try writer.write { database in
+        try writer.connection().write { database in
             if let keybag, try Schema.keybagIdentifier(in: database) != keybag { throw StoreError.otherKeybag }
             return try body(Writer(database: database, keybag: keybag))
         }
@@ -106,7 +106,7 @@ package final class ItemStore: Sendable {
     /// A number that changes when another connection, of this or another process, has committed.
     package func dataVersion() throws(StoreError) -> Int64 {
         do {
-            return try writer.unsafeRead {
+            return try writer.connection().unsafeRead {
                 try Int64.fetchOne($0.cachedStatement(sql: "PRAGMA data_version")) ?? 0
             }
         } catch {

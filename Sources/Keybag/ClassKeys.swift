@@ -16,7 +16,8 @@ package final class ClassKeys: Sendable {
     private struct State {
         var keybag: Keybag
         var lockState: LockState
-        var available: [ProtectionClass: Pair]
+        /// The keys that were unwrapped since they became available: most programs use one class.
+        var unwrapped: [ProtectionClass: Pair]
     }
 
     private let enclave: any Enclave
@@ -29,10 +30,9 @@ package final class ClassKeys: Sendable {
     /// Opens `keybag` in the unlocked state.
     package init(_ keybag: Keybag, in enclave: any Enclave) throws(KeybagError) {
         self.enclave = enclave
-        let opened = try Self.open(keybag, in: enclave, state: .unlocked)
-        guard let always = opened[.always] else { throw .noClassKey(.always) }
-        indexKey = Self.derive(from: always.classKey, context: "swift-keychain/v1/index")
-        state = Mutex(State(keybag: keybag, lockState: .unlocked, available: opened))
+        let always = try keybag.unwrapKey(for: .always, in: enclave)
+        indexKey = Self.derive(from: always, context: "swift-keychain/v1/index")
+        state = Mutex(State(keybag: keybag, lockState: .unlocked, unwrapped: [:]))
     }
 
     package var keybag: Keybag { state.withLock { $0.keybag } }
@@ -60,16 +60,19 @@ package final class ClassKeys: Sendable {
 
     private func pair(for protection: ProtectionClass) throws(KeybagError) -> Pair {
         try state.withLock { state throws(KeybagError) in
-            if let pair = state.available[protection] { return pair }
-            throw state.keybag.wrappedKeys[protection] == nil ? .noClassKey(protection) : .locked(protection)
+            if let pair = state.unwrapped[protection] { return pair }
+            guard state.keybag.wrappedKeys[protection] != nil else { throw .noClassKey(protection) }
+            guard state.lockState.permits(protection.availability) else { throw .locked(protection) }
+            let pair = try unwrap(protection, from: state.keybag)
+            state.unwrapped[protection] = pair
+            return pair
         }
     }
 
-    /// Moves to `lockState`: keys that it does not permit are wiped, keys that it permits are unwrapped
-    /// anew.
-    package func enter(_ lockState: LockState) throws(KeybagError) {
-        try state.withLock { state throws(KeybagError) in
-            state.available = try Self.open(state.keybag, in: enclave, state: lockState)
+    /// Moves to `lockState`: keys that it does not permit are wiped.
+    package func enter(_ lockState: LockState) {
+        state.withLock { state in
+            state.unwrapped = state.unwrapped.filter { lockState.permits($0.key.availability) }
             state.lockState = lockState
         }
     }
@@ -89,23 +92,17 @@ package final class ClassKeys: Sendable {
             } else {
                 state.keybag.destroyKey(for: .whenPasscodeSetThisDeviceOnly)
             }
-            state.available = try Self.open(state.keybag, in: enclave, state: state.lockState)
+            state.unwrapped[.whenPasscodeSetThisDeviceOnly] = nil
         }
     }
 
-    private static func open(
-        _ keybag: Keybag, in enclave: any Enclave, state: LockState
-    ) throws(KeybagError) -> [ProtectionClass: Pair] {
-        var opened: [ProtectionClass: Pair] = [:]
-        for protection in keybag.wrappedKeys.keys where state.permits(protection.availability) {
-            let classKey = try keybag.unwrapKey(for: protection, in: enclave)
-            let derived = derive(from: classKey, context: "swift-keychain/v1/metadata")
-            guard let metadataKey = try? derived.withUnsafeBytes({ try LockedBytes(copying: $0) }) else {
-                throw .memoryUnavailable
-            }
-            opened[protection] = Pair(classKey: classKey, metadataKey: metadataKey)
+    private func unwrap(_ protection: ProtectionClass, from keybag: Keybag) throws(KeybagError) -> Pair {
+        let classKey = try keybag.unwrapKey(for: protection, in: enclave)
+        let derived = Self.derive(from: classKey, context: "swift-keychain/v1/metadata")
+        guard let metadataKey = try? derived.withUnsafeBytes({ try LockedBytes(copying: $0) }) else {
+            throw .memoryUnavailable
         }
-        return opened
+        return Pair(classKey: classKey, metadataKey: metadataKey)
     }
 
     /// HKDF-SHA256 (RFC 5869) without salt: the class key is already uniformly random.

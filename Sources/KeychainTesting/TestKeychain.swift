@@ -95,32 +95,18 @@ public final class TestKeychain: Sendable {
     }
 
     /// Locks the device: items that are accessible 'when unlocked' become unavailable.
-    ///
-    /// - Throws: ``TestKeychainError`` when there is no memory for keys.
-    public func lock() throws(TestKeychainError) {
-        try enter(vault.lockState == .beforeFirstUnlock ? .beforeFirstUnlock : .locked)
+    public func lock() {
+        vault.enter(vault.lockState == .beforeFirstUnlock ? .beforeFirstUnlock : .locked)
     }
 
     /// Unlocks the device.
-    ///
-    /// - Throws: ``TestKeychainError`` when there is no memory for keys.
-    public func unlock() throws(TestKeychainError) {
-        try enter(.unlocked)
+    public func unlock() {
+        vault.enter(.unlocked)
     }
 
     /// Starts the device anew: until ``unlock()`` only items that are accessible 'always' are available.
-    ///
-    /// - Throws: ``TestKeychainError`` when there is no memory for keys.
-    public func reboot() throws(TestKeychainError) {
-        try enter(.beforeFirstUnlock)
-    }
-
-    private func enter(_ state: KeychainModel.LockState) throws(TestKeychainError) {
-        do {
-            try vault.enter(state)
-        } catch {
-            throw TestKeychainError(reason: "cannot change the lock state: \(error)")
-        }
+    public func reboot() {
+        vault.enter(.beforeFirstUnlock)
     }
 
     /// Whether the device has a passcode.

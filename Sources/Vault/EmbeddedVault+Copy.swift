@@ -8,15 +8,17 @@ extension EmbeddedVault {
         _ query: ItemQuery, includingValues: Bool, as client: Client
     ) throws(VaultError) -> [StoredItem] {
         let authorization = try authorize(.copy, query.itemClass, query.accessGroup, client)
-        let found =
-            if query.itemClass == .identity {
-                try identities(query, authorization, includingValues: includingValues)
-            } else {
-                try reading { reader, keybag in
-                    try self.items(query, authorization, includingValues: includingValues, in: reader, keybag).map(
-                        \.item)
+        let found = try performing(query.authentication, as: client) { presence in
+            try self.reading { reader, keybag in
+                if query.itemClass == .identity {
+                    return try self.identities(
+                        query, authorization, presence, includingValues: includingValues, in: reader, keybag)
                 }
+                return try self.items(
+                    query, authorization, presence, includingValues: includingValues, in: reader, keybag
+                ).map(\.item)
             }
+        }
         guard !found.isEmpty else { throw .itemNotFound }
         return found
     }
@@ -29,12 +31,11 @@ extension EmbeddedVault {
 
     /// The items that `query` finds, opened and, where they ask for a person, authenticated.
     func items(
-        _ query: ItemQuery, _ authorization: Authorization, includingValues: Bool,
+        _ query: ItemQuery, _ authorization: Authorization, _ presence: PresenceCheck, includingValues: Bool,
         in reader: ItemStore.Reader, _ keybag: OpenedKeybag
     ) throws -> [Found] {
         if query.limit == 0 { return [] }
         let plan = try SearchPlan(query, authorization: authorization, keybag: keybag)
-        var presence = PresenceCheck(query.authentication, client: authorization.client, authenticator: authenticator)
         let filter = filterEvaluator(for: query, authorization, in: reader, keybag)
         var found: [Found] = []
         try reader.forEach(plan.search, includingCiphertext: includingValues || filter.needsValue) { row in
@@ -64,7 +65,7 @@ extension EmbeddedVault {
             issuers: IssuerChain { subject in
                 let issuers = ItemQuery(
                     itemClass: .certificate, attributes: [.subject: .data(subject)], synchronizable: .any)
-                return try self.items(issuers, authorization, includingValues: true, in: reader, keybag)
+                return try self.items(issuers, authorization, PresenceCheck(issuers.authentication), includingValues: true, in: reader, keybag)
                     .compactMap(\.item.value)
             })
     }

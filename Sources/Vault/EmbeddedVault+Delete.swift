@@ -7,16 +7,17 @@ import KeychainModel
 extension EmbeddedVault {
     package func delete(_ query: ItemQuery, as client: Client) throws(VaultError) -> Int {
         let authorization = try authorize(.delete, query.itemClass, query.accessGroup, client)
-        if query.itemClass == .identity { return try deleteIdentities(query, authorization) }
-        let deleted = try writing { writer, keybag in
-            let rows = try self.rowsToDelete(query, authorization, in: writer.reader, keybag)
-            guard !rows.isEmpty else { throw VaultError.itemNotFound }
-            for row in rows {
-                try self.remove(row, opened: try? keybag.openMetadata(of: row), in: writer, keybag)
+        return try performing(query.authentication, as: client) { presence in
+            if query.itemClass == .identity { return try self.deleteIdentities(query, authorization, presence) }
+            return try self.writing { writer, keybag in
+                let rows = try self.rowsToDelete(query, authorization, in: writer.reader, keybag)
+                guard !rows.isEmpty else { throw VaultError.itemNotFound }
+                for row in rows {
+                    try self.remove(row, opened: try? keybag.openMetadata(of: row), in: writer, keybag)
+                }
+                return rows.count
             }
-            return rows.count
         }
-        return deleted
     }
 
     /// Deletion needs no key where digests decide what is meant, so that locked and damaged items can

@@ -8,12 +8,8 @@ extension EmbeddedVault {
     package var lockState: LockState { currentKeybag.keys.lockState }
 
     /// Moves to `lockState`; see ``ClassKeys/enter(_:)``.
-    package func enter(_ lockState: LockState) throws(VaultError) {
-        do {
-            try currentKeybag.keys.enter(lockState)
-        } catch {
-            throw VaultError(error)
-        }
+    package func enter(_ lockState: LockState) {
+        currentKeybag.keys.enter(lockState)
     }
 
     package var hasPasscodeClass: Bool { currentKeybag.keys.hasPasscodeClass }
@@ -23,10 +19,13 @@ extension EmbeddedVault {
     package func setPasscodeClass(present: Bool) throws(VaultError) {
         do {
             try currentKeybag.keys.setPasscodeClass(present: present)
+            if !present { try deleteItemsOfPasscodeClass() }
         } catch {
             throw VaultError(error)
         }
-        guard !present else { return }
+    }
+
+    private func deleteItemsOfPasscodeClass() throws {
         try writing { writer, keybag in
             var lost: [ItemRow] = []
             try writer.reader.forEachRow { row in

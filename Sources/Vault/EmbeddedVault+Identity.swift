@@ -7,30 +7,29 @@ import Sealing
 /// Identities: a private key and a certificate with the same public key, seen as one.
 extension EmbeddedVault {
     func identities(
-        _ query: ItemQuery, _ authorization: Authorization, includingValues: Bool
-    ) throws(VaultError) -> [StoredItem] {
+        _ query: ItemQuery, _ authorization: Authorization, _ presence: PresenceCheck, includingValues: Bool,
+        in reader: ItemStore.Reader, _ keybag: OpenedKeybag
+    ) throws -> [StoredItem] {
         if query.limit == 0 { return [] }
-        return try reading { reader, keybag in
-            var found: [StoredItem] = []
-            for pair in try self.pairs(query, authorization, in: reader, keybag) {
-                var identity = pair.certificate.item
-                identity.itemClass = .identity
-                identity.attributes = pair.key.item.attributes.merging(pair.certificate.item.attributes) { $1 }
-                identity.identityKey = .init(
-                    identifier: pair.key.item.identifier, attributes: pair.key.item.attributes,
-                    value: pair.key.item.value)
-                found.append(identity)
-                if let limit = query.limit, found.count >= limit { break }
-            }
-            return found
+        var found: [StoredItem] = []
+        for pair in try pairs(query, authorization, presence, in: reader, keybag) {
+            var identity = pair.certificate.item
+            identity.itemClass = .identity
+            identity.attributes = pair.key.item.attributes.merging(pair.certificate.item.attributes) { $1 }
+            identity.identityKey = .init(
+                identifier: pair.key.item.identifier, attributes: pair.key.item.attributes,
+                value: pair.key.item.value)
+            found.append(identity)
+            if let limit = query.limit, found.count >= limit { break }
         }
+        return found
     }
 
     /// Deletes the certificates of the identities found, and each key that no other certificate refers
     /// to.
-    func deleteIdentities(_ query: ItemQuery, _ authorization: Authorization) throws(VaultError) -> Int {
+    func deleteIdentities(_ query: ItemQuery, _ authorization: Authorization, _ presence: PresenceCheck) throws -> Int {
         try writing { writer, keybag in
-            let pairs = try self.pairs(query, authorization, in: writer.reader, keybag)
+            let pairs = try self.pairs(query, authorization, presence, in: writer.reader, keybag)
             guard !pairs.isEmpty else { throw VaultError.itemNotFound }
             for row in Self.distinct(pairs.map(\.certificate.row)) {
                 try self.remove(row, opened: nil, in: writer, keybag)
@@ -38,7 +37,7 @@ extension EmbeddedVault {
             for row in Self.distinct(pairs.map(\.key.row)) {
                 guard let key = pairs.first(where: { $0.key.row == row })?.key.item,
                     let label = key.attributes[.applicationLabel],
-                    try self.certificates(withKeyHash: label, authorization, in: writer.reader, keybag).isEmpty
+                    try self.certificates(withKeyHash: label, authorization, presence, in: writer.reader, keybag).isEmpty
                 else { continue }
                 try self.remove(row, opened: key, in: writer, keybag)
             }
@@ -52,7 +51,7 @@ extension EmbeddedVault {
     }
 
     private func pairs(
-        _ query: ItemQuery, _ authorization: Authorization, in reader: ItemStore.Reader,
+        _ query: ItemQuery, _ authorization: Authorization, _ presence: PresenceCheck, in reader: ItemStore.Reader,
         _ keybag: OpenedKeybag
     ) throws -> [Pair] {
         // What certificate and key both have, an identity takes from its certificate.
@@ -64,14 +63,14 @@ extension EmbeddedVault {
         let keyAttributes = query.attributes.filter { certificateSchema[$0.key] == nil }
 
         var pairs: [Pair] = []
-        for certificate in try items(certificateQuery, authorization, includingValues: true, in: reader, keybag) {
+        for certificate in try items(certificateQuery, authorization, presence, includingValues: true, in: reader, keybag) {
             guard let hash = certificate.item.attributes[.publicKeyHash] else { continue }
             var keyQuery = ItemQuery(itemClass: .key, attributes: keyAttributes, authentication: query.authentication)
             keyQuery.attributes[.applicationLabel] = hash
             keyQuery.attributes[.isPrivate] = .number(1)
             keyQuery.accessGroup = query.accessGroup
             keyQuery.synchronizable = query.synchronizable
-            for key in try items(keyQuery, authorization, includingValues: true, in: reader, keybag) {
+            for key in try items(keyQuery, authorization, presence, includingValues: true, in: reader, keybag) {
                 pairs.append(Pair(certificate: certificate, key: key))
             }
         }
@@ -79,12 +78,13 @@ extension EmbeddedVault {
     }
 
     private func certificates(
-        withKeyHash hash: AttributeValue, _ authorization: Authorization, in reader: ItemStore.Reader,
+        withKeyHash hash: AttributeValue, _ authorization: Authorization, _ presence: PresenceCheck,
+        in reader: ItemStore.Reader,
         _ keybag: OpenedKeybag
     ) throws -> [Found] {
         let query = ItemQuery(
             itemClass: .certificate, attributes: [.publicKeyHash: hash], synchronizable: .any)
-        return try items(query, authorization, includingValues: false, in: reader, keybag)
+        return try items(query, authorization, presence, includingValues: false, in: reader, keybag)
     }
 
     private static func distinct(_ rows: [ItemRow]) -> [ItemRow] {

@@ -60,15 +60,14 @@ extension EmbeddedVault {
 
     package func verify(as client: Client) throws(VaultError) -> IntegrityReport {
         _ = try authorize(.status, nil, nil, client)
-        var report = IntegrityReport(validItems: 0, lockedItems: 0, problems: [])
-        do {
-            report.problems = try store.structuralProblems()
-        } catch {
-            throw VaultError(error)
+        return try performing(as: client) { _ in
+            try self.verifyRows(IntegrityReport(validItems: 0, lockedItems: 0, problems: store.structuralProblems()))
         }
-        let partial = report
-        return try reading { reader, keybag in
-            var report = partial
+    }
+
+    private func verifyRows(_ structure: IntegrityReport) throws -> IntegrityReport {
+        try reading { reader, keybag in
+            var report = structure
             try reader.forEachRow { row in
                 do {
                     let row = try row.get()

@@ -11,7 +11,13 @@ extension EmbeddedVault {
         let authorization = try authorize(.add, item.itemClass, item.accessGroup, client)
         try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
         let stored = try storedForm(of: item, authorization)
-        return try writing { writer, keybag in
+        return try performing(as: client) { _ in
+            try self.insertNew(stored)
+        }
+    }
+
+    private func insertNew(_ stored: StoredItem) throws -> StoredItem {
+        try writing { writer, keybag in
             // Whether the class key is there is decided before uniqueness: adding an existing item to a
             // locked vault is refused for the lock.
             try keybag.keys.checkAvailable(stored.accessControl.protection)
@@ -25,14 +31,17 @@ extension EmbeddedVault {
         let authorization = try authorize(.put, item.itemClass, item.accessGroup, client)
         try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
         let stored = try storedForm(of: item, authorization)
-        return try writing { writer, keybag in
+        return try performing(item.authentication, as: client) { try self.insertOrUpdate(stored, $0) }
+    }
+
+    private func insertOrUpdate(_ stored: StoredItem, _ presence: PresenceCheck) throws -> StoredItem {
+        try writing { writer, keybag in
             try keybag.keys.checkAvailable(stored.accessControl.protection)
             guard let existing = try self.liveItem(withPrimaryKeyOf: stored, in: writer, keybag) else {
                 try self.makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
                 try self.insert(stored, in: writer, keybag)
                 return stored
             }
-            var presence = PresenceCheck(item.authentication, client: client, authenticator: self.authenticator)
             guard try presence.permits(existing.item) else { throw VaultError.itemNotFound }
             var updated = existing.item
             updated.attributes.merge(stored.attributes) { $1 }
@@ -50,18 +59,25 @@ extension EmbeddedVault {
         let authorization = try authorize(.exchange, item.itemClass, item.accessGroup, client)
         try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
         let stored = try storedForm(of: item, authorization)
-        return try writing { writer, keybag in
+        return try performing(item.authentication, as: client) {
+            try self.compareAndSwap(stored, expecting: expected, $0)
+        }
+    }
+
+    private func compareAndSwap(
+        _ stored: StoredItem, expecting expected: Data?, _ presence: PresenceCheck
+    ) throws -> Bool {
+        try writing { writer, keybag in
             try keybag.keys.checkAvailable(stored.accessControl.protection)
             guard let existing = try self.liveItem(withPrimaryKeyOf: stored, in: writer, keybag) else {
-                guard expected == nil, item.value != nil else { return false }
+                guard expected == nil, stored.value != nil else { return false }
                 try self.makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
                 try self.insert(stored, in: writer, keybag)
                 return true
             }
-            var presence = PresenceCheck(item.authentication, client: client, authenticator: self.authenticator)
             guard try presence.permits(existing.item) else { return false }
             guard let expected, isEqualInConstantTime(existing.item.value ?? Data(), expected) else { return false }
-            guard let value = item.value else {
+            guard let value = stored.value else {
                 try self.remove(existing.row, opened: existing.item, in: writer, keybag)
                 return true
             }
@@ -83,15 +99,17 @@ extension EmbeddedVault {
             throw .unsupported(reason: "an identity is changed through its certificate or its key")
         }
         try checkSize(changes.value)
-        return try writing { writer, keybag in
-            let found = try self.items(
-                query, authorization, includingValues: true, in: writer.reader, keybag)
-            guard !found.isEmpty else { throw VaultError.itemNotFound }
-            for match in found {
-                let updated = try self.applied(changes, to: match.item)
-                try self.replace(match, with: updated, in: writer, keybag)
+        return try performing(query.authentication, as: client) { presence in
+            try self.writing { writer, keybag in
+                let found = try self.items(
+                    query, authorization, presence, includingValues: true, in: writer.reader, keybag)
+                guard !found.isEmpty else { throw VaultError.itemNotFound }
+                for match in found {
+                    let updated = try self.applied(changes, to: match.item)
+                    try self.replace(match, with: updated, in: writer, keybag)
+                }
+                return found.count
             }
-            return found.count
         }
     }
 

@@ -71,19 +71,32 @@ package final class EmbeddedVault: Vault {
         }
     }
 
-    /// Runs `body` on a connection, with the keys that the rows are sealed under.
-    func reading<Result>(
-        _ body: (ItemStore.Reader, OpenedKeybag) throws -> Result
+    /// Runs an operation, asks for a person where it turns out to need one, and runs it again with the
+    /// answer.
+    func performing<Result>(
+        _ options: AuthenticationOptions = .init(), as client: Client, _ operation: (PresenceCheck) throws -> Result
     ) throws(VaultError) -> Result {
+        var presence = PresenceCheck(options)
+        while true {
+            do {
+                return try operation(presence)
+            } catch let needed as PresenceNeeded {
+                try presence.ask(for: needed, with: authenticator, client: client)
+            } catch {
+                throw VaultError(error)
+            }
+        }
+    }
+
+    /// Runs `body` on a connection, with the keys that the rows are sealed under.
+    func reading<Result>(_ body: (ItemStore.Reader, OpenedKeybag) throws -> Result) throws -> Result {
         try retrying { keybag in
             try store.read(under: keybag.identifier) { try body($0, keybag) }
         }
     }
 
     /// Runs `body` in a transaction that is durable when this returns.
-    func writing<Result>(
-        _ body: (ItemStore.Writer, OpenedKeybag) throws -> Result
-    ) throws(VaultError) -> Result {
+    func writing<Result>(_ body: (ItemStore.Writer, OpenedKeybag) throws -> Result) throws -> Result {
         let result = try retrying { keybag in
             try checkStoreIsInPlace()
             return try store.write(under: keybag.identifier) { try body($0, keybag) }
@@ -93,16 +106,12 @@ package final class EmbeddedVault: Vault {
     }
 
     /// Runs `body` again with fresh keys when another process has erased the vault since it was opened.
-    private func retrying<Result>(_ body: (OpenedKeybag) throws -> Result) throws(VaultError) -> Result {
+    private func retrying<Result>(_ body: (OpenedKeybag) throws -> Result) throws -> Result {
         do {
-            do {
-                return try body(currentKeybag)
-            } catch StoreError.otherKeybag {
-                try reloadKeybag()
-                return try body(currentKeybag)
-            }
-        } catch {
-            throw VaultError(error)
+            return try body(currentKeybag)
+        } catch StoreError.otherKeybag {
+            try reloadKeybag()
+            return try body(currentKeybag)
         }
     }
 

@@ -1,39 +1,48 @@
 import Access
 import KeychainModel
 
-/// Asks for a person where items need one, at most once for each kind of constraint in an operation.
+/// Which kinds of constraint a person has satisfied for an operation.
+///
+/// Asking takes as long as a person does, so it never happens inside a read or a transaction: an item
+/// that needs a person ends the attempt with ``PresenceNeeded``, the person is asked with nothing held,
+/// and the operation starts again with the answer.
 struct PresenceCheck {
     private let options: AuthenticationOptions
-    private let client: Client
-    private let authenticator: (any Authenticator)?
     private var granted: Set<AccessControl.Flags> = []
 
-    init(_ options: AuthenticationOptions, client: Client, authenticator: (any Authenticator)?) {
+    init(_ options: AuthenticationOptions) {
         self.options = options
-        self.client = client
-        self.authenticator = authenticator
     }
 
     /// Whether the value of `item` may be used; false when the operation skips items that need a person.
-    mutating func permits(_ item: StoredItem) throws(VaultError) -> Bool {
+    func permits(_ item: StoredItem) throws -> Bool {
         guard item.accessControl.isConstrained, let flags = item.accessControl.flags else { return true }
         switch options.interaction {
         case .skip: return false
-        case .fail: throw .interactionNotAllowed(reason: "the item needs a person, and asking is not allowed")
-        case .allow: break
-        }
-        if granted.contains(flags) { return true }
-        guard let authenticator else {
-            throw .interactionNotAllowed(reason: "the item needs a person, and there is no way to ask")
-        }
-        switch authenticator.evaluate(AuthenticationRequest(flags: flags, prompt: options.prompt, client: client)) {
-        case .succeeded:
-            granted.insert(flags)
+        case .fail:
+            throw VaultError.interactionNotAllowed(reason: "the item needs a person, and asking is not allowed")
+        case .allow:
+            guard granted.contains(flags) else { throw PresenceNeeded(flags: flags) }
             return true
+        }
+    }
+
+    /// Asks for what was needed, once for each kind of constraint in an operation.
+    mutating func ask(
+        for needed: PresenceNeeded, with authenticator: (any Authenticator)?, client: Client
+    ) throws(VaultError) {
+        let request = AuthenticationRequest(flags: needed.flags, prompt: options.prompt, client: client)
+        switch authenticator?.evaluate(request) ?? .notInteractive {
+        case .succeeded: granted.insert(needed.flags)
         case .failed: throw .authenticationFailed
         case .canceled: throw .userCanceled
         case .notInteractive:
             throw .interactionNotAllowed(reason: "the item needs a person, and there is no way to ask")
         }
     }
+}
+
+/// Thrown by an operation that met an item whose value needs a person.
+struct PresenceNeeded: Error {
+    let flags: AccessControl.Flags
 }

@@ -92,7 +92,7 @@ struct VaultFolder: Sendable {
     private static func removeRemainsOfInterruptedCreation(in folder: PrivateFolder) throws {
         guard folder.contains(storeName) else { return }
         try folder.checkFile(storeName)
-        let store = try ItemStore.open(path: folder.path(of: storeName))
+        let store = ItemStore.open(path: folder.path(of: storeName))
         if try !store.isEmptyFile() {
             _ = try store.check()
             guard try store.counts(inGroups: nil).isEmpty else {
@@ -131,6 +131,6 @@ struct VaultFolder: Sendable {
                 // Another process that closes the store as the last one removes both at any moment.
             }
         }
-        return try ItemStore.open(path: folder.path(of: Self.storeName))
+        return ItemStore.open(path: folder.path(of: Self.storeName))
     }
 }

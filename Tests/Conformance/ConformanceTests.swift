@@ -34,8 +34,10 @@ import Testing
     @Test func areasAreTheFiles() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
         #expect(files.sorted() == Self.areas.map { "\($0).json" })
+        var identifiers: Set<String> = []
         for area in Self.areas {
             for testCase in try Self.suite(area).cases {
+                #expect(identifiers.insert(testCase.identifier).inserted)
                 #expect(testCase.area == area)
                 #expect(testCase.identifier.hasPrefix("\(area)/"))
             }

@@ -47,7 +47,7 @@ import Testing
         let world = try TestKeychain()
         try world.run {
             try signIn("alice", password: "correct horse")
-            try world.lock()
+            world.lock()
             #expect(throws: KeychainError.self) { try resume() }
         }
     }

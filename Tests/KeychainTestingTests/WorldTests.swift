@@ -36,16 +36,16 @@ import Testing
             }
             #expect(world.lockState == .unlocked)
             #expect(readable() == ["1", "2", "3"])
-            try world.lock()
+            world.lock()
             #expect(world.lockState == .locked)
             #expect(readable() == [nil, "2", "3"])
             #expect(CodeUnderTest.read(account: "unlocked").status == errSecInteractionNotAllowed)
-            try world.reboot()
+            world.reboot()
             #expect(world.lockState == .beforeFirstUnlock)
             #expect(readable() == [nil, nil, "3"])
-            try world.lock()
+            world.lock()
             #expect(world.lockState == .beforeFirstUnlock)
-            try world.unlock()
+            world.unlock()
             #expect(readable() == ["1", "2", "3"])
         }
     }
@@ -54,7 +54,7 @@ import Testing
         let world = try TestKeychain()
         try await world.run {
             #expect(CodeUnderTest.add("1", account: "a") == errSecSuccess)
-            try await Task.detached { try world.lock() }.value
+            await Task.detached { world.lock() }.value
             #expect(CodeUnderTest.read(account: "a").status == errSecInteractionNotAllowed)
         }
     }

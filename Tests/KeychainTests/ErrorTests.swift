@@ -28,7 +28,7 @@ import Vault
             #expect(failure { try keychain.setAttributes(.init(label: "l"), for: "nobody") }?.status == -25300)
             #expect(failure { try Keychain(service: "s", accessGroup: "no").removeAll() }?.status == -34018)
             try keychain.set("secret", for: "a")
-            try test.keys.enter(.locked)
+            test.keys.enter(.locked)
             #expect(failure { _ = try keychain.get(String.self, for: "a") }?.status == -25308)
         }
     }
@@ -61,7 +61,7 @@ import Vault
             }
             try Keychain(service: marked).set(marked, for: marked)
             try collect { _ = try Keychain(service: marked).get(Int.self, for: marked) }
-            try test.keys.enter(.locked)
+            test.keys.enter(.locked)
             try collect { _ = try Keychain(service: marked).get(String.self, for: marked) }
             for error in errors {
                 #expect(!"\(error) \(String(reflecting: error)) \(error.localizedDescription)".contains(marked))

@@ -12,7 +12,7 @@ import Testing
             let background = Keychain(service: "mail", accessibility: .afterFirstUnlock)
             try keychain.set("secret", for: "foreground")
             try background.set("secret", for: "background")
-            try test.keys.enter(.locked)
+            test.keys.enter(.locked)
 
             #expect(code { _ = try keychain.get(String.self, for: "foreground") } == .interactionNotAllowed)
             #expect(code { try keychain.set("new", for: "foreground") } == .interactionNotAllowed)

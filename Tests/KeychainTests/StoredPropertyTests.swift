@@ -36,12 +36,12 @@ import Testing
             #expect(try await credentials.$token.get() == "t-123")
             var values = credentials.$token.values.makeAsyncIterator()
             #expect(try await values.next() == "t-123")
-            try test.keys.enter(.locked)
+            test.keys.enter(.locked)
             await #expect(throws: KeychainError(.interactionNotAllowed, status: 0, message: "")) {
                 try await credentials.$token.get()
             }
             #expect(credentials.$token.error?.code == .interactionNotAllowed)
-            try test.keys.enter(.unlocked)
+            test.keys.enter(.unlocked)
             try await credentials.$token.set(nil)
             #expect(credentials.$token.error == nil)
         }
@@ -55,7 +55,7 @@ import Testing
         try KeychainUnderTest.run { test in
             @KeychainStored("token", service: "mail", onFailure: report) var token: String?
             token = "t-123"
-            try test.keys.enter(.locked)
+            test.keys.enter(.locked)
             #expect(token == nil)
             #expect(token == nil)
             #expect($token.error?.code == .interactionNotAllowed)
@@ -66,7 +66,7 @@ import Testing
             #expect(reports.withLock { $0.map(\.0) } == Array(repeating: .interactionNotAllowed, count: 3))
             #expect(reports.withLock { $0.allSatisfy { $0.1.contains("StoredPropertyTests.swift:") } })
 
-            try test.keys.enter(.unlocked)
+            test.keys.enter(.unlocked)
             #expect(token == "t-123")
             #expect($token.error == nil)
         }

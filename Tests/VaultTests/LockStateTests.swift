@@ -33,7 +33,7 @@ import Vault
     @Test(arguments: LockState.allCases, plainClasses)
     func lockDecides(_ state: LockState, _ protection: ProtectionClass) throws {
         _ = try vault.add(item(protection, "before"), as: .app)
-        try vault.enter(state)
+        vault.enter(state)
         let query = ItemQuery.password("s", "before")
         if state.permits(protection.availability) {
             #expect(try vault.items(query).map(\.value) == [Data("value of before".utf8)])
@@ -57,14 +57,14 @@ import Vault
         }
         // Deleting takes no key.
         #expect(try vault.delete(.password("s", "before", limit: nil), as: .app) == 1)
-        try vault.enter(.unlocked)
+        vault.enter(.unlocked)
         #expect(try vault.items(query).isEmpty)
     }
 
     @Test func unlockingBringsEverythingBack() throws {
         for protection in Self.plainClasses { _ = try vault.add(item(protection, protection.rawValue), as: .app) }
         for state in [LockState.locked, .beforeFirstUnlock, .unlocked] {
-            try vault.enter(state)
+            vault.enter(state)
             #expect(keys.lockState == state)
             #expect(try vault.status(as: .app).lockState == state)
             let report = try vault.verify(as: .owner)
@@ -81,7 +81,7 @@ import Vault
     @Test func aListingWithALockedItemFailsAsAWhole() throws {
         _ = try vault.add(item(.always, "open"), as: .app)
         _ = try vault.add(item(.whenUnlocked, "locked"), as: .app)
-        try vault.enter(.locked)
+        vault.enter(.locked)
         #expect(performing: { try vault.items(.password("s", limit: nil)) }, throws: Self.isLocked)
         #expect(try vault.items(.password("s", "open")).count == 1)
         #expect(try vault.delete(.password("s", limit: nil), as: .app) == 2)
@@ -91,12 +91,12 @@ import Vault
         var item = item(.whenUnlocked, "a")
         item.isSynchronizable = true
         _ = try vault.add(item, as: .app)
-        try vault.enter(.locked)
+        vault.enter(.locked)
         var query = ItemQuery.password("s", "a")
         query.synchronizable = .any
         #expect(try vault.delete(query, as: .app) == 1)
         #expect(try vault.items(query).isEmpty)
-        try vault.enter(.unlocked)
+        vault.enter(.unlocked)
         _ = try vault.add(item, as: .app)
         #expect(try vault.items(query).count == 1)
         #expect(try vault.verify(as: .owner).problems.isEmpty)
@@ -109,10 +109,10 @@ import Vault
         #expect(try vault.status(as: .app).isPasscodeSet)
         _ = try vault.add(item(protection, "a"), as: .app)
         #expect(try vault.items(.password("s", "a")).count == 1)
-        try vault.enter(.locked)
+        vault.enter(.locked)
         #expect(performing: { try vault.items(.password("s", "a")) }, throws: Self.isLocked)
         #expect(performing: { try vault.add(item(protection, "b"), as: .app) }, throws: Self.isLocked)
-        try vault.enter(.unlocked)
+        vault.enter(.unlocked)
 
         // The passcode goes, and what hung on it is lost, another passcode or not.
         try vault.setPasscodeClass(present: false)

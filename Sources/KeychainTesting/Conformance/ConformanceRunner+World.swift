@@ -9,11 +9,12 @@ extension ConformanceRunner {
     ) throws(ConformanceProblem) -> Outcome? {
         let keychain = world.keychain
         switch operation {
-        case "device.lock": try change { () throws(TestKeychainError) in try keychain.lock() }
-        case "device.unlock": try change { () throws(TestKeychainError) in try keychain.unlock() }
-        case "device.reboot": try change { () throws(TestKeychainError) in try keychain.reboot() }
+        case "device.lock": keychain.lock()
+        case "device.unlock": keychain.unlock()
+        case "device.reboot": keychain.reboot()
         case "device.setPasscode":
-            try change { () throws(TestKeychainError) in try keychain.setPasscode(present: true) }
+            let present = try arguments.takeBoolean("passcodeSet") ?? true
+            try change { () throws(TestKeychainError) in try keychain.setPasscode(present: present) }
         case "device.removePasscode":
             try change { () throws(TestKeychainError) in try keychain.setPasscode(present: false) }
         case "device.setAuthentication":

@@ -19,7 +19,8 @@ struct ConformanceRunner {
 
     private func failure(of testCase: ConformanceCase) -> ConformanceReport.Failure? {
         let world: ConformanceWorld
-        do {
+        do throws(ConformanceProblem) {
+            if let member = testCase.unknownMember { throw .unknown("member of a case", member) }
             world = try ConformanceWorld(temporaryFolder: temporaryFolder, environment: testCase.environment)
         } catch {
             return ConformanceReport.Failure(

@@ -54,9 +54,9 @@ struct ConformanceWorld {
     private func enter(_ state: ConformanceJSON) throws(ConformanceProblem) {
         do throws(TestKeychainError) {
             switch state {
-            case .string("unlocked"): try keychain.unlock()
-            case .string("locked"): try keychain.lock()
-            case .string("beforeFirstUnlock"): try keychain.reboot()
+            case .string("unlocked"): keychain.unlock()
+            case .string("locked"): keychain.lock()
+            case .string("beforeFirstUnlock"): keychain.reboot()
             default: throw TestKeychainError(reason: "unknown")
             }
         } catch {
