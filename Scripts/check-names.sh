@@ -83,7 +83,8 @@ echo '    no module named Security was built, and nobody saw one'
 # The second package goes into the same folder, so that BoringSSL and SQLite's bindings are not built
 # again; the modules in question are forgotten, and come into being anew.
 for module in Security KeychainServices X509 JWTKit Tokens; do
-    rm -rf "$scratch/debug/$module.build" "$scratch/debug/Modules/$module".*
+    find "$scratch/debug/$module.build" -name '*.o' -delete
+    rm -f "$scratch/debug/Modules/$module".*
 done
 
 echo '--> WithSecurity: Security beside swift-certificates and jwt-kit'

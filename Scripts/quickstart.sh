@@ -18,7 +18,6 @@ keychain=$(swift build --show-bin-path)/keychain
 
 KEYCHAIN_HOME=$(mktemp -d "${TMPDIR:-/tmp}/keychain-quickstart.XXXXXX")
 export KEYCHAIN_HOME
-export KEYCHAIN_ACCESS_GROUPS=quickstart
 trap 'rm -rf "$KEYCHAIN_HOME"' EXIT
 service=mail.example.org
 account=alice

@@ -11,11 +11,11 @@ fail() {
 }
 
 command -v swift >/dev/null ||
-    fail 'there is no `swift` on the PATH; install Swift 6.1 or later from https://www.swift.org/install/linux/'
+    fail 'there is no `swift` on the PATH; install Swift 6.2 or later from https://www.swift.org/install/linux/'
 version=$(swift --version 2>&1) || fail "$(command -v swift) does not start: $version"
 [[ $version =~ Swift\ version\ ([0-9]+)\.([0-9]+) ]] || fail "cannot tell the version of $(command -v swift)"
-if ((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2] < 6001)); then
-    fail "Swift ${BASH_REMATCH[1]}.${BASH_REMATCH[2]} is too old; install 6.1 or later from https://www.swift.org/install/linux/"
+if ((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2] < 6002)); then
+    fail "Swift ${BASH_REMATCH[1]}.${BASH_REMATCH[2]} is too old; install 6.2 or later from https://www.swift.org/install/linux/"
 fi
 
 missing=()
@@ -30,6 +30,7 @@ else
 fi
 if [[ ${1-} == --tests ]]; then
     command -v openssl >/dev/null || missing+=(openssl)
+    command -v sqlite3 >/dev/null || missing+=(sqlite3)
     command -v python3 >/dev/null || missing+=(python3)
     python3 -c 'import cryptography' 2>/dev/null || missing+=(python3-cryptography)
 fi

@@ -29,6 +29,13 @@ package final class ItemStore: Sendable {
             })
     }
 
+    /// Whatever database is in the file at `path`, to be looked at and closed: no log is started, so that a
+    /// file that is not a store stays as it is.
+    package static func examine(path: String) -> ItemStore {
+        ItemStore(
+            WriterConnection { try DatabaseQueue(path: path, configuration: configuration()) }, readers: nil)
+    }
+
     /// Makes every write go through the log and wait for the disk.
     ///
     /// GRDB's own setting for this writes to the database each time it is opened.
@@ -68,6 +75,13 @@ package final class ItemStore: Sendable {
         } catch {
             throw StoreError(error)
         }
+    }
+
+    /// Closes a file that was only looked at, and leaves nothing beside it: the log's files, which a reader
+    /// makes too, are removed by connections that may write.
+    package func abandon() {
+        _ = try? writer.connection()
+        try? close()
     }
 
     /// Reads without a transaction around: each search is one statement and therefore atomic.

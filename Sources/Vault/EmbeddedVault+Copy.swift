@@ -65,8 +65,11 @@ extension EmbeddedVault {
             issuers: IssuerChain { subject in
                 let issuers = ItemQuery(
                     itemClass: .certificate, attributes: [.subject: .data(subject)], synchronizable: .any)
-                return try self.items(issuers, authorization, PresenceCheck(issuers.authentication), includingValues: true, in: reader, keybag)
-                    .compactMap(\.item.value)
+                return try self.items(
+                    issuers, authorization, PresenceCheck(issuers.authentication), includingValues: true, in: reader,
+                    keybag
+                )
+                .compactMap(\.item.value)
             })
     }
 

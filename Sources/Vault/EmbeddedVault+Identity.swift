@@ -37,7 +37,8 @@ extension EmbeddedVault {
             for row in Self.distinct(pairs.map(\.key.row)) {
                 guard let key = pairs.first(where: { $0.key.row == row })?.key.item,
                     let label = key.attributes[.applicationLabel],
-                    try self.certificates(withKeyHash: label, authorization, presence, in: writer.reader, keybag).isEmpty
+                    try self.certificates(withKeyHash: label, authorization, presence, in: writer.reader, keybag)
+                        .isEmpty
                 else { continue }
                 try self.remove(row, opened: key, in: writer, keybag)
             }
@@ -63,7 +64,9 @@ extension EmbeddedVault {
         let keyAttributes = query.attributes.filter { certificateSchema[$0.key] == nil }
 
         var pairs: [Pair] = []
-        for certificate in try items(certificateQuery, authorization, presence, includingValues: true, in: reader, keybag) {
+        for certificate in try items(
+            certificateQuery, authorization, presence, includingValues: true, in: reader, keybag)
+        {
             guard let hash = certificate.item.attributes[.publicKeyHash] else { continue }
             var keyQuery = ItemQuery(itemClass: .key, attributes: keyAttributes, authentication: query.authentication)
             keyQuery.attributes[.applicationLabel] = hash

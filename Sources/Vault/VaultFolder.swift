@@ -51,17 +51,26 @@ struct VaultFolder: Sendable {
         let keybag = try vault.readKeybag()
         try vault.checkStoreHeader()
         let store = try vault.openStore()
-        let owner = try store.check()
-        if owner != keybag.identifier {
-            guard owner == keybag.replaces else {
-                throw VaultError.unusableVault(
-                    reason: "\(folder.path(of: storeName)) belongs to another keybag; "
-                        + "restore keybag and items.db from the same backup")
-            }
-            // The keys of these rows were destroyed by an erase that did not get to the rows.
-            try store.write { try $0.reset(to: keybag.identifier) }
+        do {
+            try vault.checkOwner(of: store, keybag)
+            return (vault, OpenedKeybag(try ClassKeys(keybag, in: vault.enclave)), store)
+        } catch {
+            store.abandon()
+            throw error
         }
-        return (vault, OpenedKeybag(try ClassKeys(keybag, in: vault.enclave)), store)
+    }
+
+    /// Makes sure that the rows of `store` are sealed under `keybag`.
+    private func checkOwner(of store: ItemStore, _ keybag: Keybag) throws {
+        let owner = try store.check()
+        guard owner != keybag.identifier else { return }
+        guard owner == keybag.replaces else {
+            throw VaultError.unusableVault(
+                reason: "\(folder.path(of: Self.storeName)) belongs to another keybag; "
+                    + "restore keybag and items.db from the same backup")
+        }
+        // The keys of these rows were destroyed by an erase that did not get to the rows.
+        try store.write { try $0.reset(to: keybag.identifier) }
     }
 
     private static func create(
@@ -92,7 +101,7 @@ struct VaultFolder: Sendable {
     private static func removeRemainsOfInterruptedCreation(in folder: PrivateFolder) throws {
         guard folder.contains(storeName) else { return }
         try folder.checkFile(storeName)
-        let store = ItemStore.open(path: folder.path(of: storeName))
+        let store = ItemStore.examine(path: folder.path(of: storeName))
         if try !store.isEmptyFile() {
             _ = try store.check()
             guard try store.counts(inGroups: nil).isEmpty else {
@@ -102,7 +111,7 @@ struct VaultFolder: Sendable {
             }
         }
         try store.close()
-        for suffix in ["", "-wal", "-shm"] { try folder.remove(storeName + suffix) }
+        for suffix in ["", "-journal", "-wal", "-shm"] { try folder.remove(storeName + suffix) }
     }
 
     private static func readEnclave(in folder: PrivateFolder) throws -> any Enclave {
