@@ -90,8 +90,6 @@ extension Keybag {
 
     /// `bytes` is always a slice of sixteen.
     private static func uuid(_ bytes: ArraySlice<UInt8>) -> UUID {
-        var value = UUID().uuid
-        withUnsafeMutableBytes(of: &value) { $0.copyBytes(from: bytes) }
-        return UUID(uuid: value)
+        bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 }

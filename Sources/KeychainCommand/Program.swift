@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Vault
 
 /// The program: `keychain`, or Apple's `security` when it is called by that name.
 @main
@@ -9,6 +10,7 @@ enum Program {
     /// - Returns: The exit status.
     static func run(_ arguments: [String]) -> Int32 {
         prepareProcess()
+        defer { ProcessVault.close() }
         let name = arguments.first?.split(separator: "/").last ?? "keychain"
         let rest = Array(arguments.dropFirst())
         if name == "security" { return SecurityTool.run(rest) }

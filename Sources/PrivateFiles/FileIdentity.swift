@@ -17,4 +17,11 @@ extension PrivateFolder {
         guard lstat(path(of: name), &info) == 0 else { throw FileError.last("examine", path(of: name)) }
         return FileIdentity(info)
     }
+
+    /// The length of a file in bytes.
+    package func size(of name: String) throws(FileError) -> Int {
+        var info = stat()
+        guard lstat(path(of: name), &info) == 0 else { throw FileError.last("examine", path(of: name)) }
+        return Int(info.st_size)
+    }
 }

@@ -1,5 +1,17 @@
+import Items
+import PrivateFiles
+
 extension EmbeddedVault: VaultEngine {
-    package static func openVault(at path: String) throws(VaultError) -> any Vault {
+    package static func openVault(at path: String) throws(VaultError) -> any VaultEngine {
         try open(at: path)
     }
+
+    package func close() {
+        let logSize = (try? folder?.folder.size(of: VaultFolder.storeName + "-wal")) ?? 0
+        if logSize > Self.largestLogLeft { store.abandon() } else { try? store.close() }
+    }
+
+    /// The bytes of log that a program which only read may leave behind: reading them costs less than
+    /// taking them in.
+    private static let largestLogLeft = 1 << 16
 }

@@ -9,7 +9,7 @@ import Synchronization
 /// environment, else the executable's name.
 package enum ProcessVault {
     private struct State {
-        var vault: (any Vault)?
+        var vault: (any VaultEngine)?
         var client: Client?
         var replacement: (any VaultSessionProvider)?
     }
@@ -20,7 +20,7 @@ package enum ProcessVault {
     package static func session() throws(VaultError) -> VaultSession {
         try state.withLock { state throws(VaultError) in
             if let replacement = state.replacement { return replacement.session }
-            let vault: any Vault
+            let vault: any VaultEngine
             if let open = state.vault {
                 vault = open
             } else {
@@ -38,6 +38,14 @@ package enum ProcessVault {
             throw .unusableVault(reason: "this program was linked without the vault engine; link it anew")
         }
         return engine
+    }
+
+    /// Closes the process's vault, for a program that is about to end; a later call opens it again.
+    package static func close() {
+        state.withLock { state in
+            state.vault?.close()
+            state.vault = nil
+        }
     }
 
     /// Declares who this process is; the first group is where its new items go.

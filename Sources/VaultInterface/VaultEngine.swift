@@ -6,5 +6,11 @@
 /// `Security` without having asked for it could not be compiled.
 package protocol VaultEngine: Vault {
     /// The vault in the folder at `path`; made if there is none.
-    static func openVault(at path: String) throws(VaultError) -> any Vault
+    static func openVault(at path: String) throws(VaultError) -> any VaultEngine
+
+    /// Closes the files; the vault cannot be used afterwards.
+    ///
+    /// For programs that end right away: what they leave in the write-ahead log would be read again by
+    /// every program that comes after.
+    func close()
 }

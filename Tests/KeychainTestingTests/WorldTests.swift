@@ -52,7 +52,7 @@ import Testing
 
     @Test func theWorldCanChangeWhileCodeRuns() async throws {
         let world = try TestKeychain()
-        try await world.run {
+        await world.run {
             #expect(CodeUnderTest.add("1", account: "a") == errSecSuccess)
             await Task.detached { world.lock() }.value
             #expect(CodeUnderTest.read(account: "a").status == errSecInteractionNotAllowed)
