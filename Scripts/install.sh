@@ -22,7 +22,8 @@ if [[ $1 == --remove ]]; then
 fi
 
 binary=$1
-install -D -m 755 "$binary" "$prefix/bin/keychain"
+# Without debug information, which is a third of the size.
+install -s -D -m 755 "$binary" "$prefix/bin/keychain"
 mkdir -p "$manual"
 "$binary" manual --directory "$manual"
 for ((i = 0; i < ${#completions[@]}; i += 2)); do
