@@ -121,7 +121,7 @@ package struct PrivateFolder: Sendable, Hashable {
             unlink(temporary)
             throw error
         }
-        guard rename(temporary, path(of: name)) == 0 else {
+        guard Glibc.rename(temporary, path(of: name)) == 0 else {
             let failure = FileError.last("replace", path(of: name))
             unlink(temporary)
             throw failure
@@ -140,6 +140,14 @@ package struct PrivateFolder: Sendable, Hashable {
 
     package func remove(_ name: String) throws(FileError) {
         guard unlink(path(of: name)) == 0 || errno == ENOENT else { throw FileError.last("remove", path(of: name)) }
+    }
+
+    /// Gives a file another name, in the place of the file that has it, durably.
+    package func rename(_ name: String, to newName: String) throws(FileError) {
+        guard Glibc.rename(path(of: name), path(of: newName)) == 0 else {
+            throw FileError.last("rename", path(of: name))
+        }
+        try synchronize()
     }
 
     /// Makes the folder's list of files durable.

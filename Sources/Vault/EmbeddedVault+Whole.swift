@@ -19,7 +19,7 @@ extension EmbeddedVault {
             }
         do {
             return VaultStatus(
-                path: folder?.folder.path, enclave: "\(folder?.enclave.kind ?? keybag.keys.keybag.enclaveKind)",
+                path: folder?.folder.path, enclave: "\(keybag.keys.keybag.enclaveKind)",
                 lockState: keybag.keys.lockState, isPasscodeSet: keybag.keys.hasPasscodeClass,
                 itemCounts: try store.counts(inGroups: groups), formatVersion: 1)
         } catch {
@@ -52,10 +52,9 @@ extension EmbeddedVault {
         // The rows may still belong to an older keybag than the file, when an erase by another process
         // was killed half-way; a crash of this one must leave a keybag that names the rows' own.
         let erased = try store.check()
-        let fresh = try Keybag.generate(in: folder.enclave, replacing: erased)
-        try folder.writeKeybag(fresh)
+        let fresh = try folder.replaceKeys(erasing: erased)
         try store.write { try $0.reset(to: fresh.identifier) }
-        replaceKeybag(OpenedKeybag(try ClassKeys(fresh, in: folder.enclave)))
+        replaceKeybag(fresh)
     }
 
     package func verify(as client: Client) throws(VaultError) -> IntegrityReport {

@@ -121,7 +121,7 @@ package final class EmbeddedVault: Vault {
 
     private func reloadKeybag() throws {
         guard let folder else { return }
-        replaceKeybag(OpenedKeybag(try ClassKeys(try folder.readKeybag(), in: folder.enclave)))
+        replaceKeybag(try folder.folder.withLock { try folder.openKeybag() })
     }
 
     /// A folder that was moved away or replaced while open would swallow what is written to it.

@@ -12,11 +12,12 @@ import SecureMemory
 /// never a fresh start.
 struct VaultFolder: Sendable {
     static let deviceSecretName = "device-secret"
+    /// The secret that an erase is about to put in the place of the old one.
+    static let nextSecretName = "device-secret.next"
     static let keybagName = "keybag"
     static let storeName = "items.db"
 
     let folder: PrivateFolder
-    let enclave: any Enclave
 
     /// Opens the vault in the folder at `path`, or makes a new one in an empty or absent folder.
     static func open(at path: String) throws -> (folder: VaultFolder, keybag: OpenedKeybag, store: ItemStore) {
@@ -29,14 +30,34 @@ struct VaultFolder: Sendable {
         }
     }
 
-    /// The keybag as it is on disk now.
-    func readKeybag() throws -> Keybag {
+    /// The keybag as it is on disk now, opened. For callers that hold the folder's lock.
+    func openKeybag() throws -> OpenedKeybag {
         let encoded = try folder.read(Self.keybagName, limit: Keybag.largestEncoding)
-        return try Keybag(decoding: encoded, in: enclave)
+        let enclave = try readEnclave(Self.deviceSecretName)
+        do {
+            let opened = OpenedKeybag(try ClassKeys(try Keybag(decoding: encoded, in: enclave), in: enclave))
+            // An erase that was killed before it replaced the keybag leaves a secret nobody uses.
+            try folder.remove(Self.nextSecretName)
+            return opened
+        } catch KeybagError.authenticationFailed where folder.contains(Self.nextSecretName) {
+            // An erase that was killed after it replaced the keybag.
+            let next = try readEnclave(Self.nextSecretName)
+            let opened = OpenedKeybag(try ClassKeys(try Keybag(decoding: encoded, in: next), in: next))
+            try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
+            return opened
+        }
     }
 
-    func writeKeybag(_ keybag: Keybag) throws {
+    /// Replaces device secret and keybag by fresh ones, so that neither the old rows nor copies of the old
+    /// keybag can be opened again. For callers that hold the folder's lock.
+    ///
+    /// - Parameter rows: The keybag that the rows belong to.
+    func replaceKeys(erasing rows: UUID) throws -> OpenedKeybag {
+        let enclave = try makeEnclave(Self.nextSecretName)
+        let keybag = try Keybag.generate(in: enclave, replacing: rows)
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
+        try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
+        return OpenedKeybag(try ClassKeys(keybag, in: enclave))
     }
 
     private static func openExisting(
@@ -47,13 +68,13 @@ struct VaultFolder: Sendable {
                 reason: "\(folder.path(of: name)) is missing; restore the whole folder from a backup, "
                     + "or move the folder away to start with an empty vault")
         }
-        let vault = VaultFolder(folder: folder, enclave: try readEnclave(in: folder))
-        let keybag = try vault.readKeybag()
+        let vault = VaultFolder(folder: folder)
+        let keybag = try vault.openKeybag()
         try vault.checkStoreHeader()
         let store = try vault.openStore()
         do {
-            try vault.checkOwner(of: store, keybag)
-            return (vault, OpenedKeybag(try ClassKeys(keybag, in: vault.enclave)), store)
+            try vault.checkOwner(of: store, keybag.keys.keybag)
+            return (vault, keybag, store)
         } catch {
             store.abandon()
             throw error
@@ -77,23 +98,16 @@ struct VaultFolder: Sendable {
         in folder: PrivateFolder
     ) throws -> (folder: VaultFolder, keybag: OpenedKeybag, store: ItemStore) {
         try removeRemainsOfInterruptedCreation(in: folder)
-        let enclave: any Enclave
-        if folder.contains(deviceSecretName) {
-            enclave = try readEnclave(in: folder)
-        } else {
-            let fresh = try SoftwareEnclave()
-            var encoded = fresh.encoded()
-            defer { encoded.wipe() }
-            try folder.replace(deviceSecretName, with: encoded)
-            enclave = fresh
-        }
-        let vault = VaultFolder(folder: folder, enclave: enclave)
+        let vault = VaultFolder(folder: folder)
+        let enclave =
+            folder.contains(deviceSecretName)
+            ? try vault.readEnclave(deviceSecretName) : try vault.makeEnclave(deviceSecretName)
         let keybag = try Keybag.generate(in: enclave)
         try folder.touch(storeName)
         let store = try vault.openStore()
         try store.create(for: keybag.identifier)
         try folder.synchronize()
-        try vault.writeKeybag(keybag)
+        try folder.replace(keybagName, with: try keybag.encoded(in: enclave))
         return (vault, OpenedKeybag(try ClassKeys(keybag, in: enclave)), store)
     }
 
@@ -114,10 +128,18 @@ struct VaultFolder: Sendable {
         for suffix in ["", "-journal", "-wal", "-shm"] { try folder.remove(storeName + suffix) }
     }
 
-    private static func readEnclave(in folder: PrivateFolder) throws -> any Enclave {
-        var encoded = try folder.read(deviceSecretName, limit: 4096)
+    private func readEnclave(_ name: String) throws -> any Enclave {
+        var encoded = try folder.read(name, limit: 4096)
         defer { encoded.wipe() }
         return try SoftwareEnclave(decoding: encoded)
+    }
+
+    private func makeEnclave(_ name: String) throws -> any Enclave {
+        let fresh = try SoftwareEnclave()
+        var encoded = fresh.encoded()
+        defer { encoded.wipe() }
+        try folder.replace(name, with: encoded)
+        return fresh
     }
 
     /// Looks at the store's file before SQLite does, which would turn an empty file or some other

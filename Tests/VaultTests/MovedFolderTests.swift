@@ -81,14 +81,15 @@ import Vault
     /// One erase was killed after it had replaced the keys, and another one, by a process that had the
     /// vault open all the time, at the same point.
     @Test func twoInterruptedErasesLeaveAVaultThatOpens() throws {
-        let secret = try Data(contentsOf: URL(fileURLWithPath: path + "/device-secret"))
-        let enclave = try SoftwareEnclave(decoding: secret)
+        func enclave() throws -> SoftwareEnclave {
+            try SoftwareEnclave(decoding: Data(contentsOf: URL(fileURLWithPath: path + "/device-secret")))
+        }
         func keybag() throws -> Keybag {
-            try Keybag(decoding: Data(contentsOf: URL(fileURLWithPath: path + "/keybag")), in: enclave)
+            try Keybag(decoding: Data(contentsOf: URL(fileURLWithPath: path + "/keybag")), in: enclave())
         }
         let first = try keybag()
-        let interrupted = try Keybag.generate(in: enclave, replacing: first.identifier)
-        try FolderContents.write(interrupted.encoded(in: enclave), to: path + "/keybag")
+        let interrupted = try Keybag.generate(in: enclave(), replacing: first.identifier)
+        try FolderContents.write(interrupted.encoded(in: enclave()), to: path + "/keybag")
 
         try vault.erase(as: .owner)
         // The rows belonged to the first keybag until this erase was done with them.

@@ -7,8 +7,9 @@ import Vault
 struct EraseCommand: DocumentedCommand {
     static let summary = "Destroy every key and every item of every group, for good."
     static let details = """
-        The keys are destroyed, so that copies of the items in backups cannot be opened either. On a terminal \
-        the word 'erase' has to be typed; otherwise --yes is needed.
+        Device secret and keys are replaced by new ones, so that copies of the items cannot be opened either, \
+        unless the old device secret was copied with them. On a terminal the word 'erase' has to be typed; \
+        otherwise --yes is needed.
         """
     static let examples = [
         Example("Erase after a question", "keychain erase"),

@@ -1,0 +1,71 @@
+import Access
+import Enclave
+import Foundation
+import Keybag
+import KeychainModel
+import TestSupport
+import Testing
+import Vault
+
+/// What an erase leaves, finished or killed at each of its steps.
+@Suite struct EraseTests {
+    private let temporary: TemporaryFolder
+    private var path: String { temporary.path(of: "vault") }
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        let vault = try EmbeddedVault.open(at: temporary.path(of: "vault"))
+        _ = try vault.add(.password("s", "a", "old"), as: .app)
+        vault.close()
+    }
+
+    private func bytes(_ name: String) throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: path + "/" + name))
+    }
+
+    private func enclave(_ name: String = "device-secret") throws -> SoftwareEnclave {
+        try SoftwareEnclave(decoding: bytes(name))
+    }
+
+    @Test func copiesOfTheOldKeybagAndRowsOpenNothing() throws {
+        let copy = (keybag: try bytes("keybag"), rows: try bytes("items.db"))
+        let vault = try EmbeddedVault.open(at: path)
+        try vault.erase(as: .owner)
+        vault.close()
+        try FolderContents.write(copy.keybag, to: path + "/keybag")
+        try FolderContents.write(copy.rows, to: path + "/items.db")
+        #expect(throws: VaultError.self) { try EmbeddedVault.open(at: path) }
+    }
+
+    @Test func killedBeforeTheKeybagWasReplacedNothingIsLost() throws {
+        try FolderContents.write(SoftwareEnclave().encoded(), to: path + "/device-secret.next")
+        let vault = try EmbeddedVault.open(at: path)
+        #expect(try vault.items(.password("s", "a")).map(\.value) == [Data("old".utf8)])
+        #expect(try FolderContents(of: path).entries["device-secret.next"] == nil)
+    }
+
+    @Test func killedAfterTheKeybagWasReplacedTheEraseIsCompleted() throws {
+        let rows = try Keybag(decoding: bytes("keybag"), in: enclave()).identifier
+        let next = try SoftwareEnclave()
+        try FolderContents.write(next.encoded(), to: path + "/device-secret.next")
+        try FolderContents.write(
+            Keybag.generate(in: next, replacing: rows).encoded(in: next), to: path + "/keybag")
+
+        let vault = try EmbeddedVault.open(at: path)
+        #expect(try vault.items(.password("s", limit: nil)).isEmpty)
+        #expect(try enclave().encoded() == next.encoded())
+        #expect(try FolderContents(of: path).entries["device-secret.next"] == nil)
+        _ = try vault.add(.password("s", "a", "new"), as: .app)
+        vault.close()
+        #expect(try EmbeddedVault.open(at: path).items(.password("s", "a")).map(\.value) == [Data("new".utf8)])
+    }
+
+    @Test func aDamagedNextSecretIsAnErrorAndStays() throws {
+        let other = try SoftwareEnclave()
+        try FolderContents.write(Keybag.generate(in: other).encoded(in: other), to: path + "/keybag")
+        try FolderContents.write(other.encoded().dropLast(), to: path + "/device-secret.next")
+        let before = try FolderContents(of: path)
+        #expect(throws: VaultError.self) { try EmbeddedVault.open(at: path) }
+        #expect(try FolderContents(of: path) == before)
+    }
+}
