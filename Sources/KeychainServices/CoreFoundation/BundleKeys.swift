@@ -1,0 +1,17 @@
+import Foundation
+
+// Keychain code names its service after the program's bundle; these are the keys it looks that up by. Literals,
+// never changed after their initialisation, as with the constants of the SecItem dictionaries.
+
+/// The bundle's identifier in its information dictionary.
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+nonisolated(unsafe) public let kCFBundleIdentifierKey: CFString! = "CFBundleIdentifier"
+/// The bundle's name.
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+nonisolated(unsafe) public let kCFBundleNameKey: CFString! = "CFBundleName"
+/// The bundle's version.
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+nonisolated(unsafe) public let kCFBundleVersionKey: CFString! = "CFBundleVersion"
+/// The name of the bundle's executable.
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+nonisolated(unsafe) public let kCFBundleExecutableKey: CFString! = "CFBundleExecutable"
