@@ -1,11 +1,29 @@
 import Access
 import Foundation
 import Items
+import Keybag
 import KeychainModel
 import Sealing
 
 /// Identities: a private key and a certificate with the same public key, seen as one.
 extension EmbeddedVault {
+    package func addIdentity(certificate: NewItem, key: NewItem, as client: Client) throws(VaultError) {
+        let halves = [try newItem(certificate, as: client), try newItem(key, as: client)]
+        try performing(as: client) { _ in
+            try self.writing { writer, keybag in
+                var added = 0
+                for half in halves {
+                    try keybag.keys.checkAvailable(half.accessControl.protection)
+                    guard try self.liveItem(withPrimaryKeyOf: half, in: writer, keybag) == nil else { continue }
+                    try self.makeRoom(for: keybag.primaryKey(of: half), of: half.itemClass, in: writer, keybag)
+                    try self.insert(half, in: writer, keybag)
+                    added += 1
+                }
+                guard added > 0 else { throw VaultError.duplicateItem }
+            }
+        }
+    }
+
     func identities(
         _ query: ItemQuery, _ authorization: Authorization, _ presence: PresenceCheck, includingValues: Bool,
         in reader: ItemStore.Reader, _ keybag: OpenedKeybag

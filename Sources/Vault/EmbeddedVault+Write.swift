@@ -8,12 +8,17 @@ import SecureMemory
 
 extension EmbeddedVault {
     package func add(_ item: NewItem, as client: Client) throws(VaultError) -> StoredItem {
-        let authorization = try authorize(.add, item.itemClass, item.accessGroup, client)
-        try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
-        let stored = try storedForm(of: item, authorization)
+        let stored = try newItem(item, as: client)
         return try performing(as: client) { _ in
             try self.insertNew(stored)
         }
+    }
+
+    /// An item that `client` may add, as it will be stored.
+    func newItem(_ item: NewItem, as client: Client) throws(VaultError) -> StoredItem {
+        let authorization = try authorize(.add, item.itemClass, item.accessGroup, client)
+        try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
+        return try storedForm(of: item, authorization)
     }
 
     private func insertNew(_ stored: StoredItem) throws -> StoredItem {

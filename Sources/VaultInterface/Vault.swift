@@ -15,6 +15,12 @@ package protocol Vault: Sendable {
     /// - Throws: ``VaultError/duplicateItem`` when an item with the same primary key exists.
     func add(_ item: NewItem, as client: Client) throws(VaultError) -> StoredItem
 
+    /// Stores the two halves of an identity in one step. One of them may be there already, such as the key of
+    /// a certificate that was renewed.
+    ///
+    /// - Throws: ``VaultError/duplicateItem`` when both are.
+    func addIdentity(certificate: NewItem, key: NewItem, as client: Client) throws(VaultError)
+
     /// The items that `query` finds, at most its limit.
     ///
     /// - Parameter includingValues: Whether to open the values; a listing without them is cheaper.

@@ -176,4 +176,26 @@ import Vault
         #expect(try count([.accessible: .string("ak")]) == 20)
         #expect(try count([.accessible: .string("ck")]) == 0)
     }
+
+    @Test func anIdentityIsStoredWholeOrNotAtAll() throws {
+        let vault = try memoryVault()
+        let certificate = NewItem(
+            itemClass: .certificate, attributes: [.serialNumber: .data(Data([1]))], value: Data("certificate".utf8))
+        var key = NewItem(
+            itemClass: .key, attributes: [.applicationLabel: .data(Data([2]))],
+            accessControl: AccessControl(protection: .whenPasscodeSetThisDeviceOnly), value: Data("key".utf8))
+        #expect(throws: VaultError.classKeyAbsent(.whenPasscodeSetThisDeviceOnly)) {
+            try vault.addIdentity(certificate: certificate, key: key, as: .app)
+        }
+        #expect(throws: VaultError.itemNotFound) {
+            try vault.copy(ItemQuery(itemClass: .certificate), includingValues: false, as: .app)
+        }
+        key.accessControl = AccessControl(protection: .whenUnlocked)
+        _ = try vault.add(key, as: .app)
+        try vault.addIdentity(certificate: certificate, key: key, as: .app)
+        #expect(try vault.copy(ItemQuery(itemClass: .certificate), includingValues: true, as: .app).count == 1)
+        #expect(throws: VaultError.duplicateItem) {
+            try vault.addIdentity(certificate: certificate, key: key, as: .app)
+        }
+    }
 }

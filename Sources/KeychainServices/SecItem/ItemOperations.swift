@@ -54,9 +54,9 @@ enum ItemOperations {
     private static func addIdentity(
         _ certificate: NewItem, _ key: NewItem, _ shape: ResultShape, _ session: VaultSession
     ) throws(SecItemFailure) -> ItemResult {
-        let isCertificateNew = try addIfNew(certificate, session)
-        let isKeyNew = try addIfNew(key, session)
-        guard isCertificateNew || isKeyNew else { throw SecItemFailure(errSecDuplicateItem) }
+        try onVault { () throws(VaultError) in
+            try session.vault.addIdentity(certificate: certificate, key: key, as: session.client)
+        }
         if shape.returns.isEmpty { return .untouched }
         let schema = ItemClass.certificate.schema
         let query = ItemQuery(
@@ -67,17 +67,6 @@ enum ItemOperations {
             try session.vault.copy(query, includingValues: true, as: session.client)
         }
         return found.first.map(shape.ofAdd) ?? .untouched
-    }
-
-    private static func addIfNew(_ item: NewItem, _ session: VaultSession) throws(SecItemFailure) -> Bool {
-        do {
-            _ = try session.vault.add(item, as: session.client)
-            return true
-        } catch .duplicateItem {
-            return false
-        } catch {
-            throw SecItemFailure(error)
-        }
     }
 
     // MARK: Order of checks
