@@ -6,7 +6,7 @@ package enum GroupScope: Sendable, Hashable {
     package func contains(_ group: String) -> Bool {
         switch self {
         case .every: true
-        case .only(let groups): groups.contains(group)
+        case .only(let groups): groups.contains { $0.isSameGroup(as: group) }
         }
     }
 }
@@ -40,9 +40,13 @@ package enum AccessPolicy {
         guard !client.accessGroups.isEmpty else { throw .noAccessGroups(client: client.identifier) }
         let holdsEvery = client.accessGroups.contains(Client.everyGroup)
         guard let group = operation.accessGroup else {
-            return holdsEvery ? .every : .only(client.accessGroups)
+            if holdsEvery { return .every }
+            guard operation.kind.isWrite else { return .only(client.accessGroups) }
+            let writable = client.accessGroups.filter { $0 != Client.tokenGroup }
+            guard !writable.isEmpty else { throw .tokenGroupIsReadOnly }
+            return .only(writable)
         }
-        guard holdsEvery || client.accessGroups.contains(group) else {
+        guard holdsEvery || client.accessGroups.contains(where: { $0.isSameGroup(as: group) }) else {
             throw .groupNotHeld(group: group, client: client.identifier)
         }
         if operation.kind.isWrite, group == Client.tokenGroup { throw .tokenGroupIsReadOnly }
@@ -52,9 +56,18 @@ package enum AccessPolicy {
     /// The group a new item goes to.
     package static func groupForNewItem(_ requested: String?, client: Client) throws(AccessDenied) -> String {
         if let requested { return requested }
-        guard let first = client.accessGroups.first(where: { $0 != Client.everyGroup }) else {
+        let reserved = [Client.everyGroup, Client.tokenGroup]
+        guard let first = client.accessGroups.first(where: { !reserved.contains($0) }) else {
             throw .noAccessGroups(client: client.identifier)
         }
         return first
+    }
+}
+
+extension String {
+    /// Whether two names stand for the same access group: the same bytes. Swift's own equality takes
+    /// different spellings of a character for the same, and the store does not.
+    package func isSameGroup(as other: String) -> Bool {
+        utf8.elementsEqual(other.utf8)
     }
 }

@@ -34,7 +34,7 @@ package enum EnclaveError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .damagedDeviceSecret(let reason):
-            "the device secret is damaged (\(reason)); restore the file from a backup, or erase the vault to start anew"
+            "the device secret is damaged (\(reason)); restore the file from a backup, or move the folder away to start anew"
         case .memoryUnavailable:
             "no locked memory for key material; raise the limit (ulimit -l) or free memory"
         }

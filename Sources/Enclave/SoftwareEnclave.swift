@@ -22,7 +22,8 @@ package struct SoftwareEnclave: Enclave {
 
     /// The enclave whose device secret was stored as `encoded`.
     package init(decoding encoded: Data) throws(EnclaveError) {
-        let encoded = [UInt8](encoded)
+        var encoded = [UInt8](encoded)
+        defer { encoded.wipe() }
         guard encoded.count == Self.encodedSize else {
             throw .damagedDeviceSecret(reason: "\(encoded.count) bytes instead of \(Self.encodedSize)")
         }

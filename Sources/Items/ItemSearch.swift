@@ -3,7 +3,7 @@ import KeychainModel
 import Sealing
 
 /// Which rows an operation has to look at, in terms that can be decided without a key.
-package struct ItemSearch: Sendable {
+package struct ItemSearch {
     /// Where to start.
     package enum Seek: Sendable {
         /// The row with this primary-key digest; at most one.
@@ -27,6 +27,9 @@ package struct ItemSearch: Sendable {
     package var protection: ProtectionClass?
     package var isTombstone: Bool?
     package var identifier: UUID?
+    /// Where rows that cannot be what this software wrote are reported, which are then left out; nil to fail
+    /// on the first.
+    package var reportMalformed: ((StoreError) -> Void)?
 
     package init(
         itemClass: ItemClass, seek: Seek, requiredTerms: [Int64] = [], groups: [Int64]? = nil,

@@ -46,5 +46,19 @@ extension ItemStore {
                     })
             }
         }
+
+        /// How many of `terms` the row is filed under.
+        package func filings(of rowID: Int64, under terms: Set<Int64>) throws -> Int {
+            let statement = try RawStatement("SELECT count(*) FROM term WHERE term = ? AND item = ?", in: database)
+            defer { statement.reset() }
+            var found = 0
+            for term in terms {
+                try statement.bind(term, at: 1)
+                try statement.bind(rowID, at: 2)
+                if try statement.step(), statement.integer(0) == 1 { found += 1 }
+                statement.reset()
+            }
+            return found
+        }
     }
 }

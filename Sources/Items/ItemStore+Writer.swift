@@ -64,11 +64,11 @@ extension ItemStore {
             try database.execute(sql: "UPDATE vault SET keybag = ? WHERE id = 1", arguments: [keybag.bytes])
         }
 
+        /// Files the row under every one of `terms`, those it should be under already included: an index that
+        /// lost entries is whole again for each item that is written.
         private func refile(_ rowID: Int64, under terms: [Int64], insteadOf oldTerms: [Int64]) throws {
-            let old = Set(oldTerms)
-            let new = Set(terms)
-            try unfile(rowID, from: old.subtracting(new))
-            try file(rowID, under: new.subtracting(old))
+            try unfile(rowID, from: Set(oldTerms).subtracting(terms))
+            try file(rowID, under: terms)
         }
 
         private func file(_ rowID: Int64, under terms: some Sequence<Int64>) throws {

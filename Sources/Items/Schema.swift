@@ -105,6 +105,17 @@ extension ItemStore {
         }
     }
 
+    /// Whether there is no row at all, not even a tombstone.
+    package func isWithoutRows() throws(StoreError) -> Bool {
+        do {
+            return try read { reader in
+                try Int.fetchOne(reader.database, sql: "SELECT EXISTS (SELECT 1 FROM item)") == 0
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
     /// The number of rows of each class, tombstones excluded, in the groups with these digests.
     package func counts(inGroups groups: [Int64]?) throws(StoreError) -> [ItemClass: Int] {
         do {

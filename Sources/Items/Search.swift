@@ -49,7 +49,14 @@ struct Search {
                 let owner = statement.withBlob(Self.keybagColumn) { UUID(bytes: $0) } ?? nil
                 guard keybag == nil || owner == keybag else { throw StoreError.otherKeybag }
             }
-            let binding = try ItemRow.binding(statement)
+            let binding: RowBinding
+            do {
+                binding = try ItemRow.binding(statement)
+            } catch {
+                guard let report = search.reportMalformed else { throw error }
+                report(error)
+                continue
+            }
             guard search.accepts(binding), terms.allSatisfy({ binding.terms.contains($0) }) else { continue }
             let row = try ItemRow(statement, binding: binding, includingCiphertext: includingCiphertext)
             guard try body(row) else { return false }

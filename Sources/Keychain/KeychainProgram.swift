@@ -18,7 +18,7 @@ public enum KeychainProgram {
     /// that mean well apart, and stops no other program of the same user.
     ///
     /// - Parameters:
-    ///   - identifier: A name in reverse-domain form; also what the audit log calls the program.
+    ///   - identifier: A name in reverse-domain form, which messages use.
     ///   - accessGroups: The groups in order; the first is where new items go. `*` stands for every
     ///     group. Nil for one group with the name of the identifier.
     /// - Throws: ``KeychainError/Code/invalidRequest`` when a name is empty or there is no group.

@@ -10,7 +10,12 @@ enum Program {
     /// - Returns: The exit status.
     static func run(_ arguments: [String]) -> Int32 {
         prepareProcess()
+        ProcessVault.use(EmbeddedVault.self)
         defer { ProcessVault.close() }
+        guard hasValidArguments() else {
+            return Failure.usage("an argument is not UTF-8: names are text; give other bytes through --stdin --raw")
+                .report(asJSON: arguments.contains("--json"))
+        }
         let name = arguments.first?.split(separator: "/").last ?? "keychain"
         let rest = Array(arguments.dropFirst())
         if name == "security" { return SecurityTool.run(rest) }
@@ -21,6 +26,14 @@ enum Program {
             return 0
         } catch {
             return report(error, rest)
+        }
+    }
+
+    /// Swift's own reading of the command line puts U+FFFD in the place of bytes that are no text, which makes
+    /// different names the same.
+    private static func hasValidArguments() -> Bool {
+        (0..<Int(CommandLine.argc)).allSatisfy { index in
+            CommandLine.unsafeArgv[index].map { String(validatingCString: $0) != nil } ?? true
         }
     }
 

@@ -47,7 +47,7 @@ package enum AttributeValue: Hashable, Sendable {
 
     /// Whether a search for `other` finds an item whose attribute of this kind holds `self`.
     package func matches(_ other: AttributeValue, as kind: AttributeKind) -> Bool {
-        self == other || canonicalBytes(as: kind) == other.canonicalBytes(as: kind)
+        canonicalBytes(as: kind) == other.canonicalBytes(as: kind)
     }
 }
 

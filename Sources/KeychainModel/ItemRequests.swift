@@ -44,6 +44,8 @@ package struct ItemQuery: Sendable {
     package var limit: Int?
     package var filters: [ItemFilter]
     package var includesTombstones: Bool
+    /// Where items that cannot be opened are reported, which are then left out; nil to fail on the first.
+    package var reportDamage: (@Sendable (_ reason: String) -> Void)?
     package var authentication: AuthenticationOptions
 
     package init(

@@ -24,9 +24,9 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
         case .wrongOwner(let path, let owner):
             "\(path) belongs to user \(owner), not to you; run as that user or choose another KEYCHAIN_HOME"
         case .tooOpen(let path, let mode):
-            "\(path) is open to other users (mode \(String(mode, radix: 8))); run: chmod go-rwx \(path)"
+            "\(path) is open to other users (mode \(String(mode, radix: 8))); close it (chmod go-rwx) or choose another KEYCHAIN_HOME"
         case .notRegular(let path):
-            "\(path) is not a regular file; remove what stands there"
+            "\(path) is not a regular file, as the files of a vault are; put the file itself in its place"
         case .alreadyExists(let path):
             "\(path) exists already"
         case .tooLarge(let path, let size):
@@ -39,6 +39,8 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
             "another process holds \(path); try again when it is done"
         case .system(let operation, let path, let errno):
             "\(operation) \(path): \(String(cString: strerror(errno)))"
+                + (errno == EACCES || errno == EPERM || errno == ENOTDIR
+                    ? "; choose a folder of your own with KEYCHAIN_HOME" : "")
         }
     }
 

@@ -11,7 +11,27 @@ package struct FileIdentity: Sendable, Equatable {
     }
 }
 
+/// A file at a moment: another one as soon as the name stands for another file or the file was changed.
+package struct FileVersion: Sendable, Equatable {
+    private let identity: FileIdentity
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    init(_ info: stat) {
+        identity = FileIdentity(info)
+        // An inode's number is used again when the file is gone; its time of change tells the two apart.
+        seconds = info.st_ctim.tv_sec
+        nanoseconds = info.st_ctim.tv_nsec
+    }
+}
+
 extension PrivateFolder {
+    package func version(of name: String) throws(FileError) -> FileVersion {
+        var info = stat()
+        guard lstat(path(of: name), &info) == 0 else { throw FileError.last("examine", path(of: name)) }
+        return FileVersion(info)
+    }
+
     package func identity(of name: String) throws(FileError) -> FileIdentity {
         var info = stat()
         guard lstat(path(of: name), &info) == 0 else { throw FileError.last("examine", path(of: name)) }

@@ -35,24 +35,39 @@ extension EmbeddedVault {
         in reader: ItemStore.Reader, _ keybag: OpenedKeybag
     ) throws -> [Found] {
         if query.limit == 0 { return [] }
-        let plan = try SearchPlan(query, authorization: authorization, keybag: keybag)
+        var plan = try SearchPlan(query, authorization: authorization, keybag: keybag)
+        if let report = query.reportDamage {
+            plan.search.reportMalformed = { report(VaultError($0).description) }
+        }
         let filter = filterEvaluator(for: query, authorization, in: reader, keybag)
         var found: [Found] = []
         try reader.forEach(plan.search, includingCiphertext: includingValues || filter.needsValue) { row in
-            var item = try keybag.openMetadata(of: row)
-            guard plan.accepts(item) else { return true }
-            if filter.needsValue {
-                let value = try keybag.openValue(of: row, accessControl: item.accessControl)
-                guard try filter.accepts(item, value: value) else { return true }
-            } else {
-                guard try filter.accepts(item, value: nil) else { return true }
+            do {
+                if let match = try self.match(
+                    row, plan, filter, presence, includingValues: includingValues, keybag)
+                {
+                    found.append(match)
+                }
+            } catch let error as VaultError {
+                guard case .corruptItem = error, let report = query.reportDamage else { throw error }
+                report(error.description)
             }
-            guard try presence.permits(item) else { return true }
-            if includingValues { item.value = try keybag.openValue(of: row, accessControl: item.accessControl) }
-            found.append(Found(row: row, item: item))
             return query.limit.map { found.count < $0 } ?? true
         }
         return found
+    }
+
+    /// The item in `row` if it is one that is looked for.
+    private func match(
+        _ row: ItemRow, _ plan: SearchPlan, _ filter: ItemFilterEvaluator, _ presence: PresenceCheck,
+        includingValues: Bool, _ keybag: OpenedKeybag
+    ) throws -> Found? {
+        var item = try keybag.openMetadata(of: row)
+        guard plan.accepts(item) else { return nil }
+        let value = filter.needsValue ? try keybag.openValue(of: row, accessControl: item.accessControl) : nil
+        guard try filter.accepts(item, value: value), try presence.permits(item) else { return nil }
+        if includingValues { item.value = try keybag.openValue(of: row, accessControl: item.accessControl) }
+        return Found(row: row, item: item)
     }
 
     /// What decides the filters of `query`; issuers are looked up among the certificates that the
@@ -66,7 +81,7 @@ extension EmbeddedVault {
                 let issuers = ItemQuery(
                     itemClass: .certificate, attributes: [.subject: .data(subject)], synchronizable: .any)
                 return try self.items(
-                    issuers, authorization, PresenceCheck(issuers.authentication), includingValues: true, in: reader,
+                    issuers, authorization, PresenceCheck.waived, includingValues: true, in: reader,
                     keybag
                 )
                 .compactMap(\.item.value)

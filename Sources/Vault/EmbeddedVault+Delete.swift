@@ -7,9 +7,14 @@ import KeychainModel
 extension EmbeddedVault {
     package func delete(_ query: ItemQuery, as client: Client) throws(VaultError) -> Int {
         let authorization = try authorize(.delete, query.itemClass, query.accessGroup, client)
-        return try performing(query.authentication, as: client) { presence in
-            if query.itemClass == .identity { return try self.deleteIdentities(query, authorization, presence) }
-            return try self.writing { writer, keybag in
+        if query.itemClass == .identity {
+            let referrers = try authorize(.copy, .certificate, nil, client)
+            return try performing(as: client) { _ in
+                try self.deleteIdentities(query, authorization, referrers: referrers)
+            }
+        }
+        return try performing(as: client) { _ in
+            try self.writing { writer, keybag in
                 let rows = try self.rowsToDelete(query, authorization, in: writer.reader, keybag)
                 guard !rows.isEmpty else { throw VaultError.itemNotFound }
                 for row in rows {

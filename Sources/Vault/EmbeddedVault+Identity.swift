@@ -45,9 +45,11 @@ extension EmbeddedVault {
 
     /// Deletes the certificates of the identities found, and each key that no other certificate refers
     /// to.
-    func deleteIdentities(_ query: ItemQuery, _ authorization: Authorization, _ presence: PresenceCheck) throws -> Int {
+    func deleteIdentities(
+        _ query: ItemQuery, _ authorization: Authorization, referrers: Authorization
+    ) throws -> Int {
         try writing { writer, keybag in
-            let pairs = try self.pairs(query, authorization, presence, in: writer.reader, keybag)
+            let pairs = try self.pairs(query, authorization, .waived, in: writer.reader, keybag)
             guard !pairs.isEmpty else { throw VaultError.itemNotFound }
             for row in Self.distinct(pairs.map(\.certificate.row)) {
                 try self.remove(row, opened: nil, in: writer, keybag)
@@ -55,7 +57,7 @@ extension EmbeddedVault {
             for row in Self.distinct(pairs.map(\.key.row)) {
                 guard let key = pairs.first(where: { $0.key.row == row })?.key.item,
                     let label = key.attributes[.applicationLabel],
-                    try self.certificates(withKeyHash: label, authorization, presence, in: writer.reader, keybag)
+                    try self.certificates(withKeyHash: label, referrers, .waived, in: writer.reader, keybag)
                         .isEmpty
                 else { continue }
                 try self.remove(row, opened: key, in: writer, keybag)

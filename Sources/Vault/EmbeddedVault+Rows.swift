@@ -31,6 +31,8 @@ extension EmbeddedVault {
         let search = ItemSearch(itemClass: itemClass, seek: .primaryKey(primaryKey), isTombstone: nil)
         for row in try writer.reader.rows(search, includingCiphertext: false) {
             guard row.binding.isTombstone else { throw VaultError.duplicateItem }
+            // A live row that was made to look like a tombstone is damage and not room.
+            _ = try keybag.openMetadata(of: row)
             try writer.delete(row.binding.rowID, filedUnder: keybag.filedTerms(of: row))
         }
     }
@@ -61,7 +63,7 @@ extension EmbeddedVault {
 
     /// Whether what a value is sealed to is the same in both items.
     private func isBoundAlike(_ first: StoredItem, _ second: StoredItem) -> Bool {
-        first.accessControl == second.accessControl && first.accessGroup == second.accessGroup
+        first.accessControl == second.accessControl && first.accessGroup.isSameGroup(as: second.accessGroup)
             && first.isSynchronizable == second.isSynchronizable
     }
 

@@ -58,7 +58,10 @@ extension EmbeddedVault {
     }
 
     package func verify(as client: Client) throws(VaultError) -> IntegrityReport {
-        _ = try authorize(.status, nil, nil, client)
+        let authorization = try authorize(.status, nil, nil, client)
+        guard case .every = authorization.scope else {
+            throw .accessDenied(.groupNotHeld(group: Client.everyGroup, client: client.identifier))
+        }
         return try performing(as: client) { _ in
             try self.verifyRows(IntegrityReport(validItems: 0, lockedItems: 0, problems: store.structuralProblems()))
         }
@@ -67,17 +70,24 @@ extension EmbeddedVault {
     private func verifyRows(_ structure: IntegrityReport) throws -> IntegrityReport {
         try reading { reader, keybag in
             var report = structure
+            var filings: [(row: Int64, terms: Set<Int64>)] = []
             try reader.forEachRow { row in
                 do {
                     let row = try row.get()
                     let item = try keybag.openMetadata(of: row)
                     _ = try keybag.openValue(of: row, accessControl: item.accessControl)
+                    filings.append((row.binding.rowID, keybag.expectedFiling(of: row, item)))
                     report.validItems += 1
                 } catch KeybagError.locked {
                     report.lockedItems += 1
                 } catch {
                     report.problems.append(VaultError(error).description)
                 }
+            }
+            for filing in filings
+            where try reader.filings(of: filing.row, under: filing.terms) < filing.terms.count {
+                report.problems.append(
+                    "item \(filing.row) is missing from the search index; store it again to mend the index")
             }
             return report
         }

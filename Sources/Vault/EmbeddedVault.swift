@@ -99,6 +99,7 @@ package final class EmbeddedVault: Vault {
     func writing<Result>(_ body: (ItemStore.Writer, OpenedKeybag) throws -> Result) throws -> Result {
         let result = try retrying { keybag in
             try checkStoreIsInPlace()
+            try checkKeybagIsCurrent(keybag)
             return try store.write(under: keybag.identifier) { try body($0, keybag) }
         }
         notifier.changed(.thisProcess)
@@ -107,21 +108,39 @@ package final class EmbeddedVault: Vault {
 
     /// Runs `body` again with fresh keys when another process has erased the vault since it was opened.
     private func retrying<Result>(_ body: (OpenedKeybag) throws -> Result) throws -> Result {
-        do {
-            return try body(currentKeybag)
-        } catch StoreError.otherKeybag {
-            try reloadKeybag()
-            return try body(currentKeybag)
+        for _ in 0..<Self.mostErasesMet {
+            do {
+                return try body(currentKeybag)
+            } catch StoreError.otherKeybag {
+                try reloadKeybag()
+            }
         }
+        throw VaultError.busy
     }
+
+    /// How many erases by others one operation puts up with.
+    private static let mostErasesMet = 20
 
     var currentKeybag: OpenedKeybag { opened.withLock { $0 } }
 
     func replaceKeybag(_ keybag: OpenedKeybag) { opened.withLock { $0 = keybag } }
 
+    /// Takes over what another process put in the place of the keybag, and completes its erase if it did
+    /// not get to the rows.
     private func reloadKeybag() throws {
         guard let folder else { return }
-        replaceKeybag(try folder.folder.withLock { try folder.openKeybag() })
+        try folder.folder.withLock {
+            let keybag = try folder.openKeybag()
+            try folder.checkOwner(of: store, keybag.keys.keybag)
+            replaceKeybag(keybag)
+        }
+    }
+
+    /// An erase that died between keys and rows is completed by whoever opens the vault next; what is
+    /// written under the old keys until then would be lost.
+    private func checkKeybagIsCurrent(_ keybag: OpenedKeybag) throws {
+        guard let folder, let file = keybag.file else { return }
+        guard try folder.folder.version(of: VaultFolder.keybagName) == file else { throw StoreError.otherKeybag }
     }
 
     /// A folder that was moved away or replaced while open would swallow what is written to it.

@@ -35,8 +35,9 @@ struct ItemFilterEvaluator {
     private func accepts(_ item: StoredItem, value: Data?, _ filter: ItemFilter) throws -> Bool {
         switch filter {
         case .hostOrSubdomain(let host):
-            guard case .string(let server) = item.attribute(.server) else { return false }
-            return server == host || server.hasSuffix("." + host)
+            guard let server = item.attribute(.server)?.canonicalBytes(as: .blob) else { return false }
+            let host = Array(host.utf8)
+            return server == host || server.count > host.count && server.suffix(host.count + 1) == [0x2e] + host
         case .emailAddress, .validOn, .issuers:
             guard itemClass == .certificate else { return true }
             guard let value else { return false }

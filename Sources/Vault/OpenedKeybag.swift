@@ -1,16 +1,21 @@
 import Foundation
 import Keybag
+import PrivateFiles
 import Sealing
 import Synchronization
 
 /// The keys a vault works with at a moment; replaced as a whole when the vault is erased.
 final class OpenedKeybag: Sendable {
     let identifier: UUID
+    /// Which file the keybag was read from; nil for a vault in memory.
+    let file: FileVersion?
     let keys: ClassKeys
     let index: IndexKey
-    private let groups = Mutex<[String: Int64]>([:])
+    /// By the bytes of the name: names that Swift takes for equal have digests of their own.
+    private let groups = Mutex<[[UInt8]: Int64]>([:])
 
-    init(_ keys: ClassKeys) {
+    init(_ keys: ClassKeys, file: FileVersion? = nil) {
+        self.file = file
         identifier = keys.keybag.identifier
         self.keys = keys
         index = IndexKey(keys.indexKey)
@@ -19,10 +24,11 @@ final class OpenedKeybag: Sendable {
     /// The digest of an access group; a program names the same few again and again.
     func groupDigest(_ group: String) -> Int64 {
         groups.withLock { known in
-            if let digest = known[group] { return digest }
+            let name = Array(group.utf8)
+            if let digest = known[name] { return digest }
             if known.count >= 256 { known.removeAll() }
             let digest = index.group(group)
-            known[group] = digest
+            known[name] = digest
             return digest
         }
     }

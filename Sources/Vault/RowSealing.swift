@@ -89,7 +89,7 @@ extension OpenedKeybag {
             metadata: metadata.encoded(), valueSeal: Data(), binding: binding,
             metadataKey: keys.metadataKey(for: .always))
         let tombstone = ItemRow(binding: binding, metadata: sealed, valueSeal: Data(), ciphertext: Data())
-        return (tombstone, Array(filedTerms(of: row)))
+        return (tombstone, filedTerms(of: tombstone))
     }
 
     /// Every term that `row` may be filed under.
@@ -106,6 +106,9 @@ extension OpenedKeybag {
     }
 
     private func encode(_ item: StoredItem) throws -> Data {
+        guard item.accessGroup.utf8.count <= UInt16.max else {
+            throw VaultError.attributesTooLarge(size: item.accessGroup.utf8.count, limit: Int(UInt16.max))
+        }
         let encoded = try ItemMetadata(
             accessControlFlags: item.accessControl.flags, creationDate: item.creationDate,
             modificationDate: item.modificationDate, accessGroup: item.accessGroup, attributes: item.attributes
@@ -126,6 +129,13 @@ extension OpenedKeybag {
             protection: item.accessControl.protection, isSynchronizable: item.isSynchronizable,
             isTombstone: item.isTombstone, group: groupDigest(item.accessGroup), primaryKey: primaryKey(of: item),
             terms: terms.sorted())
+    }
+
+    /// The terms that `row` has to be filed under.
+    func expectedFiling(of row: ItemRow, _ item: StoredItem) -> Set<Int64> {
+        // A tombstone keeps the filing of the item that it was.
+        row.binding.isTombstone
+            ? [row.binding.identifier.term] : Set(filing(of: item, binding: row.binding))
     }
 
     private func filing(of item: StoredItem, binding: RowBinding) -> [Int64] {

@@ -7,7 +7,7 @@ import Sealing
 /// How a query is carried out: what the store decides by digests, and what is decided on the opened
 /// item.
 struct SearchPlan {
-    let search: ItemSearch
+    var search: ItemSearch
     /// The attributes to compare once a row is open. Digests are short, so all of them are compared.
     let exact: [AttributeName: AttributeValue]
     /// Whether some condition can be decided only on opened attributes, even for a deletion.

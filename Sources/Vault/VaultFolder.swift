@@ -16,6 +16,8 @@ struct VaultFolder: Sendable {
     static let nextSecretName = "device-secret.next"
     static let keybagName = "keybag"
     static let storeName = "items.db"
+    /// SQLite's rollback journal, which exists only before a store's log is started.
+    private static let journalName = storeName + "-journal"
 
     let folder: PrivateFolder
 
@@ -35,14 +37,14 @@ struct VaultFolder: Sendable {
         let encoded = try folder.read(Self.keybagName, limit: Keybag.largestEncoding)
         let enclave = try readEnclave(Self.deviceSecretName)
         do {
-            let opened = OpenedKeybag(try ClassKeys(try Keybag(decoding: encoded, in: enclave), in: enclave))
+            let opened = try opened(Keybag(decoding: encoded, in: enclave), in: enclave)
             // An erase that was killed before it replaced the keybag leaves a secret nobody uses.
             try folder.remove(Self.nextSecretName)
             return opened
         } catch KeybagError.authenticationFailed where folder.contains(Self.nextSecretName) {
             // An erase that was killed after it replaced the keybag.
             let next = try readEnclave(Self.nextSecretName)
-            let opened = OpenedKeybag(try ClassKeys(try Keybag(decoding: encoded, in: next), in: next))
+            let opened = try opened(Keybag(decoding: encoded, in: next), in: next)
             try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
             return opened
         }
@@ -57,7 +59,12 @@ struct VaultFolder: Sendable {
         let keybag = try Keybag.generate(in: enclave, replacing: rows)
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
         try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
-        return OpenedKeybag(try ClassKeys(keybag, in: enclave))
+        return try opened(keybag, in: enclave)
+    }
+
+    /// For callers that hold the folder's lock, so that the file is the one that `keybag` is in.
+    private func opened(_ keybag: Keybag, in enclave: any Enclave) throws -> OpenedKeybag {
+        OpenedKeybag(try ClassKeys(keybag, in: enclave), file: try folder.version(of: Self.keybagName))
     }
 
     private static func openExisting(
@@ -82,7 +89,7 @@ struct VaultFolder: Sendable {
     }
 
     /// Makes sure that the rows of `store` are sealed under `keybag`.
-    private func checkOwner(of store: ItemStore, _ keybag: Keybag) throws {
+    func checkOwner(of store: ItemStore, _ keybag: Keybag) throws {
         let owner = try store.check()
         guard owner != keybag.identifier else { return }
         guard owner == keybag.replaces else {
@@ -108,17 +115,18 @@ struct VaultFolder: Sendable {
         try store.create(for: keybag.identifier)
         try folder.synchronize()
         try folder.replace(keybagName, with: try keybag.encoded(in: enclave))
-        return (vault, OpenedKeybag(try ClassKeys(keybag, in: enclave)), store)
+        return (vault, try vault.opened(keybag, in: enclave), store)
     }
 
     /// A store without a keybag is what a killed creation leaves; one that holds items is not.
     private static func removeRemainsOfInterruptedCreation(in folder: PrivateFolder) throws {
         guard folder.contains(storeName) else { return }
         try folder.checkFile(storeName)
+        if folder.contains(journalName) { try folder.checkFile(journalName) }
         let store = ItemStore.examine(path: folder.path(of: storeName))
         if try !store.isEmptyFile() {
             _ = try store.check()
-            guard try store.counts(inGroups: nil).isEmpty else {
+            guard try store.isWithoutRows() else {
                 throw VaultError.unusableVault(
                     reason: "\(folder.path(of: keybagName)) is missing but items.db holds items; "
                         + "restore the keybag from a backup, or move the folder away to start anew")
@@ -155,6 +163,10 @@ struct VaultFolder: Sendable {
 
     private func openStore() throws -> ItemStore {
         try folder.checkFile(Self.storeName)
+        guard !folder.contains(Self.journalName) else {
+            throw VaultError.unusableVault(
+                reason: "\(folder.path(of: Self.journalName)) does not belong to a vault; move it away")
+        }
         for suffix in ["-wal", "-shm"] {
             do throws(FileError) {
                 try folder.checkFile(Self.storeName + suffix)

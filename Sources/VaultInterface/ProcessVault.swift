@@ -11,6 +11,7 @@ package enum ProcessVault {
     private struct State {
         var vault: (any VaultEngine)?
         var client: Client?
+        var engine: (any VaultEngine.Type)?
         var replacement: (any VaultSessionProvider)?
     }
 
@@ -24,7 +25,8 @@ package enum ProcessVault {
             if let open = state.vault {
                 vault = open
             } else {
-                vault = try engine().openVault(at: defaultPath())
+                let engine = if let named = state.engine { named } else { try linkedEngine() }
+                vault = try engine.openVault(at: defaultPath())
                 state.vault = vault
             }
             let client = state.client ?? environmentClient()
@@ -33,7 +35,12 @@ package enum ProcessVault {
         }
     }
 
-    private static func engine() throws(VaultError) -> any VaultEngine.Type {
+    /// Names the engine, for a program that imports it: finding it takes longer than opening a vault.
+    package static func use(_ engine: any VaultEngine.Type) {
+        state.withLock { $0.engine = engine }
+    }
+
+    private static func linkedEngine() throws(VaultError) -> any VaultEngine.Type {
         guard let engine = NSClassFromString("Vault.EmbeddedVault") as? any VaultEngine.Type else {
             throw .unusableVault(reason: "this program was linked without the vault engine; link it anew")
         }
@@ -70,9 +77,23 @@ package enum ProcessVault {
     /// with the executable's name.
     package static func environmentClient() -> Client {
         let name = executableName()
-        let groups = (environment("KEYCHAIN_ACCESS_GROUPS") ?? "")
-            .split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        let groups = environmentGroups()
         return Client(identifier: name, accessGroups: groups.isEmpty ? [name] : groups)
+    }
+
+    /// The groups in `KEYCHAIN_ACCESS_GROUPS`; empty if it names none.
+    package static func environmentGroups() -> [String] {
+        (environment("KEYCHAIN_ACCESS_GROUPS") ?? "")
+            .split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+
+    /// Whether there is anything of a vault in the process's folder.
+    package static func exists() throws(VaultError) -> Bool {
+        let path = try defaultPath()
+        // Whatever else is wrong with the folder, opening says so.
+        return ["keybag", "items.db", "device-secret"].contains {
+            access(path + "/" + $0, F_OK) == 0 || errno != ENOENT
+        }
     }
 
     private static func executableName() -> String {

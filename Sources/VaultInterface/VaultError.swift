@@ -48,7 +48,7 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
             "attributes of \(size) bytes are more than the \(limit) an item can hold"
         case .unsupported(let reason): reason
         case .corruptItem(let row, let reason):
-            "item \(row) is damaged (\(reason)); `keychain status --verify` lists damaged items, restore the vault from a backup"
+            "item \(row) is damaged (\(reason)); restore the vault from a backup"
         case .corruptVault(let reason): "the vault cannot be read: \(reason)"
         case .unusableVault(let reason): reason
         case .readOnly(let reason): reason

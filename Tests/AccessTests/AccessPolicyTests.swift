@@ -21,6 +21,10 @@ import Testing
         Rule(groups: ["a"], requested: "", scope: .failure(.groupNotHeld(group: "", client: "c"))),
         Rule(groups: ["a"], requested: "A", scope: .failure(.groupNotHeld(group: "A", client: "c"))),
         Rule(groups: ["a"], requested: "*", scope: .failure(.groupNotHeld(group: "*", client: "c"))),
+        // Two spellings that Swift's equality takes for one.
+        Rule(
+            groups: ["caf\u{e9}"], requested: "cafe\u{301}",
+            scope: .failure(.groupNotHeld(group: "cafe\u{301}", client: "c"))),
         Rule(groups: ["*"], requested: nil, scope: .success(.every)),
         Rule(groups: ["a", "*"], requested: nil, scope: .success(.every)),
         Rule(groups: ["*"], requested: "anything", scope: .success(.only(["anything"]))),
@@ -47,6 +51,17 @@ import Testing
         } else {
             #expect(scope(kind, rule) == rule.scope)
         }
+    }
+
+    @Test func writersWhoNameNoGroupLeaveTheTokenAlone() throws {
+        #expect(
+            scope(.delete, Rule(groups: ["com.apple.token", "a"], requested: nil, scope: .success(.every)))
+                == .success(.only(["a"])))
+        #expect(
+            scope(.add, Rule(groups: ["com.apple.token"], requested: nil, scope: .success(.every)))
+                == .failure(.tokenGroupIsReadOnly))
+        let client = Client(identifier: "c", accessGroups: ["com.apple.token", "a"])
+        #expect(try AccessPolicy.groupForNewItem(nil, client: client) == "a")
     }
 
     @Test func onlyCopyAndStatusAreReads() {

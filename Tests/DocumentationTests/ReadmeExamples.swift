@@ -39,6 +39,20 @@ import Testing
         }
     }
 
+    struct Session {
+        @KeychainStored("token", service: "com.example.mail") var token: String?
+    }
+
+    @Test func property() throws {
+        try withTestKeychain { _ in
+            let session = Session()
+            session.token = "abc"
+            #expect(session.token == "abc")
+            let stored = try Keychain(service: "com.example.mail").get(String.self, for: "token")
+            #expect(stored == "abc")
+        }
+    }
+
     @Test func testing() throws {
         let keychain = Keychain(service: "com.example.mail")
         func signIn(_ account: String, password: String) throws { try keychain.set(password, for: account) }

@@ -68,4 +68,26 @@ import Vault
         #expect(throws: VaultError.self) { try EmbeddedVault.open(at: path) }
         #expect(try FolderContents(of: path) == before)
     }
+
+    /// The eraser dies between keys and rows while another process has the vault open and writes on.
+    @Test func whatIsWrittenAfterAnUnfinishedEraseStays() throws {
+        let vault = try EmbeddedVault.open(at: path)
+        #expect(try vault.items(.password("s", limit: nil)).count == 1)
+        let rows = try Keybag(decoding: bytes("keybag"), in: enclave()).identifier
+        let next = try SoftwareEnclave()
+        // A rename, as an eraser does it: another file takes the name.
+        unlink(path + "/keybag")
+        try FolderContents.write(
+            Keybag.generate(in: next, replacing: rows).encoded(in: next), to: path + "/keybag")
+        try FolderContents.write(next.encoded(), to: path + "/device-secret")
+
+        _ = try vault.add(.password("s", "b", "new"), as: .app)
+        #expect(try EmbeddedVault.open(at: path).items(.password("s", limit: nil)).map(\.accountName) == ["b"])
+        #expect(try vault.items(.password("s", limit: nil)).map(\.accountName) == ["b"])
+    }
+
+    @Test func aJournalThatBelongsToNoVaultIsRefused() throws {
+        try FolderContents.write(Data("x".utf8), to: path + "/items.db-journal")
+        #expect(throws: VaultError.self) { try EmbeddedVault.open(at: path) }
+    }
 }

@@ -22,7 +22,7 @@ import Vault
     @Test(arguments: ["keybag", "device-secret"]) func keyFiles(_ name: String) throws {
         var random = SeededGenerator()
         let original = try #require(target.closed[name])
-        for round in 0..<TestScale.count(30, soak: 1_000) {
+        for round in 0..<TestScale.count(30, soak: 10_000) {
             for bytes in [random.bytes(random.int(below: 600)), random.mutated(original)] where bytes != original {
                 var contents = target.closed
                 contents[name] = bytes
@@ -46,7 +46,7 @@ import Vault
             contents["items.db"] = random.mutated(original)
             try contents.restore(to: target.path)
             try target.probe("items.db, round \(round), seed \(random.seed)")
-            if round % 4 == 0 {
+            if round % 4 == 0 || TestScale.isSoak {
                 contents["items.db"] =
                     (round % 8 == 0 ? original.prefix(100) : Data()) + random.bytes(random.int(below: 20_000))
                 try contents.restore(to: target.path)

@@ -26,7 +26,7 @@ struct DeleteCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let session = try VaultSession.ofOwner()
+        let session = try VaultSession.ofOwnerForLooking()
         let item = try PasswordSearch(name, scope).one(in: session, includingValues: false)
         let count = try failing { () throws(VaultError) in
             try session.vault.delete(ItemQuery(item: item), as: session.client)

@@ -40,7 +40,7 @@ struct GetCommand: DocumentedCommand {
     }
 
     static func run(_ search: PasswordSearch, noNewline: Bool = false, json: Bool = false) throws(Failure) {
-        let session = try VaultSession.ofOwner()
+        let session = try VaultSession.ofOwnerForLooking()
         let item = try search.one(in: session, includingValues: true)
         guard let secret = item.value else {
             throw Failure(

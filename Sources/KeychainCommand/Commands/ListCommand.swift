@@ -1,5 +1,7 @@
 import ArgumentParser
 import KeychainModel
+import KeychainServices
+import Synchronization
 import Vault
 
 /// Lists the generic passwords, without their secrets.
@@ -26,17 +28,30 @@ struct ListCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        let session = try VaultSession.ofOwner()
-        let items = try items(in: session)
-        if json { return try StandardOutput.write(json: items.map(ItemSummary.init)) }
-        let rows = items.map(row).sorted { $0.lexicographicallyPrecedes($1) }
-        guard !rows.isEmpty else { return }
-        try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
+        let damaged = Mutex(0)
+        let items = try items { _ in damaged.withLock { $0 += 1 } }
+        if json {
+            try StandardOutput.write(json: items.map(ItemSummary.init))
+        } else {
+            let rows = items.map(row).sorted { $0.lexicographicallyPrecedes($1) }
+            if !rows.isEmpty {
+                try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
+            }
+        }
+        let count = damaged.withLock { $0 }
+        guard count == 0 else {
+            throw Failure(
+                status: errSecDecode,
+                "\(count) damaged \(count == 1 ? "item was" : "items were") left out: "
+                    + "`keychain status --verify` names them")
+        }
     }
 
-    private func items(in session: VaultSession) throws(Failure) -> [StoredItem] {
+    private func items(_ reportDamage: @escaping @Sendable (String) -> Void) throws(Failure) -> [StoredItem] {
+        let session = try VaultSession.ofOwnerForLooking()
         var query = ItemQuery(
             itemClass: .genericPassword, accessGroup: scope.group, synchronizable: scope.synchronizableScope)
+        query.reportDamage = reportDamage
         if let service { query.attributes[.service] = .string(service) }
         do {
             return try session.vault.copy(query, includingValues: false, as: session.client)

@@ -100,9 +100,22 @@ struct Ambiguity {
 }
 
 extension VaultSession {
-    /// The session of the owner's own tool, which sees every group and puts new items into its own.
+    /// The session of the owner's own tool, which sees every group. New items go to the first group of the
+    /// environment, else to the tool's own.
     static func ofOwner() throws(Failure) -> VaultSession {
-        ProcessVault.declare(Client(identifier: "keychain", accessGroups: ["keychain", Client.everyGroup]))
+        let groups = ProcessVault.environmentGroups().filter { $0 != Client.everyGroup }
+        ProcessVault.declare(
+            Client(identifier: "keychain", accessGroups: (groups.isEmpty ? ["keychain"] : groups) + [Client.everyGroup])
+        )
         return try failing { () throws(VaultError) in try VaultSession.current() }
+    }
+
+    /// The session for a command that only looks: where there is no vault, none is made.
+    static func ofOwnerForLooking() throws(Failure) -> VaultSession {
+        guard try failing({ () throws(VaultError) in try ProcessVault.exists() }) else {
+            let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
+            throw Failure(status: errSecItemNotFound, "there is no vault at \(path): `keychain set` makes one")
+        }
+        return try ofOwner()
     }
 }

@@ -6,7 +6,9 @@ struct Timestamp {
     private let fields: tm
 
     init(_ date: Date) {
-        var seconds = time_t(date.timeIntervalSince1970.rounded(.down))
+        // The years 0 to 9999, which every field and both forms can hold; a stored date may be anything.
+        let moment = date.timeIntervalSince1970
+        var seconds = moment.isNaN ? 0 : time_t(max(-62_167_219_200, min(moment, 253_402_300_799)).rounded(.down))
         var fields = tm()
         gmtime_r(&seconds, &fields)
         self.fields = fields

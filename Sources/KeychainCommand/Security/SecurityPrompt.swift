@@ -7,6 +7,9 @@ enum SecurityPrompt {
     static func secretTwice(_ first: String, _ second: String) throws(Failure) -> Data {
         guard let terminal = Terminal() else {
             let secret = try SecretInput.readAll(0, keepingNewline: true)
+            guard !secret.isEmpty else {
+                throw .usage("no password: there is no terminal to ask at, and standard input is empty")
+            }
             return secret.prefix { $0 != UInt8(ascii: "\n") }
         }
         while true {

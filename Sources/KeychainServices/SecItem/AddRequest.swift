@@ -58,7 +58,14 @@ struct AddRequest {
         }
         return NewItem(
             itemClass: itemClass, attributes: attributes, accessGroup: terms.accessGroup,
-            accessControl: terms.control, isSynchronizable: isSynchronizable,
+            accessControl: terms.control ?? defaultControl(in: terms.accessGroup),
+            isSynchronizable: isSynchronizable,
             value: value ?? reference?.storedValue)
+    }
+
+    /// The control that depends on the group rather than the class: items of Apple's push service stay on the
+    /// device and are always readable.
+    private static func defaultControl(in group: String?) -> AccessControl? {
+        group == "com.apple.apsd" ? AccessControl(protection: .alwaysThisDeviceOnly) : nil
     }
 }

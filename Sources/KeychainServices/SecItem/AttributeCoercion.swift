@@ -105,7 +105,7 @@ enum AttributeCoercion {
     }
 
     private static func date(_ value: Any) throws(SecItemFailure) -> AttributeValue {
-        guard let date = value as? Date else { throw .parameter }
+        guard let date = value as? Date, date.timeIntervalSinceReferenceDate.isFinite else { throw .parameter }
         return .date(date)
     }
 }

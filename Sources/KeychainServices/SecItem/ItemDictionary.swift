@@ -7,7 +7,7 @@ import KeychainModel
 /// belongs to. What a family's entries mean together is decided by the request that is made from them.
 struct ItemDictionary {
     /// The most entries a dictionary may have (Apple, SecDbQuery.c).
-    private static let greatestCount = 128
+    static let greatestCount = 128
 
     private(set) var itemClass: ItemClass
     /// As the caller gave them; what they may hold depends on the class.

@@ -25,6 +25,7 @@ struct UpdateRequest {
     private static func changes(
         _ dictionary: NSDictionary, of itemClass: ItemClass
     ) throws(SecItemFailure) -> ItemChanges {
+        guard dictionary.count <= ItemDictionary.greatestCount else { throw .parameter }
         var entries: [(name: AttributeName, value: Any)] = []
         var value: Data?
         for (key, entry) in dictionary {

@@ -1,0 +1,65 @@
+import Access
+import Foundation
+import GRDB
+import KeychainModel
+import Synchronization
+import TestSupport
+import Testing
+import Vault
+
+/// What somebody who can write the database does to the parts that are not sealed, and what it takes to
+/// see it and to go on.
+@Suite struct TamperedIndexTests {
+    private let temporary: TemporaryFolder
+    private let vault: EmbeddedVault
+    private let database: DatabaseQueue
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        vault = try EmbeddedVault.open(at: temporary.path(of: "vault"))
+        for account in ["a", "b", "c"] { _ = try vault.add(.password("s", account, account), as: .app) }
+        database = try DatabaseQueue(path: temporary.path(of: "vault/items.db"))
+    }
+
+    @Test func aLostIndexIsReportedAndMendedByStoring() throws {
+        try database.inDatabase { try $0.execute(sql: "DELETE FROM term") }
+        #expect(try vault.verify(as: .owner).problems.count == 3)
+        _ = try vault.put(.password("s", "a", "new"), as: .app)
+        #expect(try vault.items(.password("s", "a")).map(\.value) == [Data("new".utf8)])
+        #expect(try vault.verify(as: .owner).problems.count == 2)
+    }
+
+    @Test func aRowMadeToLookDeletedIsDamageAndNotRoom() throws {
+        try database.inDatabase { try $0.execute(sql: "UPDATE item SET flags = 3 WHERE id = 1") }
+        #expect(try vault.items(.password("s", "a")).isEmpty)
+        let failure = #expect(throws: VaultError.self) { try vault.put(.password("s", "a", "new"), as: .app) }
+        guard case .corruptItem(row: 1, _)? = failure else {
+            Issue.record("\(String(describing: failure)) is not damage of the row")
+            return
+        }
+        #expect(try vault.verify(as: .owner).problems.count == 1)
+    }
+
+    @Test(arguments: ["meta = x'00'", "class = 77"]) func listingsGoOnWithoutDamagedItems(_ damage: String) throws {
+        try database.inDatabase { try $0.execute(sql: "UPDATE item SET \(damage) WHERE id = 2") }
+        var query = ItemQuery.password("s", limit: nil)
+        #expect(throws: VaultError.self) { try vault.copy(query, includingValues: true, as: .owner) }
+        let reports = Reports()
+        query.reportDamage = { reports.add($0) }
+        let found = try vault.copy(query, includingValues: true, as: .owner)
+        #expect(Set(found.map(\.value)) == [Data("a".utf8), Data("c".utf8)])
+        #expect(reports.count == 1)
+    }
+
+    @Test func onlyTheOwnerMayVerify() throws {
+        #expect(throws: VaultError.accessDenied(.groupNotHeld(group: "*", client: "app"))) {
+            try vault.verify(as: .app)
+        }
+    }
+}
+
+private final class Reports: Sendable {
+    private let lines = Mutex<[String]>([])
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+    var count: Int { lines.withLock(\.count) }
+}
