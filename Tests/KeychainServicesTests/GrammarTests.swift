@@ -100,7 +100,7 @@ import Testing
         #expect(refusal(["m_TrustedOnly": "yes"], ofClass: "cert") == errSecParam)
         #expect(refusal(["m_TrustedOnly": 1], ofClass: "cert") == errSecParam)
         #expect(refusal(["m_TrustedOnly": false], ofClass: "cert") == errSecSuccess)
-        #expect(refusal(["m_TrustedOnly": true], ofClass: "cert") == errSecUnimplemented)
+        #expect(refusal(["m_TrustedOnly": true], ofClass: "cert") == errSecSuccess)
         #expect(refusal(["m_TrustedOnly": true]) == errSecSuccess)
         #expect(refusal(["m_EmailAddressIfPresent": 5], ofClass: "cert") == errSecParam)
         #expect(refusal(["m_EmailAddressIfPresent": "a@b"]) == errSecSuccess)

@@ -32,6 +32,18 @@ import Testing
         }
     }
 
+    /// There is no evaluation of trust, so what would have to be evaluated is not returned.
+    @Test(arguments: ["m_TrustedOnly", "m_Policy"]) func untrustedCertificatesAreNotReturned(_ key: String) throws {
+        try onFreshVault {
+            let certificate: [NSString: Any] = [kSecClass: kSecClassCertificate]
+            let trusted = certificate.merging([key as NSString: true]) { $1 } as NSDictionary
+            #expect(copy(trusted).status == errSecItemNotFound)
+            #expect(add(certificate.merging([kSecValueData: secret]) { $1 } as NSDictionary) == errSecSuccess)
+            #expect(copy(trusted).status == errSecUnimplemented)
+            #expect(copy(certificate as NSDictionary).status == errSecSuccess)
+        }
+    }
+
     @Test func addReturnsWhatItStored() throws {
         try onFreshVault {
             var result: AnyObject?

@@ -28,6 +28,7 @@ enum ItemOperations {
         let items = try onVault { () throws(VaultError) in
             try session.vault.copy(request.query, includingValues: request.needsValues, as: session.client)
         }
+        if request.needsTrust { throw .unimplemented }
         return ResultShape(returns: request.returns).ofCopy(items, asArray: request.wantsArray)
     }
 

@@ -33,6 +33,8 @@ struct CopyRequest {
     let query: ItemQuery
     /// Why the conditions cannot be met; reported after the access group has been checked.
     let incompatibility: SecItemFailure?
+    /// Whether what is found must not be returned, for want of a way to evaluate trust.
+    let needsTrust: Bool
 
     init(_ dictionary: NSDictionary) throws(SecItemFailure) {
         let parts = try ItemDictionary(dictionary)
@@ -46,6 +48,7 @@ struct CopyRequest {
         } catch {
             incompatibility = error
         }
+        needsTrust = parts.match.needsTrust(for: parts.itemClass)
         returns = parts.returns
         wantsArray = parts.match.wantsArray
         self.query = query

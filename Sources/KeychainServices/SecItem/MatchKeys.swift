@@ -86,16 +86,19 @@ struct MatchKeys {
         limit != nil && limit != .one
     }
 
+    /// Whether the items found have to be evaluated for trust, which this keychain does not do: leaving the
+    /// condition out would return items the caller does not trust.
+    func needsTrust(for itemClass: ItemClass) -> Bool {
+        (hasPolicy || isTrustRequired) && (itemClass == .certificate || itemClass == .identity)
+    }
+
     /// The conditions for items of this class.
     ///
-    /// - Throws: -4 for a condition that makes sense only for another class, or that needs the evaluation
-    ///   of trust, which this keychain does not do: leaving it out would return items the caller does
-    ///   not trust.
+    /// - Throws: -4 for a condition that makes sense only for another class.
     func filters(for itemClass: ItemClass) throws(SecItemFailure) -> [ItemFilter] {
         if count == 0 { return [] }
         let isCertificate = itemClass == .certificate || itemClass == .identity
-        if hasPolicy { throw .unimplemented }
-        if isTrustRequired, isCertificate { throw .unimplemented }
+        if hasPolicy, !isCertificate { throw .unimplemented }
         var filters: [ItemFilter] = []
         if let host {
             guard itemClass == .internetPassword else { throw .unimplemented }
