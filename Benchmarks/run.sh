@@ -78,10 +78,12 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
     service=com.example.service-0
     account=user-0@example.com
     cp -r "$cache/1000" "$work/vault"
+    # As it is installed: without debug information.
+    strip -o "$work/keychain" "$bin/keychain"
     export KEYCHAIN_HOME="$work/vault" GNUPGHOME="$work/pass/gnupg" PASSWORD_STORE_DIR="$work/pass/store"
     steady $compare/secret-session.sh "$work/gnome-100" /usr/bin/python3 $compare/processes.py 40 \
         echo echo . -- \
-        keychain "$bin/keychain" get $service $account -- \
+        keychain "$work/keychain" get $service $account -- \
         secret-tool secret-tool lookup service $service account $account -- \
         pass pass show $service/$account
     steady $compare/secret-session.sh "$work/gnome-keyring-python" bash -c '
