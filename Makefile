@@ -9,7 +9,7 @@ DESTDIR ?=
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 SHARE = $(DESTDIR)$(PREFIX)/share
 # One executable that runs on machines without Swift.
-RELEASE = -c release --static-swift-stdlib
+RELEASE = $$(Scripts/release-flags.sh)
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -28,9 +28,10 @@ steady() {
 }
 
 Benchmarks/setup-peers.sh >&2
-swift build -c release --static-swift-stdlib --product VaultBenchmark >&2
-swift build -c release --static-swift-stdlib --product keychain >&2
-bin=$(swift build -c release --static-swift-stdlib --show-bin-path)
+read -ra release < <(Scripts/release-flags.sh)
+swift build "${release[@]}" --product VaultBenchmark >&2
+swift build "${release[@]}" --product keychain >&2
+bin=$(swift build "${release[@]}" --show-bin-path)
 
 work=$(mktemp -d /tmp/keychain-benchmark-run.XXXXXX)
 finish() {
