@@ -64,6 +64,9 @@ package final class ItemStore: Sendable {
         try? close()
     }
 
+    /// Whether the connection that writes has been made.
+    package var hasWritten: Bool { writer.isOpen }
+
     /// Closes the file; the store cannot be used afterwards.
     ///
     /// Readers first: only a connection that may write can take in the log and remove it, and it does

@@ -19,6 +19,8 @@ final class WriterConnection: Sendable {
         }
     }
 
+    var isOpen: Bool { opened.withLock { $0 != nil } }
+
     func close() throws {
         try opened.withLock { try $0?.close() }
     }

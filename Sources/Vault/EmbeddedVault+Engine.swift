@@ -8,7 +8,9 @@ extension EmbeddedVault: VaultEngine {
 
     package func close() {
         let logSize = (try? folder?.folder.size(of: VaultFolder.storeName + "-wal")) ?? 0
-        if logSize > Self.largestLogLeft { store.abandon() } else { try? store.close() }
+        if logSize > Self.largestLogLeft { return store.abandon() }
+        // What only reads holds nothing that the end of the process does not give back.
+        if store.hasWritten { try? store.close() }
     }
 
     /// The bytes of log that a program which only read may leave behind: reading them costs less than
