@@ -64,4 +64,4 @@ step "Deleting it: keychain delete $service $account"
 if "$keychain" get "$service" "$account" 2>/dev/null; then fail 'the item is still there'; fi
 echo '    gone'
 
-printf '\nquickstart: stored, found, replaced and deleted one secret; nothing readable on disk\n'
+printf '\nquickstart: stored, found, replaced and deleted one secret; neither it nor its account readable on disk\n'

@@ -8,7 +8,8 @@ package protocol VaultEngine: Vault {
     /// The vault in the folder at `path`; made if there is none.
     static func openVault(at path: String) throws(VaultError) -> any VaultEngine
 
-    /// Closes the files; the vault cannot be used afterwards.
+    /// Takes what was written in from the log; the vault cannot be used afterwards. Files that were only read
+    /// are left to the end of the process.
     ///
     /// For programs that end right away: what they leave in the write-ahead log would be read again by
     /// every program that comes after.
