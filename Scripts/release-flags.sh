@@ -6,7 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-printf -- '-c release --static-swift-stdlib'
+# Without a search path of its own a program does not look for libraries beside itself.
+printf -- '-c release --static-swift-stdlib --disable-local-rpath'
 archive=$(clang -print-file-name=libstdc++.a 2>/dev/null || cc -print-file-name=libstdc++.a)
 # Without a path in front the compiler has not found it, and the shared one is linked.
 if [[ $archive == /* ]]; then

@@ -13,6 +13,9 @@ package enum ProcessVault {
         var client: Client?
         var engine: (any VaultEngine.Type)?
         var replacement: (any VaultSessionProvider)?
+        /// Vaults that were closed. Letting go of their connections would take longer than the end of the
+        /// process, which does it anyway.
+        var closed: [any VaultEngine] = []
     }
 
     private static let state = Mutex(State())
@@ -50,7 +53,9 @@ package enum ProcessVault {
     /// Closes the process's vault, for a program that is about to end; a later call opens it again.
     package static func close() {
         state.withLock { state in
-            state.vault?.close()
+            guard let vault = state.vault else { return }
+            vault.close()
+            state.closed.append(vault)
             state.vault = nil
         }
     }
