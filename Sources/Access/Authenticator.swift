@@ -1,29 +1,112 @@
+import Foundation
 import KeychainModel
 
 /// What a person is asked for.
 package struct AuthenticationRequest: Sendable {
+    /// The constraints to be satisfied; see ``AccessControl/Flags/isSatisfied(by:)``.
     package var flags: AccessControl.Flags
     /// What the prompt says.
     package var prompt: String?
     package var client: Client
+    /// The authentication context on whose behalf is asked; ending it ends the asking.
+    package var context: UUID?
 
-    package init(flags: AccessControl.Flags, prompt: String?, client: Client) {
+    package init(flags: AccessControl.Flags, prompt: String?, client: Client, context: UUID? = nil) {
         self.flags = flags
         self.prompt = prompt
         self.client = client
+        self.context = context
     }
 }
 
 /// How asking a person ended.
 package enum AuthenticationOutcome: Sendable, Equatable {
-    case succeeded
-    case failed
-    case canceled
+    /// With these proofs, which satisfy what was asked for.
+    case succeeded(PresenceProofs)
+    case failed(AuthenticationFailure)
+}
+
+/// Why a person could not be shown to be present; named after `LAError`'s codes.
+package enum AuthenticationFailure: String, Error, Sendable, CaseIterable {
+    case authenticationFailed
+    case userCancel
+    case userFallback
+    case systemCancel
+    case appCancel
+    case passcodeNotSet
+    case biometryNotAvailable
+    case biometryNotEnrolled
+    case biometryLockout
+    case companionNotAvailable
+    case biometryNotPaired
+    case biometryDisconnected
+    case invalidContext
     /// There is no way to ask.
     case notInteractive
 }
 
+/// What a person could be asked for at the moment.
+package struct PresenceAvailability: Sendable, Equatable {
+    /// What stands behind ``PresenceProofs/biometry``; raw values as of Apple's `LABiometryType`.
+    package enum BiometryKind: UInt8, Sendable {
+        case none = 0
+        case fingerprint = 1
+        case face = 2
+    }
+
+    package var biometryKind: BiometryKind
+    /// Why biometry cannot be used now; nil when it can.
+    package var biometryFailure: AuthenticationFailure?
+    /// Changes when a finger or face is enrolled or removed; nil where nothing is enrolled.
+    package var biometryState: Data?
+    package var isPasscodeSet: Bool
+    /// Why the passcode cannot be asked for now, such as for lack of a terminal; nil when it can.
+    package var passcodeFailure: AuthenticationFailure?
+
+    package init(
+        biometryKind: BiometryKind, biometryFailure: AuthenticationFailure?, biometryState: Data?,
+        isPasscodeSet: Bool, passcodeFailure: AuthenticationFailure?
+    ) {
+        self.biometryKind = biometryKind
+        self.biometryFailure = biometryFailure
+        self.biometryState = biometryState
+        self.isPasscodeSet = isPasscodeSet
+        self.passcodeFailure = passcodeFailure
+    }
+}
+
+/// What checks a passcode that a person gave: the vault.
+package protocol PasscodeVerifier: Sendable {
+    var isPasscodeSet: Bool { get }
+    func verify(_ passcode: SecretBytes) -> PasscodeVerdict
+}
+
+/// What became of a passcode.
+package enum PasscodeVerdict: Sendable, Equatable {
+    case correct
+    /// Wrong, and this long no other will be looked at.
+    case wrong(wait: Duration)
+    /// Not looked at: so long there still is to wait.
+    case delayed(Duration)
+    case notSet
+    /// Wrong, and it was one too many: the vault is empty now.
+    case erased
+    /// It could not be checked.
+    case failed(reason: String)
+}
+
 /// A way to ask a person. A vault without one refuses items that need a person.
 package protocol Authenticator: Sendable {
-    func evaluate(_ request: AuthenticationRequest) -> AuthenticationOutcome
+    /// Asks until it is known whether a person satisfies the request, or a deadline passes.
+    func evaluate(_ request: AuthenticationRequest, verifier: any PasscodeVerifier) -> AuthenticationOutcome
+
+    /// What could be asked for now; asks nobody.
+    func availability(verifier: any PasscodeVerifier) -> PresenceAvailability
+
+    /// Takes away the prompt that is shown on behalf of `context`, if there is one.
+    func cancel(context: UUID)
+}
+
+extension Authenticator {
+    package func cancel(context: UUID) {}
 }

@@ -1,3 +1,4 @@
+import Access
 import KeychainServices
 import Vault
 
@@ -13,6 +14,10 @@ extension KeychainError {
                 (.interactionNotAllowed, "unlock the vault, or allow interaction, and try again")
             case .classKeyAbsent: (.passcodeRequired, "set a passcode, or choose another accessibility")
             case .authenticationFailed: (.authenticationFailed, "try again")
+            case .presence(.notInteractive), .passcodeDelayed: (.interactionNotAllowed, nil)
+            case .presence, .wrongPasscode, .erasedAfterWrongPasscodes: (.authenticationFailed, nil)
+            case .passcodeNotSet: (.passcodeRequired, nil)
+            case .passcodeIsSet: (.duplicateItem, nil)
             case .userCanceled: (.userCanceled, "ask again when the person wants to go on")
             case .invalidRequest: (.invalidRequest, nil)
             case .valueTooLarge, .attributesTooLarge:

@@ -97,10 +97,19 @@ package struct AuthenticationOptions: Sendable {
     package var interaction: Interaction
     /// What the prompt says; nil for the vault's own words.
     package var prompt: String?
+    /// The authentication context whose grants count for this operation; nil for none.
+    package var context: UUID?
+    /// The further password for items that ask for one.
+    package var applicationPassword: SecretBytes?
 
-    package init(interaction: Interaction = .allow, prompt: String? = nil) {
+    package init(
+        interaction: Interaction = .allow, prompt: String? = nil, context: UUID? = nil,
+        applicationPassword: SecretBytes? = nil
+    ) {
         self.interaction = interaction
         self.prompt = prompt
+        self.context = context
+        self.applicationPassword = applicationPassword
     }
 }
 

@@ -36,30 +36,39 @@ final class ScriptedAuthenticator: Authenticator {
 
     var prompts: [String?] { state.withLock { $0.prompts } }
 
-    func evaluate(_ request: AuthenticationRequest) -> AuthenticationOutcome {
+    func evaluate(_ request: AuthenticationRequest, verifier: any PasscodeVerifier) -> AuthenticationOutcome {
         state.withLock { state in
             state.prompts.append(request.prompt)
             switch state.script {
             case .succeeds: break
             case .succeedsOnce where !state.hasSucceededOnce: state.hasSucceededOnce = true
-            case .userCancel: return .canceled
-            case .notInteractive: return .notInteractive
-            default: return .failed
+            case .succeedsOnce: return .failed(.authenticationFailed)
+            default: return .failed(AuthenticationFailure(rawValue: state.script.rawValue) ?? .authenticationFailed)
             }
-            return Self.canSatisfy(
-                request.flags, biometry: state.biometry == .enrolled, passcode: state.isPasscodeSet)
-                ? .succeeded : .failed
+            var proofs: PresenceProofs = .companion
+            if state.biometry == .enrolled { proofs.insert(.biometry) }
+            if state.isPasscodeSet { proofs.insert(.passcode) }
+            return request.flags.isSatisfied(by: proofs) ? .succeeded(proofs) : .failed(.authenticationFailed)
         }
     }
 
-    /// Whether the device has what `flags` ask for. With `or` one of several is enough.
-    private static func canSatisfy(_ flags: AccessControl.Flags, biometry: Bool, passcode: Bool) -> Bool {
-        var available: [Bool] = []
-        if flags.contains(.userPresence) { available.append(biometry || passcode) }
-        if flags.contains(.biometryAny) || flags.contains(.biometryCurrentSet) { available.append(biometry) }
-        if flags.contains(.devicePasscode) { available.append(passcode) }
-        if flags.contains(.companion) { available.append(true) }
-        if available.isEmpty { return true }
-        return flags.contains(.or) ? available.contains(true) : !available.contains(false)
+    func availability(verifier: any PasscodeVerifier) -> PresenceAvailability {
+        state.withLock { state in
+            PresenceAvailability(
+                biometryKind: state.biometry == .unavailable ? .none : .fingerprint,
+                biometryFailure: state.biometry.failure, biometryState: nil,
+                isPasscodeSet: state.isPasscodeSet, passcodeFailure: nil)
+        }
+    }
+}
+
+extension TestBiometry {
+    fileprivate var failure: AuthenticationFailure? {
+        switch self {
+        case .enrolled: nil
+        case .notEnrolled: .biometryNotEnrolled
+        case .lockout: .biometryLockout
+        case .unavailable: .biometryNotAvailable
+        }
     }
 }

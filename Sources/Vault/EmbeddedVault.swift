@@ -81,7 +81,7 @@ package final class EmbeddedVault: Vault {
             do {
                 return try operation(presence)
             } catch let needed as PresenceNeeded {
-                try presence.ask(for: needed, with: authenticator, client: client)
+                try presence.ask(for: needed, with: authenticator, verifier: passcodeVerifier, client: client)
             } catch {
                 throw VaultError(error)
             }

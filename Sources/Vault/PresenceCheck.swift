@@ -8,7 +8,7 @@ import KeychainModel
 /// and the operation starts again with the answer.
 struct PresenceCheck {
     private let options: AuthenticationOptions
-    private var granted: Set<AccessControl.Flags> = []
+    private(set) var granted: PresenceProofs = []
     private var isWaived = false
     private var rounds = 0
 
@@ -31,25 +31,30 @@ struct PresenceCheck {
         case .fail:
             throw VaultError.interactionNotAllowed(reason: "the item needs a person, and asking is not allowed")
         case .allow:
-            guard granted.contains(flags) else { throw PresenceNeeded(flags: flags) }
+            guard flags.isSatisfied(by: granted) else { throw PresenceNeeded(flags: flags) }
             return true
         }
     }
 
     /// Asks for what was needed, once for each kind of constraint in an operation.
     mutating func ask(
-        for needed: PresenceNeeded, with authenticator: (any Authenticator)?, client: Client
+        for needed: PresenceNeeded, with authenticator: (any Authenticator)?,
+        verifier: any PasscodeVerifier, client: Client
     ) throws(VaultError) {
         // Apple's keychain gives up after as many rounds.
         rounds += 1
         guard rounds <= 20 else { throw .authenticationFailed }
         let request = AuthenticationRequest(flags: needed.flags, prompt: options.prompt, client: client)
-        switch authenticator?.evaluate(request) ?? .notInteractive {
-        case .succeeded: granted.insert(needed.flags)
-        case .failed: throw .authenticationFailed
-        case .canceled: throw .userCanceled
-        case .notInteractive:
+        switch authenticator?.evaluate(request, verifier: verifier) ?? .failed(.notInteractive) {
+        case .succeeded(let proofs):
+            // Each round must bring something new, or it would be asked for ever.
+            guard needed.flags.isSatisfied(by: granted.union(proofs)) else { throw .authenticationFailed }
+            granted.formUnion(proofs)
+        case .failed(.authenticationFailed): throw .authenticationFailed
+        case .failed(.userCancel): throw .userCanceled
+        case .failed(.notInteractive):
             throw .interactionNotAllowed(reason: "the item needs a person, and there is no way to ask")
+        case .failed(let failure): throw .presence(failure)
         }
     }
 }

@@ -12,6 +12,16 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
     case classKeyAbsent(ProtectionClass)
     case authenticationFailed
     case userCanceled
+    /// A person was asked for and not shown to be present, for another reason than those two.
+    case presence(AuthenticationFailure)
+    /// The passcode is not the right one; no other is looked at for so many seconds.
+    case wrongPasscode(retryAfter: Int)
+    /// Too many wrong passcodes were given: none is looked at for so many seconds.
+    case passcodeDelayed(retryAfter: Int)
+    case passcodeNotSet
+    case passcodeIsSet
+    /// A wrong passcode too many: the vault was erased as its owner had chosen.
+    case erasedAfterWrongPasscodes
     /// A request that makes no sense.
     case invalidRequest(reason: String)
     case valueTooLarge(size: Int, limit: Int)
@@ -42,6 +52,14 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
         case .classKeyAbsent(let protection): "the vault has no key for the class '\(protection.rawValue)'"
         case .authenticationFailed: "authentication failed"
         case .userCanceled: "authentication was canceled"
+        case .presence(let failure): failure.words
+        case .wrongPasscode(0): "the passcode is wrong"
+        case .wrongPasscode(let seconds): "the passcode is wrong; the next can be given in \(Self.words(seconds))"
+        case .passcodeDelayed(let seconds):
+            "too many wrong passcodes were given; the next can be given in \(Self.words(seconds))"
+        case .passcodeNotSet: "no passcode is set; set one with `keychain passcode set`"
+        case .passcodeIsSet: "a passcode is set already; change it with `keychain passcode change`"
+        case .erasedAfterWrongPasscodes: "too many wrong passcodes were given: the vault was erased"
         case .invalidRequest(let reason): reason
         case .valueTooLarge(let size, let limit): "a value of \(size) bytes is more than the \(limit) an item can hold"
         case .attributesTooLarge(let size, let limit):
@@ -56,6 +74,35 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
         case .inputOutput(let reason): reason
         case .busy: "other processes kept the vault busy; try again"
         case .memoryUnavailable: "out of memory"
+        }
+    }
+
+    private static func words(_ seconds: Int) -> String {
+        switch seconds {
+        case ..<120: "\(seconds) seconds"
+        case ..<7200: "\((seconds + 59) / 60) minutes"
+        default: "\((seconds + 3599) / 3600) hours"
+        }
+    }
+}
+
+extension AuthenticationFailure {
+    /// What happened and what to do.
+    package var words: String {
+        switch self {
+        case .authenticationFailed: "authentication failed"
+        case .userCancel: "authentication was canceled"
+        case .userFallback: "another way to authenticate was asked for"
+        case .systemCancel: "the system ended the authentication"
+        case .appCancel: "the program ended the authentication"
+        case .passcodeNotSet: "no passcode is set; set one with `keychain passcode set`"
+        case .biometryNotAvailable: "there is no fingerprint reader; install and start fprintd, or use the passcode"
+        case .biometryNotEnrolled: "no finger is enrolled; enroll one with `fprintd-enroll`, or use the passcode"
+        case .biometryLockout: "the fingerprint reader waits for the passcode: unlock the vault with it"
+        case .companionNotAvailable: "there is no paired device near"
+        case .biometryNotPaired, .biometryDisconnected: "the fingerprint reader is not connected"
+        case .invalidContext: "the authentication context was invalidated; make a new one"
+        case .notInteractive: "a person has to be asked, and there is no terminal or display to ask on"
         }
     }
 }

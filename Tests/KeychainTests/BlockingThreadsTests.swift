@@ -81,11 +81,13 @@ import Vault
 
         init() { (asked, ask) = AsyncStream.makeStream(of: Void.self) }
 
-        func evaluate(_ request: AuthenticationRequest) -> AuthenticationOutcome {
+        func evaluate(_ request: AuthenticationRequest, verifier: any PasscodeVerifier) -> AuthenticationOutcome {
             ask.yield()
             answer.wait()
-            return .succeeded
+            return .succeeded([.passcode, .biometry])
         }
+
+        func availability(verifier: any PasscodeVerifier) -> PresenceAvailability { .everything }
     }
 
     private final class Provider: VaultSessionProvider {

@@ -46,7 +46,7 @@ final class KeychainUnderTest: VaultSessionProvider {
 /// Somebody at the machine, who says what the test has told them to.
 final class Person: Authenticator {
     private struct State {
-        var answer = AuthenticationOutcome.succeeded
+        var answer = AuthenticationOutcome.succeeded([.passcode, .biometry])
         var prompts: [String?] = []
     }
 
@@ -59,12 +59,21 @@ final class Person: Authenticator {
         state.withLock { $0.answer = answer }
     }
 
-    func evaluate(_ request: AuthenticationRequest) -> AuthenticationOutcome {
+    func evaluate(_ request: AuthenticationRequest, verifier: any PasscodeVerifier) -> AuthenticationOutcome {
         state.withLock { state in
             state.prompts.append(request.prompt)
             return state.answer
         }
     }
+
+    func availability(verifier: any PasscodeVerifier) -> PresenceAvailability { .everything }
+}
+
+extension PresenceAvailability {
+    /// A device with an enrolled finger and a passcode.
+    static let everything = PresenceAvailability(
+        biometryKind: .fingerprint, biometryFailure: nil, biometryState: nil, isPasscodeSet: true,
+        passcodeFailure: nil)
 }
 
 /// The error that `body` throws; nil if it throws none.

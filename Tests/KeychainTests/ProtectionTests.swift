@@ -50,9 +50,9 @@ import Testing
             try keychain.set("other", for: "ada")
             #expect(test.person.prompts == Array(repeating: "Show the balance", count: 3))
 
-            test.person.willAnswer(.canceled)
+            test.person.willAnswer(.failed(.userCancel))
             #expect(code { _ = try keychain.get(String.self, for: "ada") } == .userCanceled)
-            test.person.willAnswer(.failed)
+            test.person.willAnswer(.failed(.authenticationFailed))
             #expect(code { _ = try keychain.get(String.self, for: "ada") } == .authenticationFailed)
             let asked = test.person.prompts.count
             #expect(try keychain.remove("ada"))

@@ -1,3 +1,4 @@
+import Access
 import VaultInterface
 
 extension VaultError {
@@ -10,7 +11,11 @@ extension VaultError {
         case .interactionNotAllowed: errSecInteractionNotAllowed
         case .classKeyAbsent: errSecNotAvailable
         case .authenticationFailed: errSecAuthFailed
-        case .userCanceled: errSecUserCanceled
+        case .userCanceled, .presence(.userCancel): errSecUserCanceled
+        case .presence(.notInteractive), .passcodeDelayed: errSecInteractionNotAllowed
+        case .presence, .wrongPasscode, .erasedAfterWrongPasscodes: errSecAuthFailed
+        case .passcodeNotSet: errSecNotAvailable
+        case .passcodeIsSet: errSecDuplicateItem
         case .invalidRequest: errSecParam
         case .valueTooLarge, .attributesTooLarge: errSecDataTooLarge
         case .unsupported: errSecUnimplemented

@@ -1,0 +1,43 @@
+import KeychainModel
+
+/// What a passcode is asked for.
+package struct PasscodeQuestion: Sendable, Equatable {
+    package enum Purpose: UInt8, Sendable {
+        /// To unlock the vault.
+        case unlock = 1
+        /// To show that a person is present.
+        case presence = 2
+        /// The one to be set, asked twice by the prompt.
+        case new = 3
+    }
+
+    package var purpose: Purpose
+    /// A sentence for the person: what for, in the words of the program that asks.
+    package var reason: String
+    /// What was wrong with the last answer; nil at the first time.
+    package var complaint: String?
+
+    package init(purpose: Purpose, reason: String, complaint: String? = nil) {
+        self.purpose = purpose
+        self.reason = reason
+        self.complaint = complaint
+    }
+}
+
+/// How a question for the passcode ended.
+package enum PasscodeAnswer: Sendable {
+    case passcode(SecretBytes)
+    case canceled
+    /// Nobody answered in time.
+    case timedOut
+    /// There is no terminal, display or callback to ask on.
+    case unavailable(remedy: String)
+}
+
+/// A way to ask for a passcode: a terminal, pinentry, a callback of the program, or the client of a daemon.
+package protocol PasscodePrompt: Sendable {
+    /// Whether somebody could be asked now.
+    var isAvailable: Bool { get }
+    /// Asks once and waits for the answer until `deadline`.
+    func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer
+}
