@@ -18,29 +18,40 @@ extension EmbeddedVault {
             case .only(let names): names.map(keybag.groupDigest)
             }
         do {
-            return VaultStatus(
+            var status = VaultStatus(
                 path: folder?.folder.path, enclave: "\(keybag.keys.keybag.enclaveKind)",
                 lockState: keybag.keys.lockState, isPasscodeSet: keybag.keys.hasPasscodeClass,
                 itemCounts: try store.counts(inGroups: groups), formatVersion: 1)
+            if keybag.keys.keybag.passcode != nil {
+                let attempts = try passcodeGuard.state(keybag.keys)
+                status.failedAttempts = Int(attempts.failures)
+                status.retryAfter = Int(attempts.wait.rounded(.up))
+            }
+            return status
         } catch {
             throw VaultError(error)
         }
     }
 
     package func erase(as client: Client) throws(VaultError) {
-        let authorization = try authorize(.erase, nil, nil, client)
-        guard case .every = authorization.scope else {
-            throw .accessDenied(.groupNotHeld(group: Client.everyGroup, client: client.identifier))
-        }
+        try authorizeForWhole(.erase, client)
         do {
-            guard let folder else {
-                let keybag = currentKeybag.identifier
-                try store.write { try $0.reset(to: keybag) }
-                return notifier.changed(.thisProcess)
-            }
-            try folder.folder.withLock { try destroyKeysThenItems(in: folder) }
+            try eraseEverything()
         } catch {
             throw VaultError(error)
+        }
+    }
+
+    /// Destroys every key and every item.
+    func eraseEverything() throws {
+        if let folder {
+            try folder.folder.withLock { try destroyKeysThenItems(in: folder) }
+        } else {
+            let enclave = currentKeybag.keys.enclave
+            let keys = try ClassKeys(Keybag.generate(in: enclave), in: enclave)
+            if currentKeybag.keys.hasPasscodeClass { try keys.setPasscodeClass(present: true) }
+            try store.write { try $0.reset(to: keys.keybag.identifier) }
+            replaceKeybag(OpenedKeybag(keys))
         }
         notifier.changed(.thisProcess)
     }
@@ -58,10 +69,7 @@ extension EmbeddedVault {
     }
 
     package func verify(as client: Client) throws(VaultError) -> IntegrityReport {
-        let authorization = try authorize(.status, nil, nil, client)
-        guard case .every = authorization.scope else {
-            throw .accessDenied(.groupNotHeld(group: Client.everyGroup, client: client.identifier))
-        }
+        try authorizeForWhole(.status, client)
         return try performing(as: client) { _ in
             try self.verifyRows(IntegrityReport(validItems: 0, lockedItems: 0, problems: store.structuralProblems()))
         }
@@ -74,6 +82,7 @@ extension EmbeddedVault {
             try reader.forEachRow { row in
                 do {
                     let row = try row.get()
+                    guard keybag.keys.hasKey(for: row.binding.protection) else { return }
                     let item = try keybag.openMetadata(of: row)
                     _ = try keybag.openValue(of: row, accessControl: item.accessControl)
                     filings.append((row.binding.rowID, keybag.expectedFiling(of: row, item)))
