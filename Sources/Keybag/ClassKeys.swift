@@ -35,6 +35,19 @@ package final class ClassKeys: Sendable {
         state = Mutex(State(keybag: keybag, lockState: .unlocked, unwrapped: [:]))
     }
 
+    /// The key that authenticates the audit log; hangs on the 'always' class, because locking is recorded too.
+    ///
+    /// - Throws: ``KeybagError``.
+    package var auditKey: SymmetricKey {
+        get throws(KeybagError) {
+            try pair(for: .always).classKey.withUnsafeBytes {
+                HKDF<SHA256>.deriveKey(
+                    inputKeyMaterial: SymmetricKey(data: $0), info: Data("swift-keychain/v1/audit".utf8),
+                    outputByteCount: 32)
+            }
+        }
+    }
+
     package var keybag: Keybag { state.withLock { $0.keybag } }
 
     package var lockState: LockState { state.withLock { $0.lockState } }
