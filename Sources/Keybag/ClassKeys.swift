@@ -40,11 +40,7 @@ package final class ClassKeys: Sendable {
     /// - Throws: ``KeybagError``.
     package var auditKey: SymmetricKey {
         get throws(KeybagError) {
-            try pair(for: .always).classKey.withUnsafeBytes {
-                HKDF<SHA256>.deriveKey(
-                    inputKeyMaterial: SymmetricKey(data: $0), info: Data("swift-keychain/v1/audit".utf8),
-                    outputByteCount: 32)
-            }
+            Self.derive(from: try pair(for: .always).classKey, context: "swift-keychain/v1/audit")
         }
     }
 
