@@ -52,9 +52,13 @@ let package = Package(
         .target(name: "Access", dependencies: ["KeychainModel"], swiftSettings: strict),
         .target(name: "VaultInterface", dependencies: ["Access", "KeychainModel"], swiftSettings: strict),
         .target(
+            name: "Audit", dependencies: ["Access", "KeychainModel", "PrivateFiles", "VaultInterface", crypto],
+            swiftSettings: strict),
+        .target(
             name: "Vault",
             dependencies: [
-                "Access", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing",
+                "Access", "Audit", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles",
+                "Sealing",
                 "SecureMemory", "VaultInterface", crypto,
             ],
             swiftSettings: strict),
@@ -107,6 +111,11 @@ let package = Package(
             path: "Tests/VaultWorker",
             swiftSettings: strict),
         .testTarget(name: "AccessTests", dependencies: ["Access", "KeychainModel"], swiftSettings: strict),
+        .testTarget(
+            name: "AuditTests",
+            dependencies: ["Access", "Audit", "KeychainModel", "PrivateFiles", "TestSupport", "Vault", crypto],
+            exclude: ["Fixtures"],
+            swiftSettings: strict),
         .testTarget(
             name: "DocumentationTests", dependencies: ["Keychain", "KeychainServices", "KeychainTesting"],
             swiftSettings: strict),
