@@ -78,6 +78,11 @@ struct AuditHeadSlots: Sendable {
 
     init(_ slots: [AuditHead?]) { self.slots = slots }
 
+    /// Whether both slots are as the present key's vault writes them.
+    func areAll(under seal: any AuditSeal) -> Bool {
+        slots.allSatisfy { $0?.key == seal.identifier }
+    }
+
     /// The later of the two; one that the present key vouches for comes before one it does not.
     func latest(under seal: any AuditSeal) -> AuditHead? {
         let whole = slots.compactMap { $0 }

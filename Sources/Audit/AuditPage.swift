@@ -55,10 +55,10 @@ struct AuditPage {
         let slot = head.encoded(under: seal)
         var contents = stored
         var heads = slots.slots
-        if stored.count != AuditHead.fileSize {
+        if stored.count != AuditHead.fileSize || !slots.areAll(under: seal) {
             contents = slot + slot
             heads = [head, head]
-            try file.truncate(to: 0)
+            if stored.count > contents.count { try file.truncate(to: contents.count) }
             try file.write(contents, at: 0)
         } else {
             let next = slots.next(under: seal)

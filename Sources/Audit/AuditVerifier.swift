@@ -57,7 +57,9 @@ package struct AuditVerifier {
         sequence = record.sequence
         if record.event == AuditRecord.began {
             let previous = record.previous.flatMap { Data(hexadecimal: Data($0.utf8)) }.map(AuditLink.init)
-            if let link, previous != link { problem("does not continue what is before it") }
+            if previous == nil || link.map({ $0 != previous }) == true {
+                problem("does not continue what is before it")
+            }
             link = previous
             key = record.key
         }
@@ -86,7 +88,7 @@ package struct AuditVerifier {
         place = AuditFiles.headName
         guard let head else { return problem("is missing") }
         let slots = AuditHeadSlots(head, under: seal)
-        if slots.slots.contains(nil) { problem("is damaged") }
+        if !slots.areAll(under: seal) { problem("was not written by this vault, or is damaged") }
         guard let latest = slots.latest(under: seal) else { return }
         let last = sequence ?? 0
         if latest.sequence > last {

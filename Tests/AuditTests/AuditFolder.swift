@@ -2,8 +2,9 @@ import Access
 import Audit
 import Crypto
 import Foundation
+import KeychainModel
 import TestSupport
-import VaultInterface
+import Vault
 
 /// A folder with a log in it, and the key of that log.
 struct AuditFolder {

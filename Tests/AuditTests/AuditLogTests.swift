@@ -4,8 +4,8 @@ import Foundation
 import Glibc
 import KeychainModel
 import TestSupport
+import Vault
 import Testing
-import VaultInterface
 
 @Suite struct AuditLogTests {
     @Test func aRecordSaysWhoDidWhat() throws {

@@ -3,12 +3,12 @@ import Audit
 import Foundation
 import Glibc
 import TestSupport
+import Vault
 import Testing
-import VaultInterface
 
 /// Whatever is done to the files of a log is found, before and after the vault goes on writing to it.
 @Suite struct TamperingTests {
-    private static let count = 12
+    private static let count = 5
 
     private func filled() throws -> AuditFolder {
         let folder = try AuditFolder()
