@@ -107,7 +107,7 @@ let package = Package(
         // The program that tests run as another process.
         .executableTarget(
             name: "VaultWorker",
-            dependencies: ["Access", "KeychainModel", "TestSupport", "Vault"],
+            dependencies: ["Access", "Audit", "KeychainModel", "TestSupport", "Vault"],
             path: "Tests/VaultWorker",
             swiftSettings: strict),
         .testTarget(name: "AccessTests", dependencies: ["Access", "KeychainModel"], swiftSettings: strict),
