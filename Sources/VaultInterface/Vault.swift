@@ -69,6 +69,8 @@ package struct VaultStatus: Sendable, Equatable {
     package var enclave: String
     package var lockState: LockState
     package var isPasscodeSet: Bool
+    /// Whether a daemon serves the vault, so that its lock state is that of all programs.
+    package var isShared: Bool = false
     /// How many wrong passcodes were given since the last right one.
     package var failedAttempts: Int = 0
     /// Until when no passcode is looked at: seconds from now, 0 for not at all.

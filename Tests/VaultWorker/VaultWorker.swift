@@ -18,6 +18,7 @@ import Vault
             case "write": try write(path, seed: numbers[0])
             case "create": try create(path)
             case "erase": try erase(path)
+            case "passcode": try changePasscodes(path, seed: numbers[0])
             case "fill": try fill(path)
             case "fill-limited": try fillLimited(path, bytes: numbers[0])
             case "reopen": try reopen(path)
