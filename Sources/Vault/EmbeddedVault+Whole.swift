@@ -11,6 +11,12 @@ import Sealing
 extension EmbeddedVault {
     package func status(as client: Client) throws(VaultError) -> VaultStatus {
         let authorization = try authorize(.status, nil, nil, client)
+        return try recording(.inspected, of: authorization, items: { _ in nil }) { () throws(VaultError) in
+            try status(authorization)
+        }
+    }
+
+    private func status(_ authorization: Authorization) throws(VaultError) -> VaultStatus {
         let keybag = currentKeybag
         let groups: [Int64]? =
             switch authorization.scope {
@@ -34,7 +40,22 @@ extension EmbeddedVault {
     }
 
     package func erase(as client: Client) throws(VaultError) {
-        try authorizeForWhole(.erase, client)
+        let authorization = try authorize(.erase, nil, nil, client)
+        try recording(.erased, of: authorization, items: { _ in nil }) { () throws(VaultError) in
+            try checkHoldsEveryGroup(authorization)
+            try erasing()
+        }
+    }
+
+    /// What concerns the whole vault is for those who may see all of it.
+    func checkHoldsEveryGroup(_ authorization: Authorization) throws(VaultError) {
+        guard case .every = authorization.scope else {
+            let client = authorization.client.identifier
+            throw .accessDenied(.groupNotHeld(group: Client.everyGroup, client: client))
+        }
+    }
+
+    private func erasing() throws(VaultError) {
         do {
             try eraseEverything()
         } catch {
@@ -69,9 +90,13 @@ extension EmbeddedVault {
     }
 
     package func verify(as client: Client) throws(VaultError) -> IntegrityReport {
-        try authorizeForWhole(.status, client)
-        return try performing(as: client) { _ in
-            try self.verifyRows(IntegrityReport(validItems: 0, lockedItems: 0, problems: store.structuralProblems()))
+        let authorization = try authorize(.status, nil, nil, client)
+        return try recording(.inspected, of: authorization, items: \.validItems) { () throws(VaultError) in
+            try checkHoldsEveryGroup(authorization)
+            return try performing(as: client) { _ in
+                try self.verifyRows(
+                    IntegrityReport(validItems: 0, lockedItems: 0, problems: store.structuralProblems()))
+            }
         }
     }
 

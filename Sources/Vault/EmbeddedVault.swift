@@ -39,6 +39,7 @@ package final class EmbeddedVault: Vault {
         storeFile = try folder.map { try $0.folder.identity(of: VaultFolder.storeName) }
         notifier = ChangeNotifier()
         passcodeGuard = PasscodeGuard(folder: folder?.folder, clock: bootClock)
+        beginAudit()
     }
 
     /// The vault in the folder at `path`; made if there is none.

@@ -25,6 +25,8 @@ import Vault
             case "reopen": try reopen(path)
             case "create-with-umask": try create(path, umask: UInt32(numbers[0]))
             case "open-as": try open(path, as: UInt32(numbers[0]))
+            case "audit": try audit(path, count: Int(numbers[0]))
+            case "audit-limited": try auditLimited(path, bytes: numbers[0])
             case "fixture": try writeFixture(path)
             default: exit(64)
             }
