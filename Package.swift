@@ -101,7 +101,8 @@ let package = Package(
         .executableTarget(
             name: "keychaind",
             dependencies: [
-                "PrivateFiles", "Vault", "VaultInterface", "VaultService", arguments, lifecycle, logging, metrics,
+                "Access", "Audit", "PrivateFiles", "Vault", "VaultInterface", "VaultService", arguments, lifecycle, logging,
+                metrics,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: "Sources/KeychainDaemon",

@@ -1,4 +1,6 @@
+import Access
 import ArgumentParser
+import Audit
 import Glibc
 import Logging
 import PrivateFiles
@@ -57,11 +59,16 @@ struct Daemon: AsyncParsableCommand {
             }
             let listener = try Self.listener(paths, isSystem: options.system)
             defer { if listener.isOurs { unlink(paths.socket) } }
-            let vault = try EmbeddedVault.open(at: paths.home)
-            defer { vault.close() }
+            let audit = BufferedAudit()
+            let vault = try EmbeddedVault.open(at: paths.home, audit: audit)
+            audit.record(AuditEvent(.started, client: "keychaind"))
+            defer {
+                audit.record(AuditEvent(.stopped, client: "keychaind"))
+                vault.close()
+            }
             let server = VaultServer(
                 vault: vault, entitlements: entitlements, ownerTool: paths.ownerTool, limits: limits,
-                observer: Journal(logger: logger))
+                observer: Journal(logger: logger), audit: audit)
             let group = ServiceGroup(
                 services: [VaultServiceUnit(server: server, listener: listener.descriptor)],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)

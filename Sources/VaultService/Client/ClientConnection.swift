@@ -28,6 +28,7 @@ final class ClientConnection: @unchecked Sendable {
     struct Answer {
         var reply: WireReply
         var items: [StoredItem] = []
+        var auditRecords: [AuditRecord] = []
     }
 
     /// How long the other side may take to greet, or with a transfer that has begun.
@@ -120,14 +121,16 @@ final class ClientConnection: @unchecked Sendable {
 
     private func receiveAnswer(_ prompt: (any PasscodePrompt)?, _ damage: ((String) -> Void)?) throws -> Answer {
         var items: [StoredItem] = []
+        var records: [AuditRecord] = []
         while true {
             // As long as the daemon is there it may be at work, or wait for a person.
             let kind = try socket.receive(into: incoming, limit: WireLimits.frame, first: nil, rest: Self.patience)
             var reader = WireReader(incoming, from: 1)
             switch kind {
-            case .result: return Answer(reply: try WireReply(from: &reader), items: items)
+            case .result: return Answer(reply: try WireReply(from: &reader), items: items, auditRecords: records)
             case .failure: throw try reader.vaultError()
             case .item: items.append(try reader.storedItem())
+            case .auditRecord: records.append(try reader.auditRecord())
             case .damage: damage?(try reader.string())
             case .question: try answer(reader.question(), with: prompt)
             default: throw WireError("unexpected frame")

@@ -77,7 +77,8 @@ package final class RemoteVault: Vault {
     }
 
     package func status(as client: Client) throws(VaultError) -> VaultStatus {
-        guard case .status(let status) = try call(.status, as: client).reply else { throw Self.nonsense }
+        guard case .status(var status) = try call(.status, as: client).reply else { throw Self.nonsense }
+        status.isShared = true
         return status
     }
 

@@ -21,6 +21,11 @@ struct RequestHandler {
         let reply: WireReply
         if case .copy(let query, let includingValues, let reportsDamage) = call.request {
             reply = try copy(query, includingValues, reportsDamage, to: buffer)
+        } else if case .auditRecords(let query) = call.request {
+            try require(.administer)
+            let records = try vault.auditRecords(query, as: client())
+            for record in records { buffer.appendFrame(.auditRecord) { buffer.append(record) } }
+            reply = .count(records.count)
         } else {
             reply = try self.reply()
         }
@@ -101,6 +106,9 @@ struct RequestHandler {
             return .proofs(try vault.authenticate(flags, context: context, options: options, as: client()))
         case .endContext(let context):
             vault.endContext(context, as: client())
+        case .verifyAudit:
+            try require(.administer)
+            return .auditReport(try vault.verifyAudit(as: client()))
         case .describeCaller:
             return .caller(grant.description)
         default:

@@ -58,6 +58,7 @@ final class ServerConnection: @unchecked Sendable {
             return true
         } catch let error as VaultError {
             server.observer.rejected(reason: error.description)
+            record(error)
             fail(error)
         } catch {
             server.observer.rejected(reason: "\(error)")
@@ -125,6 +126,7 @@ final class ServerConnection: @unchecked Sendable {
             outgoing.removeAll()
             outgoing.appendFrame(.failure) { outgoing.append(error) }
             if case .accessDenied(.unknownCaller) = error { goesOn = false }
+            record(error)
         } catch {
             refusal = .invalidRequest(reason: "the request is malformed")
             fail(.invalidRequest(reason: "the request is malformed: \(error)"))
@@ -134,6 +136,17 @@ final class ServerConnection: @unchecked Sendable {
         if (try? flush()) == nil { goesOn = false }
         server.observer.answered(name, for: grant.identifier, in: .now - start, refusal: refusal)
         return goesOn
+    }
+
+    /// Records a refusal that the vault's own gate did not make.
+    private func record(_ error: VaultError) {
+        guard case .accessDenied(let denied) = error, server.audit.isRecording else { return }
+        switch denied {
+        case .rightNotHeld, .unknownCaller:
+            let name = grant.identifier.isEmpty ? "process of user \(peer?.identity.user ?? 0)" : grant.identifier
+            server.audit.record(AuditEvent(.refused, client: name, failure: AuditFailure(denied)))
+        case .noAccessGroups, .groupNotHeld, .tokenGroupIsReadOnly: break
+        }
     }
 
     private var rateKey: String { "\(peer?.identity.user ?? 0) \(grant.identifier)" }

@@ -10,6 +10,7 @@ package final class VaultServer: Sendable {
     let entitlements: EntitlementsSource
     let limits: ServerLimits
     let observer: any ServerObserver
+    let audit: any AuditSink
     let owner: uid_t
     let ownerTool: PeerIdentity.Executable?
     let rates: RateLimiter
@@ -17,15 +18,18 @@ package final class VaultServer: Sendable {
     private let registry = ConnectionRegistry()
     private let isStopping = Mutex(false)
 
-    /// - Parameter ownerTool: The path of the command line tool that acts for the vault's owner.
+    /// - Parameters:
+    ///   - ownerTool: The path of the command line tool that acts for the vault's owner.
+    ///   - audit: Where refusals are recorded that the vault does not get to see.
     package init(
         vault: any Vault, entitlements: EntitlementsSource, ownerTool: String? = nil, limits: ServerLimits = .init(),
-        observer: any ServerObserver = NoObserver()
+        observer: any ServerObserver = NoObserver(), audit: any AuditSink = NoAudit()
     ) {
         self.vault = vault
         self.entitlements = entitlements
         self.limits = limits
         self.observer = observer
+        self.audit = audit
         owner = geteuid()
         self.ownerTool = ownerTool.flatMap { path in
             FileNumbers(at: path).map { .init(path: path, device: $0.device, inode: $0.inode) }

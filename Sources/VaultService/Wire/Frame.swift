@@ -12,6 +12,7 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     case item = 0x85
     case damage = 0x86
     case change = 0x87
+    case auditRecord = 0x88
 }
 
 package enum WireProtocol {

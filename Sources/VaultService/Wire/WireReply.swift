@@ -15,6 +15,7 @@ package enum WireReply: Sendable, Equatable {
     case availability(PresenceAvailability)
     case proofs(PresenceProofs)
     case caller(CallerDescription)
+    case auditReport(AuditReport)
 
     package func encode(to buffer: WireBuffer) {
         switch self {
@@ -43,6 +44,9 @@ package enum WireReply: Sendable, Equatable {
         case .caller(let caller):
             buffer.append(UInt8(8))
             caller.encode(to: buffer)
+        case .auditReport(let report):
+            buffer.append(UInt8(9))
+            buffer.append(report)
         }
     }
 
@@ -57,6 +61,7 @@ package enum WireReply: Sendable, Equatable {
         case 6: self = .availability(try reader.presenceAvailability())
         case 7: self = .proofs(PresenceProofs(rawValue: try reader.integer(UInt8.self)))
         case 8: self = .caller(try CallerDescription(from: &reader))
+        case 9: self = .auditReport(try reader.auditReport())
         default: throw WireError("unknown reply")
         }
         try reader.finish()

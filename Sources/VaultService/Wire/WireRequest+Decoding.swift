@@ -44,6 +44,12 @@ extension WireCall {
                 try reader.authenticationOptions())
         case 19: return .endContext(try reader.uuid())
         case 20: return .describeCaller
+        case 21:
+            return .auditRecords(
+                AuditQuery(
+                    since: try reader.optional { reader throws(WireError) in try reader.integer(Int64.self) },
+                    limit: try reader.optional { reader throws(WireError) in Int(try reader.integer(UInt32.self)) }))
+        case 22: return .verifyAudit
         default: throw WireError("unknown operation")
         }
     }

@@ -27,6 +27,8 @@ package enum WireRequest: Sendable {
     case authenticate(AccessControl.Flags, context: UUID, AuthenticationOptions)
     case endContext(UUID)
     case describeCaller
+    case auditRecords(AuditQuery)
+    case verifyAudit
 
     /// The number that stands for the operation.
     package var code: UInt8 {
@@ -51,6 +53,8 @@ package enum WireRequest: Sendable {
         case .authenticate: 18
         case .endContext: 19
         case .describeCaller: 20
+        case .auditRecords: 21
+        case .verifyAudit: 22
         }
     }
 
@@ -77,6 +81,8 @@ package enum WireRequest: Sendable {
         case .authenticate: "authenticate"
         case .endContext: "end-context"
         case .describeCaller: "describe-caller"
+        case .auditRecords: "audit-records"
+        case .verifyAudit: "verify-audit"
         }
     }
 
@@ -84,7 +90,9 @@ package enum WireRequest: Sendable {
     /// was lost.
     package var isRepeatable: Bool {
         switch self {
-        case .copy, .status, .verify, .changes, .presenceAvailability, .describeCaller, .lock, .endContext: true
+        case .copy, .status, .verify, .changes, .presenceAvailability, .describeCaller, .lock, .endContext,
+            .auditRecords, .verifyAudit:
+            true
         default: false
         }
     }
@@ -143,7 +151,10 @@ package struct WireCall: Sendable {
             buffer.append(options)
         case .endContext(let context):
             buffer.append(context)
-        case .status, .erase, .verify, .changes, .presenceAvailability, .describeCaller:
+        case .auditRecords(let query):
+            buffer.append(optional: query.since) { buffer.append($0) }
+            buffer.append(optional: query.limit) { buffer.append(UInt32(clamping: $0)) }
+        case .status, .erase, .verify, .changes, .presenceAvailability, .describeCaller, .verifyAudit:
             break
         }
     }
