@@ -101,7 +101,8 @@ let package = Package(
         .executableTarget(
             name: "keychaind",
             dependencies: [
-                "Access", "Audit", "PrivateFiles", "Vault", "VaultInterface", "VaultService", arguments, lifecycle, logging,
+                "Access", "Audit", "PrivateFiles", "Vault", "VaultInterface", "VaultService", arguments, lifecycle,
+                logging,
                 metrics,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -131,7 +132,9 @@ let package = Package(
         // The program that tests run as another process.
         .executableTarget(
             name: "VaultWorker",
-            dependencies: ["Access", "Audit", "KeychainModel", "TestSupport", "Vault"],
+            dependencies: [
+                "Access", "Audit", "KeychainModel", "TestSupport", "Vault", "VaultInterface", "VaultService",
+            ],
             path: "Tests/VaultWorker",
             swiftSettings: strict),
         .testTarget(name: "AccessTests", dependencies: ["Access", "KeychainModel"], swiftSettings: strict),

@@ -52,7 +52,8 @@ struct Daemon: AsyncParsableCommand {
             let paths = try DaemonPaths(options)
             let entitlements = try EntitlementsSource(file: paths.entitlements) { error in
                 if let error {
-                    logger.error("entitlements not taken over; the last ones stay in force", metadata: ["reason": "\(error)"])
+                    logger.error(
+                        "entitlements not taken over; the last ones stay in force", metadata: ["reason": "\(error)"])
                 } else {
                     logger.notice("entitlements read again")
                 }

@@ -14,7 +14,9 @@ struct DaemonOptions: ParsableArguments {
     @Flag(help: "Serve other users too, from /run/keychain/socket and /var/lib/keychain.")
     var system = false
 
-    @Option(help: ArgumentHelp("Requests a second that one program may make over time; 0 for any number.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "Requests a second that one program may make over time; 0 for any number.", valueName: "number"))
     var rate = 20_000
 
     @Option(help: ArgumentHelp("The most connections at a time.", valueName: "number"))

@@ -94,6 +94,11 @@ package final class Worker {
         if exitStatus == nil { Glibc.kill(process, SIGKILL) }
     }
 
+    /// Asks the process to end (SIGTERM).
+    package func terminate() {
+        if exitStatus == nil { Glibc.kill(process, SIGTERM) }
+    }
+
     /// Waits until the process is gone.
     ///
     /// - Returns: The exit code, or 128 and the number of the signal.
