@@ -37,6 +37,15 @@ package final class ClassKeys: Sendable {
                 keybag: keybag, lockState: keybag.passcode == nil ? .unlocked : .beforeFirstUnlock, unwrapped: [:]))
     }
 
+    /// The key that authenticates the audit log; hangs on the 'always' class, because locking is recorded too.
+    ///
+    /// - Throws: ``KeybagError``.
+    package var auditKey: SymmetricKey {
+        get throws(KeybagError) {
+            Self.derive(from: try pair(for: .always).classKey, context: "swift-keychain/v1/audit")
+        }
+    }
+
     package var keybag: Keybag { state.withLock { $0.keybag } }
 
     package var lockState: LockState { state.withLock { $0.lockState } }

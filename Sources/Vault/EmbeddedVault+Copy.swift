@@ -8,19 +8,22 @@ extension EmbeddedVault {
         _ query: ItemQuery, includingValues: Bool, as client: Client
     ) throws(VaultError) -> [StoredItem] {
         let authorization = try authorize(.copy, query.itemClass, query.accessGroup, client)
-        let found = try performing(query.authentication, as: client) { presence in
-            try self.reading { reader, keybag in
-                if query.itemClass == .identity {
-                    return try self.identities(
-                        query, authorization, presence, includingValues: includingValues, in: reader, keybag)
+        return try recording(includingValues ? .read : .listed, of: authorization, items: \.count) {
+            () throws(VaultError) in
+            let found = try performing(query.authentication, as: client) { presence in
+                try self.reading { reader, keybag in
+                    if query.itemClass == .identity {
+                        return try self.identities(
+                            query, authorization, presence, includingValues: includingValues, in: reader, keybag)
+                    }
+                    return try self.items(
+                        query, authorization, presence, includingValues: includingValues, in: reader, keybag
+                    ).map(\.item)
                 }
-                return try self.items(
-                    query, authorization, presence, includingValues: includingValues, in: reader, keybag
-                ).map(\.item)
             }
+            guard !found.isEmpty else { throw .itemNotFound }
+            return found
         }
-        guard !found.isEmpty else { throw .itemNotFound }
-        return found
     }
 
     /// A row and the item in it.

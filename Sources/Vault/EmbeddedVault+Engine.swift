@@ -1,3 +1,4 @@
+import Access
 import Items
 import PrivateFiles
 
@@ -7,6 +8,7 @@ extension EmbeddedVault: VaultEngine {
     }
 
     package func close() {
+        gate.flush()
         let logSize = (try? folder?.folder.size(of: VaultFolder.storeName + "-wal")) ?? 0
         if logSize > Self.largestLogLeft { return store.abandon() }
         // What only reads holds nothing that the end of the process does not give back.

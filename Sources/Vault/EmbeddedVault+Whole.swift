@@ -11,6 +11,12 @@ import Sealing
 extension EmbeddedVault {
     package func status(as client: Client) throws(VaultError) -> VaultStatus {
         let authorization = try authorize(.status, nil, nil, client)
+        return try recording(.inspected, of: authorization, items: { _ in nil }) { () throws(VaultError) in
+            try status(authorization)
+        }
+    }
+
+    private func status(_ authorization: Authorization) throws(VaultError) -> VaultStatus {
         let keybag = currentKeybag
         let groups: [Int64]? =
             switch authorization.scope {
@@ -29,9 +35,21 @@ extension EmbeddedVault {
 
     package func erase(as client: Client) throws(VaultError) {
         let authorization = try authorize(.erase, nil, nil, client)
-        guard case .every = authorization.scope else {
-            throw .accessDenied(.groupNotHeld(group: Client.everyGroup, client: client.identifier))
+        try recording(.erased, of: authorization, items: { _ in nil }) { () throws(VaultError) in
+            try checkHoldsEveryGroup(authorization)
+            try eraseAll()
         }
+    }
+
+    /// What concerns the whole vault is for those who may see all of it.
+    func checkHoldsEveryGroup(_ authorization: Authorization) throws(VaultError) {
+        guard case .every = authorization.scope else {
+            let client = authorization.client.identifier
+            throw .accessDenied(.groupNotHeld(group: Client.everyGroup, client: client))
+        }
+    }
+
+    private func eraseAll() throws(VaultError) {
         do {
             guard let folder else {
                 let keybag = currentKeybag.identifier
@@ -59,11 +77,12 @@ extension EmbeddedVault {
 
     package func verify(as client: Client) throws(VaultError) -> IntegrityReport {
         let authorization = try authorize(.status, nil, nil, client)
-        guard case .every = authorization.scope else {
-            throw .accessDenied(.groupNotHeld(group: Client.everyGroup, client: client.identifier))
-        }
-        return try performing(as: client) { _ in
-            try self.verifyRows(IntegrityReport(validItems: 0, lockedItems: 0, problems: store.structuralProblems()))
+        return try recording(.inspected, of: authorization, items: \.validItems) { () throws(VaultError) in
+            try checkHoldsEveryGroup(authorization)
+            return try performing(as: client) { _ in
+                try self.verifyRows(
+                    IntegrityReport(validItems: 0, lockedItems: 0, problems: store.structuralProblems()))
+            }
         }
     }
 

@@ -35,6 +35,7 @@ package final class EmbeddedVault: Vault {
         opened = Mutex(keybag)
         storeFile = try folder.map { try $0.folder.identity(of: VaultFolder.storeName) }
         notifier = ChangeNotifier()
+        beginAudit()
     }
 
     /// The vault in the folder at `path`; made if there is none.
