@@ -14,6 +14,7 @@ extension KeychainError {
                 (.interactionNotAllowed, "unlock the vault, or allow interaction, and try again")
             case .classKeyAbsent: (.passcodeRequired, "set a passcode, or choose another accessibility")
             case .authenticationFailed: (.authenticationFailed, "try again")
+            case .enrolmentChanged: (.authenticationFailed, nil)
             case .presence(.notInteractive), .passcodeDelayed: (.interactionNotAllowed, nil)
             case .presence, .wrongPasscode, .erasedAfterWrongPasscodes: (.authenticationFailed, nil)
             case .passcodeNotSet: (.passcodeRequired, nil)
