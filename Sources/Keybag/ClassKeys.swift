@@ -122,10 +122,13 @@ package final class ClassKeys: Sendable {
         }
     }
 
-    /// Whether the passcode-only class has a key.
-    package var hasPasscodeClass: Bool {
-        state.withLock { $0.keybag.wrappedKeys[.whenPasscodeSetThisDeviceOnly] != nil }
+    /// Whether the class has a key, locked or not.
+    package func hasKey(for protection: ProtectionClass) -> Bool {
+        state.withLock { $0.keybag.wrappedKeys[protection] != nil }
     }
+
+    /// Whether the passcode-only class has a key.
+    package var hasPasscodeClass: Bool { hasKey(for: .whenPasscodeSetThisDeviceOnly) }
 
     /// Gives the passcode-only class of a simulated device a fresh key without a passcode, or destroys the one
     /// it has with everything under it.

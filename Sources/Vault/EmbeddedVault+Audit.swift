@@ -1,4 +1,7 @@
 import Access
+import Audit
+import Glibc
+import KeychainModel
 import PrivateFiles
 import VaultInterface
 
@@ -10,6 +13,54 @@ extension EmbeddedVault {
         gate.begin(
             in: AuditPlace(
                 folder: folder.folder.path, seal: { [weak self] in self?.currentKeybag.auditSeal }, now: now))
+    }
+
+    /// The log of an embedded vault: a vault that has one keeps it, whoever opens it, and
+    /// `KEYCHAIN_AUDIT=1` begins one.
+    static func auditSink(forVaultAt path: String) -> any AuditSink {
+        let isAsked = getenv("KEYCHAIN_AUDIT").map { strcmp($0, "1") == 0 } ?? false
+        guard isAsked || access("\(path)/\(AuditFiles.headName)", F_OK) == 0 else { return NoAudit() }
+        return AuditLog()
+    }
+
+    package func auditRecords(_ query: AuditQuery, as client: Client) throws(VaultError) -> [AuditRecord] {
+        try authorizeAudit(client)
+        return try inLogFolder { path throws(FileError) in try AuditReader(folder: path).records(query) }
+    }
+
+    package func verifyAudit(as client: Client) throws(VaultError) -> AuditReport {
+        try authorizeAudit(client)
+        guard let seal = currentKeybag.auditSeal else { throw VaultError.classKeyAbsent(.always) }
+        return try inLogFolder { path throws(FileError) in try AuditVerifier.verify(folder: path, under: seal) }
+    }
+
+    /// Looking at the log is recorded before it is done, so that the log ends under the present key.
+    private func authorizeAudit(_ client: Client) throws(VaultError) {
+        let authorization = try authorize(.status, nil, nil, client)
+        do {
+            try checkHoldsEveryGroup(authorization)
+        } catch {
+            gate.record(.refused, of: authorization, failure: AuditFailure(error))
+            throw error
+        }
+        gate.record(.inspected, of: authorization)
+        gate.flush()
+    }
+
+    private func inLogFolder<Result>(
+        _ body: (String) throws(FileError) -> Result?
+    ) throws(VaultError) -> Result {
+        let found: Result?
+        do {
+            found = try folder.flatMap { folder throws(FileError) in try body(folder.folder.path) }
+        } catch {
+            throw VaultError(error)
+        }
+        guard let found else {
+            throw .unusableVault(
+                reason: "this vault has no audit log; begin one by using the vault with KEYCHAIN_AUDIT=1")
+        }
+        return found
     }
 
     /// Runs an authorised operation and records how it ended.

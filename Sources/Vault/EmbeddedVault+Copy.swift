@@ -1,7 +1,9 @@
 import Access
 import Foundation
 import Items
+import Keybag
 import KeychainModel
+import Sealing
 
 extension EmbeddedVault {
     package func copy(
@@ -65,6 +67,8 @@ extension EmbeddedVault {
         _ row: ItemRow, _ plan: SearchPlan, _ filter: ItemFilterEvaluator, _ presence: PresenceCheck,
         includingValues: Bool, _ keybag: OpenedKeybag
     ) throws -> Found? {
+        // Their key went with the passcode, and they with it, wherever the row is.
+        guard keybag.keys.hasKey(for: row.binding.protection) else { return nil }
         var item = try keybag.openMetadata(of: row)
         guard plan.accepts(item) else { return nil }
         let control = item.accessControl

@@ -24,10 +24,16 @@ extension EmbeddedVault {
             case .only(let names): names.map(keybag.groupDigest)
             }
         do {
-            return VaultStatus(
+            var status = VaultStatus(
                 path: folder?.folder.path, enclave: "\(keybag.keys.keybag.enclaveKind)",
                 lockState: keybag.keys.lockState, isPasscodeSet: keybag.keys.hasPasscodeClass,
                 itemCounts: try store.counts(inGroups: groups), formatVersion: 1)
+            if keybag.keys.keybag.passcode != nil {
+                let attempts = try passcodeGuard.state(keybag.keys)
+                status.failedAttempts = Int(attempts.failures)
+                status.retryAfter = Int(attempts.wait.rounded(.up))
+            }
+            return status
         } catch {
             throw VaultError(error)
         }
@@ -37,7 +43,7 @@ extension EmbeddedVault {
         let authorization = try authorize(.erase, nil, nil, client)
         try recording(.erased, of: authorization, items: { _ in nil }) { () throws(VaultError) in
             try checkHoldsEveryGroup(authorization)
-            try eraseAll()
+            try erasing()
         }
     }
 
@@ -49,16 +55,24 @@ extension EmbeddedVault {
         }
     }
 
-    private func eraseAll() throws(VaultError) {
+    private func erasing() throws(VaultError) {
         do {
-            guard let folder else {
-                let keybag = currentKeybag.identifier
-                try store.write { try $0.reset(to: keybag) }
-                return notifier.changed(.thisProcess)
-            }
-            try folder.folder.withLock { try destroyKeysThenItems(in: folder) }
+            try eraseEverything()
         } catch {
             throw VaultError(error)
+        }
+    }
+
+    /// Destroys every key and every item.
+    func eraseEverything() throws {
+        if let folder {
+            try folder.folder.withLock { try destroyKeysThenItems(in: folder) }
+        } else {
+            let enclave = currentKeybag.keys.enclave
+            let keys = try ClassKeys(Keybag.generate(in: enclave), in: enclave)
+            if currentKeybag.keys.hasPasscodeClass { try keys.setPasscodeClass(present: true) }
+            try store.write { try $0.reset(to: keys.keybag.identifier) }
+            replaceKeybag(OpenedKeybag(keys))
         }
         notifier.changed(.thisProcess)
     }
@@ -93,6 +107,7 @@ extension EmbeddedVault {
             try reader.forEachRow { row in
                 do {
                     let row = try row.get()
+                    guard keybag.keys.hasKey(for: row.binding.protection) else { return }
                     let item = try keybag.openMetadata(of: row)
                     let isSealedFurther = try keybag.header(of: row, item.accessControl) != nil
                     _ = try keybag.openValue(of: row, accessControl: item.accessControl, .waived)

@@ -64,8 +64,8 @@ import Testing
         #expect(try AccessPolicy.groupForNewItem(nil, client: client) == "a")
     }
 
-    @Test func onlyCopyAndStatusAreReads() {
-        #expect(VaultOperation.Kind.allCases.filter { !$0.isWrite } == [.copy, .status])
+    @Test func whatOnlyLooksIsNoWrite() {
+        #expect(VaultOperation.Kind.allCases.filter { !$0.isWrite } == [.copy, .status, .unlock, .lock])
     }
 
     @Test func scopesContainWhatTheySay() {
