@@ -162,6 +162,13 @@ let package = Package(
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
         .testTarget(
+            name: "LocalAuthenticationTests",
+            dependencies: [
+                "Access", "KeychainModel", "KeychainServices", "KeychainTesting", "LocalAuthentication",
+                "LocalAuthenticationServices", "TestSupport", "Vault",
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "KeychainServicesTests",
             dependencies: [
                 "Access", "Certificates", "KeychainModel", "KeychainServices", "Security", "TestSupport", "Vault",

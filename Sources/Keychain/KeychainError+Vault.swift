@@ -10,8 +10,7 @@ extension KeychainError {
             case .itemNotFound: (.itemNotFound, "store it first")
             case .duplicateItem: (.duplicateItem, "use set, which replaces")
             case .accessDenied: (.accessDenied, "see KeychainProgram.declare")
-            case .interactionNotAllowed:
-                (.interactionNotAllowed, "unlock the vault, or allow interaction, and try again")
+            case .interactionNotAllowed: (.interactionNotAllowed, nil)
             case .classKeyAbsent: (.passcodeRequired, "set a passcode, or choose another accessibility")
             case .authenticationFailed: (.authenticationFailed, "try again")
             case .enrolmentChanged: (.authenticationFailed, nil)

@@ -67,7 +67,8 @@ final class PresenceCheck {
         }
         if flags.isSatisfied(by: granted) { return true }
         guard options.interaction == .allow else {
-            throw VaultError.interactionNotAllowed(reason: "the item needs a person, and asking is not allowed")
+            throw VaultError.interactionNotAllowed(
+                reason: "the item needs a person, and asking is not allowed; allow it, or authenticate a context first")
         }
         throw Need.person(flags)
     }

@@ -31,9 +31,15 @@ public final class _SecAuthenticationState: Sendable {
 
     /// Remembers where the context is used, so that it can be ended there.
     ///
-    /// - Returns: False if the context was invalidated.
+    /// - Returns: False if the context was invalidated; the vault knows it then.
     @discardableResult
     package func use(in session: VaultSession) -> Bool {
+        let isUsable = remember(session)
+        if !isUsable { session.vault.endContext(identifier, as: session.client) }
+        return isUsable
+    }
+
+    private func remember(_ session: VaultSession) -> Bool {
         state.withLock { state in
             guard !state.isInvalidated else { return false }
             let isKnown = state.sessions.contains {
