@@ -103,7 +103,7 @@ let package = Package(
         .executableTarget(
             name: "VaultBenchmark",
             dependencies: [
-                "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Sealing", "Vault", crypto,
+                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Sealing", "Vault", crypto,
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             path: "Benchmarks/Engine",

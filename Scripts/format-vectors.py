@@ -2,13 +2,15 @@
 """Opens a vault folder without any of the Swift code and prints what is in it as JSON.
 
 A second implementation of the formats in Documentation/Formats.md: device secret, keybag, item
-rows, and the digests rows are found by. Everything that can be recomputed is, and anything that does
+rows, the digests rows are found by, and the audit log. Everything that can be recomputed is, and anything that does
 not agree ends the program with a message. The vault must not be open anywhere else.
 
     format-vectors.py [--keys] [--passcode FILE] FOLDER
+    format-vectors.py --audit-key KEYBAG:KEY FOLDER
 
 With --keys the output also holds every derived key, as test vectors for other implementations; the
 keys of a vault that is in use are secrets. FILE holds the passcode, byte for byte.
+The second form reads an audit log alone, whose key is given in hexadecimal.
 """
 
 import argparse
@@ -272,12 +274,62 @@ def printable(value):
     return {"number": value}
 
 
+def read_audit(folder, keybag, key):
+    """The records of an audit log, every one of them checked."""
+
+    def tag(message):
+        return hmac.digest(key, message, "sha256")
+
+    heads = []
+    head = (folder / "audit.head").read_bytes()
+    check(len(head) == 512, "length of audit.head")
+    for slot in (head[:256], head[256:]):
+        fields = json.loads(slot)
+        text = json.dumps(fields, separators=(",", ":")).encode()
+        check(slot == text.ljust(255) + b"\n", "form of a slot of audit.head")
+        check(fields["key"] == keybag, "keybag of audit.head")
+        message = b"head" + struct.pack(">QQ", fields["seq"], fields["size"]) + bytes.fromhex(fields["link"])
+        check(tag(message).hex() == fields["tag"], "tag of audit.head")
+        heads.append(fields)
+    head = max(heads, key=lambda fields: fields["seq"])
+
+    records, link, current = [], None, None
+    names = [f"audit.log.{number}" for number in range(4, 0, -1)] + ["audit.log"]
+    for path in (folder / name for name in names if (folder / name).exists()):
+        lines = path.read_bytes().split(b"\n")
+        check(lines.pop() == b"", f"the end of {path.name}")
+        for number, line in enumerate(lines):
+            fields = json.loads(line)
+            place = f"{path.name}, record {fields['seq']}"
+            if fields["event"] == "began":
+                previous = bytes.fromhex(fields["previous"])
+                check(link in (None, previous), f"what {place} continues")
+                link, current = previous, fields["key"]
+            check(number > 0 or fields["event"] == "began", f"the beginning of {path.name}")
+            record, end = line[:-148], line[-148:]
+            link = hashlib.sha256(link + record).digest()
+            check(end[:82] == b',"link":"' + link.hex().encode() + b'","tag":"', f"link of {place}")
+            # The key of records from before an erase is gone.
+            if current == keybag:
+                check(end[82:] == tag(b"record" + link).hex().encode() + b'"}', f"tag of {place}")
+            check(not records or fields["seq"] == records[-1]["seq"] + 1, f"number of {place}")
+            records.append({name: value for name, value in fields.items() if name not in ("link", "tag")})
+    check(records and records[-1]["seq"] == head["seq"] and link.hex() == head["link"], "the end of the log")
+    check((folder / "audit.log").stat().st_size == head["size"], "length of audit.log")
+    return records
+
+
 def main(arguments):
     parser = argparse.ArgumentParser(description="Print what is in a vault folder as JSON.")
     parser.add_argument("--keys", action="store_true", help="also print every derived key")
     parser.add_argument("--passcode", type=Path, help="the file that holds the passcode, byte for byte")
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--audit-key", metavar="KEYBAG:KEY", help="read an audit log alone")
     options = parser.parse_args(arguments)
+    if options.audit_key:
+        name, key = options.audit_key.split(":")
+        json.dump({"audit": read_audit(options.folder, name, bytes.fromhex(key))}, sys.stdout, indent=1)
+        return print()
     folder, with_keys = options.folder, options.keys
     check(not (folder / "items.db-wal").exists(), "the vault is open elsewhere; close it first")
     secret = read_device_secret((folder / "device-secret").read_bytes())
@@ -296,8 +348,12 @@ def main(arguments):
     if (folder / "attempts").exists():
         attempts = read_attempts((folder / "attempts").read_bytes(), secret, keybag["salt"])
         result["failures"] = attempts["failures"]
+    audit_key = derive(keybag["keys"]["dk"]["class"], None, "swift-keychain/v1/audit")
+    if (folder / "audit.head").exists():
+        result["audit"] = read_audit(folder, result["keybag"], audit_key)
     if with_keys:
         result["keys"] = {
+            "audit": audit_key.hex(),
             "keybagMAC": keybag["mac"].hex(),
             "index": keybag["index"].hex(),
             "classes": {name: {k: v.hex() for k, v in keys.items()} for name, keys in keybag["keys"].items()},

@@ -63,7 +63,8 @@ extension EmbeddedVault {
             let key = try protection.key(for: passcode)
             do {
                 _ = try keybag.unwrapKey(for: .whenUnlocked, in: keys.enclave, with: key)
-            } catch KeybagError.wrongPasscode {
+            } catch {
+                guard case .wrongPasscode = error else { throw error }
                 try refuse(failures: failures, protection)
             }
             try passcodeGuard.forget(keys)

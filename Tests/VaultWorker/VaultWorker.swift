@@ -18,6 +18,7 @@ import Vault
             case "write": try write(path, seed: numbers[0])
             case "create": try create(path)
             case "erase": try erase(path)
+            case "forget": try forget(path)
             case "passcode": try changePasscodes(path, seed: numbers[0])
             case "fill": try fill(path)
             case "fill-limited": try fillLimited(path, bytes: numbers[0])
@@ -51,8 +52,8 @@ import Vault
     }
 
     /// Says that this process is ready, and waits until the test gives the cue.
-    static func waitForCue() {
-        report("ready")
+    static func waitForCue(saying line: String? = "ready") {
+        if let line { report(line) }
         _ = readLine()
     }
 }
