@@ -24,6 +24,8 @@ let package = Package(
     products: [
         .library(name: "KeychainServices", targets: ["KeychainServices"]),
         .library(name: "Security", targets: ["Security"]),
+        .library(name: "LocalAuthenticationServices", targets: ["LocalAuthenticationServices"]),
+        .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
         .library(name: "Keychain", targets: ["Keychain"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "keychain", targets: ["KeychainCommand"]),
@@ -69,6 +71,12 @@ let package = Package(
             dependencies: ["Access", "Certificates", "KeychainModel", "Vault", "VaultInterface", crypto],
             swiftSettings: strict),
         .target(name: "Security", dependencies: ["KeychainServices"], swiftSettings: strict),
+        .target(
+            name: "LocalAuthenticationServices",
+            dependencies: ["Access", "KeychainModel", "KeychainServices", "VaultInterface", crypto],
+            swiftSettings: strict),
+        .target(
+            name: "LocalAuthentication", dependencies: ["LocalAuthenticationServices"], swiftSettings: strict),
 
         // The idiomatic API, the test support and the programs.
         .target(
@@ -77,7 +85,10 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "KeychainTesting",
-            dependencies: ["Access", "Enclave", "Keybag", "KeychainModel", "Keychain", "KeychainServices", "Vault"],
+            dependencies: [
+                "Access", "Enclave", "Keybag", "KeychainModel", "Keychain", "KeychainServices",
+                "LocalAuthenticationServices", "SecureMemory", "Vault",
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "KeychainCommand",
@@ -149,6 +160,13 @@ let package = Package(
             name: "CertificatesTests",
             dependencies: ["Certificates", asn1, crypto],
             resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "LocalAuthenticationTests",
+            dependencies: [
+                "Access", "KeychainModel", "KeychainServices", "KeychainTesting", "LocalAuthentication",
+                "LocalAuthenticationServices", "TestSupport", "Vault",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "KeychainServicesTests",
