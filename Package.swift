@@ -59,6 +59,15 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
+        .target(name: "SystemLibraries", swiftSettings: strict),
+        .target(name: "DBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
+        .target(
+            name: "Presence",
+            dependencies: ["Access", "DBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
+            swiftSettings: strict),
+        .target(name: "LockSignals", dependencies: ["DBus"], swiftSettings: strict),
+
         // Apple's names. They link the engine and do not import it (see VaultEngine).
         .target(
             name: "KeychainServices",
@@ -77,7 +86,9 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "KeychainCommand",
-            dependencies: ["Access", "KeychainModel", "KeychainServices", "SecureMemory", "Vault", arguments],
+            dependencies: [
+                "Access", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault", arguments,
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "ConformanceCommand",
@@ -125,6 +136,10 @@ let package = Package(
                 "SecureMemory", "TestSupport", "Vault", crypto, sqlite,
             ],
             exclude: ["Fixtures"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PresenceTests",
+            dependencies: ["Access", "DBus", "KeychainModel", "LockSignals", "Presence", "SystemLibraries"],
             swiftSettings: strict),
         .testTarget(
             name: "KeychainTestingTests",
