@@ -151,10 +151,12 @@ package final class BusConnection {
 
     private func signal(_ message: UnsafeMutableRawPointer) -> BusSignal? {
         guard let path = library.path(message), let interface = library.interface(message),
-            let member = library.member(message), let values = library.readValues(message)
+            let member = library.member(message).map({ String(cString: $0) }),
+            // The bus tells every connection its own name, asked or not.
+            member != "NameAcquired", member != "NameLost", let values = library.readValues(message)
         else { return nil }
         return BusSignal(
-            path: String(cString: path), interface: String(cString: interface), member: String(cString: member),
+            path: String(cString: path), interface: String(cString: interface), member: member,
             values: values)
     }
 
