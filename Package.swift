@@ -137,9 +137,13 @@ let package = Package(
             ],
             exclude: ["Fixtures"],
             swiftSettings: strict),
+        // The program that tests of prompts run at a terminal of its own.
+        .executableTarget(
+            name: "PresenceWorker", dependencies: ["Access", "KeychainModel", "Presence"],
+            path: "Tests/PresenceWorker", swiftSettings: strict),
         .testTarget(
             name: "PresenceTests",
-            dependencies: ["Access", "DBus", "KeychainModel", "LockSignals", "Presence", "SystemLibraries"],
+            dependencies: ["Access", "DBus", "KeychainModel", "LockSignals", "Presence", "PresenceWorker"],
             swiftSettings: strict),
         .testTarget(
             name: "KeychainTestingTests",

@@ -1,4 +1,5 @@
 import Access
+import Dispatch
 import Foundation
 import KeychainModel
 
@@ -20,7 +21,7 @@ package struct CallbackPrompt: PasscodePrompt {
     package init(_ callback: @escaping @Sendable (PasscodeQuestion) async -> PasscodeAnswer) {
         self.callback = { question, cancellation in
             let answer = Handoff<PasscodeAnswer>()
-            let task = Task { answer.put(await callback(question)) }
+            let task = Task(executorPreference: PromptExecutor()) { answer.put(await callback(question)) }
             return cancellation.withHandler({
                 task.cancel()
                 answer.put(.canceled)
@@ -44,5 +45,15 @@ package struct CallbackPrompt: PasscodePrompt {
         return cancellation.withHandler({ answer.put(.canceled) }) {
             answer.wait(until: deadline) ?? .timedOut
         }
+    }
+}
+
+/// Runs a callback's task apart from Swift's own threads, all of which may be waiting for its answer.
+private final class PromptExecutor: TaskExecutor {
+    private let queue = DispatchQueue(label: "passcode-callback")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

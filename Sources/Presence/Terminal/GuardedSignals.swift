@@ -57,8 +57,13 @@ struct GuardedSignals: ~Copyable {
         guard var previous = previousActions.first(where: { $0.number == number })?.action else { return }
         var watching = sigaction()
         sigaction(number, &previous, &watching)
-        // On this thread, so that it has happened when this returns.
+        // On this thread, so that it has happened when this returns. Threads of libraries block signals.
+        var (mask, previousMask) = (sigset_t(), sigset_t())
+        sigemptyset(&mask)
+        sigaddset(&mask, number)
+        pthread_sigmask(SIG_UNBLOCK, &mask, &previousMask)
         raise(number)
+        pthread_sigmask(SIG_SETMASK, &previousMask, nil)
         sigaction(number, &watching, nil)
     }
 
