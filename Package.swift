@@ -52,9 +52,13 @@ let package = Package(
         .target(name: "Access", dependencies: ["KeychainModel"], swiftSettings: strict),
         .target(name: "VaultInterface", dependencies: ["Access", "KeychainModel"], swiftSettings: strict),
         .target(
+            name: "Audit", dependencies: ["Access", "KeychainModel", "PrivateFiles", "VaultInterface", crypto],
+            swiftSettings: strict),
+        .target(
             name: "Vault",
             dependencies: [
-                "Access", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing",
+                "Access", "Audit", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles",
+                "Sealing",
                 "SecureMemory", "VaultInterface", crypto,
             ],
             swiftSettings: strict),
@@ -99,7 +103,7 @@ let package = Package(
         .executableTarget(
             name: "VaultBenchmark",
             dependencies: [
-                "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Sealing", "Vault", crypto,
+                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Sealing", "Vault", crypto,
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             path: "Benchmarks/Engine",
@@ -114,10 +118,15 @@ let package = Package(
         // The program that tests run as another process.
         .executableTarget(
             name: "VaultWorker",
-            dependencies: ["Access", "KeychainModel", "TestSupport", "Vault"],
+            dependencies: ["Access", "Audit", "KeychainModel", "TestSupport", "Vault"],
             path: "Tests/VaultWorker",
             swiftSettings: strict),
         .testTarget(name: "AccessTests", dependencies: ["Access", "KeychainModel"], swiftSettings: strict),
+        .testTarget(
+            name: "AuditTests",
+            dependencies: ["Access", "Audit", "KeychainModel", "PrivateFiles", "TestSupport", "Vault", crypto],
+            exclude: ["Fixtures"],
+            swiftSettings: strict),
         .testTarget(
             name: "DocumentationTests", dependencies: ["Keychain", "KeychainServices", "KeychainTesting"],
             swiftSettings: strict),

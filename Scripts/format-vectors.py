@@ -2,15 +2,18 @@
 """Opens a vault folder without any of the Swift code and prints what is in it as JSON.
 
 A second implementation of the formats in Documentation/Formats.md: device secret, keybag, item
-rows, and the digests rows are found by. Everything that can be recomputed is, and anything that does
+rows, the digests rows are found by, and the audit log. Everything that can be recomputed is, and anything that does
 not agree ends the program with a message. The vault must not be open anywhere else.
 
-    format-vectors.py [--keys] FOLDER
+    format-vectors.py [--keys] [--passcode FILE] FOLDER
+    format-vectors.py --audit-key KEYBAG:KEY FOLDER
 
 With --keys the output also holds every derived key, as test vectors for other implementations; the
-keys of a vault that is in use are secrets.
+keys of a vault that is in use are secrets. FILE holds the passcode, byte for byte.
+The second form reads an audit log alone, whose key is given in hexadecimal.
 """
 
+import argparse
 import hashlib
 import hmac
 import json
@@ -82,18 +85,45 @@ def read_device_secret(data):
     return data[10:42]
 
 
-def read_keybag(data, secret):
+def argon2id(password, salt, memory, passes):
+    """Argon2id with one lane, 32 bytes."""
+    try:
+        from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
+    except ImportError:
+        from argon2.low_level import Type, hash_secret_raw
+
+        return hash_secret_raw(password, salt, passes, memory, 1, 32, Type.ID)
+    return Argon2id(salt=salt, length=32, iterations=passes, lanes=1, memory_cost=memory).derive(password)
+
+
+def read_attempts(data, secret, salt):
+    check(len(data) == 70 and data[:10] == b"SKTRIES\0\0\1", "not a record of attempts")
+    mac = hmac.digest(derive(secret, salt, "swift-keychain/v1/attempts"), data[:38], "sha256")
+    check(mac == data[38:], "MAC of the attempts")
+    failures, boot, milliseconds = struct.unpack(">I16sQ", data[10:38])
+    return {"failures": failures, "boot": boot, "milliseconds": milliseconds}
+
+
+def read_keybag(data, secret, passcode):
     check(data[:8] == b"SKKEYBAG" and data[8:10] == b"\0\1", "not a keybag of version 1")
-    check(data[10] == 1 and data[11] == 0, "not a software enclave without a passcode")
+    check(data[10] == 1 and data[11] <= 1, "not a software enclave")
     salt, count = data[44:76], data[76]
-    body, mac = data[: 77 + 41 * count], data[77 + 41 * count :]
+    end = 77 + 41 * count
+    passcode_key = None
+    if data[11] == 1:
+        passcode_salt, memory, passes, _ = struct.unpack(">16sIIB", data[end : end + 25])
+        end += 25
+        check(passcode is not None, "the vault has a passcode; give it with --passcode")
+        passcode_key = argon2id(passcode, passcode_salt, memory, passes)
+    body, mac = data[:end], data[end:]
     mac_key = derive(secret, salt, "swift-keychain/v1/keybag")
     check(hmac.digest(mac_key, body, "sha256") == mac, "MAC of the keybag")
     keys = {}
     for index in range(count):
         entry = body[77 + 41 * index : 77 + 41 * (index + 1)]
         name = PROTECTION[entry[0]]
-        wrapping = derive(secret, salt, f"swift-keychain/v1/class-key/{name}")
+        tangle = passcode_key if passcode_key and name not in ("dk", "dku") else b""
+        wrapping = derive(secret + tangle, salt, f"swift-keychain/v1/class-key/{name}")
         class_key = aes_key_unwrap(wrapping, entry[1:])
         keys[name] = {
             "wrapping": wrapping,
@@ -244,14 +274,67 @@ def printable(value):
     return {"number": value}
 
 
+def read_audit(folder, keybag, key):
+    """The records of an audit log, every one of them checked."""
+
+    def tag(message):
+        return hmac.digest(key, message, "sha256")
+
+    heads = []
+    head = (folder / "audit.head").read_bytes()
+    check(len(head) == 512, "length of audit.head")
+    for slot in (head[:256], head[256:]):
+        fields = json.loads(slot)
+        text = json.dumps(fields, separators=(",", ":")).encode()
+        check(slot == text.ljust(255) + b"\n", "form of a slot of audit.head")
+        check(fields["key"] == keybag, "keybag of audit.head")
+        message = b"head" + struct.pack(">QQ", fields["seq"], fields["size"]) + bytes.fromhex(fields["link"])
+        check(tag(message).hex() == fields["tag"], "tag of audit.head")
+        heads.append(fields)
+    head = max(heads, key=lambda fields: fields["seq"])
+
+    records, link, current = [], None, None
+    names = [f"audit.log.{number}" for number in range(4, 0, -1)] + ["audit.log"]
+    for path in (folder / name for name in names if (folder / name).exists()):
+        lines = path.read_bytes().split(b"\n")
+        check(lines.pop() == b"", f"the end of {path.name}")
+        for number, line in enumerate(lines):
+            fields = json.loads(line)
+            place = f"{path.name}, record {fields['seq']}"
+            if fields["event"] == "began":
+                previous = bytes.fromhex(fields["previous"])
+                check(link in (None, previous), f"what {place} continues")
+                link, current = previous, fields["key"]
+            check(number > 0 or fields["event"] == "began", f"the beginning of {path.name}")
+            record, end = line[:-148], line[-148:]
+            link = hashlib.sha256(link + record).digest()
+            check(end[:82] == b',"link":"' + link.hex().encode() + b'","tag":"', f"link of {place}")
+            # The key of records from before an erase is gone.
+            if current == keybag:
+                check(end[82:] == tag(b"record" + link).hex().encode() + b'"}', f"tag of {place}")
+            check(not records or fields["seq"] == records[-1]["seq"] + 1, f"number of {place}")
+            records.append({name: value for name, value in fields.items() if name not in ("link", "tag")})
+    check(records and records[-1]["seq"] == head["seq"] and link.hex() == head["link"], "the end of the log")
+    check((folder / "audit.log").stat().st_size == head["size"], "length of audit.log")
+    return records
+
+
 def main(arguments):
-    with_keys = "--keys" in arguments
-    folders = [argument for argument in arguments if argument != "--keys"]
-    if len(folders) != 1:
-        fail("usage: format-vectors.py [--keys] FOLDER")
-    folder = Path(folders[0])
+    parser = argparse.ArgumentParser(description="Print what is in a vault folder as JSON.")
+    parser.add_argument("--keys", action="store_true", help="also print every derived key")
+    parser.add_argument("--passcode", type=Path, help="the file that holds the passcode, byte for byte")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--audit-key", metavar="KEYBAG:KEY", help="read an audit log alone")
+    options = parser.parse_args(arguments)
+    if options.audit_key:
+        name, key = options.audit_key.split(":")
+        json.dump({"audit": read_audit(options.folder, name, bytes.fromhex(key))}, sys.stdout, indent=1)
+        return print()
+    folder, with_keys = options.folder, options.keys
     check(not (folder / "items.db-wal").exists(), "the vault is open elsewhere; close it first")
-    keybag = read_keybag((folder / "keybag").read_bytes(), read_device_secret((folder / "device-secret").read_bytes()))
+    secret = read_device_secret((folder / "device-secret").read_bytes())
+    keybag = read_keybag(
+        (folder / "keybag").read_bytes(), secret, options.passcode and options.passcode.read_bytes())
     store = sqlite3.connect(f"{(folder / 'items.db').absolute().as_uri()}?immutable=1", uri=True)
     store.row_factory = sqlite3.Row
     check(store.execute("PRAGMA application_id").fetchone()[0] == 0x534B4954, "application identifier")
@@ -262,12 +345,20 @@ def main(arguments):
         "keybag": str(uuid.UUID(bytes=keybag["identifier"])).upper(),
         "items": [read_row(row, keybag, digests) for row in store.execute("SELECT * FROM item ORDER BY id")],
     }
+    if (folder / "attempts").exists():
+        attempts = read_attempts((folder / "attempts").read_bytes(), secret, keybag["salt"])
+        result["failures"] = attempts["failures"]
+    audit_key = derive(keybag["keys"]["dk"]["class"], None, "swift-keychain/v1/audit")
+    if (folder / "audit.head").exists():
+        result["audit"] = read_audit(folder, result["keybag"], audit_key)
     if with_keys:
         result["keys"] = {
             "keybagMAC": keybag["mac"].hex(),
             "index": keybag["index"].hex(),
             "classes": {name: {k: v.hex() for k, v in keys.items()} for name, keys in keybag["keys"].items()},
         }
+        if "audit" in result:
+            result["keys"]["audit"] = audit_key.hex()
     json.dump(result, sys.stdout, indent=1, ensure_ascii=False)
     print()
 

@@ -22,6 +22,12 @@ missing=()
 # SwiftPM fetches packages with git, over HTTPS.
 command -v git >/dev/null || missing+=(git)
 [[ -e /etc/ssl/certs/ca-certificates.crt ]] || missing+=(ca-certificates)
+# Either of two modules has it; OpenSSL's needs a newer one than Debian 12 has.
+has_argon2id() {
+    python3 -c 'from cryptography.hazmat.primitives.kdf.argon2 import Argon2id' 2>/dev/null ||
+        python3 -c 'import argon2' 2>/dev/null
+}
+
 if command -v pkg-config >/dev/null; then
     pkg-config --exists libsodium || missing+=(libsodium-dev)
     pkg-config --exists sqlite3 || missing+=(libsqlite3-dev)
@@ -41,6 +47,7 @@ if [[ ${1-} == --tests ]]; then
     compgen -G '/usr/lib/*/libsystemd.so.0' >/dev/null || missing+=(libsystemd0)
     compgen -G '/usr/lib/*/security/pam_exec.so' >/dev/null || compgen -G '/lib/*/security/pam_exec.so' >/dev/null ||
         missing+=(libpam0g libpam-modules)
+    has_argon2id || missing+=(python3-argon2)
 fi
 
 if ((${#missing[@]} == 0)); then

@@ -9,7 +9,7 @@ import Vault
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
-    report("usage: VaultBenchmark fill|find|write|list|secitem|memory|memory-values|profile FOLDER COUNT...")
+    report("usage: VaultBenchmark fill|find|audit|write|list|secitem|memory|memory-values|profile FOLDER COUNT...")
     exit(64)
 }
 let vaults = FilledVaults(folder: arguments[2])
@@ -18,6 +18,7 @@ let counts = arguments.dropFirst(3).compactMap { Int($0) }
 switch arguments[1] {
 case "fill": try vaults.fill(counts)
 case "find": try measureFind(in: vaults, counts: counts, rounds: 300)
+case "audit": for count in counts { try measureAudit(in: vaults, count: count, rounds: 200) }
 case "write": try measureWrites(in: vaults, counts: counts, rounds: 60)
 case "list": try measureLists(in: vaults, counts: counts)
 case "secitem": for count in counts { try measureSecItem(in: vaults, count: count, rounds: 20) }

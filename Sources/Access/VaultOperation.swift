@@ -8,12 +8,15 @@ package struct VaultOperation: Sendable, Hashable {
         case put
         /// Compare and swap.
         case exchange
+        /// To set, change or remove the passcode.
+        case passcode
+        case unlock, lock
 
         /// Whether the operation changes what is stored.
         package var isWrite: Bool {
             switch self {
-            case .copy, .status: false
-            case .add, .update, .delete, .erase, .put, .exchange: true
+            case .copy, .status, .unlock, .lock: false
+            case .add, .update, .delete, .erase, .put, .exchange, .passcode: true
             }
         }
     }

@@ -20,19 +20,30 @@ package final class ClassKeys: Sendable {
         var unwrapped: [ProtectionClass: Pair]
     }
 
-    private let enclave: any Enclave
+    package let enclave: any Enclave
     private let state: Mutex<State>
 
     /// The key under which search terms and primary keys are digested; hangs on the 'always' class, so
     /// that a locked vault can still tell a locked item from an absent one.
     package let indexKey: SymmetricKey
 
-    /// Opens `keybag` in the unlocked state.
+    /// Opens `keybag`: unlocked if it has no passcode, else locked until ``unlock(with:)``.
     package init(_ keybag: Keybag, in enclave: any Enclave) throws(KeybagError) {
         self.enclave = enclave
         let always = try keybag.unwrapKey(for: .always, in: enclave)
         indexKey = Self.derive(from: always, context: "swift-keychain/v1/index")
-        state = Mutex(State(keybag: keybag, lockState: .unlocked, unwrapped: [:]))
+        state = Mutex(
+            State(
+                keybag: keybag, lockState: keybag.passcode == nil ? .unlocked : .beforeFirstUnlock, unwrapped: [:]))
+    }
+
+    /// The key that authenticates the audit log; hangs on the 'always' class, because locking is recorded too.
+    ///
+    /// - Throws: ``KeybagError``.
+    package var auditKey: SymmetricKey {
+        get throws(KeybagError) {
+            Self.derive(from: try pair(for: .always).classKey, context: "swift-keychain/v1/audit")
+        }
     }
 
     package var keybag: Keybag { state.withLock { $0.keybag } }
@@ -63,7 +74,7 @@ package final class ClassKeys: Sendable {
             if let pair = state.unwrapped[protection] { return pair }
             guard state.keybag.wrappedKeys[protection] != nil else { throw .noClassKey(protection) }
             guard state.lockState.permits(protection.availability) else { throw .locked(protection) }
-            let pair = try unwrap(protection, from: state.keybag)
+            let pair = try pair(protection, from: state.keybag, with: nil)
             state.unwrapped[protection] = pair
             return pair
         }
@@ -77,12 +88,50 @@ package final class ClassKeys: Sendable {
         }
     }
 
-    /// Whether the passcode-only class has a key.
-    package var hasPasscodeClass: Bool {
-        state.withLock { $0.keybag.wrappedKeys[.whenPasscodeSetThisDeviceOnly] != nil }
+    /// Unwraps the keys that hang on the passcode.
+    ///
+    /// - Parameter passcodeKey: What the passcode stretches to.
+    /// - Throws: ``KeybagError/wrongPasscode``.
+    package func unlock(with passcodeKey: LockedBytes) throws(KeybagError) {
+        try adopt(keybag, with: passcodeKey)
     }
 
-    /// Gives the passcode-only class a fresh key, or destroys the one it has with everything under it.
+    /// Takes the place of the present keybag: the same class keys under another passcode.
+    ///
+    /// - Parameter passcodeKey: What the passcode of `keybag` stretches to; nil if it has none.
+    package func adopt(_ keybag: Keybag, with passcodeKey: LockedBytes?) throws(KeybagError) {
+        var pairs: [ProtectionClass: Pair] = [:]
+        for protection in keybag.wrappedKeys.keys where keybag.hangsOnPasscode(protection) {
+            pairs[protection] = try pair(protection, from: keybag, with: passcodeKey)
+        }
+        state.withLock { state in
+            state.keybag = keybag
+            state.unwrapped = pairs
+            state.lockState = .unlocked
+        }
+    }
+
+    /// Carries on with the keys of `other`, whose passcode another program has changed in the meantime. The
+    /// passcode-only class stays locked: its key may be another by now.
+    package func inherit(from other: ClassKeys) {
+        guard keybag.passcode != nil, other.keybag.passcode != nil else { return }
+        let (lockState, pairs) = other.state.withLock { ($0.lockState, $0.unwrapped) }
+        state.withLock { state in
+            state.unwrapped = pairs.filter { $0.key != .whenPasscodeSetThisDeviceOnly }
+            state.lockState = lockState
+        }
+    }
+
+    /// Whether the class has a key, locked or not.
+    package func hasKey(for protection: ProtectionClass) -> Bool {
+        state.withLock { $0.keybag.wrappedKeys[protection] != nil }
+    }
+
+    /// Whether the passcode-only class has a key.
+    package var hasPasscodeClass: Bool { hasKey(for: .whenPasscodeSetThisDeviceOnly) }
+
+    /// Gives the passcode-only class of a simulated device a fresh key without a passcode, or destroys the one
+    /// it has with everything under it.
     package func setPasscodeClass(present: Bool) throws(KeybagError) {
         try state.withLock { state throws(KeybagError) in
             let exists = state.keybag.wrappedKeys[.whenPasscodeSetThisDeviceOnly] != nil
@@ -96,8 +145,10 @@ package final class ClassKeys: Sendable {
         }
     }
 
-    private func unwrap(_ protection: ProtectionClass, from keybag: Keybag) throws(KeybagError) -> Pair {
-        let classKey = try keybag.unwrapKey(for: protection, in: enclave)
+    private func pair(
+        _ protection: ProtectionClass, from keybag: Keybag, with passcodeKey: LockedBytes?
+    ) throws(KeybagError) -> Pair {
+        let classKey = try keybag.unwrapKey(for: protection, in: enclave, with: passcodeKey)
         let derived = Self.derive(from: classKey, context: "swift-keychain/v1/metadata")
         guard let metadataKey = try? derived.withUnsafeBytes({ try LockedBytes(copying: $0) }) else {
             throw .memoryUnavailable

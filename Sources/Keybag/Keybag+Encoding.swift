@@ -2,6 +2,7 @@ import Crypto
 import Enclave
 import Foundation
 import KeychainModel
+import SecureMemory
 
 /// The keybag file: a fixed header, one entry for each class key, and a MAC over everything before it.
 ///
@@ -9,20 +10,22 @@ import KeychainModel
 ///          0      8  magic "SKKEYBAG"
 ///          8      2  format version, 1
 ///         10      1  enclave kind
-///         11      1  passcode key derivation, 0 = none
+///         11      1  passcode key derivation: 0 = no passcode, 1 = Argon2id
 ///         12     16  identifier
 ///         28     16  identifier of the keybag this one replaced, or zeros
 ///         44     32  salt
 ///         76      1  number of entries
 ///         77   41*n  entries: class code, 40 bytes of wrapped key; ascending by class code
+///          …     25  only with a passcode: 16 bytes of salt, KiB of memory (4), passes (4), wrong
+///                    passcodes in a row that erase the vault (1, 0 = never)
 ///        end     32  HMAC-SHA256 under the enclave's key for "swift-keychain/v1/keybag"
 extension Keybag {
     /// The file's largest size: one entry for each class code a byte can hold.
-    package static let largestEncoding = headerSize + 255 * entrySize + macSize
+    package static let largestEncoding = headerSize + 255 * entrySize + passcodeSize + macSize
 
     package func encoded(in enclave: any Enclave) throws(KeybagError) -> Data {
         var encoded = Data(Self.magic)
-        encoded.append(contentsOf: [0, 1, enclaveKind.rawValue, 0])
+        encoded.append(contentsOf: [0, 1, enclaveKind.rawValue, passcode == nil ? 0 : 1])
         encoded.append(Self.bytes(of: identifier))
         encoded.append(replaces.map(Self.bytes(of:)) ?? Data(count: 16))
         encoded.append(salt)
@@ -30,6 +33,13 @@ extension Keybag {
         for (protection, wrapped) in wrappedKeys.sorted(by: { $0.key.storedCode < $1.key.storedCode }) {
             encoded.append(protection.storedCode)
             encoded.append(wrapped)
+        }
+        if let passcode {
+            encoded.append(contentsOf: passcode.salt)
+            for number in [passcode.cost.memoryKiB, passcode.cost.passes] {
+                withUnsafeBytes(of: number.bigEndian) { encoded.append(contentsOf: $0) }
+            }
+            encoded.append(passcode.eraseAfter ?? 0)
         }
         let key = try Self.derive(in: enclave, salt: salt, context: Self.macContext)
         encoded.append(contentsOf: HMAC<SHA256>.authenticationCode(for: encoded, using: key))
@@ -48,7 +58,9 @@ extension Keybag {
             throw .malformed(reason: "only \(bytes.count) bytes")
         }
         let count = Int(bytes[76])
-        let bodySize = Self.headerSize + count * Self.entrySize
+        guard bytes[11] <= 1 else { throw .malformed(reason: "unknown passcode key derivation \(bytes[11])") }
+        let entriesEnd = Self.headerSize + count * Self.entrySize
+        let bodySize = entriesEnd + (bytes[11] == 1 ? Self.passcodeSize : 0)
         guard bytes.count == bodySize + Self.macSize else {
             throw .malformed(reason: "\(bytes.count) bytes for \(count) class keys")
         }
@@ -62,7 +74,6 @@ extension Keybag {
                 bytes[bodySize...], authenticating: bytes[..<bodySize], using: key)
         else { throw .authenticationFailed }
 
-        guard bytes[11] == 0 else { throw .malformed(reason: "unknown passcode key derivation \(bytes[11])") }
         var wrapped: [ProtectionClass: Data] = [:]
         for index in 0..<count {
             let start = Self.headerSize + index * Self.entrySize
@@ -74,12 +85,31 @@ extension Keybag {
         let replaced = Self.uuid(bytes[28..<44])
         self.init(
             identifier: Self.uuid(bytes[12..<28]), replaces: replaced == Self.zero ? nil : replaced,
-            enclaveKind: kind, salt: salt, wrappedKeys: wrapped)
+            enclaveKind: kind, salt: salt,
+            passcode: bytes[11] == 1 ? try Self.passcode(bytes[entriesEnd..<bodySize]) : nil, wrappedKeys: wrapped)
+    }
+
+    /// `bytes` is always a slice of ``passcodeSize``.
+    private static func passcode(_ bytes: ArraySlice<UInt8>) throws(KeybagError) -> PasscodeProtection {
+        let start = bytes.startIndex
+        let cost = Argon2id.Cost(
+            memoryKiB: number(bytes[(start + 16)..<(start + 20)]), passes: number(bytes[(start + 20)..<(start + 24)]))
+        guard cost.isSensible else {
+            throw .malformed(reason: "a passcode that costs \(cost.memoryKiB) KiB and \(cost.passes) passes")
+        }
+        let eraseAfter = bytes[start + 24]
+        return PasscodeProtection(
+            salt: Array(bytes[start..<(start + 16)]), cost: cost, eraseAfter: eraseAfter == 0 ? nil : eraseAfter)
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+        bytes.reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     private static let magic = [UInt8]("SKKEYBAG".utf8)
     private static let headerSize = 77
     private static let entrySize = 41
+    private static let passcodeSize = 16 + 4 + 4 + 1
     private static let macSize = 32
     private static let macContext = "swift-keychain/v1/keybag"
     private static let zero = uuid([UInt8](repeating: 0, count: 16)[...])

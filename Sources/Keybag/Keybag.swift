@@ -16,30 +16,54 @@ package struct Keybag: Sendable, Equatable {
     package let replaces: UUID?
     package let enclaveKind: EnclaveKind
     package let salt: Data
+    /// Nil while no passcode is set.
+    package let passcode: PasscodeProtection?
     /// Each class's key, wrapped with AES key wrap (RFC 3394): 40 bytes.
     package private(set) var wrappedKeys: [ProtectionClass: Data]
 
-    /// A keybag with fresh random class keys, all but the passcode-only class.
+    /// A keybag with fresh random class keys, all but the passcode-only class, and no passcode.
     package static func generate(
         in enclave: any Enclave, replacing replaced: UUID? = nil
     ) throws(KeybagError) -> Keybag {
         var keybag = Keybag(
             identifier: UUID(), replaces: replaced, enclaveKind: enclave.kind,
-            salt: SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }, wrappedKeys: [:])
+            salt: SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }, passcode: nil, wrappedKeys: [:])
         for protection in ProtectionClass.allCases where protection != .whenPasscodeSetThisDeviceOnly {
             try keybag.generateKey(for: protection, in: enclave)
         }
         return keybag
     }
 
-    /// Gives `protection` a fresh key; whatever hung on an older one is lost for good.
-    package mutating func generateKey(for protection: ProtectionClass, in enclave: any Enclave) throws(KeybagError) {
-        let wrapping = try wrappingKey(for: protection, in: enclave)
-        do {
-            wrappedKeys[protection] = try AES.KeyWrap.wrap(SymmetricKey(size: .bits256), using: wrapping)
-        } catch {
-            throw .malformed(reason: "class key \(protection.rawValue) cannot be wrapped")
+    /// The same class keys under another passcode, or none. With a first passcode the passcode-only class gets
+    /// its key; without one it loses it for good.
+    ///
+    /// - Parameters:
+    ///   - key: What the present passcode stretches to; nil if there is none.
+    ///   - nextKey: What the next one stretches to under `protection`.
+    /// - Throws: ``KeybagError/wrongPasscode``.
+    package func rewrapped(
+        from key: LockedBytes?, to nextKey: LockedBytes?, _ protection: PasscodeProtection?, in enclave: any Enclave
+    ) throws(KeybagError) -> Keybag {
+        var next = Keybag(
+            identifier: identifier, replaces: replaces, enclaveKind: enclaveKind, salt: salt, passcode: protection,
+            wrappedKeys: [:])
+        for name in ProtectionClass.allCases where wrappedKeys[name] != nil {
+            if protection == nil, name == .whenPasscodeSetThisDeviceOnly { continue }
+            try next.wrap(unwrapKey(for: name, in: enclave, with: key), for: name, in: enclave, with: nextKey)
         }
+        let passcodeOnly = ProtectionClass.whenPasscodeSetThisDeviceOnly
+        if protection != nil, next.wrappedKeys[passcodeOnly] == nil {
+            try next.generateKey(for: passcodeOnly, in: enclave, with: nextKey)
+        }
+        return next
+    }
+
+    /// Gives `protection` a fresh key; whatever hung on an older one is lost for good.
+    package mutating func generateKey(
+        for protection: ProtectionClass, in enclave: any Enclave, with passcodeKey: LockedBytes? = nil
+    ) throws(KeybagError) {
+        guard let key = try? LockedBytes.random(count: Self.keySize) else { throw .memoryUnavailable }
+        try wrap(key, for: protection, in: enclave, with: passcodeKey)
     }
 
     /// Forgets the key of `protection` for good.
@@ -48,36 +72,66 @@ package struct Keybag: Sendable, Equatable {
     }
 
     /// The class key of `protection`, unwrapped.
-    package func unwrapKey(for protection: ProtectionClass, in enclave: any Enclave) throws(KeybagError) -> LockedBytes
-    {
+    ///
+    /// - Parameter passcodeKey: What the passcode stretches to; needed for the classes that hang on it.
+    /// - Throws: ``KeybagError/wrongPasscode`` when it is not the right one.
+    package func unwrapKey(
+        for protection: ProtectionClass, in enclave: any Enclave, with passcodeKey: LockedBytes? = nil
+    ) throws(KeybagError) -> LockedBytes {
         guard let wrapped = wrappedKeys[protection] else { throw .noClassKey(protection) }
-        let wrapping = try wrappingKey(for: protection, in: enclave)
-        guard let key = try? AES.KeyWrap.unwrap(wrapped, using: wrapping) else { throw .authenticationFailed }
+        let wrapping = try wrappingKey(for: protection, in: enclave, with: passcodeKey)
+        guard let key = try? AES.KeyWrap.unwrap(wrapped, using: wrapping) else {
+            throw hangsOnPasscode(protection) ? .wrongPasscode : .authenticationFailed
+        }
         guard let locked = try? key.withUnsafeBytes({ try LockedBytes(copying: $0) }) else { throw .memoryUnavailable }
         return locked
     }
 
-    private func wrappingKey(for protection: ProtectionClass, in enclave: any Enclave) throws(KeybagError)
-        -> SymmetricKey
-    {
-        try Self.derive(in: enclave, salt: salt, context: "swift-keychain/v1/class-key/\(protection.rawValue)")
+    /// Whether the key of `protection` can only be had with the passcode.
+    package func hangsOnPasscode(_ protection: ProtectionClass) -> Bool {
+        passcode != nil && protection.availability != .always
     }
 
-    static func derive(in enclave: any Enclave, salt: Data, context: String) throws(KeybagError) -> SymmetricKey {
+    private mutating func wrap(
+        _ key: LockedBytes, for protection: ProtectionClass, in enclave: any Enclave, with passcodeKey: LockedBytes?
+    ) throws(KeybagError) {
+        let wrapping = try wrappingKey(for: protection, in: enclave, with: passcodeKey)
+        let wrapped = key.withUnsafeBytes { try? AES.KeyWrap.wrap(SymmetricKey(data: $0), using: wrapping) }
+        guard let wrapped else { throw .malformed(reason: "class key \(protection.rawValue) cannot be wrapped") }
+        wrappedKeys[protection] = wrapped
+    }
+
+    private func wrappingKey(
+        for protection: ProtectionClass, in enclave: any Enclave, with passcodeKey: LockedBytes?
+    ) throws(KeybagError) -> SymmetricKey {
+        let needsPasscode = hangsOnPasscode(protection)
+        guard !needsPasscode || passcodeKey != nil else { throw .locked(protection) }
+        return try Self.derive(
+            in: enclave, tangling: needsPasscode ? passcodeKey : nil, salt: salt,
+            context: "swift-keychain/v1/class-key/\(protection.rawValue)")
+    }
+
+    static func derive(
+        in enclave: any Enclave, tangling passcodeKey: LockedBytes? = nil, salt: Data, context: String
+    ) throws(KeybagError) -> SymmetricKey {
         do {
-            return try enclave.deriveKey(tangling: nil, salt: salt, context: context)
+            return try enclave.deriveKey(tangling: passcodeKey, salt: salt, context: context)
         } catch {
             throw .memoryUnavailable
         }
     }
 
+    private static let keySize = 32
+
     init(
-        identifier: UUID, replaces: UUID?, enclaveKind: EnclaveKind, salt: Data, wrappedKeys: [ProtectionClass: Data]
+        identifier: UUID, replaces: UUID?, enclaveKind: EnclaveKind, salt: Data, passcode: PasscodeProtection?,
+        wrappedKeys: [ProtectionClass: Data]
     ) {
         self.identifier = identifier
         self.replaces = replaces
         self.enclaveKind = enclaveKind
         self.salt = salt
+        self.passcode = passcode
         self.wrappedKeys = wrappedKeys
     }
 }

@@ -15,6 +15,10 @@ package enum KeybagError: Error, Equatable, CustomStringConvertible {
     /// The keybag has no key for the class.
     case noClassKey(ProtectionClass)
     case memoryUnavailable
+    /// The passcode's key cannot be derived for want of memory.
+    case passcodeMemoryUnavailable(mebibytes: Int)
+    /// The passcode does not open the class keys.
+    case wrongPasscode
 
     package var description: String {
         switch self {
@@ -34,6 +38,9 @@ package enum KeybagError: Error, Equatable, CustomStringConvertible {
             "the keybag has no key for the class '\(protection.rawValue)'"
         case .memoryUnavailable:
             "no locked memory for class keys; raise the limit (ulimit -l) or free memory"
+        case .passcodeMemoryUnavailable(let mebibytes):
+            "checking the passcode takes \(mebibytes) MiB of memory, which is not to be had; free some"
+        case .wrongPasscode: "the passcode is wrong"
         }
     }
 }

@@ -21,6 +21,7 @@ struct KeychainTool: DocumentedCommand {
         version: "0.1.0",
         subcommands: [
             SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, DeleteCommand.self,
-            StatusCommand.self, EraseCommand.self, SecurityCommand.self, ManualCommand.self,
+            PasscodeCommand.self, LockCommand.self, UnlockCommand.self, StatusCommand.self, AuditCommand.self,
+            EraseCommand.self, SecurityCommand.self, ManualCommand.self,
         ])
 }

@@ -1,26 +1,31 @@
 import Access
 import Foundation
 import Items
+import Keybag
 import KeychainModel
+import Sealing
 
 extension EmbeddedVault {
     package func copy(
         _ query: ItemQuery, includingValues: Bool, as client: Client
     ) throws(VaultError) -> [StoredItem] {
         let authorization = try authorize(.copy, query.itemClass, query.accessGroup, client)
-        let found = try performing(query.authentication, as: client) { presence in
-            try self.reading { reader, keybag in
-                if query.itemClass == .identity {
-                    return try self.identities(
-                        query, authorization, presence, includingValues: includingValues, in: reader, keybag)
+        return try recording(includingValues ? .read : .listed, of: authorization, items: \.count) {
+            () throws(VaultError) in
+            let found = try performing(query.authentication, as: client) { presence in
+                try self.reading { reader, keybag in
+                    if query.itemClass == .identity {
+                        return try self.identities(
+                            query, authorization, presence, includingValues: includingValues, in: reader, keybag)
+                    }
+                    return try self.items(
+                        query, authorization, presence, includingValues: includingValues, in: reader, keybag
+                    ).map(\.item)
                 }
-                return try self.items(
-                    query, authorization, presence, includingValues: includingValues, in: reader, keybag
-                ).map(\.item)
             }
+            guard !found.isEmpty else { throw .itemNotFound }
+            return found
         }
-        guard !found.isEmpty else { throw .itemNotFound }
-        return found
     }
 
     /// A row and the item in it.
@@ -62,6 +67,8 @@ extension EmbeddedVault {
         _ row: ItemRow, _ plan: SearchPlan, _ filter: ItemFilterEvaluator, _ presence: PresenceCheck,
         includingValues: Bool, _ keybag: OpenedKeybag
     ) throws -> Found? {
+        // Their key went with the passcode, and they with it, wherever the row is.
+        guard keybag.keys.hasKey(for: row.binding.protection) else { return nil }
         var item = try keybag.openMetadata(of: row)
         guard plan.accepts(item) else { return nil }
         let value = filter.needsValue ? try keybag.openValue(of: row, accessControl: item.accessControl) : nil

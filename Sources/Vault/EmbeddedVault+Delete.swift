@@ -9,19 +9,27 @@ extension EmbeddedVault {
         let authorization = try authorize(.delete, query.itemClass, query.accessGroup, client)
         if query.itemClass == .identity {
             let referrers = try authorize(.copy, .certificate, nil, client)
-            return try performing(as: client) { _ in
-                try self.deleteIdentities(query, authorization, referrers: referrers)
+            return try recording(.deleted, of: authorization, items: { $0 }) { () throws(VaultError) in
+                try performing(as: client) { _ in
+                    try self.deleteIdentities(query, authorization, referrers: referrers)
+                }
             }
         }
-        return try performing(as: client) { _ in
-            try self.writing { writer, keybag in
-                let rows = try self.rowsToDelete(query, authorization, in: writer.reader, keybag)
-                guard !rows.isEmpty else { throw VaultError.itemNotFound }
-                for row in rows {
-                    try self.remove(row, opened: try? keybag.openMetadata(of: row), in: writer, keybag)
-                }
-                return rows.count
+        return try recording(.deleted, of: authorization, items: { $0 }) { () throws(VaultError) in
+            try performing(as: client) { _ in
+                try self.deleteItems(query, authorization)
             }
+        }
+    }
+
+    private func deleteItems(_ query: ItemQuery, _ authorization: Authorization) throws -> Int {
+        try writing { writer, keybag in
+            let rows = try self.rowsToDelete(query, authorization, in: writer.reader, keybag)
+            guard !rows.isEmpty else { throw VaultError.itemNotFound }
+            for row in rows {
+                try self.remove(row, opened: try? keybag.openMetadata(of: row), in: writer, keybag)
+            }
+            return rows.count
         }
     }
 

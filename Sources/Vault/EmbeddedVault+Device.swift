@@ -25,7 +25,8 @@ extension EmbeddedVault {
         }
     }
 
-    private func deleteItemsOfPasscodeClass() throws {
+    /// Deletes the rows whose key went with the passcode.
+    func deleteItemsOfPasscodeClass() throws {
         try writing { writer, keybag in
             var lost: [ItemRow] = []
             try writer.reader.forEachRow { row in

@@ -1,12 +1,14 @@
+import Access
 import Items
 import PrivateFiles
 
 extension EmbeddedVault: VaultEngine {
     package static func openVault(at path: String) throws(VaultError) -> any VaultEngine {
-        try open(at: path)
+        try open(at: path, audit: auditSink(forVaultAt: path))
     }
 
     package func close() {
+        gate.flush()
         let logSize = (try? folder?.folder.size(of: VaultFolder.storeName + "-wal")) ?? 0
         if logSize > Self.largestLogLeft { return store.abandon() }
         // What only reads holds nothing that the end of the process does not give back.

@@ -8,19 +8,27 @@ import Sealing
 /// Identities: a private key and a certificate with the same public key, seen as one.
 extension EmbeddedVault {
     package func addIdentity(certificate: NewItem, key: NewItem, as client: Client) throws(VaultError) {
-        let halves = [try newItem(certificate, as: client), try newItem(key, as: client)]
-        try performing(as: client) { _ in
-            try self.writing { writer, keybag in
-                var added = 0
-                for half in halves {
-                    try keybag.keys.checkAvailable(half.accessControl.protection)
-                    guard try self.liveItem(withPrimaryKeyOf: half, in: writer, keybag) == nil else { continue }
-                    try self.makeRoom(for: keybag.primaryKey(of: half), of: half.itemClass, in: writer, keybag)
-                    try self.insert(half, in: writer, keybag)
-                    added += 1
-                }
-                guard added > 0 else { throw VaultError.duplicateItem }
+        let forCertificate = try authorize(.add, certificate.itemClass, certificate.accessGroup, client)
+        let forKey = try authorize(.add, key.itemClass, key.accessGroup, client)
+        _ = try recording(.written, of: forKey, items: { $0 }) { () throws(VaultError) in
+            let halves = [try newItem(certificate, forCertificate), try newItem(key, forKey)]
+            return try performing(as: client) { _ in try self.insertMissing(halves) }
+        }
+    }
+
+    /// - Returns: How many were not there.
+    private func insertMissing(_ halves: [StoredItem]) throws -> Int {
+        try writing { writer, keybag in
+            var added = 0
+            for half in halves {
+                try keybag.keys.checkAvailable(half.accessControl.protection)
+                guard try self.liveItem(withPrimaryKeyOf: half, in: writer, keybag) == nil else { continue }
+                try self.makeRoom(for: keybag.primaryKey(of: half), of: half.itemClass, in: writer, keybag)
+                try self.insert(half, in: writer, keybag)
+                added += 1
             }
+            guard added > 0 else { throw VaultError.duplicateItem }
+            return added
         }
     }
 

@@ -1,38 +1,149 @@
 import Access
+import Foundation
+import Items
+import Keybag
 import KeychainModel
+import PrivateFiles
+import SecureMemory
+import Synchronization
 
-/// The passcode and the lock.
+/// Setting, changing and removing the passcode. Each rewraps the class keys and touches no item, so that it
+/// takes the same time however many there are.
 extension EmbeddedVault {
     package func setPasscode(
         _ passcode: SecretBytes, options: PasscodeOptions, as client: Client
     ) throws(VaultError) {
-        throw .unsupported(reason: "this vault has no passcode")
+        let authorization = try authorizeForWhole(.passcode, client)
+        try recording(.passcodeSet, of: authorization, items: { _ in nil }) { () throws(VaultError) in
+            try checkNew(passcode)
+            try setFirstPasscode(passcode, options)
+        }
+    }
+
+    private func setFirstPasscode(_ passcode: SecretBytes, _ options: PasscodeOptions) throws(VaultError) {
+        do {
+            guard currentKeybag.keys.keybag.passcode == nil else { throw VaultError.passcodeIsSet }
+            // Left over from a removal that was interrupted; their key is gone.
+            try deleteItemsOfPasscodeClass()
+            let protection = try PasscodeProtection(options)
+            let key = try protection.key(for: passcode)
+            // Before there is a passcode to guess, so that there is no moment without a count.
+            try passcodeGuard.forget(currentKeybag.keys)
+            try replacePasscode(from: nil, nil, to: key, protection)
+        } catch {
+            throw VaultError(error)
+        }
     }
 
     package func changePasscode(
         from passcode: SecretBytes, to next: SecretBytes, options: PasscodeOptions, as client: Client
     ) throws(VaultError) {
-        throw .passcodeNotSet
+        let authorization = try authorizeForWhole(.passcode, client)
+        try recording(.passcodeChanged, of: authorization, items: { _ in nil }) { () throws(VaultError) in
+            try checkNew(next)
+            try replace(passcode, by: next, options)
+        }
+    }
+
+    private func replace(
+        _ passcode: SecretBytes, by next: SecretBytes, _ options: PasscodeOptions
+    ) throws(VaultError) {
+        let (present, key) = try checked(passcode)
+        do {
+            let protection = try PasscodeProtection(options)
+            try replacePasscode(from: present, key, to: protection.key(for: next), protection)
+        } catch {
+            throw VaultError(error)
+        }
     }
 
     package func removePasscode(_ passcode: SecretBytes, as client: Client) throws(VaultError) {
-        throw .passcodeNotSet
+        let authorization = try authorizeForWhole(.passcode, client)
+        try recording(.passcodeRemoved, of: authorization, items: { _ in nil }) { () throws(VaultError) in
+            try remove(passcode)
+        }
     }
 
-    package func unlock(with passcode: SecretBytes, as client: Client) throws(VaultError) {
-        throw .passcodeNotSet
+    private func remove(_ passcode: SecretBytes) throws(VaultError) {
+        let (present, key) = try checked(passcode)
+        do {
+            // First the key, then the rows: nothing can open them from here on, and nothing finds them.
+            try replacePasscode(from: present, key, to: nil, nil)
+            try deleteItemsOfPasscodeClass()
+        } catch {
+            throw VaultError(error)
+        }
     }
 
-    package func lock(after grace: Duration, as client: Client) throws(VaultError) {
-        throw .passcodeNotSet
+    /// Puts the keybag's successor in its place, durably, and goes on with it.
+    ///
+    /// - Throws: ``VaultError/busy`` when another program changed the passcode at the same time.
+    private func replacePasscode(
+        from present: PasscodeProtection?, _ key: LockedBytes?, to nextKey: LockedBytes?,
+        _ protection: PasscodeProtection?
+    ) throws {
+        guard let folder else {
+            let keys = currentKeybag.keys
+            let next = try keys.keybag.rewrapped(from: key, to: nextKey, protection, in: keys.enclave)
+            return try keys.adopt(next, with: nextKey)
+        }
+        try checkStoreIsInPlace()
+        let opened = try folder.folder.withLock {
+            let current = try folder.openKeybag()
+            guard current.identifier == currentKeybag.identifier, current.keys.keybag.passcode == present else {
+                throw VaultError.busy
+            }
+            let next = try current.keys.keybag.rewrapped(from: key, to: nextKey, protection, in: current.keys.enclave)
+            return try folder.replaceKeybag(with: next, in: current.keys.enclave)
+        }
+        try opened.keys.adopt(opened.keys.keybag, with: nextKey)
+        lockGeneration.withLock { $0 += 1 }
+        replaceKeybag(opened)
     }
 
-    /// What checks passcodes for authenticators.
-    var passcodeVerifier: any PasscodeVerifier { NoPasscode() }
+    private func checkNew(_ passcode: SecretBytes) throws(VaultError) {
+        guard !passcode.isEmpty else { throw .invalidRequest(reason: "a passcode has at least one character") }
+        guard passcode.count <= Self.longestPasscode else {
+            throw .invalidRequest(reason: "a passcode has at most \(Self.longestPasscode) bytes")
+        }
+    }
+
+    /// More than anybody types, less than a file given by mistake.
+    static let longestPasscode = 1024
+
+    /// Allows what concerns the vault as a whole to those who may see all of it.
+    func authorizeForWhole(_ kind: VaultOperation.Kind, _ client: Client) throws(VaultError) -> Authorization {
+        let authorization = try authorize(kind, nil, nil, client)
+        do {
+            try checkHoldsEveryGroup(authorization)
+        } catch {
+            gate.record(.refused, of: authorization, failure: AuditFailure(error))
+            throw error
+        }
+        return authorization
+    }
 }
 
-/// Checks passcodes of a vault that has none.
-private struct NoPasscode: PasscodeVerifier {
-    var isPasscodeSet: Bool { false }
-    func verify(_ passcode: SecretBytes) -> PasscodeVerdict { .notSet }
+extension PasscodeProtection {
+    /// With a fresh salt, at the cost that was chosen.
+    fileprivate init(_ options: PasscodeOptions) throws {
+        let cost: Argon2id.Cost
+        switch options.cost {
+        case .interactive: cost = try PasscodeCost.calibrated()
+        case .explicit(let memoryMiB, let passes):
+            cost = Argon2id.Cost(
+                memoryKiB: UInt32(clamping: memoryMiB) &* 1024, passes: UInt32(clamping: passes))
+            guard (1...4096).contains(memoryMiB), cost.isSensible else {
+                throw VaultError.invalidRequest(reason: "a passcode costs 1 to 4096 MiB and 1 to 64 passes")
+            }
+        }
+        var eraseAfter: UInt8?
+        if let limit = options.eraseAfter {
+            guard (1...255).contains(limit) else {
+                throw VaultError.invalidRequest(reason: "the vault is erased after 1 to 255 wrong passcodes, or never")
+            }
+            eraseAfter = UInt8(limit)
+        }
+        self = .fresh(cost: cost, eraseAfter: eraseAfter)
+    }
 }

@@ -11,6 +11,12 @@ import Sealing
 extension EmbeddedVault {
     package func status(as client: Client) throws(VaultError) -> VaultStatus {
         let authorization = try authorize(.status, nil, nil, client)
+        return try recording(.inspected, of: authorization, items: { _ in nil }) { () throws(VaultError) in
+            try status(authorization)
+        }
+    }
+
+    private func status(_ authorization: Authorization) throws(VaultError) -> VaultStatus {
         let keybag = currentKeybag
         let groups: [Int64]? =
             switch authorization.scope {
@@ -18,10 +24,16 @@ extension EmbeddedVault {
             case .only(let names): names.map(keybag.groupDigest)
             }
         do {
-            return VaultStatus(
+            var status = VaultStatus(
                 path: folder?.folder.path, enclave: "\(keybag.keys.keybag.enclaveKind)",
                 lockState: keybag.keys.lockState, isPasscodeSet: keybag.keys.hasPasscodeClass,
                 itemCounts: try store.counts(inGroups: groups), formatVersion: 1)
+            if keybag.keys.keybag.passcode != nil {
+                let attempts = try passcodeGuard.state(keybag.keys)
+                status.failedAttempts = Int(attempts.failures)
+                status.retryAfter = Int(attempts.wait.rounded(.up))
+            }
+            return status
         } catch {
             throw VaultError(error)
         }
@@ -29,18 +41,38 @@ extension EmbeddedVault {
 
     package func erase(as client: Client) throws(VaultError) {
         let authorization = try authorize(.erase, nil, nil, client)
-        guard case .every = authorization.scope else {
-            throw .accessDenied(.groupNotHeld(group: Client.everyGroup, client: client.identifier))
+        try recording(.erased, of: authorization, items: { _ in nil }) { () throws(VaultError) in
+            try checkHoldsEveryGroup(authorization)
+            try erasing()
         }
+    }
+
+    /// What concerns the whole vault is for those who may see all of it.
+    func checkHoldsEveryGroup(_ authorization: Authorization) throws(VaultError) {
+        guard case .every = authorization.scope else {
+            let client = authorization.client.identifier
+            throw .accessDenied(.groupNotHeld(group: Client.everyGroup, client: client))
+        }
+    }
+
+    private func erasing() throws(VaultError) {
         do {
-            guard let folder else {
-                let keybag = currentKeybag.identifier
-                try store.write { try $0.reset(to: keybag) }
-                return notifier.changed(.thisProcess)
-            }
-            try folder.folder.withLock { try destroyKeysThenItems(in: folder) }
+            try eraseEverything()
         } catch {
             throw VaultError(error)
+        }
+    }
+
+    /// Destroys every key and every item.
+    func eraseEverything() throws {
+        if let folder {
+            try folder.folder.withLock { try destroyKeysThenItems(in: folder) }
+        } else {
+            let enclave = currentKeybag.keys.enclave
+            let keys = try ClassKeys(Keybag.generate(in: enclave), in: enclave)
+            if currentKeybag.keys.hasPasscodeClass { try keys.setPasscodeClass(present: true) }
+            try store.write { try $0.reset(to: keys.keybag.identifier) }
+            replaceKeybag(OpenedKeybag(keys))
         }
         notifier.changed(.thisProcess)
     }
@@ -59,11 +91,12 @@ extension EmbeddedVault {
 
     package func verify(as client: Client) throws(VaultError) -> IntegrityReport {
         let authorization = try authorize(.status, nil, nil, client)
-        guard case .every = authorization.scope else {
-            throw .accessDenied(.groupNotHeld(group: Client.everyGroup, client: client.identifier))
-        }
-        return try performing(as: client) { _ in
-            try self.verifyRows(IntegrityReport(validItems: 0, lockedItems: 0, problems: store.structuralProblems()))
+        return try recording(.inspected, of: authorization, items: \.validItems) { () throws(VaultError) in
+            try checkHoldsEveryGroup(authorization)
+            return try performing(as: client) { _ in
+                try self.verifyRows(
+                    IntegrityReport(validItems: 0, lockedItems: 0, problems: store.structuralProblems()))
+            }
         }
     }
 
@@ -74,6 +107,7 @@ extension EmbeddedVault {
             try reader.forEachRow { row in
                 do {
                     let row = try row.get()
+                    guard keybag.keys.hasKey(for: row.binding.protection) else { return }
                     let item = try keybag.openMetadata(of: row)
                     _ = try keybag.openValue(of: row, accessControl: item.accessControl)
                     filings.append((row.binding.rowID, keybag.expectedFiling(of: row, item)))

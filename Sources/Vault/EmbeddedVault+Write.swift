@@ -8,15 +8,17 @@ import SecureMemory
 
 extension EmbeddedVault {
     package func add(_ item: NewItem, as client: Client) throws(VaultError) -> StoredItem {
-        let stored = try newItem(item, as: client)
-        return try performing(as: client) { _ in
-            try self.insertNew(stored)
+        let authorization = try authorize(.add, item.itemClass, item.accessGroup, client)
+        return try recording(.written, of: authorization, items: { _ in 1 }) { () throws(VaultError) in
+            let stored = try newItem(item, authorization)
+            return try performing(as: client) { _ in
+                try self.insertNew(stored)
+            }
         }
     }
 
-    /// An item that `client` may add, as it will be stored.
-    func newItem(_ item: NewItem, as client: Client) throws(VaultError) -> StoredItem {
-        let authorization = try authorize(.add, item.itemClass, item.accessGroup, client)
+    /// An item that the client may add, as it will be stored.
+    func newItem(_ item: NewItem, _ authorization: Authorization) throws(VaultError) -> StoredItem {
         try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
         return try storedForm(of: item, authorization)
     }
@@ -34,9 +36,10 @@ extension EmbeddedVault {
 
     package func put(_ item: NewItem, as client: Client) throws(VaultError) -> StoredItem {
         let authorization = try authorize(.put, item.itemClass, item.accessGroup, client)
-        try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
-        let stored = try storedForm(of: item, authorization)
-        return try performing(item.authentication, as: client) { try self.insertOrUpdate(stored, $0) }
+        return try recording(.written, of: authorization, items: { _ in 1 }) { () throws(VaultError) in
+            let stored = try newItem(item, authorization)
+            return try performing(item.authentication, as: client) { try self.insertOrUpdate(stored, $0) }
+        }
     }
 
     private func insertOrUpdate(_ stored: StoredItem, _ presence: PresenceCheck) throws -> StoredItem {
@@ -62,10 +65,12 @@ extension EmbeddedVault {
         _ item: NewItem, expecting expected: Data?, as client: Client
     ) throws(VaultError) -> Bool {
         let authorization = try authorize(.exchange, item.itemClass, item.accessGroup, client)
-        try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
-        let stored = try storedForm(of: item, authorization)
-        return try performing(item.authentication, as: client) {
-            try self.compareAndSwap(stored, expecting: expected, $0)
+        let kind: AuditEvent.Kind = item.value == nil ? .deleted : .written
+        return try recording(kind, of: authorization, items: { $0 ? 1 : 0 }) { () throws(VaultError) in
+            let stored = try newItem(item, authorization)
+            return try performing(item.authentication, as: client) {
+                try self.compareAndSwap(stored, expecting: expected, $0)
+            }
         }
     }
 
@@ -100,21 +105,29 @@ extension EmbeddedVault {
     ) throws(VaultError) -> Int {
         let authorization = try authorize(.update, query.itemClass, query.accessGroup, client)
         if let group = changes.accessGroup { _ = try authorize(.update, query.itemClass, group, client) }
-        guard query.itemClass != .identity else {
-            throw .unsupported(reason: "an identity is changed through its certificate or its key")
-        }
-        try checkSize(changes.value)
-        return try performing(query.authentication, as: client) { presence in
-            try self.writing { writer, keybag in
-                let found = try self.items(
-                    query, authorization, presence, includingValues: true, in: writer.reader, keybag)
-                guard !found.isEmpty else { throw VaultError.itemNotFound }
-                for match in found {
-                    let updated = try self.applied(changes, to: match.item)
-                    try self.replace(match, with: updated, in: writer, keybag)
-                }
-                return found.count
+        return try recording(.written, of: authorization, items: { $0 }) { () throws(VaultError) in
+            guard query.itemClass != .identity else {
+                throw .unsupported(reason: "an identity is changed through its certificate or its key")
             }
+            try checkSize(changes.value)
+            return try performing(query.authentication, as: client) { presence in
+                try self.updateItems(query, with: changes, authorization, presence)
+            }
+        }
+    }
+
+    private func updateItems(
+        _ query: ItemQuery, with changes: ItemChanges, _ authorization: Authorization, _ presence: PresenceCheck
+    ) throws -> Int {
+        try writing { writer, keybag in
+            let found = try self.items(
+                query, authorization, presence, includingValues: true, in: writer.reader, keybag)
+            guard !found.isEmpty else { throw VaultError.itemNotFound }
+            for match in found {
+                let updated = try self.applied(changes, to: match.item)
+                try self.replace(match, with: updated, in: writer, keybag)
+            }
+            return found.count
         }
     }
 

@@ -20,12 +20,15 @@ package final class EmbeddedVault: Vault {
     /// Nil for a vault in memory.
     let folder: VaultFolder?
     let notifier: ChangeNotifier
+    let passcodeGuard: PasscodeGuard
+    /// Counts the lockings and unlockings, so that a locking that was put off knows whether it still holds.
+    let lockGeneration = Mutex(0)
     private let storeFile: FileIdentity?
     private let opened: Mutex<OpenedKeybag>
 
     private init(
         store: ItemStore, keybag: OpenedKeybag, folder: VaultFolder?, authenticator: (any Authenticator)?,
-        audit: any AuditSink, now: @escaping @Sendable () -> Date
+        audit: any AuditSink, bootClock: BootClock, now: @escaping @Sendable () -> Date
     ) throws {
         self.store = store
         self.folder = folder
@@ -35,6 +38,8 @@ package final class EmbeddedVault: Vault {
         opened = Mutex(keybag)
         storeFile = try folder.map { try $0.folder.identity(of: VaultFolder.storeName) }
         notifier = ChangeNotifier()
+        passcodeGuard = PasscodeGuard(folder: folder?.folder, clock: bootClock)
+        beginAudit()
     }
 
     /// The vault in the folder at `path`; made if there is none.
@@ -43,13 +48,13 @@ package final class EmbeddedVault: Vault {
     ///   ever replaced to get going.
     package static func open(
         at path: String, authenticator: (any Authenticator)? = nil, audit: any AuditSink = NoAudit(),
-        now: @escaping @Sendable () -> Date = { Date() }
+        bootClock: BootClock = .system, now: @escaping @Sendable () -> Date = { Date() }
     ) throws(VaultError) -> EmbeddedVault {
         do {
             let (folder, keybag, store) = try VaultFolder.open(at: path)
             return try EmbeddedVault(
                 store: store, keybag: keybag, folder: folder, authenticator: authenticator, audit: audit,
-                now: now)
+                bootClock: bootClock, now: now)
         } catch {
             throw VaultError(error)
         }
@@ -58,14 +63,14 @@ package final class EmbeddedVault: Vault {
     /// A vault that lives and dies with this object.
     package static func inMemory(
         keys: ClassKeys, authenticator: (any Authenticator)? = nil, audit: any AuditSink = NoAudit(),
-        now: @escaping @Sendable () -> Date = { Date() }
+        bootClock: BootClock = .system, now: @escaping @Sendable () -> Date = { Date() }
     ) throws(VaultError) -> EmbeddedVault {
         do {
             let store = try ItemStore.inMemory()
             try store.create(for: keys.keybag.identifier)
             return try EmbeddedVault(
                 store: store, keybag: OpenedKeybag(keys), folder: nil, authenticator: authenticator, audit: audit,
-                now: now)
+                bootClock: bootClock, now: now)
         } catch {
             throw VaultError(error)
         }
@@ -132,7 +137,19 @@ package final class EmbeddedVault: Vault {
         try folder.folder.withLock {
             let keybag = try folder.openKeybag()
             try folder.checkOwner(of: store, keybag.keys.keybag)
+            let previous = currentKeybag
+            if previous.identifier == keybag.identifier { keybag.keys.inherit(from: previous.keys) }
             replaceKeybag(keybag)
+        }
+    }
+
+    /// Goes on with the keybag that another program put in the place of this one, such as one with another
+    /// passcode.
+    func takeOverChangedKeybag() throws {
+        do {
+            try checkKeybagIsCurrent(currentKeybag)
+        } catch StoreError.otherKeybag {
+            try reloadKeybag()
         }
     }
 

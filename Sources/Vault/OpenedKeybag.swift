@@ -11,6 +11,8 @@ final class OpenedKeybag: Sendable {
     let file: FileVersion?
     let keys: ClassKeys
     let index: IndexKey
+    /// What authenticates the audit log, once that was asked for.
+    private let seal = Mutex<AuditKey?>(nil)
     /// By the bytes of the name: names that Swift takes for equal have digests of their own.
     private let groups = Mutex<[[UInt8]: Int64]>([:])
 
@@ -19,6 +21,14 @@ final class OpenedKeybag: Sendable {
         identifier = keys.keybag.identifier
         self.keys = keys
         index = IndexKey(keys.indexKey)
+    }
+
+    /// What authenticates the audit log; nil when the 'always' class has no key.
+    var auditSeal: AuditKey? {
+        seal.withLock { seal in
+            if seal == nil, let key = try? keys.auditKey { seal = AuditKey(key, of: identifier) }
+            return seal
+        }
     }
 
     /// The digest of an access group; a program names the same few again and again.

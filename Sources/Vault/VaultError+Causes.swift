@@ -45,6 +45,8 @@ extension VaultError {
         case .locked: .interactionNotAllowed(reason: error.description)
         case .noClassKey(let protection): .classKeyAbsent(protection)
         case .memoryUnavailable: .memoryUnavailable
+        case .passcodeMemoryUnavailable: .unusableVault(reason: error.description)
+        case .wrongPasscode: .wrongPasscode(retryAfter: 0)
         case .malformed, .unknownVersion, .authenticationFailed, .otherEnclave:
             .corruptVault(reason: error.description)
         }

@@ -62,6 +62,13 @@ struct VaultFolder: Sendable {
         return try opened(keybag, in: enclave)
     }
 
+    /// Puts a keybag with the same class keys under another passcode in the place of the present one. For
+    /// callers that hold the folder's lock.
+    func replaceKeybag(with keybag: Keybag, in enclave: any Enclave) throws -> OpenedKeybag {
+        try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
+        return try opened(keybag, in: enclave)
+    }
+
     /// For callers that hold the folder's lock, so that the file is the one that `keybag` is in.
     private func opened(_ keybag: Keybag, in enclave: any Enclave) throws -> OpenedKeybag {
         OpenedKeybag(try ClassKeys(keybag, in: enclave), file: try folder.version(of: Self.keybagName))

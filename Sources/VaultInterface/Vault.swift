@@ -8,7 +8,7 @@ import KeychainModel
 /// Every operation names the client it runs for and passes the vault's one gate, which decides and
 /// records. Operations are synchronous, may be called from any thread, and are atomic: another thread
 /// or process sees all of an operation or nothing.
-package protocol Vault: VaultLock, VaultPresence {
+package protocol Vault: VaultLock, VaultPresence, VaultAudit {
     /// Stores a new item.
     ///
     /// - Returns: The item as stored, value included.
@@ -69,6 +69,8 @@ package struct VaultStatus: Sendable, Equatable {
     package var enclave: String
     package var lockState: LockState
     package var isPasscodeSet: Bool
+    /// Whether a daemon serves the vault, so that its lock state is that of all programs.
+    package var isShared: Bool = false
     /// How many wrong passcodes were given since the last right one.
     package var failedAttempts: Int = 0
     /// Until when no passcode is looked at: seconds from now, 0 for not at all.

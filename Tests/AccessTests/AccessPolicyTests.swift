@@ -64,8 +64,8 @@ import Testing
         #expect(try AccessPolicy.groupForNewItem(nil, client: client) == "a")
     }
 
-    @Test func onlyCopyAndStatusAreReads() {
-        #expect(VaultOperation.Kind.allCases.filter { !$0.isWrite } == [.copy, .status])
+    @Test func whatOnlyLooksIsNoWrite() {
+        #expect(VaultOperation.Kind.allCases.filter { !$0.isWrite } == [.copy, .status, .unlock, .lock])
     }
 
     @Test func scopesContainWhatTheySay() {
@@ -98,7 +98,7 @@ import Testing
         func record(_ event: AuditEvent) { events.withLock { $0.append(event) } }
     }
 
-    @Test func everyDecisionIsRecorded() throws {
+    @Test func refusalsAndEndsAreRecorded() throws {
         let log = Log()
         let gate = AccessGate(audit: log)
         let client = Client(identifier: "c", accessGroups: ["a"])
@@ -111,9 +111,26 @@ import Testing
         #expect(authorization.scope == .only(["a"]))
         let denied = AccessDenied.groupNotHeld(group: "b", client: "c")
         #expect(throws: denied) { try gate.authorize(refused, for: client) }
+        gate.record(.written, of: authorization, items: 1)
+        gate.record(.unlockFailed, by: client, failure: .wrongPasscode)
+        #expect(
+            log.events.withLock { $0 } == [
+                AuditEvent(.refused, client: "c", operation: refused, failure: .groupNotHeld),
+                AuditEvent(.written, client: "c", operation: allowed, items: 1),
+                AuditEvent(.unlockFailed, client: "c", failure: .wrongPasscode),
+            ])
+    }
+
+    @Test func askingIsRecordedAsItEnded() {
+        let log = Log()
+        let gate = AccessGate(audit: log)
+        let client = Client(identifier: "c", accessGroups: ["a"])
+        gate.record(.succeeded([]), by: client)
+        for failure in AuthenticationFailure.allCases { gate.record(.failed(failure), by: client) }
         let events = log.events.withLock { $0 }
-        #expect(events.map(\.operation) == [allowed, refused])
-        #expect(events.map(\.client) == ["c", "c"])
-        #expect(events.map(\.refusal) == [nil, denied])
+        #expect(events.count == AuthenticationFailure.allCases.count + 1)
+        #expect(events.first == AuditEvent(.authenticated, client: "c"))
+        #expect(events.dropFirst().allSatisfy { $0.kind != .authenticated && $0.failure != nil })
+        #expect(events.contains(AuditEvent(.authenticationCanceled, client: "c", failure: .canceled)))
     }
 }

@@ -5,8 +5,8 @@ import Testing
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Transcripts"
 
     @Test(arguments: [
-        "passwords", "groups", "input", "output", "json", "usage", "security-generic", "security-internet",
-        "security-keychain", "security-lines", "places",
+        "passcode", "passwords", "groups", "input", "output", "json", "usage", "security-generic", "security-internet",
+        "security-keychain", "security-lines", "places", "audit",
     ])
     func session(_ name: String) throws {
         let workplace = try Workplace()
@@ -22,6 +22,6 @@ import Testing
 
     @Test func everyTranscriptIsRun() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder).filter { $0.hasSuffix(".txt") }
-        #expect(files.count == 11)
+        #expect(files.count == 13)
     }
 }

@@ -10,6 +10,11 @@ extension Client {
     package static let owner = Client(identifier: "owner", accessGroups: ["owner", "*"])
 }
 
+extension PasscodeOptions {
+    /// As cheap as a passcode can be, so that tests take no time.
+    package static let cheapest = PasscodeOptions(cost: .explicit(memoryMiB: 1, passes: 1))
+}
+
 /// A vault in memory with fresh keys.
 package func memoryVault(now: @escaping @Sendable () -> Date = { Date() }) throws -> EmbeddedVault {
     let enclave = try SoftwareEnclave()

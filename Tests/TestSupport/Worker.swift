@@ -50,9 +50,16 @@ package final class Worker {
         return URL(fileURLWithPath: path).deletingLastPathComponent().appendingPathComponent("VaultWorker").path
     }()
 
+    package var memory: ProcessMemory { ProcessMemory(of: process) }
+
+    /// Gives the worker `bytes` on its standard input.
+    package func send(_ bytes: [UInt8]) {
+        _ = Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
     /// Lets a worker that waits for its cue go on.
     package func cue() {
-        _ = send(socket, "\n", 1, Int32(MSG_NOSIGNAL))
+        send([0x0A])
     }
 
     /// The next line the worker prints; nil once it has closed its output.

@@ -68,9 +68,34 @@ import Vault
         #expect(read.items.filter(\.tombstone).map(\.value) == [nil])
     }
 
+    @Test func theyAgreeAboutPasscodes() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path(of: "vault")
+        let passcode = "pässwörd 1234"
+        try Data(passcode.utf8).write(to: URL(fileURLWithPath: folder.path(of: "passcode")))
+        func make() throws -> [Inventory.Item] {
+            let vault = try EmbeddedVault.open(at: path)
+            try vault.setPasscode(SecretBytes("first"), options: .cheapest, as: .owner)
+            for item in FixtureItems.all { _ = try vault.add(item, as: FixtureItems.client) }
+            var last = NewItem.password("protected", "akpu", "secret of akpu")
+            last.accessControl.protection = .whenPasscodeSetThisDeviceOnly
+            _ = try vault.add(last, as: FixtureItems.client)
+            try vault.changePasscode(
+                from: SecretBytes("first"), to: SecretBytes(passcode),
+                options: PasscodeOptions(cost: .explicit(memoryMiB: 3, passes: 2), eraseAfter: 10), as: .owner)
+            #expect(throws: VaultError.self) { try vault.unlock(with: SecretBytes("first"), as: .owner) }
+            return try Inventory.Item.all(in: vault)
+        }
+        let written = try make()
+        let read = try JSONDecoder().decode(
+            Inventory.self, from: Self.read(path, "--passcode", folder.path(of: "passcode")))
+        #expect(read.items.filter { !$0.tombstone }.sorted { $0.identifier < $1.identifier } == written)
+        #expect(read.failures == 1)
+    }
+
     /// What the script, run with the machine's Python and its `cryptography`, prints about a vault.
-    private static func read(_ path: String) throws -> Data {
-        let python = try Worker([script, "--keys", path], command: "python3")
+    private static func read(_ path: String, _ options: String...) throws -> Data {
+        let python = try Worker([script, "--keys"] + options + [path], command: "python3")
         let output = python.readToEnd()
         #expect(python.wait() == 0, "python3 with the package 'cryptography' is needed; see the error above")
         return Data(output)
@@ -79,6 +104,7 @@ import Vault
 
 /// The output of the script.
 private struct Inventory: Decodable {
+    var failures: Int?
     struct Value: Decodable, Equatable {
         var string: String?
         var data: String?

@@ -7,6 +7,48 @@ import SecureMemory
 import TestSupport
 import Testing
 
+/// Against vectors made with OpenSSL's implementation (Python `cryptography`, `Argon2id(lanes=1)`).
+@Suite struct Argon2idTests {
+    @Test(
+        arguments: [
+            (
+                "correct horse", Array(0..<16), 3, 64,
+                "a1dc6a57c61d5fb470584e24085ea3216fd369c61bcd5f845745f9cb0ed02fca"
+            ),
+            (
+                "", Array(repeating: 0xFF, count: 16), 1, 8,
+                "4b1264a97d610614de1ae5e495c813e571aea9560a3dd6cf4023634ff1f3ed53"
+            ),
+            (
+                "pässwörd", Array("saltsaltsaltsalt".utf8), 2, 1024,
+                "8601c0e3a8b32dcfe2e19d48ff1f53b920516a86ad83690f59c769d0c9cf17ee"
+            ),
+        ] as [(String, [UInt8], UInt32, UInt32, String)])
+    func knownAnswers(
+        _ password: String, _ salt: [UInt8], _ passes: UInt32, _ memoryKiB: UInt32, _ expected: String
+    ) throws {
+        let derived = try SecretBytes(password).withUnsafeBytes {
+            try Argon2id.derive(from: $0, salt: salt, cost: .init(memoryKiB: memoryKiB, passes: passes))
+        }
+        let text = derived.withUnsafeBytes { $0.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) } }
+        #expect(text.joined() == expected)
+    }
+
+    @Test func whatNoMachineCanGiveIsAnError() {
+        for cost in [
+            Argon2id.Cost(memoryKiB: 7, passes: 1), .init(memoryKiB: .max, passes: 1), .init(memoryKiB: 8, passes: 0),
+            .init(memoryKiB: 8, passes: 65),
+        ] {
+            #expect(!cost.isSensible)
+            #expect(throws: SecureMemoryError.self) {
+                try Argon2id.derive(
+                    from: UnsafeRawBufferPointer(start: nil, count: 0), salt: [UInt8](repeating: 0, count: 16),
+                    cost: cost)
+            }
+        }
+    }
+}
+
 @Suite struct LockedBytesTests {
     @Test func holdWhatTheyWereGiven() throws {
         let original: [UInt8] = [1, 2, 3, 250]

@@ -82,4 +82,33 @@ import Vault
             #expect(try vault.delete(.password("s", "after", limit: nil), as: .app) == 1)
         }
     }
+
+    /// The passcode is the one before or the one after the step that was interrupted, and the items are there.
+    @Test func killedPasscodeChangeLeavesTheOldOrTheNew() throws {
+        var random = SeededGenerator()
+        for round in 0..<TestScale.count(10, soak: 300) {
+            let folder = try TemporaryFolder()
+            let path = folder.path(of: "vault")
+            do {
+                let vault = try EmbeddedVault.open(at: path)
+                try vault.setPasscode(SecretBytes("start"), options: .cheapest, as: .owner)
+                for number in 0..<5 { _ = try vault.put(.password("s", "\(number)", "value \(number)"), as: .app) }
+            }
+            let worker = try Worker(["passcode", path, "\(random.next())"])
+            #expect(worker.readLine() == "ready")
+            usleep(UInt32.random(in: 0...60_000, using: &random))
+            worker.kill()
+            let lines = ["start"] + worker.remainingLines()
+            worker.wait()
+
+            let vault = try EmbeddedVault.open(at: path)
+            let candidates = [lines.last ?? "", "passcode \(lines.count - 1)"]
+            let unlocked =
+                try !vault.status(as: .owner).isPasscodeSet
+                || candidates.contains { (try? vault.unlock(with: SecretBytes($0), as: .owner)) != nil }
+            #expect(unlocked, "round \(round), seed \(random.seed), after \(lines)")
+            #expect(try vault.items(.password("s", limit: nil)).count == 5, "round \(round), seed \(random.seed)")
+            #expect(try vault.verify(as: .owner).problems.isEmpty, "round \(round), seed \(random.seed)")
+        }
+    }
 }

@@ -18,11 +18,15 @@ import Vault
             case "write": try write(path, seed: numbers[0])
             case "create": try create(path)
             case "erase": try erase(path)
+            case "forget": try forget(path)
+            case "passcode": try changePasscodes(path, seed: numbers[0])
             case "fill": try fill(path)
             case "fill-limited": try fillLimited(path, bytes: numbers[0])
             case "reopen": try reopen(path)
             case "create-with-umask": try create(path, umask: UInt32(numbers[0]))
             case "open-as": try open(path, as: UInt32(numbers[0]))
+            case "audit": try audit(path, count: Int(numbers[0]))
+            case "audit-limited": try auditLimited(path, bytes: numbers[0])
             case "fixture": try writeFixture(path)
             default: exit(64)
             }
@@ -48,8 +52,8 @@ import Vault
     }
 
     /// Says that this process is ready, and waits until the test gives the cue.
-    static func waitForCue() {
-        report("ready")
+    static func waitForCue(saying line: String? = "ready") {
+        if let line { report(line) }
         _ = readLine()
     }
 }

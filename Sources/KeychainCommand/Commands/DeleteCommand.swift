@@ -18,6 +18,8 @@ struct DeleteCommand: DocumentedCommand {
     @OptionGroup var name: PasswordName
     @OptionGroup var scope: ItemScope
 
+    @OptionGroup var passcode: PasscodeInput
+
     @Flag(help: "Print how many items were deleted, and any error, as JSON.")
     var json = false
 
@@ -26,7 +28,7 @@ struct DeleteCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let session = try VaultSession.ofOwnerForLooking()
+        let session = try VaultSession.ofOwnerForLooking(passcode)
         let item = try PasswordSearch(name, scope).one(in: session, includingValues: false)
         let count = try failing { () throws(VaultError) in
             try session.vault.delete(ItemQuery(item: item), as: session.client)

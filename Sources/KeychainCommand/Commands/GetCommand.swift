@@ -27,6 +27,8 @@ struct GetCommand: DocumentedCommand {
     @Flag(name: [.customShort("n"), .customLong("no-newline")], help: "Add no newline on a terminal either.")
     var noNewline = false
 
+    @OptionGroup var passcode: PasscodeInput
+
     @Flag(help: "Print the secret, and any error, as JSON.")
     var json = false
 
@@ -36,11 +38,13 @@ struct GetCommand: DocumentedCommand {
     }
 
     func run() throws {
-        try Self.run(PasswordSearch(name, scope), noNewline: noNewline, json: json)
+        try Self.run(PasswordSearch(name, scope), passcode: passcode, noNewline: noNewline, json: json)
     }
 
-    static func run(_ search: PasswordSearch, noNewline: Bool = false, json: Bool = false) throws(Failure) {
-        let session = try VaultSession.ofOwnerForLooking()
+    static func run(
+        _ search: PasswordSearch, passcode: PasscodeInput = .none, noNewline: Bool = false, json: Bool = false
+    ) throws(Failure) {
+        let session = try VaultSession.ofOwnerForLooking(passcode)
         let item = try search.one(in: session, includingValues: true)
         guard let secret = item.value else {
             throw Failure(

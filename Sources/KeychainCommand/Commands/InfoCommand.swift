@@ -18,11 +18,13 @@ struct InfoCommand: DocumentedCommand {
     @OptionGroup var name: PasswordName
     @OptionGroup var scope: ItemScope
 
+    @OptionGroup var passcode: PasscodeInput
+
     @Flag(help: "Print the item, and any error, as JSON.")
     var json = false
 
     func run() throws {
-        let session = try VaultSession.ofOwnerForLooking()
+        let session = try VaultSession.ofOwnerForLooking(passcode)
         let item = try PasswordSearch(name, scope).one(in: session, includingValues: false)
         let summary = ItemSummary(item)
         if json { return try StandardOutput.write(json: summary) }

@@ -24,6 +24,8 @@ struct ListCommand: DocumentedCommand {
 
     @OptionGroup var scope: ItemScope
 
+    @OptionGroup var passcode: PasscodeInput
+
     @Flag(help: "Print the items, and any error, as JSON.")
     var json = false
 
@@ -48,7 +50,7 @@ struct ListCommand: DocumentedCommand {
     }
 
     private func items(_ reportDamage: @escaping @Sendable (String) -> Void) throws(Failure) -> [StoredItem] {
-        let session = try VaultSession.ofOwnerForLooking()
+        let session = try VaultSession.ofOwnerForLooking(passcode)
         var query = ItemQuery(
             itemClass: .genericPassword, accessGroup: scope.group, synchronizable: scope.synchronizableScope)
         query.reportDamage = reportDamage

@@ -37,6 +37,8 @@ struct SetCommand: DocumentedCommand {
     @Option(help: ArgumentHelp("When the secret can be read.", valueName: "class"))
     var accessible: ProtectionName?
 
+    @OptionGroup var passcode: PasscodeInput
+
     @Flag(help: "Print the item, and any error, as JSON.")
     var json = false
 
@@ -50,7 +52,7 @@ struct SetCommand: DocumentedCommand {
                     + "give it on standard input or type it at the prompt")
         }
         let secret = try input.read()
-        let session = try VaultSession.ofOwner()
+        let session = try VaultSession.ofOwner(passcode)
         let search = PasswordSearch(name, scope)
         if let existing = try search.oneIfAny(in: session), try update(existing, secret, session) {
             if json {

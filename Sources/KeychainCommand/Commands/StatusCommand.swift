@@ -42,6 +42,14 @@ struct StatusCommand: DocumentedCommand {
         }
     }
 
+    private func passcode(_ status: VaultStatus) -> String {
+        guard status.isPasscodeSet else { return "not set" }
+        var words = "set"
+        if status.failedAttempts > 0 { words += ", \(status.failedAttempts) wrong since the last right one" }
+        if status.retryAfter > 0 { words += ", next try in \(status.retryAfter) s" }
+        return words
+    }
+
     private func rows(_ status: VaultStatus, _ report: IntegrityReport?) -> [[String]] {
         let counts = ItemClass.stored.map { $0.counted(status.itemCounts[$0] ?? 0) }
         var rows = [
@@ -49,7 +57,7 @@ struct StatusCommand: DocumentedCommand {
             ["format", "\(status.formatVersion)"],
             ["enclave", status.enclave],
             ["lock", status.lockState.words],
-            ["passcode", status.isPasscodeSet ? "set" : "not set"],
+            ["passcode", passcode(status)],
             ["items", counts.joined(separator: ", ")],
         ]
         guard let report else { return rows }
@@ -75,6 +83,9 @@ private struct StatusAnswer: Encodable {
     var enclave: String
     var lock: String
     var passcode: Bool
+    var failedAttempts: Int
+    var retryAfter: Int
+    var daemon: Bool
     var items: [String: Int]
     var integrity: Integrity?
 
@@ -84,6 +95,9 @@ private struct StatusAnswer: Encodable {
         enclave = status.enclave
         lock = status.lockState.rawValue
         passcode = status.isPasscodeSet
+        failedAttempts = status.failedAttempts
+        retryAfter = status.retryAfter
+        daemon = status.isShared
         items = Dictionary(uniqueKeysWithValues: ItemClass.stored.map { ($0.rawValue, status.itemCounts[$0] ?? 0) })
         integrity = report.map { Integrity(valid: $0.validItems, locked: $0.lockedItems, problems: $0.problems) }
     }

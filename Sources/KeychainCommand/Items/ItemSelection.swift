@@ -102,20 +102,22 @@ struct Ambiguity {
 extension VaultSession {
     /// The session of the owner's own tool, which sees every group. New items go to the first group of the
     /// environment, else to the tool's own.
-    static func ofOwner() throws(Failure) -> VaultSession {
+    static func ofOwner(_ passcode: PasscodeInput = .none) throws(Failure) -> VaultSession {
         let groups = ProcessVault.environmentGroups().filter { $0 != Client.everyGroup }
         ProcessVault.declare(
             Client(identifier: "keychain", accessGroups: (groups.isEmpty ? ["keychain"] : groups) + [Client.everyGroup])
         )
-        return try failing { () throws(VaultError) in try VaultSession.current() }
+        var session = try failing { () throws(VaultError) in try VaultSession.current() }
+        session.vault = UnlockingVault(base: session.vault, passcode: passcode)
+        return session
     }
 
     /// The session for a command that only looks: where there is no vault, none is made.
-    static func ofOwnerForLooking() throws(Failure) -> VaultSession {
+    static func ofOwnerForLooking(_ passcode: PasscodeInput = .none) throws(Failure) -> VaultSession {
         guard try failing({ () throws(VaultError) in try ProcessVault.exists() }) else {
             let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
             throw Failure(status: errSecItemNotFound, "there is no vault at \(path): `keychain set` makes one")
         }
-        return try ofOwner()
+        return try ofOwner(passcode)
     }
 }

@@ -52,8 +52,15 @@ struct LockKeychain: SecuritySubcommand {
     func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
         try tool.checkKeychains(options.operands)
         let path = try tool.keychainPath()
-        guard try tool.status().lockState == .unlocked else { return }
-        throw .other("SecKeychainLock \(path): a vault without a passcode cannot be locked")
+        guard try tool.status().isPasscodeSet else {
+            throw .other("SecKeychainLock \(path): a vault without a passcode cannot be locked")
+        }
+        let session = try securing { () throws(Failure) in try VaultSession.ofOwner() }
+        do {
+            try session.vault.lock(after: .zero, as: session.client)
+        } catch {
+            throw .vault(error, during: "SecKeychainLock \(path)")
+        }
     }
 }
 
@@ -65,8 +72,20 @@ struct UnlockKeychain: SecuritySubcommand {
     func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
         try tool.checkKeychains(options.operands)
         // A vault without a passcode is always unlocked, and there is no passcode to compare with.
-        guard try tool.status().lockState != .unlocked else { return }
-        throw .vault(.authenticationFailed, during: "SecKeychainUnlock \(try tool.keychainPath())")
+        guard try tool.status().isPasscodeSet else { return }
+        let path = try tool.keychainPath()
+        let session = try securing { () throws(Failure) in try VaultSession.ofOwner() }
+        let given: SecretBytes
+        if let text = options.options.first(where: { $0.letter == "p" })?.value, let secret = try? SecretBytes(text) {
+            given = secret
+        } else {
+            given = try securing { () throws(Failure) in try PasscodeInput.none.ask("password to unlock \(path): ") }
+        }
+        do {
+            try session.vault.unlock(with: given, as: session.client)
+        } catch {
+            throw .vault(error, during: "SecKeychainUnlock \(path)")
+        }
     }
 }
 

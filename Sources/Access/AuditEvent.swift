@@ -1,0 +1,78 @@
+import KeychainModel
+
+/// Something that happened to a vault, as the audit log tells it. Holds no attribute and no value of any
+/// item.
+package struct AuditEvent: Sendable, Equatable {
+    package enum Kind: String, Sendable, CaseIterable {
+        /// Values were handed out.
+        case read
+        /// Attributes were handed out, and no value.
+        case listed
+        case written, deleted, erased
+        /// The vault's state or soundness was looked at.
+        case inspected
+        /// Access control said no, and nothing was done.
+        case refused
+        case unlocked, locked, unlockFailed = "unlock-failed"
+        case passcodeSet = "passcode-set", passcodeChanged = "passcode-changed", passcodeRemoved = "passcode-removed"
+        case authenticated, authenticationFailed = "authentication-failed"
+        case authenticationCanceled = "authentication-canceled"
+        /// A process that serves others began or ended to do so.
+        case started, stopped
+
+        /// Whether only looking is meant, which nothing that is stored depends on.
+        package var isLook: Bool { [.read, .listed, .inspected].contains(self) }
+    }
+
+    package var kind: Kind
+    /// The client's identifier.
+    package var client: String
+    /// What was asked for; nil for what is no operation on items.
+    package var operation: VaultOperation?
+    /// How many items were handed out or changed; nil where that makes no sense.
+    package var items: Int?
+    /// Nil when it was done.
+    package var failure: AuditFailure?
+
+    package init(
+        _ kind: Kind, client: String, operation: VaultOperation? = nil, items: Int? = nil,
+        failure: AuditFailure? = nil
+    ) {
+        self.kind = kind
+        self.client = client
+        self.operation = operation
+        self.items = items
+        self.failure = failure
+    }
+}
+
+/// Why something was not done, in words that never differ with what is stored.
+package enum AuditFailure: String, Sendable, CaseIterable {
+    case noAccessGroups = "no-access-groups"
+    case groupNotHeld = "group-not-held"
+    case tokenGroup = "token-group"
+    case notFound = "not-found"
+    case duplicate
+    /// Locked, or nobody may be asked.
+    case locked
+    case authenticationFailed = "authentication-failed"
+    case canceled
+    case wrongPasscode = "wrong-passcode"
+    /// No passcode was looked at: there is a time to wait.
+    case delayed
+    case noPasscode = "no-passcode"
+    case erased
+    case invalid
+    case damaged
+    case storage
+    case other
+
+    package init(_ refusal: AccessDenied) {
+        self =
+            switch refusal {
+            case .noAccessGroups: .noAccessGroups
+            case .groupNotHeld: .groupNotHeld
+            case .tokenGroupIsReadOnly: .tokenGroup
+            }
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+/// Where events are recorded.
+package protocol AuditSink: Sendable {
+    /// Whether recording does anything: what would only be recorded is not even put together otherwise.
+    var isRecording: Bool { get }
+
+    func record(_ event: AuditEvent)
+
+    /// Tells the sink, before the first event, which vault it is for.
+    func begin(in place: AuditPlace)
+
+    /// Returns when everything that was recorded is where it belongs.
+    func flush()
+}
+
+extension AuditSink {
+    package var isRecording: Bool { true }
+    package func begin(in place: AuditPlace) {}
+    package func flush() {}
+}
+
+/// A vault without an audit log.
+package struct NoAudit: AuditSink {
+    package init() {}
+    package var isRecording: Bool { false }
+    package func record(_ event: AuditEvent) {}
+}
+
+/// The vault that a log is for.
+package struct AuditPlace: Sendable {
+    /// The path of its folder, which belongs to this user and is closed to others.
+    package var folder: String
+    /// What authenticates records now; another one after the vault was erased, nil when it is gone.
+    package var seal: @Sendable () -> (any AuditSeal)?
+    package var now: @Sendable () -> Date
+
+    package init(
+        folder: String, seal: @escaping @Sendable () -> (any AuditSeal)?, now: @escaping @Sendable () -> Date
+    ) {
+        self.folder = folder
+        self.seal = seal
+        self.now = now
+    }
+}
+
+/// Authenticates records with a key that only the vault has.
+package protocol AuditSeal: Sendable {
+    /// Which key it is: the identifier of the keybag that the key comes from.
+    var identifier: UUID { get }
+
+    /// The HMAC-SHA256 of `message`.
+    func tag(of message: Data) -> Data
+}

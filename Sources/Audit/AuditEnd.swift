@@ -1,0 +1,114 @@
+import Access
+import Foundation
+import PrivateFiles
+
+/// Where the next record goes, and what was found there.
+///
+/// The head is believed and not the file: what somebody else wrote into the log is never continued, so
+/// that it stays recognisable for ever.
+struct AuditEnd {
+    private(set) var sequence: UInt64 = 0
+    private(set) var link = AuditLink.origin
+    private(set) var size: Int
+    /// Whether the next record has to say which key it is under and what it continues.
+    private(set) var needsBeginning = true
+    /// What has to be put on record about the end as it was found.
+    private(set) var repair: AuditRecord?
+
+    private enum Reason: String {
+        /// Records after the last one that is there had been written.
+        case cut
+        /// There was no head to compare the log with.
+        case head
+        /// What stands at the end was not written by a vault.
+        case foreign
+    }
+
+    /// For callers that hold the lock.
+    init(_ log: PrivateFile, _ files: AuditFiles, head: AuditHead?, under seal: any AuditSeal) throws(FileError) {
+        size = try log.size
+        guard let head else {
+            try findEnd(of: log, files, under: seal)
+            return
+        }
+        sequence = head.sequence
+        link = head.link
+        if size != head.size { try follow(head, log, files, under: seal) }
+        needsBeginning = size == 0 || head.key != seal.identifier
+    }
+
+    /// The log is about to go on in an empty file.
+    mutating func moveToNewFile() {
+        size = 0
+        needsBeginning = true
+    }
+
+    /// Either records were written and the head was not, or the log went on in a new file, or it was cut.
+    private mutating func follow(
+        _ head: AuditHead, _ log: PrivateFile, _ files: AuditFiles, under seal: any AuditSeal
+    ) throws(FileError) {
+        let isShorter = size < head.size
+        let wasRotated = isShorter && files.sizeOfLastFull >= head.size
+        let start = isShorter ? 0 : head.size
+        let (whole, torn) = Self.split(try log.read(size - start, at: start))
+        try cut(torn, of: log)
+        var walked = 0
+        for line in whole {
+            guard let line = AuditLine(line), line.link == link.next(line.record),
+                head.key != seal.identifier || line.tag == line.link.tag(under: seal)
+            else { break }
+            link = line.link
+            sequence += 1
+            walked += 1
+        }
+        if isShorter, walked == 0, !wasRotated {
+            note(.cut, torn: torn)
+            let last = whole.last.flatMap { AuditLine($0)?.contents?.sequence }
+            if let last, last < head.sequence { repair?.lost = head.sequence - last }
+        } else if walked < whole.count {
+            note(.foreign, torn: torn)
+        } else if torn > 0 {
+            note(nil, torn: torn)
+        }
+    }
+
+    private mutating func findEnd(
+        of log: PrivateFile, _ files: AuditFiles, under seal: any AuditSeal
+    ) throws(FileError) {
+        guard size > 0 || files.sizeOfLastFull > 0 else { return }
+        let start = max(0, size - Self.tail)
+        let (whole, torn) = Self.split(try log.read(size - start, at: start))
+        try cut(torn, of: log)
+        if let last = whole.last.flatMap({ AuditLine($0) }), last.tag == last.link.tag(under: seal),
+            let number = last.contents?.sequence
+        {
+            sequence = number
+            link = last.link
+            needsBeginning = false
+        }
+        note(.head, torn: torn)
+    }
+
+    private mutating func cut(_ torn: Int, of log: PrivateFile) throws(FileError) {
+        guard torn > 0 else { return }
+        size -= torn
+        try log.truncate(to: size)
+    }
+
+    private mutating func note(_ reason: Reason?, torn: Int) {
+        var record = AuditRecord(sequence: 0, time: 0, event: AuditRecord.repaired)
+        record.failure = reason?.rawValue
+        record.torn = torn > 0 ? torn : nil
+        repair = record
+    }
+
+    /// The lines that end, and how many bytes come after them.
+    static func split(_ bytes: Data) -> (whole: [Data], torn: Int) {
+        var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+        let torn = lines.popLast()?.count ?? 0
+        return (lines, torn)
+    }
+
+    /// Enough of the end of a file to have a whole record in it.
+    private static let tail = 4 * AuditLine.longest
+}

@@ -1,0 +1,64 @@
+import Access
+import Foundation
+import KeychainModel
+
+extension AuditRecord {
+    /// The record as JSON without its closing brace, members in the order of the format.
+    func encoded() -> Data {
+        var text = #"{"seq":\#(sequence),"time":\#(time),"event":"\#(event)""#
+        func add(_ name: CodingKeys, _ value: String?) {
+            if let value { text += #","\#(name.rawValue)":\#(Self.quoted(value))"# }
+        }
+        func add(_ name: CodingKeys, number: (some BinaryInteger)?) {
+            if let number { text += #","\#(name.rawValue)":\#(number)"# }
+        }
+        add(.client, client)
+        add(.operation, operation)
+        add(.itemClass, itemClass)
+        add(.group, group)
+        add(.items, number: items)
+        add(.failure, failure)
+        add(.missed, number: missed)
+        add(.lost, number: lost)
+        add(.torn, number: torn)
+        add(.key, key)
+        add(.previous, previous)
+        return Data(text.utf8)
+    }
+
+    /// As a JSON string in ASCII: every other character is escaped, so that a line shows what is in it.
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for unit in text.utf16 {
+            switch unit {
+            case 0x22: result += "\\\""
+            case 0x5C: result += "\\\\"
+            case 0x20...0x7E: result.unicodeScalars.append(Unicode.Scalar(UInt8(unit)))
+            default:
+                let digits = String(unit, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+        }
+        return result + "\""
+    }
+
+    init(_ event: AuditEvent, sequence: UInt64, time: Int64, seal: any AuditSeal) {
+        self.init(sequence: sequence, time: time, event: event.kind.rawValue)
+        client = Self.shortened(event.client)
+        operation = event.operation?.kind.rawValue
+        itemClass = event.operation?.itemClass?.rawValue
+        // The name itself is hidden from whoever only has the folder, as it is among the items.
+        group = event.operation?.accessGroup.map { group in
+            String(decoding: seal.tag(of: Data("group".utf8) + Data(group.utf8)).prefix(8).hexadecimal, as: UTF8.self)
+        }
+        items = event.items
+        failure = event.failure?.rawValue
+    }
+
+    /// A client names itself and must not be able to fill the disk with that.
+    private static func shortened(_ name: String) -> String {
+        name.utf16.count <= longestName ? name : String(name.unicodeScalars.prefix(longestName / 2)) + "…"
+    }
+
+    private static let longestName = 256
+}

@@ -1,0 +1,33 @@
+import Foundation
+import Glibc
+
+/// Time that nobody can set: since the machine was started, sleep included, and which start that was.
+package struct BootClock: Sendable {
+    /// Another value after each start of the machine.
+    package var bootIdentifier: @Sendable () -> UUID
+    /// Seconds since then.
+    package var uptime: @Sendable () -> Double
+
+    package init(bootIdentifier: @escaping @Sendable () -> UUID, uptime: @escaping @Sendable () -> Double) {
+        self.bootIdentifier = bootIdentifier
+        self.uptime = uptime
+    }
+
+    /// The machine's own: `/proc/sys/kernel/random/boot_id` and CLOCK_BOOTTIME.
+    package static let system = BootClock(
+        bootIdentifier: {
+            let text = (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)) ?? ""
+            // Where it cannot be read every start is the same one, and waits end with the uptime they began at.
+            return UUID(uuidString: text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? .zero
+        },
+        uptime: {
+            var now = timespec()
+            clock_gettime(CLOCK_BOOTTIME, &now)
+            return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
+        })
+}
+
+extension UUID {
+    /// All bits zero, which no start of a machine is named.
+    static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+}

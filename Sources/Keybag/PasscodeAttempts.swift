@@ -1,0 +1,95 @@
+import Crypto
+import Enclave
+import Foundation
+import KeychainModel
+
+/// How many wrong passcodes were given in a row, and how long the next has to wait.
+///
+/// Waits are counted in time since the machine was started, which no one can set; after a restart a wait
+/// begins anew. Stored as
+///
+///     offset  bytes  field (integers big-endian)
+///          0      8  magic "SKTRIES" and a zero
+///          8      2  format version, 1
+///         10      4  wrong passcodes in a row
+///         14     16  which start of the machine the last one was in
+///         30      8  milliseconds from that start
+///         38     32  HMAC-SHA256 under the enclave's key for "swift-keychain/v1/attempts"
+package struct PasscodeAttempts: Sendable, Equatable {
+    package private(set) var failures: UInt32
+    private var boot: UUID
+    private var milliseconds: UInt64
+
+    /// None so far.
+    package init() {
+        failures = 0
+        boot = .zero
+        milliseconds = 0
+    }
+
+    /// What is assumed where the record is missing or damaged: that somebody had a reason to remove it. As
+    /// many wrong passcodes as make the first wait.
+    package static func unknown(now clock: BootClock) -> PasscodeAttempts {
+        var attempts = PasscodeAttempts()
+        attempts.failures = freeFailures
+        attempts.countFailure(now: clock)
+        return attempts
+    }
+
+    /// The waits after the fourth wrong passcode and those that follow, in seconds: Apple Platform Security,
+    /// "Passcodes and passwords".
+    private static let waits: [Double] = [60, 300, 900, 3600, 3 * 3600, 8 * 3600]
+    /// So many wrong passcodes make nobody wait.
+    private static let freeFailures: UInt32 = 3
+
+    /// Seconds that lie between `failures` wrong passcodes in a row and the next try.
+    package static func wait(after failures: UInt32) -> Double {
+        guard failures > freeFailures else { return 0 }
+        return waits[min(Int(failures - freeFailures), waits.count) - 1]
+    }
+
+    package mutating func countFailure(now clock: BootClock) {
+        failures = failures == .max ? .max : failures + 1
+        stamp(clock)
+    }
+
+    /// Seconds until the next passcode is looked at. Begins the wait anew if the machine was restarted since.
+    package mutating func remainingWait(now clock: BootClock) -> Double {
+        let wait = Self.wait(after: failures)
+        guard wait > 0 else { return 0 }
+        if boot != clock.bootIdentifier() || Double(milliseconds) > clock.uptime() * 1000 { stamp(clock) }
+        return max(0, wait - (clock.uptime() - Double(milliseconds) / 1000))
+    }
+
+    private mutating func stamp(_ clock: BootClock) {
+        boot = clock.bootIdentifier()
+        milliseconds = UInt64(max(0, clock.uptime()) * 1000)
+    }
+
+    package static let encodedSize = 8 + 2 + 4 + 16 + 8 + 32
+    private static let magic = Array("SKTRIES\0".utf8)
+    private static let context = "swift-keychain/v1/attempts"
+
+    package func encoded(in enclave: any Enclave, salt: Data) throws(KeybagError) -> Data {
+        var encoded = Data(Self.magic + [0, 1])
+        withUnsafeBytes(of: failures.bigEndian) { encoded.append(contentsOf: $0) }
+        withUnsafeBytes(of: boot.uuid) { encoded.append(contentsOf: $0) }
+        withUnsafeBytes(of: milliseconds.bigEndian) { encoded.append(contentsOf: $0) }
+        let key = try Keybag.derive(in: enclave, salt: salt, context: Self.context)
+        encoded.append(contentsOf: HMAC<SHA256>.authenticationCode(for: encoded, using: key))
+        return encoded
+    }
+
+    /// The record in `encoded`, or nil if it is none of this vault's.
+    package init?(decoding encoded: Data, in enclave: any Enclave, salt: Data) throws(KeybagError) {
+        let bytes = [UInt8](encoded)
+        guard bytes.count == Self.encodedSize, bytes.starts(with: Self.magic + [0, 1]) else { return nil }
+        let key = try Keybag.derive(in: enclave, salt: salt, context: Self.context)
+        guard HMAC<SHA256>.isValidAuthenticationCode(bytes[38...], authenticating: bytes[..<38], using: key) else {
+            return nil
+        }
+        failures = bytes[10..<14].reduce(0) { $0 << 8 | UInt32($1) }
+        boot = bytes[14..<30].withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        milliseconds = bytes[30..<38].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

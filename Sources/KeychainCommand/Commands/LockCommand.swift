@@ -1,0 +1,79 @@
+import ArgumentParser
+import KeychainModel
+import KeychainServices
+import Vault
+
+/// What `lock` and `unlock` print as JSON.
+struct LockAnswer: Encodable {
+    var lock: String
+}
+
+struct LockCommand: DocumentedCommand {
+    static let summary = "Lock the vault."
+    static let details = """
+        The keys of items that are accessible 'when unlocked' are wiped from the daemon's memory at once. Without \
+        a daemon there is nothing to lock: each program that was given the passcode unlocks the vault for \
+        itself, until it ends.
+        """
+    static let examples = [
+        Example("Lock now", "keychain lock"),
+        Example("Lock in ten seconds, unless it is unlocked again", "keychain lock --after 10"),
+    ]
+    static let configuration: CommandConfiguration = documented("lock")
+
+    @Option(help: ArgumentHelp("Wait so long, and not at all if it is unlocked meanwhile.", valueName: "seconds"))
+    var after: Int = 0
+
+    @Flag(help: "Print the state, and any error, as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard (0...86_400).contains(after) else { throw ValidationError("--after takes 0 to 86400 seconds") }
+    }
+
+    func run() throws {
+        let session = try VaultSession.ofOwnerForLooking()
+        try session.requirePasscode()
+        try failing { () throws(VaultError) in
+            try session.vault.lock(after: .seconds(after), as: session.client)
+        }
+        guard json else { return }
+        let status = try failing { () throws(VaultError) in try session.vault.status(as: session.client) }
+        try StandardOutput.write(json: LockAnswer(lock: status.lockState.rawValue))
+    }
+}
+
+struct UnlockCommand: DocumentedCommand {
+    static let summary = "Unlock the vault with the passcode."
+    static let details = """
+        The daemon keeps the vault unlocked until it is locked or ends. Without a daemon nothing could keep it \
+        unlocked, and that is an error: give the passcode to each command with --passcode-fd instead.
+        """
+    static let examples = [
+        Example("Type the passcode", "keychain unlock"),
+        Example(
+            "At boot, from a credential of systemd",
+            "keychain unlock --passcode-fd 3 3< $CREDENTIALS_DIRECTORY/passcode"),
+    ]
+    static let configuration: CommandConfiguration = documented("unlock")
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: "Print the state, and any error, as JSON.")
+    var json = false
+
+    func run() throws {
+        let session = try VaultSession.ofOwnerForLooking()
+        try session.requirePasscode()
+        let passcode = try passcode.ask()
+        try failing { () throws(VaultError) in try session.vault.unlock(with: passcode, as: session.client) }
+        let status = try failing { () throws(VaultError) in try session.vault.status(as: session.client) }
+        guard status.isShared else {
+            throw Failure(
+                status: errSecNotAvailable,
+                "the passcode is right, but no daemon runs to keep the vault unlocked: start keychaind, "
+                    + "or give the passcode to each command with --passcode-fd")
+        }
+        if json { try StandardOutput.write(json: LockAnswer(lock: status.lockState.rawValue)) }
+    }
+}

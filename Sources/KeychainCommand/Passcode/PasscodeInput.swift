@@ -1,0 +1,105 @@
+import ArgumentParser
+import Foundation
+import KeychainModel
+import KeychainServices
+import SecureMemory
+import Vault
+
+/// Where a command takes the vault's passcode from: a descriptor, else the terminal. Never the command line.
+struct PasscodeInput: ParsableArguments {
+    @Option(
+        name: .customLong("passcode-fd"),
+        help: ArgumentHelp("Read the vault's passcode from this open file descriptor.", valueName: "n"))
+    var descriptor: Int32?
+
+    /// From the terminal, for commands that do not take the option.
+    static let none = {
+        var input = PasscodeInput()
+        input.descriptor = nil
+        return input
+    }()
+
+    func validate() throws {
+        if let descriptor, descriptor < 0 { throw ValidationError("a file descriptor is a number from 0") }
+    }
+
+    /// The passcode that is set.
+    func ask(_ prompt: String = "Passcode: ") throws(Failure) -> SecretBytes {
+        if let descriptor { return try Self.read(descriptor) }
+        guard let terminal = Terminal() else { throw Self.nobodyToAsk("--passcode-fd") }
+        return try Self.only(terminal.askSecrets([prompt]))
+    }
+
+    /// Whether there is somebody, or something, to ask.
+    var isAvailable: Bool { descriptor != nil || Terminal() != nil }
+
+    static func read(_ descriptor: Int32) throws(Failure) -> SecretBytes {
+        try only([SecretInput.readAll(descriptor, keepingNewline: false)])
+    }
+
+    static func only(_ answers: [Data]) throws(Failure) -> SecretBytes {
+        var answers = answers
+        defer { for index in answers.indices { answers[index].wipe() } }
+        guard let answer = answers.first, let secret = try? answer.withUnsafeBytes({ try SecretBytes(copying: $0) })
+        else { throw Failure(.memoryUnavailable) }
+        return secret
+    }
+
+    static func nobodyToAsk(_ option: String) -> Failure {
+        Failure(
+            status: errSecInteractionNotAllowed,
+            "there is no terminal to ask for the passcode at: give it with \(option), as in \(option) 3 3< file")
+    }
+}
+
+/// Where a command takes a passcode from that is to be set.
+struct NewPasscodeInput: ParsableArguments {
+    @Option(
+        name: .customLong("new-passcode-fd"),
+        help: ArgumentHelp("Read the new passcode from this open file descriptor.", valueName: "n"))
+    var descriptor: Int32?
+
+    @Option(
+        name: .customLong("memory"),
+        help: ArgumentHelp(
+            "What trying a passcode costs: so many MiB, instead of 256 or more. Goes with --passes.",
+            valueName: "MiB"))
+    var memory: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "How many times that memory is gone over, instead of as often as takes a quarter of a second.",
+            valueName: "n"))
+    var passes: Int?
+
+    @Option(
+        name: .customLong("erase-after"),
+        help: ArgumentHelp("Erase everything after so many wrong passcodes in a row.", valueName: "n"))
+    var eraseAfter: Int?
+
+    func validate() throws {
+        if let descriptor, descriptor < 0 { throw ValidationError("a file descriptor is a number from 0") }
+        guard (memory == nil) == (passes == nil) else {
+            throw ValidationError("--memory and --passes go together")
+        }
+    }
+
+    var options: PasscodeOptions {
+        let cost = memory.flatMap { memory in
+            passes.map { PasscodeOptions.Cost.explicit(memoryMiB: memory, passes: $0) }
+        }
+        return PasscodeOptions(cost: cost ?? .interactive, eraseAfter: eraseAfter)
+    }
+
+    /// The new passcode: from the descriptor, or typed twice.
+    func ask() throws(Failure) -> SecretBytes {
+        if let descriptor { return try PasscodeInput.read(descriptor) }
+        guard let terminal = Terminal() else { throw PasscodeInput.nobodyToAsk("--new-passcode-fd") }
+        var typed = try terminal.askSecrets(["New passcode: ", "New passcode again: "])
+        defer { for index in typed.indices { typed[index].wipe() } }
+        guard typed.count == 2, isEqualInConstantTime(typed[0], typed[1]) else {
+            throw Failure(status: errSecParam, "the two passcodes differ: nothing was changed, try again")
+        }
+        return try PasscodeInput.only(typed)
+    }
+}

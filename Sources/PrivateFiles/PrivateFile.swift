@@ -1,0 +1,91 @@
+import Foundation
+import Glibc
+
+/// An open file of a private folder, for files that are changed in place.
+package final class PrivateFile: Sendable {
+    package let path: String
+    private let descriptor: Int32
+
+    /// Opens `name` for reading and writing.
+    ///
+    /// - Parameter creating: Whether to make it, with mode 0600, if it is not there.
+    package init(_ name: String, in folder: PrivateFolder, creating: Bool) throws(FileError) {
+        path = folder.path(of: name)
+        let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (creating ? O_CREAT : 0)
+        descriptor = open(path, flags, 0o600)
+        guard descriptor >= 0 else { throw FileError.last("open", path) }
+        var info = stat()
+        guard fstat(descriptor, &info) == 0 else { throw FileError.last("examine", path) }
+        guard info.st_mode & S_IFMT == S_IFREG else { throw .notRegular(path: path) }
+        try PrivateFolder.checkPrivate(info, path)
+    }
+
+    deinit {
+        // What closing could still report, only a flush before it can prevent. Ends a lock, too. -1 if
+        // there was nothing to open.
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Waits for the only lock on the file, which lasts as long as this object.
+    ///
+    /// - Throws: ``FileError/lockTimeout(path:)`` when another keeps it for the whole deadline.
+    package func lock(deadline: Duration) throws(FileError) {
+        let end = ContinuousClock.now + deadline
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw FileError.last("lock", path) }
+            guard ContinuousClock.now < end else { throw .lockTimeout(path: path) }
+            usleep(UInt32.random(in: 20...200))
+        }
+    }
+
+    package var size: Int {
+        get throws(FileError) {
+            var info = stat()
+            guard fstat(descriptor, &info) == 0 else { throw FileError.last("examine", path) }
+            return Int(info.st_size)
+        }
+    }
+
+    /// The bytes from `offset` on, `count` of them or as many as there are.
+    package func read(_ count: Int, at offset: Int) throws(FileError) -> Data {
+        var contents = Data(count: max(0, count))
+        var filled = 0
+        while filled < contents.count {
+            let room = contents.count - filled
+            let got = contents.withUnsafeMutableBytes { buffer in
+                pread(descriptor, buffer.baseAddress?.advanced(by: filled), room, off_t(offset + filled))
+            }
+            if got < 0 {
+                if errno == EINTR { continue }
+                throw FileError.last("read", path)
+            }
+            if got == 0 { break }
+            filled += got
+        }
+        return contents.prefix(filled)
+    }
+
+    package func write(_ contents: Data, at offset: Int) throws(FileError) {
+        var written = 0
+        while written < contents.count {
+            let rest = contents.count - written
+            let put = contents.withUnsafeBytes { buffer in
+                pwrite(descriptor, buffer.baseAddress?.advanced(by: written), rest, off_t(offset + written))
+            }
+            if put < 0 {
+                if errno == EINTR { continue }
+                throw FileError.last("write", path)
+            }
+            written += put
+        }
+    }
+
+    package func truncate(to size: Int) throws(FileError) {
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw FileError.last("cut", path) }
+    }
+
+    /// Returns when the contents are on the disk.
+    package func synchronize() throws(FileError) {
+        guard fdatasync(descriptor) == 0 else { throw FileError.last("flush", path) }
+    }
+}

@@ -1,0 +1,50 @@
+import CSodium
+
+/// Argon2id (RFC 9106), version 1.3 with one lane, by libsodium.
+package enum Argon2id {
+    /// What a derivation costs. Stored beside what it protects.
+    package struct Cost: Sendable, Equatable, Hashable {
+        /// Memory in KiB: Argon2's m.
+        package var memoryKiB: UInt32
+        /// Passes over the memory: Argon2's t.
+        package var passes: UInt32
+
+        package init(memoryKiB: UInt32, passes: UInt32) {
+            self.memoryKiB = memoryKiB
+            self.passes = passes
+        }
+
+        /// Whether libsodium takes these numbers, and no more memory and time than a machine can sensibly give:
+        /// 4 GiB and 64 passes. A changed file must not be able to ask for the whole machine.
+        package var isSensible: Bool { (8...4_194_304).contains(memoryKiB) && (1...64).contains(passes) }
+    }
+
+    /// The length of a salt in bytes: what libsodium takes.
+    package static let saltSize = 16
+
+    /// `count` bytes derived from a password and a salt of ``saltSize`` bytes.
+    ///
+    /// - Throws: ``SecureMemoryError/unavailable(bytes:)`` when the machine does not give the memory.
+    package static func derive(
+        from password: UnsafeRawBufferPointer, salt: [UInt8], cost: Cost, count: Int = 32
+    ) throws(SecureMemoryError) -> LockedBytes {
+        let memory = Int(cost.memoryKiB) * 1024
+        guard salt.count == saltSize, cost.isSensible, count >= 16 else { throw .unavailable(bytes: memory) }
+        // libsodium wants a pointer also to nothing.
+        let bytes = password.isEmpty ? [0] : Array(password.bindMemory(to: CChar.self))
+        defer { bytes.withUnsafeBytes { wipe(UnsafeMutableRawBufferPointer(mutating: $0)) } }
+        do {
+            return try LockedBytes(count: count) { derived in
+                guard let start = derived.bindMemory(to: UInt8.self).baseAddress else {
+                    throw SecureMemoryError.unavailable(bytes: count)
+                }
+                let status = crypto_pwhash(
+                    start, UInt64(count), bytes, UInt64(password.count), salt, UInt64(cost.passes), memory,
+                    crypto_pwhash_ALG_ARGON2ID13)
+                guard status == 0 else { throw SecureMemoryError.unavailable(bytes: memory) }
+            }
+        } catch {
+            throw .unavailable(bytes: memory)
+        }
+    }
+}

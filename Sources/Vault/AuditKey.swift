@@ -1,0 +1,18 @@
+import Access
+import Crypto
+import Foundation
+
+/// The key of a keybag's audit log.
+struct AuditKey: AuditSeal {
+    let identifier: UUID
+    private let key: SymmetricKey
+
+    init(_ key: SymmetricKey, of keybag: UUID) {
+        identifier = keybag
+        self.key = key
+    }
+
+    func tag(of message: Data) -> Data {
+        Data(HMAC<SHA256>.authenticationCode(for: message, using: key))
+    }
+}

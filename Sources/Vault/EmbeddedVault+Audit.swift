@@ -1,0 +1,138 @@
+import Access
+import Audit
+import Glibc
+import KeychainModel
+import PrivateFiles
+import VaultInterface
+
+/// What the audit log is told.
+extension EmbeddedVault {
+    /// Shows the log its place and its key. A vault in memory has neither.
+    func beginAudit() {
+        guard gate.isRecording, let folder else { return }
+        gate.begin(
+            in: AuditPlace(
+                folder: folder.folder.path, seal: { [weak self] in self?.currentKeybag.auditSeal }, now: now))
+    }
+
+    /// The log of an embedded vault: a vault that has one keeps it, whoever opens it, and
+    /// `KEYCHAIN_AUDIT=1` begins one.
+    static func auditSink(forVaultAt path: String) -> any AuditSink {
+        let isAsked = getenv("KEYCHAIN_AUDIT").map { strcmp($0, "1") == 0 } ?? false
+        guard isAsked || access("\(path)/\(AuditFiles.headName)", F_OK) == 0 else { return NoAudit() }
+        return AuditLog()
+    }
+
+    package func auditRecords(_ query: AuditQuery, as client: Client) throws(VaultError) -> [AuditRecord] {
+        try authorizeAudit(client)
+        return try inLogFolder { path throws(FileError) in try AuditReader(folder: path).records(query) }
+    }
+
+    package func verifyAudit(as client: Client) throws(VaultError) -> AuditReport {
+        try authorizeAudit(client)
+        guard let seal = currentKeybag.auditSeal else { throw VaultError.classKeyAbsent(.always) }
+        return try inLogFolder { path throws(FileError) in try AuditVerifier.verify(folder: path, under: seal) }
+    }
+
+    /// Looking at the log is recorded before it is done, so that the log ends under the present key.
+    private func authorizeAudit(_ client: Client) throws(VaultError) {
+        let authorization = try authorize(.status, nil, nil, client)
+        do {
+            try checkHoldsEveryGroup(authorization)
+        } catch {
+            gate.record(.refused, of: authorization, failure: AuditFailure(error))
+            throw error
+        }
+        gate.record(.inspected, of: authorization)
+        gate.flush()
+    }
+
+    private func inLogFolder<Result>(
+        _ body: (String) throws(FileError) -> Result?
+    ) throws(VaultError) -> Result {
+        let found: Result?
+        do {
+            found = try folder.flatMap { folder throws(FileError) in try body(folder.folder.path) }
+        } catch {
+            throw VaultError(error)
+        }
+        guard let found else {
+            throw .unusableVault(
+                reason: "this vault has no audit log; begin one by using the vault with KEYCHAIN_AUDIT=1")
+        }
+        return found
+    }
+
+    /// Runs what is no operation on items, such as unlocking, and records how it ended.
+    ///
+    /// - Parameters:
+    ///   - done: What comes of it.
+    ///   - failed: What has happened when nothing came of it; the same, with the reason, if not said.
+    func recording<Result>(
+        _ done: AuditEvent.Kind, failed: AuditEvent.Kind? = nil, by client: Client,
+        _ operation: () throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        let result: Result
+        do {
+            result = try operation()
+        } catch {
+            // The gate has recorded its own refusals.
+            if case .accessDenied = error {
+            } else {
+                gate.record(failed ?? done, by: client, failure: AuditFailure(error))
+            }
+            throw error
+        }
+        gate.record(done, by: client)
+        return result
+    }
+
+    /// Runs an authorised operation and records how it ended.
+    ///
+    /// - Parameters:
+    ///   - kind: What comes of it.
+    ///   - items: How many items a result stands for.
+    func recording<Result>(
+        _ kind: AuditEvent.Kind, of authorization: Authorization, items: (Result) -> Int?,
+        _ operation: () throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        guard gate.isRecording else { return try operation() }
+        let result: Result
+        do {
+            result = try operation()
+        } catch {
+            if case .accessDenied(let refusal) = error {
+                gate.refused(authorization.operation, for: authorization.client, refusal)
+            } else {
+                gate.record(kind, of: authorization, failure: AuditFailure(error))
+            }
+            throw error
+        }
+        gate.record(kind, of: authorization, items: items(result))
+        return result
+    }
+}
+
+extension AuditFailure {
+    package init(_ error: VaultError) {
+        self =
+            switch error {
+            case .accessDenied(let refusal): AuditFailure(refusal)
+            case .itemNotFound: .notFound
+            case .duplicateItem: .duplicate
+            case .interactionNotAllowed, .classKeyAbsent: .locked
+            case .authenticationFailed: .authenticationFailed
+            case .userCanceled: .canceled
+            case .presence(.userCancel), .presence(.systemCancel), .presence(.appCancel): .canceled
+            case .presence(.authenticationFailed): .authenticationFailed
+            case .wrongPasscode: .wrongPasscode
+            case .passcodeDelayed: .delayed
+            case .passcodeNotSet: .noPasscode
+            case .erasedAfterWrongPasscodes: .erased
+            case .invalidRequest, .valueTooLarge, .attributesTooLarge, .unsupported, .passcodeIsSet: .invalid
+            case .corruptItem, .corruptVault: .damaged
+            case .unusableVault, .readOnly, .diskFull, .inputOutput, .busy: .storage
+            default: .other
+            }
+    }
+}

@@ -1,0 +1,116 @@
+import Access
+import Dispatch
+import Foundation
+import Keybag
+import KeychainModel
+import SecureMemory
+import Synchronization
+
+/// Locking, unlocking and checking the passcode.
+extension EmbeddedVault {
+    package func unlock(with passcode: SecretBytes, as client: Client) throws(VaultError) {
+        _ = try authorize(.unlock, nil, nil, client)
+        do throws(VaultError) {
+            try unlockKeys(with: passcode)
+        } catch {
+            gate.record(.unlockFailed, by: client, failure: AuditFailure(error))
+            throw error
+        }
+        gate.record(.unlocked, by: client)
+    }
+
+    private func unlockKeys(with passcode: SecretBytes) throws(VaultError) {
+        let (_, key) = try checked(passcode)
+        do {
+            try currentKeybag.keys.unlock(with: key)
+        } catch {
+            throw VaultError(error)
+        }
+        lockGeneration.withLock { $0 += 1 }
+    }
+
+    package func lock(after grace: Duration, as client: Client) throws(VaultError) {
+        _ = try authorize(.lock, nil, nil, client)
+        guard currentKeybag.keys.keybag.passcode != nil else { throw .passcodeNotSet }
+        let generation = lockGeneration.withLock { generation in
+            generation += 1
+            return generation
+        }
+        gate.record(.locked, by: client)
+        guard grace > .zero else { return lockNow() }
+        let seconds = Double(grace.components.seconds) + Double(grace.components.attoseconds) / 1e18
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
+            guard let self, self.lockGeneration.withLock({ $0 == generation }) else { return }
+            self.lockNow()
+        }
+    }
+
+    private func lockNow() {
+        let keys = currentKeybag.keys
+        if keys.lockState == .unlocked { keys.enter(.locked) }
+    }
+
+    /// What checks passcodes for authenticators.
+    var passcodeVerifier: any PasscodeVerifier { EmbeddedPasscodeVerifier(vault: self) }
+
+    /// The key that the passcode stretches to, once it is known to be the right one.
+    ///
+    /// - Throws: ``VaultError/wrongPasscode(retryAfter:)``, ``VaultError/passcodeDelayed(retryAfter:)`` or
+    ///   ``VaultError/erasedAfterWrongPasscodes``.
+    func checked(
+        _ passcode: SecretBytes
+    ) throws(VaultError) -> (protection: PasscodeProtection, key: LockedBytes) {
+        do {
+            try takeOverChangedKeybag()
+            let keys = currentKeybag.keys
+            let keybag = keys.keybag
+            guard let protection = keybag.passcode else { throw VaultError.passcodeNotSet }
+            let failures: UInt32
+            switch try passcodeGuard.beginTry(keys) {
+            case .refused(let wait): throw VaultError.passcodeDelayed(retryAfter: Int(wait.rounded(.up)))
+            case .granted(let count): failures = count
+            }
+            let key = try protection.key(for: passcode)
+            do {
+                _ = try keybag.unwrapKey(for: .whenUnlocked, in: keys.enclave, with: key)
+            } catch {
+                guard case .wrongPasscode = error else { throw error }
+                try refuse(failures: failures, protection)
+            }
+            try passcodeGuard.forget(keys)
+            return (protection, key)
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
+    private func refuse(failures: UInt32, _ protection: PasscodeProtection) throws -> Never {
+        if let limit = protection.eraseAfter, failures >= limit {
+            try eraseEverything()
+            throw VaultError.erasedAfterWrongPasscodes
+        }
+        throw VaultError.wrongPasscode(retryAfter: Int(PasscodeAttempts.wait(after: failures).rounded(.up)))
+    }
+}
+
+/// Lets an authenticator have a passcode checked.
+private struct EmbeddedPasscodeVerifier: PasscodeVerifier {
+    let vault: EmbeddedVault
+
+    var isPasscodeSet: Bool { vault.currentKeybag.keys.keybag.passcode != nil }
+
+    func verify(_ passcode: SecretBytes) -> PasscodeVerdict {
+        do throws(VaultError) {
+            _ = try vault.checked(passcode)
+            return .correct
+        } catch {
+            return switch error {
+            case .wrongPasscode(let seconds): .wrong(wait: .seconds(seconds))
+            case .passcodeDelayed(let seconds): .delayed(.seconds(seconds))
+            case .passcodeNotSet: .notSet
+            case .erasedAfterWrongPasscodes: .erased
+            default: .failed(reason: error.description)
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Access
+import Audit
+import Crypto
+import Foundation
+import KeychainModel
+import TestSupport
+import Vault
+
+/// A folder with a log in it, and the key of that log.
+struct AuditFolder {
+    struct Seal: AuditSeal {
+        let identifier: UUID
+        let key: SymmetricKey
+
+        init(_ number: UInt8 = 1) {
+            identifier = UUID(uuid: (number, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
+            key = SymmetricKey(data: Data(repeating: number, count: 32))
+        }
+
+        func tag(of message: Data) -> Data {
+            Data(HMAC<SHA256>.authenticationCode(for: message, using: key))
+        }
+    }
+
+    let folder: TemporaryFolder
+    let limits: AuditLimits
+    let seal: Seal
+
+    init(seal: Seal = Seal(), limits: AuditLimits = AuditLimits()) throws {
+        folder = try TemporaryFolder()
+        self.limits = limits
+        self.seal = seal
+    }
+
+    var path: String { folder.path }
+    var place: AuditPlace { place(Seal()) }
+
+    func place(_ seal: Seal) -> AuditPlace {
+        AuditPlace(folder: folder.path, seal: { seal }, now: { Date(timeIntervalSince1970: 1_763_729_481.5) })
+    }
+
+    func log(_ seal: Seal = Seal()) -> AuditLog {
+        let log = AuditLog(limits: limits)
+        log.begin(in: place(seal))
+        return log
+    }
+
+    func verify(_ seal: Seal = Seal()) throws -> AuditReport? {
+        try AuditVerifier.verify(folder: path, under: seal, limits: limits)
+    }
+
+    func records(_ query: AuditQuery = AuditQuery()) throws -> [AuditRecord] {
+        try AuditReader(folder: path, limits: limits).records(query) ?? []
+    }
+
+    func contents(_ name: String = "audit.log") throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: path + "/" + name))
+    }
+
+    func replace(_ name: String = "audit.log", with bytes: Data) throws {
+        try FolderContents.write(bytes, to: path + "/" + name)
+    }
+}
+
+extension AuditEvent {
+    static func read(_ number: Int, by client: String = "client") -> AuditEvent {
+        AuditEvent(
+            .read, client: client,
+            operation: VaultOperation(.copy, itemClass: .genericPassword, accessGroup: "TEAM.group"), items: number)
+    }
+}

@@ -1,0 +1,134 @@
+import Access
+import Audit
+import Foundation
+import Glibc
+import KeychainModel
+import TestSupport
+import Vault
+import Testing
+
+@Suite struct AuditLogTests {
+    @Test func aRecordSaysWhoDidWhat() throws {
+        let folder = try AuditFolder()
+        let log = folder.log()
+        log.record(.read(3, by: "a \"b\"\n\u{7F}ä😀"))
+        log.record(
+            AuditEvent(
+                .refused, client: "c", operation: VaultOperation(.delete, itemClass: .key, accessGroup: "g"),
+                failure: .groupNotHeld))
+        log.record(AuditEvent(.unlocked, client: "d"))
+        let records = try folder.records()
+        #expect(records.map(\.event) == ["began", "read", "refused", "unlocked"])
+        #expect(records.map(\.sequence) == [1, 2, 3, 4])
+        #expect(records.allSatisfy { $0.time == 1_763_729_481_500 })
+        #expect(records[1].client == "a \"b\"\n\u{7F}ä😀")
+        #expect(records[1].operation == "copy" && records[1].itemClass == "genp" && records[1].items == 3)
+        #expect(records[1].failure == nil)
+        #expect(records[2].failure == "group-not-held" && records[2].items == nil)
+        #expect(records[3].operation == nil)
+        #expect(try folder.verify() == AuditReport(records: 4))
+        let text = String(decoding: try folder.contents(), as: UTF8.self)
+        #expect(text.utf8.allSatisfy { (0x20...0x7E).contains($0) || $0 == 0x0A })
+        #expect(!text.contains("TEAM.group"))
+        for name in ["audit.log", "audit.head"] {
+            #expect(try FolderContents.mode(of: "\(folder.path)/\(name)") & 0o777 == 0o600)
+        }
+    }
+
+    @Test func equalGroupsHaveEqualDigests() throws {
+        let folder = try AuditFolder()
+        let log = folder.log()
+        for group in ["a", "b", "a"] {
+            log.record(AuditEvent(.read, client: "c", operation: VaultOperation(.copy, accessGroup: group)))
+        }
+        let groups = try folder.records().compactMap(\.group)
+        #expect(groups.count == 3 && groups[0] == groups[2] && groups[0] != groups[1])
+        #expect(groups.allSatisfy { $0.count == 16 })
+    }
+
+    @Test func aLongNameIsCut() throws {
+        let folder = try AuditFolder()
+        let log = folder.log()
+        log.record(.read(1, by: String(repeating: "\u{1}", count: 100_000)))
+        log.record(.read(2))
+        #expect(try folder.contents().count < 5_000)
+        #expect(try folder.verify() == AuditReport(records: 3))
+    }
+
+    @Test func readersGetWhatTheyAskFor() throws {
+        let folder = try AuditFolder()
+        let log = folder.log()
+        for number in 0..<10 {
+            log.append { _ in [.init(.read(number), at: Date(timeIntervalSince1970: Double(1_000 + number)))] }
+        }
+        #expect(try folder.records(AuditQuery(limit: 2)).map(\.items) == [8, 9])
+        #expect(try folder.records(AuditQuery(since: 1_007_000)).map(\.items) == [7, 8, 9])
+        #expect(try folder.records(AuditQuery(since: 1_007_000, limit: 1)).map(\.items) == [9])
+        #expect(try folder.records(AuditQuery(limit: 0)).isEmpty)
+    }
+
+    @Test func severalLogsOfOneProcessShareAFile() throws {
+        let folder = try AuditFolder()
+        let logs = (0..<4).map { _ in folder.log() }
+        DispatchQueue.concurrentPerform(iterations: 400) { logs[$0 % 4].record(.read($0)) }
+        let records = try folder.records()
+        #expect(records.map(\.sequence) == Array(1...401))
+        #expect(Set(records.compactMap(\.items)) == Set(0..<400))
+        #expect(try folder.verify() == AuditReport(records: 401))
+    }
+
+    @Test func fullFilesAreKeptAndTheChainGoesOn() throws {
+        var limits = AuditLimits()
+        limits.file = 5_000
+        limits.kept = 3
+        let folder = try AuditFolder(limits: limits)
+        let log = folder.log()
+        for number in 0..<20 { log.record(.read(number)) }
+        #expect(try folder.records().compactMap(\.items) == Array(0..<20))
+        #expect(try folder.verify()?.problems == [])
+        for number in 20..<200 { log.record(.read(number)) }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(names == ["audit.head", "audit.log", "audit.log.1", "audit.log.2", "audit.log.3"])
+        for name in names { #expect(try folder.contents(name).count < 6_000) }
+        let kept = try folder.records().compactMap(\.items)
+        #expect(kept.count > 30 && kept == Array((200 - kept.count)..<200))
+        #expect(try folder.verify()?.problems == [])
+        // Any of the full files taken away is missed.
+        for name in names where name.hasPrefix("audit.log.") {
+            let bytes = try folder.contents(name)
+            unlink("\(folder.path)/\(name)")
+            #expect(try folder.verify()?.problems.isEmpty == false, "without \(name)")
+            try folder.replace(name, with: bytes)
+        }
+    }
+
+    @Test func anotherKeyContinuesTheChain() throws {
+        let folder = try AuditFolder()
+        let log = folder.log()
+        for number in 0..<3 { log.record(.read(number)) }
+        let next = AuditFolder.Seal(2)
+        folder.log(next).record(.read(3))
+        #expect(
+            try folder.verify(next) == AuditReport(records: 6, recordsOfEarlierKeys: 4))
+        // The old records are held by the new one.
+        var bytes = try folder.contents()
+        bytes[bytes.startIndex + 20] ^= 1
+        try folder.replace(with: bytes)
+        #expect(try folder.verify(next)?.problems.isEmpty == false)
+    }
+
+    @Test func aKeyThatTheVaultDoesNotHaveIsAProblem() throws {
+        let folder = try AuditFolder()
+        folder.log(AuditFolder.Seal(2)).record(.read(1))
+        #expect(try folder.verify()?.problems.isEmpty == false)
+    }
+
+    @Test func whereThereIsNoLogThereIsNoReport() throws {
+        let folder = try AuditFolder()
+        #expect(try folder.verify() == nil)
+        #expect(try AuditReader(folder: folder.path).records(AuditQuery()) == nil)
+        #expect(!AuditReader.hasLog(in: folder.path))
+        folder.log().record(.read(1))
+        #expect(AuditReader.hasLog(in: folder.path))
+    }
+}

@@ -1,0 +1,66 @@
+import Access
+import Audit
+import Foundation
+import KeychainModel
+import TestSupport
+import Testing
+import Vault
+
+/// A log that several processes write to, and one that runs out of room.
+@Suite struct ProcessesTests {
+    private func audited(_ folder: TemporaryFolder) throws -> EmbeddedVault {
+        let vault = try EmbeddedVault.open(at: folder.path(of: "vault"), audit: AuditLog())
+        _ = try vault.add(.password("s", "a", "value"), as: .app)
+        return vault
+    }
+
+    @Test func manyProcessesAppendAtOnce() throws {
+        let folder = try TemporaryFolder()
+        let vault = try audited(folder)
+        let workers = try (0..<4).map { _ in try Worker(["audit", folder.path(of: "vault"), "50"]) }
+        for worker in workers { #expect(worker.readLine() == "ready") }
+        for worker in workers { worker.cue() }
+        for worker in workers { #expect(worker.readToEnd().count == 50 && worker.wait() == 0) }
+        let records = try vault.auditRecords(AuditQuery(), as: .owner)
+        #expect(records.filter { $0.event == "read" && $0.items == 1 }.count == 200)
+        #expect(records.map(\.sequence) == Array(1...UInt64(records.count)))
+        #expect(try vault.verifyAudit(as: .owner) == AuditReport(records: records.count + 1))
+    }
+
+    /// What a process said it had read is on record, whenever it is killed.
+    @Test func killedProcessesLoseNothingThatTheySaid() throws {
+        let folder = try TemporaryFolder()
+        let vault = try audited(folder)
+        var random = SeededGenerator()
+        var said = 0
+        for _ in 0..<TestScale.count(8, soak: 300) {
+            let worker = try Worker(["audit", folder.path(of: "vault"), "1000000"])
+            #expect(worker.readLine() == "ready")
+            worker.cue()
+            worker.waitForOutput()
+            usleep(UInt32(random.int(below: 5_000)))
+            worker.kill()
+            worker.wait()
+            said += worker.readToEnd().count
+        }
+        let reads = try vault.auditRecords(AuditQuery(), as: .owner).filter { $0.event == "read" }
+        #expect(said > 8 && reads.count >= said && reads.count <= said + TestScale.count(8, soak: 300))
+        #expect(try vault.verifyAudit(as: .owner).problems == [])
+    }
+
+    @Test func aFullDiskStopsTheLogAndNotTheVault() throws {
+        let folder = try TemporaryFolder()
+        let vault = try audited(folder)
+        let worker = try Worker(["audit-limited", folder.path(of: "vault"), "6000"])
+        let lines = worker.remainingLines()
+        #expect(worker.wait() == 0)
+        let missed = try #require(lines.first?.split(separator: " ").last.flatMap { Int($0) })
+        #expect(missed > 20 && missed < 50)
+        #expect(lines.last == "missed 0")
+        let records = try vault.auditRecords(AuditQuery(), as: .owner)
+        #expect(records.filter { $0.event == "read" }.count == 51 - missed)
+        #expect(records.compactMap(\.missed) == [missed])
+        #expect(try vault.verifyAudit(as: .owner).missedEvents == missed)
+        #expect(try vault.verifyAudit(as: .owner).problems == [])
+    }
+}

@@ -1,0 +1,95 @@
+import Access
+import Audit
+import Foundation
+import KeychainModel
+import TestSupport
+import Testing
+import Vault
+
+/// What a vault tells its log.
+@Suite struct VaultAuditTests {
+    private static let stranger = Client(identifier: "stranger", accessGroups: ["strange"])
+
+    @Test func everyOperationIsRecordedAsItEnded() throws {
+        let folder = try TemporaryFolder()
+        let vault = try EmbeddedVault.open(at: folder.path(of: "vault"), audit: AuditLog())
+        _ = try vault.add(.password("s", "a", "1"), as: .app)
+        _ = try vault.add(.password("s", "b", "2"), as: .app)
+        #expect(throws: VaultError.duplicateItem) { try vault.add(.password("s", "a", "3"), as: .app) }
+        _ = try vault.copy(.password("s", limit: nil), includingValues: true, as: .app)
+        _ = try vault.copy(.password("s", limit: nil), includingValues: false, as: .app)
+        #expect(throws: VaultError.itemNotFound) {
+            try vault.copy(.password("s"), includingValues: true, as: Self.stranger)
+        }
+        var foreign = ItemQuery.password("s")
+        foreign.accessGroup = "TEAM.app"
+        #expect(throws: VaultError.self) { try vault.copy(foreign, includingValues: true, as: Self.stranger) }
+        _ = try vault.update(.password("s", limit: nil), with: ItemChanges(value: Data("4".utf8)), as: .app)
+        _ = try vault.put(.password("s", "c", "5"), as: .app)
+        _ = try vault.exchange(.password("s", "c", "6"), expecting: Data("no".utf8), as: .app)
+        _ = try vault.delete(.password("s", limit: nil), as: .app)
+        #expect(throws: VaultError.self) { try vault.erase(as: .app) }
+        try vault.erase(as: .owner)
+        let records = try vault.auditRecords(AuditQuery(), as: .owner)
+        let told = records.map { record in
+            "\(record.event) \(record.client ?? "-") \(record.items.map(String.init) ?? "-") \(record.failure ?? "-")"
+        }
+        #expect(
+            told == [
+                "began - - -",
+                "written app 1 -", "written app 1 -", "written app - duplicate",
+                "read app 2 -", "listed app 2 -", "read stranger - not-found", "refused stranger - group-not-held",
+                "written app 2 -", "written app 1 -", "written app 0 -", "deleted app 3 -",
+                "refused app - group-not-held",
+                "began - - -", "erased owner - -", "inspected owner - -",
+            ])
+        let report = try vault.verifyAudit(as: .owner)
+        #expect(report == AuditReport(records: 17, recordsOfEarlierKeys: 13))
+    }
+
+    @Test func theLogIsForThoseWhoHoldEveryGroup() throws {
+        let folder = try TemporaryFolder()
+        let vault = try EmbeddedVault.open(at: folder.path(of: "vault"), audit: AuditLog())
+        #expect(throws: VaultError.self) { try vault.auditRecords(AuditQuery(), as: .app) }
+        #expect(throws: VaultError.self) { try vault.verifyAudit(as: .app) }
+        let events = try vault.auditRecords(AuditQuery(), as: .owner).map(\.event)
+        #expect(events == ["began", "refused", "refused", "inspected"])
+    }
+
+    @Test func aVaultWithoutALogSaysSo() throws {
+        let folder = try TemporaryFolder()
+        let vault = try EmbeddedVault.open(at: folder.path(of: "vault"))
+        #expect(throws: VaultError.self) { try vault.auditRecords(AuditQuery(), as: .owner) }
+        #expect(!AuditReader.hasLog(in: folder.path(of: "vault")))
+    }
+
+    @Test func nothingOfWhatIsStoredIsInTheLog() throws {
+        let canary = "Kq7VwZ3canaryXb9Tm"
+        let folder = try TemporaryFolder()
+        let path = folder.path(of: "vault")
+        let vault = try EmbeddedVault.open(at: path, audit: BufferedAudit())
+        let client = Client(identifier: "c", accessGroups: ["TEAM.\(canary)"])
+        for itemClass in ItemClass.stored {
+            var item = NewItem(
+                itemClass: itemClass, attributes: [.label: .string(canary)], value: Data(canary.utf8))
+            item.accessGroup = client.accessGroups[0]
+            let stored = try vault.add(item, as: client)
+            var query = ItemQuery(itemClass: itemClass, attributes: [.label: .string(canary)], limit: nil)
+            query.accessGroup = client.accessGroups[0]
+            _ = try vault.copy(query, includingValues: true, as: client)
+            _ = try vault.update(query, with: ItemChanges(attributes: [.label: .string(canary + "2")]), as: client)
+            #expect(throws: VaultError.self) { try vault.copy(query, includingValues: true, as: client) }
+            query.accessGroup = "OTHER.\(canary)"
+            #expect(throws: VaultError.self) { try vault.delete(query, as: client) }
+            _ = try vault.delete(ItemQuery(itemClass: itemClass, identifier: stored.identifier), as: client)
+        }
+        vault.close()
+        let files = try FolderContents(of: path)
+        let log = try #require(files["audit.log"])
+        #expect(log.count > 5_000)
+        for form in [canary, canary.utf8.map { String(format: "%02x", $0) }.joined()] {
+            #expect(log.range(of: Data(form.utf8)) == nil)
+            #expect(files["audit.head"]?.range(of: Data(form.utf8)) == nil)
+        }
+    }
+}

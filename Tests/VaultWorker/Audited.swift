@@ -1,0 +1,35 @@
+import Audit
+import Foundation
+import Glibc
+import TestSupport
+import Vault
+
+/// Jobs on a vault with an audit log.
+extension VaultWorker {
+    /// Reads an item again and again; prints `.` after each read that has returned.
+    static func audit(_ path: String, count: Int) throws {
+        let vault = try EmbeddedVault.open(at: path, audit: AuditLog())
+        waitForCue()
+        for _ in 0..<count {
+            _ = try vault.copy(.password("s", "a"), includingValues: true, as: .app)
+            emit(".")
+        }
+    }
+
+    /// Reads with no room for the log to grow beyond `bytes`; prints `read N` and `missed N`.
+    static func auditLimited(_ path: String, bytes: UInt64) throws {
+        let log = AuditLog()
+        let vault = try EmbeddedVault.open(at: path, audit: log)
+        signal(SIGXFSZ, SIG_IGN)
+        var limit = rlimit(rlim_cur: rlim_t(bytes), rlim_max: unlimited)
+        setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+        for _ in 0..<50 { _ = try vault.copy(.password("s", "a"), includingValues: true, as: .app) }
+        report("missed \(log.missedEvents)")
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+        _ = try vault.copy(.password("s", "a"), includingValues: true, as: .app)
+        report("missed \(log.missedEvents)")
+    }
+}
+
+private let unlimited = rlim_t.max
