@@ -152,7 +152,9 @@ let package = Package(
             path: "Tests/PresenceWorker", swiftSettings: strict),
         .testTarget(
             name: "PresenceTests",
-            dependencies: ["Access", "DBus", "KeychainModel", "LockSignals", "Presence", "PresenceWorker"],
+            dependencies: [
+                "Access", "DBus", "KeychainModel", "LockSignals", "Presence", "PresenceWorker", "SystemLibraries",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "KeychainTestingTests",

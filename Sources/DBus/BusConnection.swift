@@ -18,14 +18,28 @@ package final class BusConnection {
     private let library: SDBus
     private let bus: UnsafeMutableRawPointer
 
+    /// - Parameter patience: How long the bus may take to answer.
     /// - Throws: ``BusError/libraryMissing(_:)`` without libsystemd, ``BusError/noBus(reason:)`` without a bus.
-    package init(_ address: BusAddress) throws(BusError) {
+    package init(_ address: BusAddress, patience: Duration = .seconds(5)) throws(BusError) {
         switch SDBus.loaded {
         case .success(let library): self.library = library
         case .failure(let error): throw .libraryMissing(error)
         }
         bus = try Self.open(address, library)
         _ = library.setCallTimeout(bus, Self.microseconds(.seconds(5)))
+        try greet(until: .now + patience)
+    }
+
+    /// Lets the bus say who this is, before the library would wait for it without our deadline.
+    private func greet(until deadline: ContinuousClock.Instant) throws(BusError) {
+        while library.isReady(bus) == 0 {
+            var received: UnsafeMutableRawPointer?
+            let result = library.process(bus, &received)
+            if let received { _ = library.unref(received) }
+            guard result >= 0 else { throw .code(result, "connect") }
+            if result > 0 { continue }
+            guard try wait(until: deadline, -1) else { throw .noBus(reason: "it does not answer") }
+        }
     }
 
     deinit {

@@ -15,6 +15,7 @@ struct SDBus: Sendable {
     let setBusClient: @convention(c) (Pointer, Int32) -> Int32
     let setCallTimeout: @convention(c) (Pointer, UInt64) -> Int32
     let start: @convention(c) (Pointer) -> Int32
+    let isReady: @convention(c) (Pointer) -> Int32
     let closeUnref: @convention(c) (Pointer) -> Pointer?
 
     let newMethodCall: @convention(c) (Pointer, Out, Text, Text, Text, Text) -> Int32
@@ -47,7 +48,8 @@ struct SDBus: Sendable {
         setBusClient = try library.function("sd_bus_set_bus_client")
         setCallTimeout = try library.function("sd_bus_set_method_call_timeout")
         start = try library.function("sd_bus_start")
-        closeUnref = try library.function("sd_bus_flush_close_unref")
+        isReady = try library.function("sd_bus_is_ready")
+        closeUnref = try library.function("sd_bus_close_unref")
         newMethodCall = try library.function("sd_bus_message_new_method_call")
         unref = try library.function("sd_bus_message_unref")
         appendBasic = try library.function("sd_bus_message_append_basic")

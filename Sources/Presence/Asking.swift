@@ -40,8 +40,12 @@ struct Asking {
 
     private typealias Answer = Result<PresenceProofs, AuthenticationFailure>
 
+    /// Who asks comes first, in words that are not the program's own.
     private var reason: String {
-        request.prompt.flatMap { $0.isEmpty ? nil : $0 } ?? "\(request.client.identifier) wants to use your keychain."
+        guard let prompt = request.prompt, !prompt.isEmpty else {
+            return "\(request.client.identifier) wants to use your keychain."
+        }
+        return "\(request.client.identifier): \(prompt)"
     }
 
     /// Asks for the passcode until it is right, given up, or wrong too often.

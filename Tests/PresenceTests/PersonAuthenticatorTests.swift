@@ -25,7 +25,7 @@ import Testing
         let prompt = try ScriptedPrompt(typing: "1234")
         let outcome = authenticator(prompt).evaluate(request(.devicePasscode), verifier: KnownPasscode())
         #expect(outcome == .succeeded(.passcode))
-        #expect(prompt.questions == [PasscodeQuestion(purpose: .presence, reason: "Show the code")])
+        #expect(prompt.questions == [PasscodeQuestion(purpose: .presence, reason: "mail: Show the code")])
         #expect(allowance.lockout == nil)
     }
 
