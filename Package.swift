@@ -65,6 +65,15 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
+        .target(name: "SystemLibraries", swiftSettings: strict),
+        .target(name: "DBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
+        .target(
+            name: "Presence",
+            dependencies: ["Access", "DBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
+            swiftSettings: strict),
+        .target(name: "LockSignals", dependencies: ["DBus"], swiftSettings: strict),
+
         // Apple's names. They link the engine and do not import it (see VaultEngine).
         .target(
             name: "KeychainServices",
@@ -92,7 +101,9 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "KeychainCommand",
-            dependencies: ["Access", "KeychainModel", "KeychainServices", "SecureMemory", "Vault", arguments],
+            dependencies: [
+                "Access", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault", arguments,
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "ConformanceCommand",
@@ -145,6 +156,16 @@ let package = Package(
                 "SecureMemory", "TestSupport", "Vault", crypto, sqlite,
             ],
             exclude: ["Fixtures"],
+            swiftSettings: strict),
+        // The program that tests of prompts run at a terminal of its own.
+        .executableTarget(
+            name: "PresenceWorker", dependencies: ["Access", "KeychainModel", "Presence"],
+            path: "Tests/PresenceWorker", swiftSettings: strict),
+        .testTarget(
+            name: "PresenceTests",
+            dependencies: [
+                "Access", "DBus", "KeychainModel", "LockSignals", "Presence", "PresenceWorker", "SystemLibraries",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "KeychainTestingTests",
