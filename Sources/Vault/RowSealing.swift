@@ -3,6 +3,7 @@ import Items
 import Keybag
 import KeychainModel
 import Sealing
+import SecureMemory
 
 /// Turns items into rows and rows into items.
 extension OpenedKeybag {
@@ -62,8 +63,8 @@ extension OpenedKeybag {
         guard let sealed = row.sealedValue else { return nil }
         let key = try keys.classKey(for: row.binding.protection)
         do {
-            return try ItemSealer.open(
-                sealed, accessControl: accessControl, binding: row.binding, classKey: key)
+            return .wipedWhenFreed(
+                try ItemSealer.open(sealed, accessControl: accessControl, binding: row.binding, classKey: key))
         } catch {
             throw VaultError.corruptItem(row: row.binding.rowID, reason: error.reason)
         }

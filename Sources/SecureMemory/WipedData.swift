@@ -1,0 +1,24 @@
+import CSodium
+import Foundation
+
+extension Data {
+    /// The same bytes in memory of their own, which is wiped when the last copy of this value goes; the original
+    /// is wiped now.
+    ///
+    /// For secrets that leave the engine as `Data`. Copies that share the storage share the wiping; whoever copies
+    /// the bytes elsewhere has a copy. Foundation keeps up to 14 bytes in the value itself and not in storage:
+    /// those go with whatever holds the value.
+    package static func wipedWhenFreed(_ original: consuming Data) -> Data {
+        var original = original
+        defer { original.wipe() }
+        let count = original.count
+        guard count > 0, let base = malloc(count) else { return original }
+        original.copyBytes(to: base.assumingMemoryBound(to: UInt8.self), count: count)
+        return Data(
+            bytesNoCopy: base, count: count,
+            deallocator: .custom { base, count in
+                sodium_memzero(base, count)
+                free(base)
+            })
+    }
+}
