@@ -69,7 +69,8 @@ extension OpenedKeybag {
     func factors(
         forSealing item: StoredItem, insteadOf old: ItemRow?, _ presence: PresenceCheck
     ) throws -> SealingFactors? {
-        try presence.factors(
+        guard item.accessControl.isSealedFurther else { return nil }
+        return try presence.factors(
             forSealing: item, insteadOf: try old.flatMap { try header(of: $0, item.accessControl) },
             classKey: keys.classKey(for: item.accessControl.protection))
     }

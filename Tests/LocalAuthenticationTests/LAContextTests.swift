@@ -124,7 +124,7 @@ import Vault
         let person = PersonUnderTest()
         person.willNotAnswer()
         let vault = try memoryVault(person)
-        try await VaultSession.$override.withValue(vault) {
+        await VaultSession.$override.withValue(vault) {
             let context = LAContext()
             let replies = Collected<LAError.Code?>()
             await withCheckedContinuation { continuation in
