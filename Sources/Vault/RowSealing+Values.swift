@@ -36,9 +36,11 @@ extension OpenedKeybag {
         if header != nil, presence.isWaived { return nil }
         let wrappingKey = try header.map { try presence.wrappingKey(for: $0, classKey: classKey) } ?? classKey
         return try opening(row) { () throws(SealingError) in
-            let value = try ItemSealer.open(
-                sealed, accessControl: accessControl, binding: row.binding, wrappingKey: wrappingKey)
-            return header?.hasValue == false ? nil : .wipedWhenFreed(value)
+            // Passed on at once: a copy with a name would keep the bytes from being wiped.
+            let value = Data.wipedWhenFreed(
+                try ItemSealer.open(
+                    sealed, accessControl: accessControl, binding: row.binding, wrappingKey: wrappingKey))
+            return header?.hasValue == false ? nil : value
         }
     }
 
