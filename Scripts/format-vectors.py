@@ -353,11 +353,12 @@ def main(arguments):
         result["audit"] = read_audit(folder, result["keybag"], audit_key)
     if with_keys:
         result["keys"] = {
-            "audit": audit_key.hex(),
             "keybagMAC": keybag["mac"].hex(),
             "index": keybag["index"].hex(),
             "classes": {name: {k: v.hex() for k, v in keys.items()} for name, keys in keybag["keys"].items()},
         }
+        if "audit" in result:
+            result["keys"]["audit"] = audit_key.hex()
     json.dump(result, sys.stdout, indent=1, ensure_ascii=False)
     print()
 

@@ -73,11 +73,14 @@ struct AuditLine {
 extension Data {
     /// Lower-case digits.
     var hexadecimal: Data {
-        var digits = Data(capacity: 2 * count)
+        func digit(_ half: UInt8) -> UInt8 { half < 10 ? 0x30 + half : 0x57 + half }
+        var digits: [UInt8] = []
+        digits.reserveCapacity(2 * count)
         for byte in self {
-            for half in [byte >> 4, byte & 15] { digits.append(half < 10 ? 0x30 + half : 0x57 + half) }
+            digits.append(digit(byte >> 4))
+            digits.append(digit(byte & 15))
         }
-        return digits
+        return Data(digits)
     }
 
     /// Of lower-case digits only: there is one way to write a value.

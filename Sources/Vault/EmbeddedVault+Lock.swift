@@ -10,6 +10,16 @@ import Synchronization
 extension EmbeddedVault {
     package func unlock(with passcode: SecretBytes, as client: Client) throws(VaultError) {
         _ = try authorize(.unlock, nil, nil, client)
+        do throws(VaultError) {
+            try unlockKeys(with: passcode)
+        } catch {
+            gate.record(.unlockFailed, by: client, failure: AuditFailure(error))
+            throw error
+        }
+        gate.record(.unlocked, by: client)
+    }
+
+    private func unlockKeys(with passcode: SecretBytes) throws(VaultError) {
         let (_, key) = try checked(passcode)
         do {
             try currentKeybag.keys.unlock(with: key)
@@ -26,6 +36,7 @@ extension EmbeddedVault {
             generation += 1
             return generation
         }
+        gate.record(.locked, by: client)
         guard grace > .zero else { return lockNow() }
         let seconds = Double(grace.components.seconds) + Double(grace.components.attoseconds) / 1e18
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in

@@ -13,8 +13,14 @@ extension EmbeddedVault {
     package func setPasscode(
         _ passcode: SecretBytes, options: PasscodeOptions, as client: Client
     ) throws(VaultError) {
-        try authorizeForWhole(.passcode, client)
-        try checkNew(passcode)
+        let authorization = try authorizeForWhole(.passcode, client)
+        try recording(.passcodeSet, of: authorization, items: { _ in nil }) { () throws(VaultError) in
+            try checkNew(passcode)
+            try setFirstPasscode(passcode, options)
+        }
+    }
+
+    private func setFirstPasscode(_ passcode: SecretBytes, _ options: PasscodeOptions) throws(VaultError) {
         do {
             guard currentKeybag.keys.keybag.passcode == nil else { throw VaultError.passcodeIsSet }
             // Left over from a removal that was interrupted; their key is gone.
@@ -32,8 +38,16 @@ extension EmbeddedVault {
     package func changePasscode(
         from passcode: SecretBytes, to next: SecretBytes, options: PasscodeOptions, as client: Client
     ) throws(VaultError) {
-        try authorizeForWhole(.passcode, client)
-        try checkNew(next)
+        let authorization = try authorizeForWhole(.passcode, client)
+        try recording(.passcodeChanged, of: authorization, items: { _ in nil }) { () throws(VaultError) in
+            try checkNew(next)
+            try replace(passcode, by: next, options)
+        }
+    }
+
+    private func replace(
+        _ passcode: SecretBytes, by next: SecretBytes, _ options: PasscodeOptions
+    ) throws(VaultError) {
         let (present, key) = try checked(passcode)
         do {
             let protection = try PasscodeProtection(options)
@@ -44,7 +58,13 @@ extension EmbeddedVault {
     }
 
     package func removePasscode(_ passcode: SecretBytes, as client: Client) throws(VaultError) {
-        try authorizeForWhole(.passcode, client)
+        let authorization = try authorizeForWhole(.passcode, client)
+        try recording(.passcodeRemoved, of: authorization, items: { _ in nil }) { () throws(VaultError) in
+            try remove(passcode)
+        }
+    }
+
+    private func remove(_ passcode: SecretBytes) throws(VaultError) {
         let (present, key) = try checked(passcode)
         do {
             // First the key, then the rows: nothing can open them from here on, and nothing finds them.
@@ -91,10 +111,16 @@ extension EmbeddedVault {
     /// More than anybody types, less than a file given by mistake.
     static let longestPasscode = 1024
 
-    func authorizeForWhole(_ kind: VaultOperation.Kind, _ client: Client) throws(VaultError) {
-        guard case .every = try authorize(kind, nil, nil, client).scope else {
-            throw .accessDenied(.groupNotHeld(group: Client.everyGroup, client: client.identifier))
+    /// Allows what concerns the vault as a whole to those who may see all of it.
+    func authorizeForWhole(_ kind: VaultOperation.Kind, _ client: Client) throws(VaultError) -> Authorization {
+        let authorization = try authorize(kind, nil, nil, client)
+        do {
+            try checkHoldsEveryGroup(authorization)
+        } catch {
+            gate.record(.refused, of: authorization, failure: AuditFailure(error))
+            throw error
         }
+        return authorization
     }
 }
 
