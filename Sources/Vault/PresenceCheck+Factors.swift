@@ -46,16 +46,14 @@ extension PresenceCheck {
 
     // MARK: Sealing
 
-    /// What `item` is to be sealed under; nil for the class key alone.
+    /// What `item` is to be sealed under beside its class key.
     ///
     /// - Parameter old: The header of the item that it takes the place of, if both have the same access
     ///   control: an item stays bound to the password and the enrolment that it was stored with.
     func factors(
         forSealing item: StoredItem, insteadOf old: SealHeader?, classKey: SymmetricKey
-    ) throws -> SealingFactors? {
-        guard let flags = item.accessControl.flags,
-            !flags.isDisjoint(with: [.applicationPassword, .biometryCurrentSet])
-        else { return nil }
+    ) throws -> SealingFactors {
+        let flags = item.accessControl.flags ?? []
         var header = old ?? SealHeader(password: nil, enrolment: nil, hasValue: true)
         header.hasValue = item.value != nil
         if flags.contains(.applicationPassword), header.password == nil {
@@ -127,6 +125,11 @@ extension Argon2id.Cost {
     /// 64 MiB and three passes, the "moderate" setting of many uses: well under half a second on a small machine,
     /// because every read of an item pays it, and memory that a container has.
     package static let applicationPassword = Argon2id.Cost(memoryKiB: 64 << 10, passes: 3)
+}
+
+extension AccessControl {
+    /// Whether more than the class key opens the item's value.
+    var isSealedFurther: Bool { flags?.isDisjoint(with: [.applicationPassword, .biometryCurrentSet]) == false }
 }
 
 extension AccessControl.Flags {

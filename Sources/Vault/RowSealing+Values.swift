@@ -36,7 +36,7 @@ extension OpenedKeybag {
         if header != nil, presence.isWaived { return nil }
         let wrappingKey = try header.map { try presence.wrappingKey(for: $0, classKey: classKey) } ?? classKey
         return try opening(row) { () throws(SealingError) in
-            // Handed over at once: another name for the bytes would keep them from being wiped.
+            // Passed on at once: a copy with a name would keep the bytes from being wiped.
             let value = Data.wipedWhenFreed(
                 try ItemSealer.open(
                     sealed, accessControl: accessControl, binding: row.binding, wrappingKey: wrappingKey))
@@ -71,7 +71,8 @@ extension OpenedKeybag {
     func factors(
         forSealing item: StoredItem, insteadOf old: ItemRow?, _ presence: PresenceCheck
     ) throws -> SealingFactors? {
-        try presence.factors(
+        guard item.accessControl.isSealedFurther else { return nil }
+        return try presence.factors(
             forSealing: item, insteadOf: try old.flatMap { try header(of: $0, item.accessControl) },
             classKey: keys.classKey(for: item.accessControl.protection))
     }
