@@ -27,6 +27,8 @@ let package = Package(
     products: [
         .library(name: "KeychainServices", targets: ["KeychainServices"]),
         .library(name: "Security", targets: ["Security"]),
+        .library(name: "LocalAuthenticationServices", targets: ["LocalAuthenticationServices"]),
+        .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
         .library(name: "Keychain", targets: ["Keychain"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "keychain", targets: ["KeychainCommand"]),
@@ -71,6 +73,14 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
+        .target(name: "SystemLibraries", swiftSettings: strict),
+        .target(name: "DBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
+        .target(
+            name: "Presence",
+            dependencies: ["Access", "DBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
+            swiftSettings: strict),
+        .target(name: "LockSignals", dependencies: ["DBus"], swiftSettings: strict),
         .target(
             name: "VaultService", dependencies: ["Access", "KeychainModel", "VaultInterface"], swiftSettings: strict),
 
@@ -82,6 +92,12 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "Security", dependencies: ["KeychainServices"], swiftSettings: strict),
+        .target(
+            name: "LocalAuthenticationServices",
+            dependencies: ["Access", "KeychainModel", "KeychainServices", "VaultInterface", crypto],
+            swiftSettings: strict),
+        .target(
+            name: "LocalAuthentication", dependencies: ["LocalAuthenticationServices"], swiftSettings: strict),
 
         // The idiomatic API, the test support and the programs.
         .target(
@@ -90,12 +106,15 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "KeychainTesting",
-            dependencies: ["Access", "Enclave", "Keybag", "KeychainModel", "Keychain", "KeychainServices", "Vault"],
+            dependencies: [
+                "Access", "Enclave", "Keybag", "KeychainModel", "Keychain", "KeychainServices",
+                "LocalAuthenticationServices", "SecureMemory", "Vault",
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [
-                "Access", "KeychainModel", "KeychainServices", "SecureMemory", "Vault", "VaultService", arguments,
+                "Access", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault", "VaultService", arguments,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -168,6 +187,16 @@ let package = Package(
             ],
             exclude: ["Fixtures"],
             swiftSettings: strict),
+        // The program that tests of prompts run at a terminal of its own.
+        .executableTarget(
+            name: "PresenceWorker", dependencies: ["Access", "KeychainModel", "Presence"],
+            path: "Tests/PresenceWorker", swiftSettings: strict),
+        .testTarget(
+            name: "PresenceTests",
+            dependencies: [
+                "Access", "DBus", "KeychainModel", "LockSignals", "Presence", "PresenceWorker", "SystemLibraries",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "KeychainTestingTests",
             dependencies: ["ConformanceCommand", "KeychainServices", "KeychainTesting"],
@@ -182,6 +211,13 @@ let package = Package(
             name: "CertificatesTests",
             dependencies: ["Certificates", asn1, crypto],
             resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "LocalAuthenticationTests",
+            dependencies: [
+                "Access", "KeychainModel", "KeychainServices", "KeychainTesting", "LocalAuthentication",
+                "LocalAuthenticationServices", "TestSupport", "Vault",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "KeychainServicesTests",

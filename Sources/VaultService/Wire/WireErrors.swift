@@ -41,6 +41,7 @@ extension WireBuffer {
         case .inputOutput(let reason): append(23, reason)
         case .busy: append(UInt8(24))
         case .memoryUnavailable: append(UInt8(25))
+        case .enrolmentChanged: append(UInt8(26))
         }
     }
 
@@ -106,6 +107,7 @@ extension WireReader {
         case 23: return .inputOutput(reason: try string())
         case 24: return .busy
         case 25: return .memoryUnavailable
+        case 26: return .enrolmentChanged
         default: throw WireError("unknown error")
         }
     }
