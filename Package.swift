@@ -114,7 +114,8 @@ let package = Package(
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [
-                "Access", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault", "VaultService", arguments,
+                "Access", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault", "VaultService",
+                arguments,
             ],
             swiftSettings: strict),
         .executableTarget(

@@ -9,6 +9,7 @@ import VaultService
 final class DaemonUnderTest {
     let folder: TemporaryFolder
     private let options: [String]
+    private let user: uid_t?
     private var process: Worker?
 
     var socket: String { folder.path(of: "run/socket") }
@@ -26,9 +27,14 @@ final class DaemonUnderTest {
     static let ownRule =
         #"{"executable": "\#(ownExecutable)", "groups": ["TEAM.app", "TEAM.shared"], "rights": ["list"]}"#
 
-    init(_ options: [String] = [], rules: [String] = [DaemonUnderTest.ownRule]) throws {
+    /// - Parameter user: The user to run it as; nil for the one who runs the tests.
+    init(
+        _ options: [String] = [], rules: [String] = [DaemonUnderTest.ownRule], as user: uid_t? = nil
+    ) throws {
         folder = try TemporaryFolder()
         self.options = options
+        self.user = user
+        if let user { chown(folder.path, user, user) }
         try setRules(rules)
         try start()
     }
@@ -37,14 +43,16 @@ final class DaemonUnderTest {
         let json = #"{"version": 1, "rules": [\#(rules.joined(separator: ", "))]}"#
         try Data(json.utf8).write(to: URL(fileURLWithPath: entitlements), options: .atomic)
         chmod(entitlements, 0o600)
+        if let user { chown(entitlements, user, user) }
     }
 
     func start() throws {
         let binary = URL(fileURLWithPath: Worker.executable).deletingLastPathComponent()
             .appendingPathComponent("keychaind").path
-        process = try Worker(
-            ["--socket", socket, "--home", home, "--entitlements", entitlements, "--log", "error"] + options,
-            command: binary)
+        var command =
+            [binary, "--socket", socket, "--home", home, "--entitlements", entitlements, "--log", "error"] + options
+        if let user { command = ["setpriv", "--reuid", "\(user)", "--clear-groups"] + command }
+        process = try Worker(Array(command.dropFirst()), command: command[0])
         withDeadline(20, "the daemon does not listen") {
             while true {
                 if let connected = try? UnixSocket.connect(to: socket) {
@@ -55,6 +63,8 @@ final class DaemonUnderTest {
             }
         }
     }
+
+    var processNumber: pid_t? { process?.process }
 
     func kill() {
         process?.kill()
