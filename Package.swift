@@ -67,7 +67,8 @@ let package = Package(
         .target(
             name: "Vault",
             dependencies: [
-                "Access", "Audit", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "Presence", "PrivateFiles",
+                "Access", "Audit", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "Presence",
+                "PrivateFiles",
                 "Sealing",
                 "SecureMemory", "VaultInterface", crypto,
             ],
@@ -122,14 +123,8 @@ let package = Package(
         .executableTarget(
             name: "keychaind",
             dependencies: [
-<<<<<<< HEAD
-                "Access", "Audit", "PrivateFiles", "Vault", "VaultInterface", "VaultService", arguments, lifecycle,
-                logging,
-=======
-                "Access", "Audit", "LockSignals", "Presence", "PrivateFiles", "Vault", "VaultInterface", "VaultService", arguments,
-                lifecycle, logging,
->>>>>>> main
-                metrics,
+                "Access", "Audit", "LockSignals", "Presence", "PrivateFiles", "Vault", "VaultInterface", "VaultService",
+                arguments, lifecycle, logging, metrics,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: "Sources/KeychainDaemon",

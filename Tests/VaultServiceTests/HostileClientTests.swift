@@ -114,7 +114,7 @@ import VaultService
         item.value = Data(repeating: 1, count: 4 << 20)
         _ = try vault.add(item, as: vault.granted)
         let call = WireCall(
-            .copy(.password("large"), includingValues: true, reportsDamage: false), claim: vault.granted, canAsk: false)
+            .copy(.password("large"), includingValues: true, SearchReports()), claim: vault.granted, canAsk: false)
         let frame = WireBuffer()
         frame.appendFrame(.request) { call.encode(to: frame) }
         var deaf: [FrameSocket] = []

@@ -17,13 +17,24 @@ import VaultInterface
             let prompt = RemotePrompt()
             guard prompt.isAvailable else { return .failed(.notInteractive) }
             let question = PasscodeQuestion(purpose: .presence, reason: request.prompt ?? "to go on")
-            switch prompt.ask(question, until: .now + .seconds(10)) {
+            prompt.show("a message first")
+            let cancellation = Cancellation()
+            // A finger, say, comes first.
+            if request.prompt == "take back" { Self.cancelSoon(cancellation) }
+            switch prompt.ask(question, until: .now + .seconds(10), cancellation: cancellation) {
             case .passcode(let passcode):
                 let isRight = passcode.withUnsafeBytes { $0.elementsEqual("swordfish".utf8) }
                 return isRight ? .succeeded(.passcode) : .failed(.authenticationFailed)
             case .canceled: return .failed(.userCancel)
             case .timedOut: return .failed(.systemCancel)
             case .unavailable: return .failed(.notInteractive)
+            }
+        }
+
+        private static func cancelSoon(_ cancellation: Cancellation) {
+            Thread.detachNewThread {
+                usleep(50_000)
+                cancellation.cancel()
             }
         }
 
@@ -38,6 +49,7 @@ import VaultInterface
         let isAvailable: Bool
         private let answer: @Sendable () -> PasscodeAnswer
         let questions = Mutex<[PasscodeQuestion]>([])
+        let messages = Mutex<[String]>([])
 
         init(isAvailable: Bool = true, _ answer: @escaping @Sendable () -> PasscodeAnswer) {
             self.isAvailable = isAvailable
@@ -48,9 +60,25 @@ import VaultInterface
             questions.withLock { $0.append(question) }
             return answer()
         }
+
+        func show(_ message: String) { messages.withLock { $0.append(message) } }
     }
 
-    private func authenticate(through prompt: (any PasscodePrompt)?) throws -> PresenceProofs {
+    /// Waits until the question is taken back.
+    private struct PatientPrompt: PasscodePrompt {
+        var isAvailable: Bool { true }
+        func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer { .timedOut }
+        func ask(
+            _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
+        ) -> PasscodeAnswer {
+            var polled = pollfd(fd: cancellation.descriptor, events: Int16(POLLIN), revents: 0)
+            return poll(&polled, 1, 9_000) == 1 ? .canceled : .timedOut
+        }
+    }
+
+    private func authenticate(
+        through prompt: any PasscodePrompt, for reason: String = "to pay"
+    ) throws -> PresenceProofs {
         let folder = try TemporaryFolder()
         let vault = try EmbeddedVaultForQuestions.open(in: folder, WordAuthenticator())
         let entitlements = try EntitlementsSource(file: nil)
@@ -67,9 +95,9 @@ import VaultInterface
         defer { ProcessPrompt.current = nil }
         let remote = try RemoteVault(socket: folder.path(of: "socket"))
         let availability = try remote.presenceAvailability(as: remote.granted)
-        #expect((availability.passcodeFailure == nil) == (prompt?.isAvailable ?? false))
+        #expect((availability.passcodeFailure == nil) == prompt.isAvailable)
         return try remote.authenticate(
-            .devicePasscode, context: UUID(), options: AuthenticationOptions(prompt: "to pay"), as: remote.granted)
+            .devicePasscode, context: UUID(), options: AuthenticationOptions(prompt: reason), as: remote.granted)
     }
 
     @Test func theClientsPersonIsAsked() throws {
@@ -77,6 +105,11 @@ import VaultInterface
         let prompt = ScriptedPrompt { .passcode(word) }
         #expect(try authenticate(through: prompt) == .passcode)
         #expect(prompt.questions.withLock { $0 } == [PasscodeQuestion(purpose: .presence, reason: "to pay")])
+        #expect(prompt.messages.withLock { $0 } == ["a message first"])
+    }
+
+    @Test func aQuestionThatIsTakenBackIsTakenAway() throws {
+        #expect(throws: VaultError.userCanceled) { try authenticate(through: PatientPrompt(), for: "take back") }
     }
 
     @Test func whatThePersonDoesComesBack() throws {
@@ -91,12 +124,12 @@ import VaultInterface
     }
 
     @Test func withNobodyToAskItSaysSoAtOnce() throws {
-        for prompt in [nil, ScriptedPrompt(isAvailable: false) { .canceled }] {
-            do {
-                _ = try authenticate(through: prompt)
-                Issue.record("authenticated")
-            } catch VaultError.interactionNotAllowed {
-            }
+        let prompt = ScriptedPrompt(isAvailable: false) { .canceled }
+        do {
+            _ = try authenticate(through: prompt)
+            Issue.record("authenticated")
+        } catch VaultError.interactionNotAllowed {
+            #expect(prompt.questions.withLock { $0 }.isEmpty)
         }
     }
 }

@@ -13,6 +13,9 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     case damage = 0x86
     case change = 0x87
     case auditRecord = 0x88
+    case withheld = 0x89
+    case message = 0x8A
+    case retraction = 0x8B
 }
 
 package enum WireProtocol {
