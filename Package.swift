@@ -138,7 +138,9 @@ let package = Package(
         .executableTarget(
             name: "VaultBenchmark",
             dependencies: [
-                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Sealing", "Vault", crypto,
+                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Sealing", "Vault",
+                "VaultInterface",
+                "VaultService", "keychaind", crypto,
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             path: "Benchmarks/Engine",
