@@ -65,12 +65,12 @@ let package = Package(
 
         // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
         .target(name: "SystemLibraries", swiftSettings: strict),
-        .target(name: "DBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
+        .target(name: "SystemBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
         .target(
             name: "Presence",
-            dependencies: ["Access", "DBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
+            dependencies: ["Access", "SystemBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
             swiftSettings: strict),
-        .target(name: "LockSignals", dependencies: ["DBus"], swiftSettings: strict),
+        .target(name: "LockSignals", dependencies: ["SystemBus"], swiftSettings: strict),
 
         // Apple's names. They link the engine and do not import it (see VaultEngine).
         .target(
@@ -153,7 +153,7 @@ let package = Package(
         .testTarget(
             name: "PresenceTests",
             dependencies: [
-                "Access", "DBus", "KeychainModel", "LockSignals", "Presence", "PresenceWorker", "SystemLibraries",
+                "Access", "SystemBus", "KeychainModel", "LockSignals", "Presence", "PresenceWorker", "SystemLibraries",
             ],
             swiftSettings: strict),
         .testTarget(
