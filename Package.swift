@@ -17,6 +17,9 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -24,9 +27,12 @@ let package = Package(
     products: [
         .library(name: "KeychainServices", targets: ["KeychainServices"]),
         .library(name: "Security", targets: ["Security"]),
+        .library(name: "LocalAuthenticationServices", targets: ["LocalAuthenticationServices"]),
+        .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
         .library(name: "Keychain", targets: ["Keychain"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "keychain", targets: ["KeychainCommand"]),
+        .executable(name: "keychaind", targets: ["keychaind"]),
         .executable(name: "keychain-conformance", targets: ["ConformanceCommand"]),
     ],
     dependencies: [
@@ -34,6 +40,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-asn1.git", from: "1.3.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.5.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
+        // The daemon's alone.
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
     ],
     targets: [
         // What everything stands on.
@@ -71,13 +81,23 @@ let package = Package(
             dependencies: ["Access", "SystemBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
             swiftSettings: strict),
         .target(name: "LockSignals", dependencies: ["SystemBus"], swiftSettings: strict),
+        .target(
+            name: "VaultService", dependencies: ["Access", "KeychainModel", "VaultInterface"], swiftSettings: strict),
 
         // Apple's names. They link the engine and do not import it (see VaultEngine).
         .target(
             name: "KeychainServices",
-            dependencies: ["Access", "Certificates", "KeychainModel", "Vault", "VaultInterface", crypto],
+            dependencies: [
+                "Access", "Certificates", "KeychainModel", "Vault", "VaultInterface", "VaultService", crypto,
+            ],
             swiftSettings: strict),
         .target(name: "Security", dependencies: ["KeychainServices"], swiftSettings: strict),
+        .target(
+            name: "LocalAuthenticationServices",
+            dependencies: ["Access", "KeychainModel", "KeychainServices", "VaultInterface", crypto],
+            swiftSettings: strict),
+        .target(
+            name: "LocalAuthentication", dependencies: ["LocalAuthenticationServices"], swiftSettings: strict),
 
         // The idiomatic API, the test support and the programs.
         .target(
@@ -86,13 +106,25 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "KeychainTesting",
-            dependencies: ["Access", "Enclave", "Keybag", "KeychainModel", "Keychain", "KeychainServices", "Vault"],
+            dependencies: [
+                "Access", "Enclave", "Keybag", "KeychainModel", "Keychain", "KeychainServices",
+                "LocalAuthenticationServices", "SecureMemory", "Vault",
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [
-                "Access", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault", arguments,
+                "Access", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault", "VaultService", arguments,
             ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "keychaind",
+            dependencies: [
+                "Access", "Audit", "PrivateFiles", "Vault", "VaultInterface", "VaultService", arguments, lifecycle, logging,
+                metrics,
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            path: "Sources/KeychainDaemon",
             swiftSettings: strict),
         .executableTarget(
             name: "ConformanceCommand",
@@ -137,6 +169,12 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "VaultServiceTests",
+            dependencies: [
+                "Access", "KeychainModel", "TestSupport", "Vault", "VaultInterface", "VaultService", "keychaind",
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "CommandTests", dependencies: ["KeychainCommand"], exclude: ["Transcripts"], swiftSettings: strict),
         .testTarget(
             name: "VaultTests",
@@ -170,6 +208,13 @@ let package = Package(
             name: "CertificatesTests",
             dependencies: ["Certificates", asn1, crypto],
             resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "LocalAuthenticationTests",
+            dependencies: [
+                "Access", "KeychainModel", "KeychainServices", "KeychainTesting", "LocalAuthentication",
+                "LocalAuthenticationServices", "TestSupport", "Vault",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "KeychainServicesTests",

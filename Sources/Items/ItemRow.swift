@@ -57,7 +57,10 @@ package struct ItemRow: Sendable, Hashable {
     /// The row under `row`, whose readable parts are `binding`.
     init(_ row: RawStatement, binding: RowBinding, includingCiphertext: Bool) throws(StoreError) {
         guard let metadata = row.blob(8) else { throw .malformedRow(id: binding.rowID, reason: "attributes") }
-        guard let seal = row.blob(9), seal.isEmpty || seal.count == SealedValue.sealSize else {
+        guard let seal = row.blob(9) else { throw .malformedRow(id: binding.rowID, reason: "value seal") }
+        do {
+            _ = try SealedValue.header(of: seal)
+        } catch {
             throw .malformedRow(id: binding.rowID, reason: "value seal")
         }
         if includingCiphertext {

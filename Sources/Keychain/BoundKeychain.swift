@@ -1,6 +1,7 @@
 import Access
 import Foundation
 import KeychainModel
+import KeychainServices
 import Vault
 
 /// A keychain together with the vault and the program it acts on and for: the one place where keychain
@@ -39,7 +40,7 @@ struct BoundKeychain: Sendable {
         return ItemQuery(
             itemClass: itemClass, attributes: attributes, accessGroup: accessGroup,
             synchronizable: keychain.isSynchronizable ? .synchronizableOnly : .localOnly, limit: limit,
-            authentication: keychain.interaction.options)
+            authentication: authentication)
     }
 
     private func newItem(
@@ -54,9 +55,19 @@ struct BoundKeychain: Sendable {
             authentication: changeAuthentication)
     }
 
+    private var authentication: AuthenticationOptions {
+        var options = keychain.interaction.options
+        if let context = keychain.authenticationContext {
+            context.state.use(in: session)
+            options.context = context.state.identifier
+            options.applicationPassword = context.state.applicationPassword
+        }
+        return options
+    }
+
     /// An item that is to be changed cannot be left out, so leaving out becomes refusing.
     private var changeAuthentication: AuthenticationOptions {
-        var options = keychain.interaction.options
+        var options = authentication
         if options.interaction == .skip { options.interaction = .fail }
         return options
     }
@@ -132,7 +143,7 @@ struct BoundKeychain: Sendable {
             return try !vault.copy(query, includingValues: false, as: client).isEmpty
         } catch .itemNotFound {
             return false
-        } catch .interactionNotAllowed {
+        } catch .interactionNotAllowed, .enrolmentChanged {
             // The vault says so only of an item that is there: locked, or one that needs a person.
             return true
         } catch {

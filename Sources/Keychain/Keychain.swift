@@ -47,8 +47,10 @@ public struct Keychain: Sendable, Hashable {
     /// What must hold, besides ``accessibility``, before the value of an item stored from now on is
     /// handed out; nil for nothing more.
     ///
-    /// A control that the vault cannot enforce on this machine is refused when the item is stored, with
-    /// ``KeychainError/Code/unsupported``.
+    /// It is looked at when the item is read. Where there is no way to ask for what it wants, reading fails with
+    /// ``KeychainError/Code/interactionNotAllowed``. Two things are needed to store an item already:
+    /// ``AccessControl/applicationPassword`` needs the password, in ``authenticationContext``, and
+    /// ``AccessControl/biometryCurrentSet`` somebody who is enrolled.
     public var accessControl: AccessControl?
 
     /// Whether the items are the synchronizable ones. A local and a synchronizable item of the same
@@ -57,6 +59,10 @@ public struct Keychain: Sendable, Hashable {
 
     /// Whether and how a person may be asked when an item needs one.
     public var interaction: Interaction
+
+    /// Whose authentication and application password count for the keychain's operations; nil to ask a person
+    /// each time.
+    public var authenticationContext: AuthenticationContext?
 
     /// The generic passwords of a service.
     ///

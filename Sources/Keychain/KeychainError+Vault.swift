@@ -10,10 +10,10 @@ extension KeychainError {
             case .itemNotFound: (.itemNotFound, "store it first")
             case .duplicateItem: (.duplicateItem, "use set, which replaces")
             case .accessDenied: (.accessDenied, "see KeychainProgram.declare")
-            case .interactionNotAllowed:
-                (.interactionNotAllowed, "unlock the vault, or allow interaction, and try again")
+            case .interactionNotAllowed: (.interactionNotAllowed, nil)
             case .classKeyAbsent: (.passcodeRequired, "set a passcode, or choose another accessibility")
             case .authenticationFailed: (.authenticationFailed, "try again")
+            case .enrolmentChanged: (.authenticationFailed, nil)
             case .presence(.notInteractive), .passcodeDelayed: (.interactionNotAllowed, nil)
             case .presence, .wrongPasscode, .erasedAfterWrongPasscodes: (.authenticationFailed, nil)
             case .passcodeNotSet: (.passcodeRequired, nil)

@@ -46,6 +46,8 @@ package struct ItemQuery: Sendable {
     package var includesTombstones: Bool
     /// Where items that cannot be opened are reported, which are then left out; nil to fail on the first.
     package var reportDamage: (@Sendable (_ reason: String) -> Void)?
+    /// Where items are reported that ``AuthenticationOptions/Interaction/skip`` leaves out.
+    package var reportWithheld: (@Sendable (WithheldItem) -> Void)?
     package var authentication: AuthenticationOptions
 
     package init(
@@ -63,6 +65,19 @@ package struct ItemQuery: Sendable {
         self.filters = filters
         self.includesTombstones = includesTombstones
         self.authentication = authentication
+    }
+}
+
+/// An item that was left out because it needs a person: what may be told of it without one.
+package struct WithheldItem: Sendable, Hashable {
+    package var itemClass: ItemClass
+    package var identifier: UUID
+    package var accessControl: AccessControl
+
+    package init(_ item: StoredItem) {
+        itemClass = item.itemClass
+        identifier = item.identifier
+        accessControl = item.accessControl
     }
 }
 

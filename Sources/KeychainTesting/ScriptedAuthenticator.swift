@@ -1,4 +1,5 @@
 import Access
+import Foundation
 import KeychainModel
 import Synchronization
 
@@ -10,6 +11,16 @@ final class ScriptedAuthenticator: Authenticator {
         var isPasscodeSet = true
         var prompts: [String?] = []
         var hasSucceededOnce = false
+        /// Counts the changes of the enrolment.
+        var enrolment: UInt8 = 1
+
+        /// Nil when nobody is enrolled.
+        var enrolledState: Data? {
+            switch biometry {
+            case .enrolled, .lockout: Data([enrolment])
+            case .notEnrolled, .unavailable: nil
+            }
+        }
     }
 
     private let state = Mutex(State())
@@ -27,6 +38,11 @@ final class ScriptedAuthenticator: Authenticator {
     var biometry: TestBiometry {
         get { state.withLock { $0.biometry } }
         set { state.withLock { $0.biometry = newValue } }
+    }
+
+    /// Enrols another finger.
+    func changeBiometry() {
+        state.withLock { $0.enrolment &+= 1 }
     }
 
     var isPasscodeSet: Bool {
@@ -48,7 +64,9 @@ final class ScriptedAuthenticator: Authenticator {
             var proofs: PresenceProofs = .companion
             if state.biometry == .enrolled { proofs.insert(.biometry) }
             if state.isPasscodeSet { proofs.insert(.passcode) }
-            return request.flags.isSatisfied(by: proofs) ? .succeeded(proofs) : .failed(.authenticationFailed)
+            if request.flags.isSatisfied(by: proofs) { return .succeeded(proofs) }
+            let lacksBiometry = !request.flags.isDisjoint(with: [.biometryAny, .biometryCurrentSet])
+            return .failed((lacksBiometry ? state.biometry.failure : nil) ?? .passcodeNotSet)
         }
     }
 
@@ -56,7 +74,7 @@ final class ScriptedAuthenticator: Authenticator {
         state.withLock { state in
             PresenceAvailability(
                 biometryKind: state.biometry == .unavailable ? .none : .fingerprint,
-                biometryFailure: state.biometry.failure, biometryState: nil,
+                biometryFailure: state.biometry.failure, biometryState: state.enrolledState,
                 isPasscodeSet: state.isPasscodeSet, passcodeFailure: nil)
         }
     }

@@ -3,6 +3,7 @@ import Enclave
 import Foundation
 import Keybag
 import KeychainModel
+import SecureMemory
 import Synchronization
 import Vault
 
@@ -64,6 +65,8 @@ public final class TestKeychain: Sendable {
                 let keys = try ClassKeys(Keybag.generate(in: enclave), in: enclave)
                 vault = try EmbeddedVault.inMemory(keys: keys, authenticator: authenticator, now: { clock.now })
             }
+            // A test has no reason to pay for what slows down an attacker.
+            vault.passwordCost.withLock { $0 = Argon2id.Cost(memoryKiB: 8, passes: 1) }
             if isPasscodeSet { try vault.setPasscodeClass(present: true) }
         } catch {
             throw TestKeychainError(reason: "no test keychain: \(error)")
@@ -137,6 +140,12 @@ public final class TestKeychain: Sendable {
     public var biometry: TestBiometry {
         get { authenticator.biometry }
         set { authenticator.biometry = newValue }
+    }
+
+    /// Enrols another finger or face: items with `biometryCurrentSet` that exist become unusable, and the domain
+    /// state of `LAContext` changes.
+    public func changeBiometry() {
+        authenticator.changeBiometry()
     }
 
     /// The prompts a person would have seen so far, oldest first; nil stands for a prompt without words

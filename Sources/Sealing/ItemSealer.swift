@@ -5,7 +5,8 @@ import KeychainModel
 /// A sealed value: what opens it, and the ciphertext apart from it, so that a listing need not read
 /// large values.
 package struct SealedValue: Sendable, Hashable {
-    /// The item's own key wrapped by the class key (40 bytes, RFC 3394), nonce (12), tag (16).
+    /// A ``SealHeader`` if more than the class key opens the value; then the item's own key, wrapped
+    /// (40 bytes, RFC 3394), nonce (12), tag (16).
     package var seal: Data
     package var ciphertext: Data
 
@@ -17,21 +18,34 @@ package struct SealedValue: Sendable, Hashable {
     /// An item without a value.
     package static let none = SealedValue(seal: Data(), ciphertext: Data())
 
-    /// The length of ``seal`` in bytes, for an item that has a value.
+    /// The length of ``seal`` in bytes without a header.
     package static let sealSize = 40 + 12 + 16
+
+    /// The header of a seal; nil if the class key alone opens the value, or there is none.
+    package static func header(of seal: Data) throws(SealingError) -> SealHeader? {
+        if seal.isEmpty || seal.count == sealSize { return nil }
+        guard seal.count > sealSize else { throw .malformed("length of a value's seal") }
+        return try SealHeader(decoding: Array(seal.dropLast(sealSize)))
+    }
 }
 
 /// Seals and opens the two halves of an item: AES-256-GCM (NIST SP 800-38D) with random 96-bit nonces.
 package enum ItemSealer {
-    /// Seals `value` under a fresh key of its own, which `classKey` wraps.
+    /// Seals `value` under a fresh key of its own, which `wrappingKey` wraps.
+    ///
+    /// - Parameters:
+    ///   - header: What `wrappingKey` is made from; nil for the class key.
     package static func seal(
-        value: Data, accessControl: AccessControl, binding: RowBinding, classKey: SymmetricKey
+        value: Data, header: SealHeader? = nil, accessControl: AccessControl, binding: RowBinding,
+        wrappingKey: SymmetricKey
     ) throws(SealingError) -> SealedValue {
         let itemKey = SymmetricKey(size: .bits256)
+        let header = header?.encoded ?? []
         do {
-            var seal = try AES.KeyWrap.wrap(itemKey, using: classKey)
+            var seal = Data(header)
+            seal.append(try AES.KeyWrap.wrap(itemKey, using: wrappingKey))
             let box = try AES.GCM.seal(
-                value, using: itemKey, authenticating: binding.valueContext(accessControl: accessControl))
+                value, using: itemKey, authenticating: binding.valueContext(accessControl: accessControl) + header)
             seal.append(contentsOf: box.nonce)
             seal.append(box.tag)
             return SealedValue(seal: seal, ciphertext: box.ciphertext)
@@ -40,21 +54,39 @@ package enum ItemSealer {
         }
     }
 
+    /// - Throws: ``SealingError/wrongFactor`` when the seal has a header and `wrappingKey` does not fit.
     package static func open(
-        _ sealed: SealedValue, accessControl: AccessControl, binding: RowBinding, classKey: SymmetricKey
+        _ sealed: SealedValue, accessControl: AccessControl, binding: RowBinding, wrappingKey: SymmetricKey
     ) throws(SealingError) -> Data {
-        guard sealed.seal.count == SealedValue.sealSize else { throw .malformed("value seal") }
-        let seal = sealed.seal
+        let itemKey = try self.itemKey(in: sealed.seal, wrappingKey: wrappingKey)
+        let seal = sealed.seal.suffix(SealedValue.sealSize)
+        let header = sealed.seal.dropLast(SealedValue.sealSize)
         let start = seal.startIndex
         do {
-            let itemKey = try AES.KeyWrap.unwrap(seal[start..<(start + 40)], using: classKey)
             let box = try AES.GCM.SealedBox(
                 nonce: AES.GCM.Nonce(data: seal[(start + 40)..<(start + 52)]), ciphertext: sealed.ciphertext,
                 tag: seal[(start + 52)...])
             return try AES.GCM.open(
-                box, using: itemKey, authenticating: binding.valueContext(accessControl: accessControl))
+                box, using: itemKey, authenticating: binding.valueContext(accessControl: accessControl) + header)
         } catch {
             throw .authenticationFailed
+        }
+    }
+
+    /// Finds out whether `wrappingKey` opens a seal, without the value.
+    ///
+    /// - Throws: As ``open(_:accessControl:binding:wrappingKey:)``.
+    package static func check(_ seal: Data, wrappingKey: SymmetricKey) throws(SealingError) {
+        _ = try itemKey(in: seal, wrappingKey: wrappingKey)
+    }
+
+    private static func itemKey(in seal: Data, wrappingKey: SymmetricKey) throws(SealingError) -> SymmetricKey {
+        guard seal.count >= SealedValue.sealSize else { throw .malformed("value seal") }
+        let start = seal.endIndex - SealedValue.sealSize
+        do {
+            return try AES.KeyWrap.unwrap(seal[start..<(start + 40)], using: wrappingKey)
+        } catch {
+            throw seal.count == SealedValue.sealSize ? .authenticationFailed : .wrongFactor
         }
     }
 

@@ -71,10 +71,30 @@ extension EmbeddedVault {
         guard keybag.keys.hasKey(for: row.binding.protection) else { return nil }
         var item = try keybag.openMetadata(of: row)
         guard plan.accepts(item) else { return nil }
-        let value = filter.needsValue ? try keybag.openValue(of: row, accessControl: item.accessControl) : nil
-        guard try filter.accepts(item, value: value), try presence.permits(item) else { return nil }
-        if includingValues { item.value = try keybag.openValue(of: row, accessControl: item.accessControl) }
+        let control = item.accessControl
+        // A condition on the value of an item that needs a person is for those who may see the value.
+        if control.isConstrained, filter.needsValue, try !permits(item, in: row, presence, plan, keybag) { return nil }
+        let value = filter.needsValue ? try keybag.openValue(of: row, accessControl: control, presence) : nil
+        guard try filter.accepts(item, value: value) else { return nil }
+        guard control.isConstrained else {
+            if includingValues { item.value = try keybag.openValue(of: row, accessControl: control, presence) }
+            return Found(row: row, item: item)
+        }
+        guard try permits(item, in: row, presence, plan, keybag) else { return nil }
+        if includingValues {
+            item.value = try keybag.openValue(of: row, accessControl: control, presence)
+        } else {
+            try keybag.checkFactors(of: row, accessControl: control, presence)
+        }
         return Found(row: row, item: item)
+    }
+
+    private func permits(
+        _ item: StoredItem, in row: ItemRow, _ presence: PresenceCheck, _ plan: SearchPlan, _ keybag: OpenedKeybag
+    ) throws -> Bool {
+        if try keybag.permits(item, in: row, presence) { return true }
+        plan.reportWithheld?(WithheldItem(item))
+        return false
     }
 
     /// What decides the filters of `query`; issuers are looked up among the certificates that the

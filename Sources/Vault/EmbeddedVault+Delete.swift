@@ -10,13 +10,13 @@ extension EmbeddedVault {
         if query.itemClass == .identity {
             let referrers = try authorize(.copy, .certificate, nil, client)
             return try recording(.deleted, of: authorization, items: { $0 }) { () throws(VaultError) in
-                try performing(as: client) { _ in
+                try performing(query.authentication, as: client) { _ in
                     try self.deleteIdentities(query, authorization, referrers: referrers)
                 }
             }
         }
         return try recording(.deleted, of: authorization, items: { $0 }) { () throws(VaultError) in
-            try performing(as: client) { _ in
+            try performing(query.authentication, as: client) { _ in
                 try self.deleteItems(query, authorization)
             }
         }
@@ -46,7 +46,8 @@ extension EmbeddedVault {
         return try rows.filter { row in
             let item = try keybag.openMetadata(of: row)
             guard plan.accepts(item) else { return false }
-            let value = filter.needsValue ? try keybag.openValue(of: row, accessControl: item.accessControl) : nil
+            let value =
+                filter.needsValue ? try keybag.openValue(of: row, accessControl: item.accessControl, .waived) : nil
             return try filter.accepts(item, value: value)
         }
     }

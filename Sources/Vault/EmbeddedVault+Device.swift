@@ -10,6 +10,7 @@ extension EmbeddedVault {
     /// Moves to `lockState`; see ``ClassKeys/enter(_:)``.
     package func enter(_ lockState: LockState) {
         currentKeybag.keys.enter(lockState)
+        if lockState != .unlocked { contexts.forgetGrants() }
     }
 
     package var hasPasscodeClass: Bool { currentKeybag.keys.hasPasscodeClass }

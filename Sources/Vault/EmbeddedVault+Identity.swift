@@ -12,19 +12,19 @@ extension EmbeddedVault {
         let forKey = try authorize(.add, key.itemClass, key.accessGroup, client)
         _ = try recording(.written, of: forKey, items: { $0 }) { () throws(VaultError) in
             let halves = [try newItem(certificate, forCertificate), try newItem(key, forKey)]
-            return try performing(as: client) { _ in try self.insertMissing(halves) }
+            return try performing(key.authentication, as: client) { try self.insertMissing(halves, $0) }
         }
     }
 
     /// - Returns: How many were not there.
-    private func insertMissing(_ halves: [StoredItem]) throws -> Int {
+    private func insertMissing(_ halves: [StoredItem], _ presence: PresenceCheck) throws -> Int {
         try writing { writer, keybag in
             var added = 0
             for half in halves {
                 try keybag.keys.checkAvailable(half.accessControl.protection)
-                guard try self.liveItem(withPrimaryKeyOf: half, in: writer, keybag) == nil else { continue }
+                guard try self.liveRow(withPrimaryKeyOf: half, in: writer, keybag) == nil else { continue }
                 try self.makeRoom(for: keybag.primaryKey(of: half), of: half.itemClass, in: writer, keybag)
-                try self.insert(half, in: writer, keybag)
+                try self.insert(half, presence, in: writer, keybag)
                 added += 1
             }
             guard added > 0 else { throw VaultError.duplicateItem }

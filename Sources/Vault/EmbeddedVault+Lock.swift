@@ -48,6 +48,7 @@ extension EmbeddedVault {
     private func lockNow() {
         let keys = currentKeybag.keys
         if keys.lockState == .unlocked { keys.enter(.locked) }
+        contexts.forgetGrants()
     }
 
     /// What checks passcodes for authenticators.

@@ -1,6 +1,7 @@
 import Access
 import Foundation
 import KeychainModel
+import Synchronization
 
 /// Asking a person on behalf of an authentication context.
 extension EmbeddedVault {
@@ -16,13 +17,58 @@ extension EmbeddedVault {
     package func authenticate(
         _ flags: AccessControl.Flags, context: UUID, options: AuthenticationOptions, as client: Client
     ) throws(VaultError) -> PresenceProofs {
-        var presence = PresenceCheck(options)
-        try presence.ask(
-            for: PresenceNeeded(flags: flags), with: authenticator, verifier: passcodeVerifier, client: client)
+        var options = options
+        options.context = context
+        let presence = PresenceCheck(options, granted: try contexts.proofs(of: context, client))
+        if flags.isSatisfied(by: presence.granted) { return presence.granted }
+        guard options.interaction == .allow else { throw .presence(.notInteractive) }
+        try ask(for: flags, presence, client)
         return presence.granted
     }
 
     package func endContext(_ context: UUID, as client: Client) {
+        contexts.end(context, client)
         authenticator?.cancel(context: context)
+    }
+
+    /// Asks a person, and remembers the answer if it was given on behalf of a context.
+    private func ask(
+        for flags: AccessControl.Flags, _ presence: PresenceCheck, _ client: Client
+    ) throws(VaultError) {
+        try presence.ask(for: flags, with: authenticator, verifier: passcodeVerifier, client: client)
+        try contexts.grant(presence.granted, to: presence.options.context, client)
+    }
+
+    /// Runs an operation, gets what it turns out to need for an item, and runs it again.
+    ///
+    /// - Throws: What the operation throws, and why something could not be had.
+    func performing<Result>(
+        _ options: AuthenticationOptions = .init(), as client: Client, _ operation: (PresenceCheck) throws -> Result
+    ) throws(VaultError) -> Result {
+        let presence = PresenceCheck(options, granted: try contexts.proofs(of: options.context, client))
+        while true {
+            do {
+                presence.beginAttempt()
+                return try operation(presence)
+            } catch let need as PresenceCheck.Need {
+                try meet(need, presence, client)
+            } catch {
+                throw VaultError(error)
+            }
+        }
+    }
+
+    private func meet(
+        _ need: PresenceCheck.Need, _ presence: PresenceCheck, _ client: Client
+    ) throws(VaultError) {
+        switch need {
+        case .person(let flags): try ask(for: flags, presence, client)
+        case .passwordKey(let password): try presence.stretchPassword(password)
+        case .freshPasswordKey: try presence.stretchFreshPassword(passwordCost.withLock { $0 })
+        case .enrolment:
+            let available = try presenceAvailability(as: client)
+            presence.enrolment = .some(available.biometryState)
+            presence.enrolmentFailure = available.biometryFailure
+        }
     }
 }

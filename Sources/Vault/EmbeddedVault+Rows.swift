@@ -7,21 +7,41 @@ import Sealing
 
 /// The steps that writes are made of; all within a transaction.
 extension EmbeddedVault {
-    func insert(_ item: StoredItem, in writer: ItemStore.Writer, _ keybag: OpenedKeybag) throws {
-        let (row, filing) = try keybag.seal(item, rowID: try writer.nextRowID())
+    func insert(
+        _ item: StoredItem, _ presence: PresenceCheck, in writer: ItemStore.Writer, _ keybag: OpenedKeybag
+    ) throws {
+        let factors = try keybag.factors(forSealing: item, insteadOf: nil, presence)
+        let (row, filing) = try keybag.seal(item, factors, rowID: try writer.nextRowID())
         try writer.insert(row, filedUnder: filing)
     }
 
-    /// The live item that has the primary key of `item`, opened with its value.
+    /// The live item that has the primary key of `item`, opened with its value; an operation that leaves out
+    /// items that need a person finds none.
     func liveItem(
-        withPrimaryKeyOf item: StoredItem, in writer: ItemStore.Writer, _ keybag: OpenedKeybag
-    ) throws -> Found? {
-        let digest = keybag.primaryKey(of: item)
-        let search = ItemSearch(itemClass: item.itemClass, seek: .primaryKey(digest))
-        guard let row = try writer.reader.rows(search, includingCiphertext: true).first else { return nil }
+        withPrimaryKeyOf item: StoredItem, _ presence: PresenceCheck, in writer: ItemStore.Writer,
+        _ keybag: OpenedKeybag
+    ) throws -> LiveItem {
+        guard let row = try liveRow(withPrimaryKeyOf: item, in: writer, keybag) else { return .none }
         var found = try keybag.openMetadata(of: row)
-        found.value = try keybag.openValue(of: row, accessControl: found.accessControl)
-        return Found(row: row, item: found)
+        guard try keybag.permits(found, in: row, presence) else { return .withheld }
+        found.value = try keybag.openValue(of: row, accessControl: found.accessControl, presence)
+        return .found(Found(row: row, item: found))
+    }
+
+    /// What is there under a primary key.
+    enum LiveItem {
+        case none
+        /// An item that needs a person, and the operation asks nobody.
+        case withheld
+        case found(Found)
+    }
+
+    /// The row of the live item that has the primary key of `item`.
+    func liveRow(
+        withPrimaryKeyOf item: StoredItem, in writer: ItemStore.Writer, _ keybag: OpenedKeybag
+    ) throws -> ItemRow? {
+        let search = ItemSearch(itemClass: item.itemClass, seek: .primaryKey(keybag.primaryKey(of: item)))
+        return try writer.reader.rows(search, includingCiphertext: true).first
     }
 
     /// Makes sure that no live item has this primary key, and removes a tombstone that has it.
@@ -39,7 +59,8 @@ extension EmbeddedVault {
 
     /// Puts `item` in the place of what was found, which keeps its row and its identifier.
     func replace(
-        _ found: Found, with item: StoredItem, in writer: ItemStore.Writer, _ keybag: OpenedKeybag
+        _ found: Found, with item: StoredItem, _ presence: PresenceCheck, in writer: ItemStore.Writer,
+        _ keybag: OpenedKeybag
     ) throws {
         let old = found.row
         let primaryKey = keybag.primaryKey(of: item)
@@ -51,7 +72,10 @@ extension EmbeddedVault {
             let (row, filing) = try keybag.resealMetadata(of: old, as: item)
             try writer.replaceMetadata(row, filedUnder: filing, insteadOf: oldTerms)
         } else {
-            let (row, filing) = try keybag.seal(item, rowID: old.binding.rowID)
+            let isGuardedAlike = found.item.accessControl == item.accessControl
+            let factors = try keybag.factors(
+                forSealing: item, insteadOf: isGuardedAlike ? old : nil, presence)
+            let (row, filing) = try keybag.seal(item, factors, rowID: old.binding.rowID)
             try writer.replace(row, filedUnder: filing, insteadOf: oldTerms)
         }
         if movesAway, old.binding.isSynchronizable {

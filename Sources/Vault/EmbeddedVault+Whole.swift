@@ -109,9 +109,10 @@ extension EmbeddedVault {
                     let row = try row.get()
                     guard keybag.keys.hasKey(for: row.binding.protection) else { return }
                     let item = try keybag.openMetadata(of: row)
-                    _ = try keybag.openValue(of: row, accessControl: item.accessControl)
+                    let isSealedFurther = try keybag.header(of: row, item.accessControl) != nil
+                    _ = try keybag.openValue(of: row, accessControl: item.accessControl, .waived)
                     filings.append((row.binding.rowID, keybag.expectedFiling(of: row, item)))
-                    report.validItems += 1
+                    if isSealedFurther { report.lockedItems += 1 } else { report.validItems += 1 }
                 } catch KeybagError.locked {
                     report.lockedItems += 1
                 } catch {

@@ -11,9 +11,7 @@ extension EmbeddedVault {
         let authorization = try authorize(.add, item.itemClass, item.accessGroup, client)
         return try recording(.written, of: authorization, items: { _ in 1 }) { () throws(VaultError) in
             let stored = try newItem(item, authorization)
-            return try performing(as: client) { _ in
-                try self.insertNew(stored)
-            }
+            return try performing(item.authentication, as: client) { try self.insertNew(stored, $0) }
         }
     }
 
@@ -23,13 +21,13 @@ extension EmbeddedVault {
         return try storedForm(of: item, authorization)
     }
 
-    private func insertNew(_ stored: StoredItem) throws -> StoredItem {
+    private func insertNew(_ stored: StoredItem, _ presence: PresenceCheck) throws -> StoredItem {
         try writing { writer, keybag in
             // Whether the class key is there is decided before uniqueness: adding an existing item to a
             // locked vault is refused for the lock.
             try keybag.keys.checkAvailable(stored.accessControl.protection)
             try self.makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
-            try self.insert(stored, in: writer, keybag)
+            try self.insert(stored, presence, in: writer, keybag)
             return stored
         }
     }
@@ -45,18 +43,21 @@ extension EmbeddedVault {
     private func insertOrUpdate(_ stored: StoredItem, _ presence: PresenceCheck) throws -> StoredItem {
         try writing { writer, keybag in
             try keybag.keys.checkAvailable(stored.accessControl.protection)
-            guard let existing = try self.liveItem(withPrimaryKeyOf: stored, in: writer, keybag) else {
+            let existing: Found
+            switch try self.liveItem(withPrimaryKeyOf: stored, presence, in: writer, keybag) {
+            case .found(let found): existing = found
+            case .withheld: throw VaultError.itemNotFound
+            case .none:
                 try self.makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
-                try self.insert(stored, in: writer, keybag)
+                try self.insert(stored, presence, in: writer, keybag)
                 return stored
             }
-            guard try presence.permits(existing.item) else { throw VaultError.itemNotFound }
             var updated = existing.item
             updated.attributes.merge(stored.attributes) { $1 }
             updated.accessControl = stored.accessControl
             updated.value = stored.value ?? updated.value
             updated.modificationDate = self.modificationDate(after: existing.item)
-            try self.replace(existing, with: updated, in: writer, keybag)
+            try self.replace(existing, with: updated, presence, in: writer, keybag)
             return updated
         }
     }
@@ -79,13 +80,16 @@ extension EmbeddedVault {
     ) throws -> Bool {
         try writing { writer, keybag in
             try keybag.keys.checkAvailable(stored.accessControl.protection)
-            guard let existing = try self.liveItem(withPrimaryKeyOf: stored, in: writer, keybag) else {
+            let existing: Found
+            switch try self.liveItem(withPrimaryKeyOf: stored, presence, in: writer, keybag) {
+            case .found(let found): existing = found
+            case .withheld: return false
+            case .none:
                 guard expected == nil, stored.value != nil else { return false }
                 try self.makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
-                try self.insert(stored, in: writer, keybag)
+                try self.insert(stored, presence, in: writer, keybag)
                 return true
             }
-            guard try presence.permits(existing.item) else { return false }
             guard let expected, isEqualInConstantTime(existing.item.value ?? Data(), expected) else { return false }
             guard let value = stored.value else {
                 try self.remove(existing.row, opened: existing.item, in: writer, keybag)
@@ -95,7 +99,7 @@ extension EmbeddedVault {
             updated.attributes.merge(stored.attributes) { $1 }
             updated.value = value
             updated.modificationDate = self.modificationDate(after: existing.item)
-            try self.replace(existing, with: updated, in: writer, keybag)
+            try self.replace(existing, with: updated, presence, in: writer, keybag)
             return true
         }
     }
@@ -125,7 +129,7 @@ extension EmbeddedVault {
             guard !found.isEmpty else { throw VaultError.itemNotFound }
             for match in found {
                 let updated = try self.applied(changes, to: match.item)
-                try self.replace(match, with: updated, in: writer, keybag)
+                try self.replace(match, with: updated, presence, in: writer, keybag)
             }
             return found.count
         }
@@ -173,17 +177,11 @@ extension EmbeddedVault {
         }
     }
 
-    /// An item whose constraints could not be enforced is refused rather than stored unprotected.
+    /// Constraints are enforced where an item is read; what this vault has no way to ask for, nobody reads. But a
+    /// constraint that cannot leave the machine must not be synchronized.
     private func checkEnforceable(_ control: AccessControl, isSynchronizable: Bool) throws(VaultError) {
-        guard let flags = control.flags else { return }
-        if isSynchronizable {
+        if control.flags != nil, isSynchronizable {
             throw .invalidRequest(reason: "an access control cannot be synchronized; leave one of the two out")
-        }
-        if flags.contains(.applicationPassword) {
-            throw .unsupported(reason: "this vault cannot enforce an application password, so the item is not stored")
-        }
-        if control.isConstrained, authenticator == nil {
-            throw .unsupported(reason: "this vault has no way to ask for a person, so the item is not stored")
         }
     }
 }

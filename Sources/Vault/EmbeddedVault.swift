@@ -6,6 +6,7 @@ import Keybag
 import KeychainModel
 import PrivateFiles
 import Sealing
+import SecureMemory
 import Synchronization
 
 /// The vault engine in the caller's process: it takes every decision about items.
@@ -20,6 +21,9 @@ package final class EmbeddedVault: Vault {
     /// Nil for a vault in memory.
     let folder: VaultFolder?
     let notifier: ChangeNotifier
+    let contexts = AuthenticationContexts()
+    /// What stretching the application password of a new item costs; changed by tests, which have no time.
+    package let passwordCost = Mutex(Argon2id.Cost.applicationPassword)
     let passcodeGuard: PasscodeGuard
     /// Counts the lockings and unlockings, so that a locking that was put off knows whether it still holds.
     let lockGeneration = Mutex(0)
@@ -73,23 +77,6 @@ package final class EmbeddedVault: Vault {
                 bootClock: bootClock, now: now)
         } catch {
             throw VaultError(error)
-        }
-    }
-
-    /// Runs an operation, asks for a person where it turns out to need one, and runs it again with the
-    /// answer.
-    func performing<Result>(
-        _ options: AuthenticationOptions = .init(), as client: Client, _ operation: (PresenceCheck) throws -> Result
-    ) throws(VaultError) -> Result {
-        var presence = PresenceCheck(options)
-        while true {
-            do {
-                return try operation(presence)
-            } catch let needed as PresenceNeeded {
-                try presence.ask(for: needed, with: authenticator, verifier: passcodeVerifier, client: client)
-            } catch {
-                throw VaultError(error)
-            }
         }
     }
 

@@ -1,65 +1,104 @@
 import Access
+import Crypto
+import Foundation
 import KeychainModel
+import Sealing
 
-/// Which kinds of constraint a person has satisfied for an operation.
+/// What an operation has to show for the items it meets: a person, an application password, the enrolment.
 ///
-/// Asking takes as long as a person does, so it never happens inside a read or a transaction: an item
-/// that needs a person ends the attempt with ``PresenceNeeded``, the person is asked with nothing held,
-/// and the operation starts again with the answer.
-struct PresenceCheck {
-    private let options: AuthenticationOptions
-    private(set) var granted: PresenceProofs = []
-    private var isWaived = false
-    private var rounds = 0
+/// Asking takes as long as a person does, and stretching a password a good part of a second, so neither ever
+/// happens inside a read or a transaction: an item that needs something ends the attempt with a ``Need``, it is
+/// met with nothing held, and the operation starts again. Used by one thread.
+final class PresenceCheck {
+    /// Thrown by an operation that met an item it cannot open yet.
+    enum Need: Error {
+        /// A person who satisfies these flags.
+        case person(AccessControl.Flags)
+        /// The password, stretched in the way of an item.
+        case passwordKey(SealHeader.Password)
+        /// One more key for an item to be sealed.
+        case freshPasswordKey
+        /// The state of the enrolment.
+        case enrolment
+    }
 
-    init(_ options: AuthenticationOptions) {
+    let options: AuthenticationOptions
+    let isWaived: Bool
+    private(set) var granted: PresenceProofs
+    private var prompts = 0
+
+    var passwordKeys: [SealHeader.Password: SymmetricKey] = [:]
+    /// Keys for items to be sealed, and how many of them this attempt has used.
+    var freshPasswordKeys: [(password: SealHeader.Password, key: SymmetricKey)] = []
+    var freshKeysUsed = 0
+    /// Nil until it was looked at; then the state, or nil where nothing is enrolled.
+    var enrolment: Data??
+    /// Why nothing is enrolled.
+    var enrolmentFailure: AuthenticationFailure?
+
+    init(_ options: AuthenticationOptions, granted: PresenceProofs = [], isWaived: Bool = false) {
         self.options = options
+        self.granted = granted
+        self.isWaived = isWaived
     }
 
     /// For what looks at items and hands nothing of them out: deleting, and following issuers.
-    static let waived = {
-        var check = PresenceCheck(.init())
-        check.isWaived = true
-        return check
-    }()
+    static var waived: PresenceCheck { PresenceCheck(.init(), isWaived: true) }
 
-    /// Whether the value of `item` may be used; false when the operation skips items that need a person.
-    func permits(_ item: StoredItem) throws -> Bool {
-        guard !isWaived, item.accessControl.isConstrained, let flags = item.accessControl.flags else { return true }
-        switch options.interaction {
-        case .skip: return false
-        case .fail:
-            throw VaultError.interactionNotAllowed(reason: "the item needs a person, and asking is not allowed")
-        case .allow:
-            guard flags.isSatisfied(by: granted) else { throw PresenceNeeded(flags: flags) }
-            return true
-        }
+    /// Forgets what belongs to an attempt that is started again.
+    func beginAttempt() {
+        freshKeysUsed = 0
     }
 
-    /// Asks for what was needed, once for each kind of constraint in an operation.
-    mutating func ask(
-        for needed: PresenceNeeded, with authenticator: (any Authenticator)?,
-        verifier: any PasscodeVerifier, client: Client
+    /// Whether `item` may be used; false when the operation leaves out items that need a person.
+    ///
+    /// - Parameters:
+    ///   - header: The head of the item's seal.
+    ///   - classKey: The class key of the item.
+    func permits(
+        _ item: StoredItem, _ header: SealHeader?, classKey: () throws -> SymmetricKey
+    ) throws -> Bool {
+        guard !isWaived, item.accessControl.isConstrained, var flags = item.accessControl.flags else { return true }
+        if options.interaction == .skip { return false }
+        if flags.contains(.applicationPassword), options.applicationPassword == nil { throw Self.passwordMissing }
+        if let bound = header?.enrolment, try !matchesEnrolment(bound, classKey: classKey()) {
+            if bound.isMixedIn { throw VaultError.enrolmentChanged }
+            flags.remove(.biometryCurrentSet)
+        }
+        if flags.isSatisfied(by: granted) { return true }
+        guard options.interaction == .allow else {
+            throw VaultError.interactionNotAllowed(
+                reason: "the item needs a person, and asking is not allowed; allow it, or authenticate a context first")
+        }
+        throw Need.person(flags)
+    }
+
+    static let passwordMissing = VaultError.interactionNotAllowed(
+        reason: "the item needs its application password; give it with LAContext.setCredential(_:type:)")
+
+    /// Asks for a person, once for each kind of constraint in an operation.
+    func ask(
+        for flags: AccessControl.Flags, with authenticator: (any Authenticator)?, verifier: any PasscodeVerifier,
+        client: Client
     ) throws(VaultError) {
         // Apple's keychain gives up after as many rounds.
-        rounds += 1
-        guard rounds <= 20 else { throw .authenticationFailed }
-        let request = AuthenticationRequest(flags: needed.flags, prompt: options.prompt, client: client)
+        prompts += 1
+        guard prompts <= 20 else { throw .authenticationFailed }
+        let request = AuthenticationRequest(
+            flags: flags, prompt: options.prompt, client: client, context: options.context)
         switch authenticator?.evaluate(request, verifier: verifier) ?? .failed(.notInteractive) {
         case .succeeded(let proofs):
             // Each round must bring something new, or it would be asked for ever.
-            guard needed.flags.isSatisfied(by: granted.union(proofs)) else { throw .authenticationFailed }
+            guard flags.isSatisfied(by: granted.union(proofs)) else { throw .authenticationFailed }
             granted.formUnion(proofs)
         case .failed(.authenticationFailed): throw .authenticationFailed
         case .failed(.userCancel): throw .userCanceled
         case .failed(.notInteractive):
-            throw .interactionNotAllowed(reason: "the item needs a person, and there is no way to ask")
+            throw .interactionNotAllowed(
+                reason:
+                    "the item needs a person, and there is no way to ask; run the program where there is a terminal "
+                    + "or display, or set a passcode prompt")
         case .failed(let failure): throw .presence(failure)
         }
     }
-}
-
-/// Thrown by an operation that met an item whose value needs a person.
-struct PresenceNeeded: Error {
-    let flags: AccessControl.Flags
 }

@@ -3,19 +3,26 @@ import Items
 import Keybag
 import KeychainModel
 import Sealing
-import SecureMemory
 
 /// Turns items into rows and rows into items.
 extension OpenedKeybag {
     /// An item as a row, and the terms to file it under.
-    func seal(_ item: StoredItem, rowID: Int64) throws -> (row: ItemRow, filing: [Int64]) {
+    ///
+    /// - Parameter factors: What the value is sealed under beside the class key.
+    func seal(
+        _ item: StoredItem, _ factors: SealingFactors?, rowID: Int64
+    ) throws -> (row: ItemRow, filing: [Int64]) {
         let binding = binding(of: item, rowID: rowID)
         let protection = item.accessControl.protection
         var sealed = SealedValue.none
-        if let value = item.value {
+        if let factors {
+            sealed = try ItemSealer.seal(
+                value: item.value ?? Data(), header: factors.header, accessControl: item.accessControl,
+                binding: binding, wrappingKey: factors.wrappingKey)
+        } else if let value = item.value {
             sealed = try ItemSealer.seal(
                 value: value, accessControl: item.accessControl, binding: binding,
-                classKey: keys.classKey(for: protection))
+                wrappingKey: keys.classKey(for: protection))
         }
         let row = ItemRow(
             binding: binding,
@@ -56,18 +63,6 @@ extension OpenedKeybag {
             accessControl: AccessControl(protection: row.binding.protection, flags: metadata.accessControlFlags),
             isSynchronizable: row.binding.isSynchronizable, isTombstone: row.binding.isTombstone,
             creationDate: metadata.creationDate, modificationDate: metadata.modificationDate)
-    }
-
-    /// The value in `row`, or nil when it has none.
-    func openValue(of row: ItemRow, accessControl: AccessControl) throws -> Data? {
-        guard let sealed = row.sealedValue else { return nil }
-        let key = try keys.classKey(for: row.binding.protection)
-        do {
-            return .wipedWhenFreed(
-                try ItemSealer.open(sealed, accessControl: accessControl, binding: row.binding, classKey: key))
-        } catch {
-            throw VaultError.corruptItem(row: row.binding.rowID, reason: error.reason)
-        }
     }
 
     /// What a deleted synchronizable item leaves behind: its primary key and dates, no value.
@@ -180,6 +175,7 @@ extension SealingError {
     var reason: String {
         switch self {
         case .authenticationFailed: "it does not verify"
+        case .wrongFactor: "another password or enrolment is needed"
         case .malformed(let part): part
         }
     }

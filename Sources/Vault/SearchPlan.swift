@@ -12,6 +12,8 @@ struct SearchPlan {
     let exact: [AttributeName: AttributeValue]
     /// Whether some condition can be decided only on opened attributes, even for a deletion.
     let needsOpenedAttributes: Bool
+    /// Where items are reported that are left out because they need a person.
+    let reportWithheld: (@Sendable (WithheldItem) -> Void)?
 
     init(_ query: ItemQuery, authorization: Authorization, keybag: OpenedKeybag) throws(VaultError) {
         let index = keybag.index
@@ -75,6 +77,7 @@ struct SearchPlan {
             identifier: query.identifier)
         self.exact = exact
         needsOpenedAttributes = opened
+        reportWithheld = query.reportWithheld
     }
 
     /// Whether an opened item has every attribute the query named.

@@ -95,7 +95,8 @@ package struct VaultStatus: Sendable, Equatable {
 /// What `verify` found.
 package struct IntegrityReport: Sendable, Equatable {
     package var validItems: Int
-    /// Items whose class key is locked, which could not be checked.
+    /// Items whose class key is locked, which could not be checked, and those whose value an application password or
+    /// the enrolment seals, of which only the attributes could.
     package var lockedItems: Int
     /// One line for each thing that is broken; no attribute or value.
     package var problems: [String]

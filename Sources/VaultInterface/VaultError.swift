@@ -12,6 +12,8 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
     case classKeyAbsent(ProtectionClass)
     case authenticationFailed
     case userCanceled
+    /// The item was bound to the fingers or faces of another time.
+    case enrolmentChanged
     /// A person was asked for and not shown to be present, for another reason than those two.
     case presence(AuthenticationFailure)
     /// The passcode is not the right one; no other is looked at for so many seconds.
@@ -52,6 +54,9 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
         case .classKeyAbsent(let protection): "the vault has no key for the class '\(protection.rawValue)'"
         case .authenticationFailed: "authentication failed"
         case .userCanceled: "authentication was canceled"
+        case .enrolmentChanged:
+            "the item can be used only with the fingers or faces that were enrolled when it was stored, and these have "
+                + "changed; delete it and store it again"
         case .presence(let failure): failure.words
         case .wrongPasscode(0): "the passcode is wrong"
         case .wrongPasscode(let seconds): "the passcode is wrong; the next can be given in \(Self.words(seconds))"

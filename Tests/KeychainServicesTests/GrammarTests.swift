@@ -152,6 +152,7 @@ import Testing
     private final class Context: NSObject, _SecAuthenticationContext {
         let interactionNotAllowed = true
         let localizedReason = "reason"
+        let _keychainState = _SecAuthenticationState()
     }
 
     @Test func values() {

@@ -81,15 +81,18 @@ import Testing
         }
     }
 
-    @Test func refusesWhatTheVaultCannotEnforce() throws {
+    @Test func whatCannotBeAskedForIsNotRead() throws {
         try KeychainUnderTest.run(asksPerson: false) { _ throws in
+            let guarded = Keychain(service: "s", accessControl: .userPresence)
+            try guarded.set("secret", for: "a")
+            #expect(try guarded.contains("a"))
+            let failure = failure { _ = try guarded.get(String.self, for: "a") }
+            #expect(failure?.code == .interactionNotAllowed)
+            #expect(failure?.message.contains("no way to ask") == true)
             #expect(
-                code { try Keychain(service: "s", accessControl: .userPresence).set("secret", for: "a") }
-                    == .unsupported)
-            #expect(
-                code { try Keychain(service: "s", accessControl: .applicationPassword).set("secret", for: "a") }
-                    == .unsupported)
-            #expect(try Keychain(service: "s").items().isEmpty)
+                code { try Keychain(service: "s", accessControl: .applicationPassword).set("secret", for: "b") }
+                    == .interactionNotAllowed)
+            #expect(try guarded.removeAll() == 1)
         }
     }
 

@@ -16,9 +16,12 @@ extension PasscodeOptions {
 }
 
 /// A vault in memory with fresh keys.
-package func memoryVault(now: @escaping @Sendable () -> Date = { Date() }) throws -> EmbeddedVault {
+package func memoryVault(
+    person: (any Authenticator)? = nil, now: @escaping @Sendable () -> Date = { Date() }
+) throws -> EmbeddedVault {
     let enclave = try SoftwareEnclave()
-    return try EmbeddedVault.inMemory(keys: ClassKeys(Keybag.generate(in: enclave), in: enclave), now: now)
+    return try EmbeddedVault.inMemory(
+        keys: ClassKeys(Keybag.generate(in: enclave), in: enclave), authenticator: person, now: now)
 }
 
 extension NewItem {

@@ -5,4 +5,6 @@ public protocol _SecAuthenticationContext: AnyObject {
     var interactionNotAllowed: Bool { get }
     /// What a prompt says; empty for the keychain's own words.
     var localizedReason: String { get }
+    /// Under what the vault keeps what the context was granted.
+    var _keychainState: _SecAuthenticationState { get }
 }

@@ -11,6 +11,7 @@ struct AddRequest {
 
     let returns: ReturnFlags
     let subject: Subject
+    let context: (any _SecAuthenticationContext)?
 
     init(_ dictionary: NSDictionary) throws(SecItemFailure) {
         let parts = try ItemDictionary(dictionary)
@@ -20,24 +21,27 @@ struct AddRequest {
         if let reference = parts.persistentReference, reference.identifier == nil { throw .parameter }
         let terms = try AttributeTerms(parts.attributes, of: parts.itemClass)
         returns = parts.returns
+        context = parts.use.context
+        let authentication = parts.use.authentication
         switch parts.reference {
         case nil:
             guard parts.itemClass != .identity else { throw .parameter }
-            subject = .item(try Self.newItem(parts.itemClass, terms, value: parts.value))
+            subject = .item(try Self.newItem(parts.itemClass, terms, authentication, value: parts.value))
         case .item(let reference):
             guard parts.itemClass != .identity else { throw .parameter }
-            subject = .item(try Self.newItem(parts.itemClass, terms, value: parts.value, reference))
+            subject = .item(try Self.newItem(parts.itemClass, terms, authentication, value: parts.value, reference))
         case .identity(let certificate, let key):
             guard parts.itemClass == .identity else { throw .parameter }
             subject = .identity(
-                certificate: try Self.newItem(.certificate, terms, value: nil, certificate),
-                key: try Self.newItem(.key, terms, value: nil, key))
+                certificate: try Self.newItem(.certificate, terms, authentication, value: nil, certificate),
+                key: try Self.newItem(.key, terms, authentication, value: nil, key))
         }
     }
 
     /// - Parameter reference: Gives the attributes and the value that the dictionary does not.
     private static func newItem(
-        _ itemClass: ItemClass, _ terms: AttributeTerms, value: Data?, _ reference: (any ItemReference)? = nil
+        _ itemClass: ItemClass, _ terms: AttributeTerms, _ authentication: AuthenticationOptions, value: Data?,
+        _ reference: (any ItemReference)? = nil
     ) throws(SecItemFailure) -> NewItem {
         let schema = itemClass.schema
         var attributes = terms.settableAttributes
@@ -60,7 +64,7 @@ struct AddRequest {
             itemClass: itemClass, attributes: attributes, accessGroup: terms.accessGroup,
             accessControl: terms.control ?? defaultControl(in: terms.accessGroup),
             isSynchronizable: isSynchronizable,
-            value: value ?? reference?.storedValue)
+            value: value ?? reference?.storedValue, authentication: authentication)
     }
 
     /// The control that depends on the group rather than the class: items of Apple's push service stay on the

@@ -8,6 +8,7 @@ enum ItemOperations {
     static func add(_ dictionary: NSDictionary) throws(SecItemFailure) -> ItemResult {
         let session = try onVault { () throws(VaultError) in try VaultSession.current() }
         let request = try parsed(for: session.client) { () throws(SecItemFailure) in try AddRequest(dictionary) }
+        try use(request.context, in: session)
         let shape = ResultShape(returns: request.returns)
         switch request.subject {
         case .item(let item):
@@ -25,6 +26,7 @@ enum ItemOperations {
             try requireGroup(request.query.accessGroup, of: session.client)
             throw incompatibility
         }
+        try use(request.context, in: session)
         let items = try onVault { () throws(VaultError) in
             try session.vault.copy(request.query, includingValues: request.needsValues, as: session.client)
         }
@@ -37,6 +39,7 @@ enum ItemOperations {
         let request = try parsed(for: session.client, groupOf: dictionary) { () throws(SecItemFailure) in
             try UpdateRequest(dictionary, changes: changes)
         }
+        try use(request.context, in: session)
         _ = try onVault { () throws(VaultError) in
             try session.vault.update(request.query, with: request.changes, as: session.client)
         }
@@ -47,6 +50,7 @@ enum ItemOperations {
         let request = try parsed(for: session.client, groupOf: dictionary) { () throws(SecItemFailure) in
             try DeleteRequest(dictionary)
         }
+        try use(request.context, in: session)
         _ = try onVault { () throws(VaultError) in try session.vault.delete(request.query, as: session.client) }
     }
 
@@ -63,7 +67,8 @@ enum ItemOperations {
         let query = ItemQuery(
             itemClass: .identity, attributes: certificate.attributes.filter { schema[$0.key]?.isPrimaryKey == true },
             accessGroup: certificate.accessGroup,
-            synchronizable: certificate.isSynchronizable ? .synchronizableOnly : .localOnly, limit: 1)
+            synchronizable: certificate.isSynchronizable ? .synchronizableOnly : .localOnly, limit: 1,
+            authentication: key.authentication)
         let found = try onVault { () throws(VaultError) in
             try session.vault.copy(query, includingValues: true, as: session.client)
         }
@@ -88,6 +93,15 @@ enum ItemOperations {
             }
             throw error
         }
+    }
+
+    /// Tells an authentication context where it is used. One that was invalidated is refused before anything
+    /// is looked for.
+    private static func use(
+        _ context: (any _SecAuthenticationContext)?, in session: VaultSession
+    ) throws(SecItemFailure) {
+        guard let context, !context._keychainState.use(in: session) else { return }
+        throw SecItemFailure(VaultError.presence(.invalidContext))
     }
 
     private static func requireGroup(_ group: String?, of client: Client) throws(SecItemFailure) {

@@ -35,6 +35,7 @@ struct CopyRequest {
     let incompatibility: SecItemFailure?
     /// Whether what is found must not be returned, for want of a way to evaluate trust.
     let needsTrust: Bool
+    let context: (any _SecAuthenticationContext)?
 
     init(_ dictionary: NSDictionary) throws(SecItemFailure) {
         let parts = try ItemDictionary(dictionary)
@@ -51,6 +52,7 @@ struct CopyRequest {
         needsTrust = parts.match.needsTrust(for: parts.itemClass)
         returns = parts.returns
         wantsArray = parts.match.wantsArray
+        context = parts.use.context
         self.query = query
     }
 
@@ -63,6 +65,7 @@ struct CopyRequest {
 /// What `SecItemDelete` is asked.
 struct DeleteRequest {
     let query: ItemQuery
+    let context: (any _SecAuthenticationContext)?
 
     init(_ dictionary: NSDictionary) throws(SecItemFailure) {
         let parts = try ItemDictionary(dictionary)
@@ -70,6 +73,7 @@ struct DeleteRequest {
         let isMatchAllowed = parts.match.count == 0 || (parts.match.count == 1 && parts.match.limit == .all)
         guard isMatchAllowed, !parts.use.skipsConstrainedItems else { throw .parameter }
         query = try parts.query(try AttributeTerms(parts.attributes, of: parts.itemClass))
+        context = parts.use.context
     }
 }
 

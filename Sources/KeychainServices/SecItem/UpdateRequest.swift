@@ -5,6 +5,7 @@ import KeychainModel
 struct UpdateRequest {
     let query: ItemQuery
     let changes: ItemChanges
+    let context: (any _SecAuthenticationContext)?
 
     init(_ dictionary: NSDictionary, changes: NSDictionary) throws(SecItemFailure) {
         let parts = try ItemDictionary(dictionary)
@@ -12,6 +13,7 @@ struct UpdateRequest {
             throw .parameter
         }
         query = try parts.query(try AttributeTerms(parts.attributes, of: parts.itemClass))
+        context = parts.use.context
         self.changes = try Self.changes(changes, of: parts.itemClass)
         // What has constraints stays on the machine that can enforce them.
         if self.changes.accessControl?.flags != nil {

@@ -6,7 +6,7 @@ struct UseKeys {
     private var interaction: AuthenticationOptions.Interaction?
     private var isInteractionForbidden = false
     private var prompt: String?
-    private var context: (any _SecAuthenticationContext)?
+    private(set) var context: (any _SecAuthenticationContext)?
     private var hasCredentialReference = false
     private(set) var includesTombstones = false
 
@@ -56,6 +56,8 @@ struct UseKeys {
         }
         var prompt = prompt
         if prompt == nil, let reason = context?.localizedReason, !reason.isEmpty { prompt = reason }
-        return AuthenticationOptions(interaction: interaction, prompt: prompt)
+        return AuthenticationOptions(
+            interaction: interaction, prompt: prompt, context: context?._keychainState.identifier,
+            applicationPassword: context?._keychainState.applicationPassword)
     }
 }

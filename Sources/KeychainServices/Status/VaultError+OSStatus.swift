@@ -10,7 +10,7 @@ extension VaultError {
         case .accessDenied: errSecMissingEntitlement
         case .interactionNotAllowed: errSecInteractionNotAllowed
         case .classKeyAbsent: errSecNotAvailable
-        case .authenticationFailed: errSecAuthFailed
+        case .authenticationFailed, .enrolmentChanged: errSecAuthFailed
         case .userCanceled, .presence(.userCancel): errSecUserCanceled
         case .presence(.notInteractive), .passcodeDelayed: errSecInteractionNotAllowed
         case .presence, .wrongPasscode, .erasedAfterWrongPasscodes: errSecAuthFailed

@@ -13,6 +13,8 @@ enum ConformanceConstant {
             self = .number(Int64(status))
         } else if let flags = Self.flagNames[name].flatMap({ Self.accessControlFlags[$0] }) {
             self = .number(Int64(flags.rawValue))
+        } else if let constant = ConformanceAuthentication.constant(named: name) {
+            self = constant
         } else {
             return nil
         }

@@ -23,6 +23,7 @@ extension ConformanceRunner {
         case "device.setBiometry":
             guard let biometry = arguments.take("biometry") else { throw .malformed("a 'biometry'", nil) }
             keychain.biometry = try ConformanceWorld.biometry(biometry)
+        case "device.changeBiometry": keychain.changeBiometry()
         case "client.switch":
             guard let groups = arguments.take("accessGroups") else { throw .malformed("'accessGroups'", nil) }
             keychain.client.accessGroups = try ConformanceWorld.groups(groups)

@@ -82,6 +82,7 @@ struct ConformanceRunner {
     ) throws(ConformanceProblem) -> Outcome {
         if let outcome = try performItemOperation(operation, &arguments, values) { return outcome }
         if let outcome = try performReferenceOperation(operation, &arguments, values) { return outcome }
+        if let outcome = try performAuthenticationOperation(operation, &arguments, values) { return outcome }
         if let outcome = try performWorldOperation(operation, &arguments, in: world, values) { return outcome }
         throw .unknown("operation", operation)
     }

@@ -88,7 +88,7 @@ struct ConformanceValues {
         case ("array", .array(let elements)): return try array(elements)
         case ("dictionary", .object): return try dictionary(content)
         case ("accessControl", .object(let parts)): return try accessControl(parts)
-        case ("laContext", .object(let properties)): return try ConformanceContext(properties)
+        case ("laContext", .object(let properties)): return try ConformanceAuthentication.context(properties)
         case ("policy", .string(let name)): return try ConformanceReferences.policy(named: name)
         default:
             if tag.hasPrefix("kSec") || tag.hasPrefix("raw") { return try dictionary(.object(members)) }

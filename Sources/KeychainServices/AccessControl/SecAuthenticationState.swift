@@ -1,0 +1,67 @@
+import Access
+import Foundation
+import KeychainModel
+import Synchronization
+import VaultInterface
+
+/// The part of an authentication context that the keychain works with: its name, its application password,
+/// and the vaults that it was used with.
+///
+/// What a person has shown is not in here. The vault keeps it, under the name, so that a program cannot grant
+/// itself anything.
+public final class _SecAuthenticationState: Sendable {
+    private struct State {
+        var isInvalidated = false
+        var applicationPassword: SecretBytes?
+        var sessions: [VaultSession] = []
+    }
+
+    package let identifier = UUID()
+    private let state = Mutex(State())
+
+    /// A context that was granted nothing.
+    public init() {}
+
+    package var isInvalidated: Bool { state.withLock { $0.isInvalidated } }
+
+    package var applicationPassword: SecretBytes? {
+        get { state.withLock { $0.applicationPassword } }
+        set { state.withLock { $0.applicationPassword = newValue } }
+    }
+
+    /// Remembers where the context is used, so that it can be ended there.
+    ///
+    /// - Returns: False if the context was invalidated; the vault knows it then.
+    @discardableResult
+    package func use(in session: VaultSession) -> Bool {
+        let isUsable = remember(session)
+        if !isUsable { session.vault.endContext(identifier, as: session.client) }
+        return isUsable
+    }
+
+    private func remember(_ session: VaultSession) -> Bool {
+        state.withLock { state in
+            guard !state.isInvalidated else { return false }
+            let isKnown = state.sessions.contains {
+                $0.vault as AnyObject === session.vault as AnyObject && $0.client == session.client
+            }
+            if !isKnown { state.sessions.append(session) }
+            return true
+        }
+    }
+
+    /// Ends the context for good wherever it was used.
+    package func invalidate() {
+        let sessions = state.withLock { state in
+            state.isInvalidated = true
+            state.applicationPassword = nil
+            defer { state.sessions = [] }
+            return state.sessions
+        }
+        for session in sessions { session.vault.endContext(identifier, as: session.client) }
+    }
+
+    deinit {
+        invalidate()
+    }
+}

@@ -1,0 +1,73 @@
+import Access
+import Foundation
+import KeychainModel
+import Synchronization
+
+/// Somebody in front of the machine, who does what a test says.
+package final class PersonUnderTest: Authenticator {
+    private struct State {
+        var answer: AuthenticationOutcome?
+        var enrolment: Data? = Data("one finger".utf8)
+        var requests: [AuthenticationRequest] = []
+        var canceled: Set<UUID> = []
+        var isSlow = false
+    }
+
+    private let state = Mutex(State())
+    /// Signalled when somebody is asked.
+    package let asked = DispatchSemaphore(value: 0)
+    private let canceling = DispatchSemaphore(value: 0)
+
+    package init() {}
+
+    /// What the person was asked for so far.
+    package var requests: [AuthenticationRequest] { state.withLock { $0.requests } }
+
+    /// The outcome of every prompt; nil for success with just what was asked for.
+    package func willAnswer(_ answer: AuthenticationOutcome?) {
+        state.withLock { $0.answer = answer }
+    }
+
+    /// Lets prompts wait until they are taken away.
+    package func willNotAnswer() {
+        state.withLock { $0.isSlow = true }
+    }
+
+    /// Nil for nobody.
+    package var enrolment: Data? {
+        get { state.withLock { $0.enrolment } }
+        set { state.withLock { $0.enrolment = newValue } }
+    }
+
+    package func evaluate(
+        _ request: AuthenticationRequest, verifier: any PasscodeVerifier
+    ) -> AuthenticationOutcome {
+        let (answer, isSlow) = state.withLock { state in
+            state.requests.append(request)
+            return (state.answer, state.isSlow)
+        }
+        asked.signal()
+        if isSlow {
+            canceling.wait()
+            return .failed(.appCancel)
+        }
+        if let answer { return answer }
+        var proofs: PresenceProofs = []
+        for alternative in request.flags.presenceAlternatives {
+            proofs.insert(alternative.contains(.passcode) ? .passcode : alternative)
+        }
+        return .succeeded(proofs)
+    }
+
+    package func availability(verifier: any PasscodeVerifier) -> PresenceAvailability {
+        let enrolment = enrolment
+        return PresenceAvailability(
+            biometryKind: .fingerprint, biometryFailure: enrolment == nil ? .biometryNotEnrolled : nil,
+            biometryState: enrolment, isPasscodeSet: true, passcodeFailure: nil)
+    }
+
+    package func cancel(context: UUID) {
+        let isNew = state.withLock { $0.canceled.insert(context).inserted }
+        if isNew { canceling.signal() }
+    }
+}

@@ -1,0 +1,175 @@
+import Access
+import Foundation
+import KeychainModel
+import SecureMemory
+import Synchronization
+import TestSupport
+import Testing
+import Vault
+
+/// Items that need a person.
+@Suite struct AccessControlledItemTests {
+    static func vault(_ person: PersonUnderTest?) throws -> EmbeddedVault {
+        let vault = try memoryVault(person: person)
+        vault.passwordCost.withLock { $0 = Argon2id.Cost(memoryKiB: 8, passes: 1) }
+        return vault
+    }
+
+    static func item(_ account: String, _ flags: AccessControl.Flags, password: String? = nil) throws -> NewItem {
+        var item = NewItem.password("bank", account, "secret of \(account)")
+        item.accessControl = AccessControl(protection: .whenUnlocked, flags: flags)
+        item.authentication.applicationPassword = try password.map { try SecretBytes($0) }
+        return item
+    }
+
+    static func query(
+        _ account: String? = nil, _ interaction: AuthenticationOptions.Interaction = .allow, context: UUID? = nil,
+        password: String? = nil
+    ) throws -> ItemQuery {
+        var query = ItemQuery.password("bank", account, limit: nil)
+        query.authentication = AuthenticationOptions(
+            interaction: interaction, context: context, applicationPassword: try password.map { try SecretBytes($0) })
+        return query
+    }
+
+    @Test func whatCannotBeAskedForIsNotRead() throws {
+        let vault = try Self.vault(nil)
+        _ = try vault.add(Self.item("a", .userPresence), as: .app)
+        for includingValues in [true, false] {
+            let error = #expect(throws: VaultError.self) {
+                try vault.copy(Self.query("a"), includingValues: includingValues, as: .app)
+            }
+            guard case .interactionNotAllowed(let reason) = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(reason.contains("no way to ask"))
+        }
+        #expect(try vault.delete(Self.query("a"), as: .app) == 1)
+    }
+
+    @Test func asksOncePerKind() throws {
+        let person = PersonUnderTest()
+        let vault = try Self.vault(person)
+        for number in 0..<3 {
+            _ = try vault.add(Self.item("presence \(number)", .userPresence), as: .app)
+            _ = try vault.add(Self.item("finger \(number)", .biometryAny), as: .app)
+        }
+        _ = try vault.add(.password("bank", "plain", "plain"), as: .app)
+        #expect(person.requests.isEmpty)
+        #expect(try vault.copy(Self.query(), includingValues: true, as: .app).count == 7)
+        #expect(Set(person.requests.map(\.flags)) == [.userPresence, .biometryAny])
+        #expect(person.requests.count == 2)
+    }
+
+    @Test func saysWhatItLeavesOut() throws {
+        let vault = try Self.vault(PersonUnderTest())
+        let guarded = try vault.add(Self.item("a", .userPresence), as: .app)
+        _ = try vault.add(.password("bank", "plain", "plain"), as: .app)
+        var query = try Self.query(nil, .skip)
+        let withheld = Collected<WithheldItem>()
+        query.reportWithheld = { withheld.append($0) }
+        let found = try vault.copy(query, includingValues: false, as: .app)
+        #expect(found.map { $0.attributes[.account] } == [.string("plain")])
+        #expect(withheld.all == [WithheldItem(guarded)])
+    }
+
+    @Test func aContextIsAskedForOnce() throws {
+        let person = PersonUnderTest()
+        let vault = try Self.vault(person)
+        let context = UUID()
+        _ = try vault.add(Self.item("a", .userPresence), as: .app)
+        #expect(
+            try vault.authenticate(.userPresence, context: context, options: .init(prompt: "why"), as: .app)
+                == .passcode)
+        #expect(person.requests.map(\.prompt) == ["why"])
+        #expect(person.requests.map(\.context) == [context])
+        for interaction in [AuthenticationOptions.Interaction.allow, .fail] {
+            #expect(
+                try vault.copy(Self.query("a", interaction, context: context), includingValues: true, as: .app).count
+                    == 1)
+        }
+        #expect(try vault.authenticate(.userPresence, context: context, options: .init(), as: .app) == .passcode)
+        #expect(person.requests.count == 1)
+
+        // What was shown is not what this item asks for.
+        _ = try vault.add(Self.item("b", .biometryAny), as: .app)
+        #expect(throws: VaultError.self) {
+            try vault.copy(Self.query("b", .fail, context: context), includingValues: true, as: .app)
+        }
+        // Another program cannot use the context by its name.
+        let other = Client(identifier: "other", accessGroups: Client.app.accessGroups)
+        #expect(throws: VaultError.self) {
+            try vault.copy(Self.query("a", .fail, context: context), includingValues: true, as: other)
+        }
+        // Neither can anybody after a lock.
+        vault.enter(.locked)
+        vault.enter(.unlocked)
+        #expect(throws: VaultError.self) {
+            try vault.copy(Self.query("a", .fail, context: context), includingValues: true, as: .app)
+        }
+    }
+
+    @Test func readingGrantsToTheContext() throws {
+        let person = PersonUnderTest()
+        let vault = try Self.vault(person)
+        let context = UUID()
+        _ = try vault.add(Self.item("a", .userPresence), as: .app)
+        for _ in 0..<3 { _ = try vault.copy(Self.query("a", context: context), includingValues: true, as: .app) }
+        #expect(person.requests.count == 1)
+        for _ in 0..<2 { _ = try vault.copy(Self.query("a"), includingValues: true, as: .app) }
+        #expect(person.requests.count == 3)
+    }
+
+    @Test func anEndedContextIsRefused() throws {
+        let vault = try Self.vault(PersonUnderTest())
+        let context = UUID()
+        _ = try vault.add(.password("bank", "plain", "plain"), as: .app)
+        _ = try vault.authenticate(.userPresence, context: context, options: .init(), as: .app)
+        vault.endContext(context, as: .app)
+        let refusal = VaultError.presence(.invalidContext)
+        #expect(throws: refusal) {
+            try vault.copy(Self.query(context: context), includingValues: false, as: .app)
+        }
+        #expect(throws: refusal) { try vault.delete(Self.query(context: context), as: .app) }
+        #expect(throws: refusal) {
+            try vault.authenticate(.userPresence, context: context, options: .init(), as: .app)
+        }
+    }
+
+    @Test func endingAContextTakesThePromptAway() async throws {
+        let person = PersonUnderTest()
+        person.willNotAnswer()
+        let vault = try Self.vault(person)
+        let context = UUID()
+        _ = try vault.add(Self.item("a", .userPresence), as: .app)
+        async let outcome: Result<Int, VaultError> = Task.detached {
+            do throws(VaultError) {
+                let query = ItemQuery(
+                    itemClass: .genericPassword, authentication: AuthenticationOptions(context: context))
+                return .success(try vault.copy(query, includingValues: true, as: .app).count)
+            } catch {
+                return .failure(error)
+            }
+        }.value
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                person.asked.wait()
+                vault.endContext(context, as: .app)
+                continuation.resume()
+            }
+        }
+        #expect(await outcome == .failure(.presence(.appCancel)))
+    }
+
+    @Test func aPromptThatBringsNothingEnds() throws {
+        let person = PersonUnderTest()
+        person.willAnswer(.succeeded([]))
+        let vault = try Self.vault(person)
+        _ = try vault.add(Self.item("a", .userPresence), as: .app)
+        #expect(throws: VaultError.authenticationFailed) {
+            try vault.copy(Self.query("a"), includingValues: true, as: .app)
+        }
+        #expect(person.requests.count == 1)
+    }
+}
