@@ -114,13 +114,15 @@ let package = Package(
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [
-                "Access", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault", "VaultService", arguments,
+                "Access", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault", "VaultService",
+                arguments,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "keychaind",
             dependencies: [
-                "Access", "Audit", "PrivateFiles", "Vault", "VaultInterface", "VaultService", arguments, lifecycle, logging,
+                "Access", "Audit", "PrivateFiles", "Vault", "VaultInterface", "VaultService", arguments, lifecycle,
+                logging,
                 metrics,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
