@@ -17,6 +17,9 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -29,6 +32,7 @@ let package = Package(
         .library(name: "Keychain", targets: ["Keychain"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "keychain", targets: ["KeychainCommand"]),
+        .executable(name: "keychaind", targets: ["keychaind"]),
         .executable(name: "keychain-conformance", targets: ["ConformanceCommand"]),
     ],
     dependencies: [
@@ -36,6 +40,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-asn1.git", from: "1.3.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.5.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
+        // The daemon's alone.
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
     ],
     targets: [
         // What everything stands on.
@@ -65,10 +73,23 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
+        .target(name: "SystemLibraries", swiftSettings: strict),
+        .target(name: "DBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
+        .target(
+            name: "Presence",
+            dependencies: ["Access", "DBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
+            swiftSettings: strict),
+        .target(name: "LockSignals", dependencies: ["DBus"], swiftSettings: strict),
+        .target(
+            name: "VaultService", dependencies: ["Access", "KeychainModel", "VaultInterface"], swiftSettings: strict),
+
         // Apple's names. They link the engine and do not import it (see VaultEngine).
         .target(
             name: "KeychainServices",
-            dependencies: ["Access", "Certificates", "KeychainModel", "Vault", "VaultInterface", crypto],
+            dependencies: [
+                "Access", "Certificates", "KeychainModel", "Vault", "VaultInterface", "VaultService", crypto,
+            ],
             swiftSettings: strict),
         .target(name: "Security", dependencies: ["KeychainServices"], swiftSettings: strict),
         .target(
@@ -92,7 +113,18 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "KeychainCommand",
-            dependencies: ["Access", "KeychainModel", "KeychainServices", "SecureMemory", "Vault", arguments],
+            dependencies: [
+                "Access", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault", "VaultService", arguments,
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "keychaind",
+            dependencies: [
+                "Access", "Audit", "PrivateFiles", "Vault", "VaultInterface", "VaultService", arguments, lifecycle, logging,
+                metrics,
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            path: "Sources/KeychainDaemon",
             swiftSettings: strict),
         .executableTarget(
             name: "ConformanceCommand",
@@ -137,6 +169,12 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "VaultServiceTests",
+            dependencies: [
+                "Access", "KeychainModel", "TestSupport", "Vault", "VaultInterface", "VaultService", "keychaind",
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "CommandTests", dependencies: ["KeychainCommand"], exclude: ["Transcripts"], swiftSettings: strict),
         .testTarget(
             name: "VaultTests",
@@ -145,6 +183,16 @@ let package = Package(
                 "SecureMemory", "TestSupport", "Vault", crypto, sqlite,
             ],
             exclude: ["Fixtures"],
+            swiftSettings: strict),
+        // The program that tests of prompts run at a terminal of its own.
+        .executableTarget(
+            name: "PresenceWorker", dependencies: ["Access", "KeychainModel", "Presence"],
+            path: "Tests/PresenceWorker", swiftSettings: strict),
+        .testTarget(
+            name: "PresenceTests",
+            dependencies: [
+                "Access", "DBus", "KeychainModel", "LockSignals", "Presence", "PresenceWorker", "SystemLibraries",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "KeychainTestingTests",

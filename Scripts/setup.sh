@@ -39,6 +39,14 @@ if [[ ${1-} == --tests ]]; then
     command -v sqlite3 >/dev/null || missing+=(sqlite3)
     command -v python3 >/dev/null || missing+=(python3)
     python3 -c 'import cryptography' 2>/dev/null || missing+=(python3-cryptography)
+    # A bus, a fingerprint reader, a session keeper, a prompt and PAM, which tests start for themselves.
+    [[ -x /usr/bin/dbus-daemon ]] || missing+=(dbus)
+    [[ -x /usr/libexec/fprintd ]] || missing+=(fprintd libfprint-2-2)
+    /usr/bin/python3 -c 'import dbusmock' 2>/dev/null || missing+=(python3-dbusmock)
+    [[ -x /usr/bin/pinentry-tty ]] || missing+=(pinentry-tty)
+    compgen -G '/usr/lib/*/libsystemd.so.0' >/dev/null || missing+=(libsystemd0)
+    compgen -G '/usr/lib/*/security/pam_exec.so' >/dev/null || compgen -G '/lib/*/security/pam_exec.so' >/dev/null ||
+        missing+=(libpam0g libpam-modules)
     has_argon2id || missing+=(python3-argon2)
 fi
 

@@ -18,6 +18,10 @@ package enum AccessDenied: Error, Equatable, CustomStringConvertible {
     case groupNotHeld(group: String, client: String)
     /// The group of hardware tokens cannot be written.
     case tokenGroupIsReadOnly
+    /// The client may use its groups, and not do this.
+    case rightNotHeld(right: String, client: String)
+    /// Whoever asks could not be told from others, or is no caller of this vault.
+    case unknownCaller(reason: String)
 
     package var description: String {
         switch self {
@@ -27,6 +31,10 @@ package enum AccessDenied: Error, Equatable, CustomStringConvertible {
             "\(client) does not hold the access group '\(group)'"
         case .tokenGroupIsReadOnly:
             "items in \(Client.tokenGroup) live on a token and cannot be changed"
+        case .rightNotHeld(let right, let client):
+            "\(client) does not hold the right '\(right)'; grant it in the entitlements file"
+        case .unknownCaller(let reason):
+            reason
         }
     }
 }

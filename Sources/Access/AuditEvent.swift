@@ -51,6 +51,8 @@ package enum AuditFailure: String, Sendable, CaseIterable {
     case noAccessGroups = "no-access-groups"
     case groupNotHeld = "group-not-held"
     case tokenGroup = "token-group"
+    case rightNotHeld = "right-not-held"
+    case unknownCaller = "unknown-caller"
     case notFound = "not-found"
     case duplicate
     /// Locked, or nobody may be asked.
@@ -73,6 +75,8 @@ package enum AuditFailure: String, Sendable, CaseIterable {
             case .noAccessGroups: .noAccessGroups
             case .groupNotHeld: .groupNotHeld
             case .tokenGroupIsReadOnly: .tokenGroup
+            case .rightNotHeld: .rightNotHeld
+            case .unknownCaller: .unknownCaller
             }
     }
 }

@@ -105,8 +105,12 @@ package protocol Authenticator: Sendable {
 
     /// Takes away the prompt that is shown on behalf of `context`, if there is one.
     func cancel(context: UUID)
+
+    /// Takes note that the passcode was given elsewhere, as at an unlocking: a fingerprint counts again.
+    func passcodeWasGiven()
 }
 
 extension Authenticator {
     package func cancel(context: UUID) {}
+    package func passcodeWasGiven() {}
 }

@@ -40,4 +40,20 @@ package protocol PasscodePrompt: Sendable {
     var isAvailable: Bool { get }
     /// Asks once and waits for the answer until `deadline`.
     func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer
+    /// The same, and takes the question away, answering ``PasscodeAnswer/canceled``, when it is taken back.
+    func ask(
+        _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
+    ) -> PasscodeAnswer
+    /// Shows a person something there is no answer to, such as that a finger is waited for.
+    func show(_ message: String)
+}
+
+extension PasscodePrompt {
+    package func ask(
+        _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
+    ) -> PasscodeAnswer {
+        cancellation.isCanceled ? .canceled : ask(question, until: deadline)
+    }
+
+    package func show(_ message: String) {}
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Vault
+import VaultService
 
 /// The program: `keychain`, or Apple's `security` when it is called by that name.
 @main
@@ -10,7 +11,7 @@ enum Program {
     /// - Returns: The exit status.
     static func run(_ arguments: [String]) -> Int32 {
         prepareProcess()
-        ProcessVault.use(EmbeddedVault.self)
+        ProcessVault.use(EmbeddedVault.self, orDaemonThrough: RemoteVault.self)
         defer { ProcessVault.close() }
         guard hasValidArguments() else {
             return Failure.usage("an argument is not UTF-8: names are text; give other bytes through --stdin --raw")

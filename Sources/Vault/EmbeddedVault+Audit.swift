@@ -63,30 +63,6 @@ extension EmbeddedVault {
         return found
     }
 
-    /// Runs what is no operation on items, such as unlocking, and records how it ended.
-    ///
-    /// - Parameters:
-    ///   - done: What comes of it.
-    ///   - failed: What has happened when nothing came of it; the same, with the reason, if not said.
-    func recording<Result>(
-        _ done: AuditEvent.Kind, failed: AuditEvent.Kind? = nil, by client: Client,
-        _ operation: () throws(VaultError) -> Result
-    ) throws(VaultError) -> Result {
-        let result: Result
-        do {
-            result = try operation()
-        } catch {
-            // The gate has recorded its own refusals.
-            if case .accessDenied = error {
-            } else {
-                gate.record(failed ?? done, by: client, failure: AuditFailure(error))
-            }
-            throw error
-        }
-        gate.record(done, by: client)
-        return result
-    }
-
     /// Runs an authorised operation and records how it ended.
     ///
     /// - Parameters:

@@ -6,16 +6,36 @@ import Synchronization
 /// The vault this process uses when nobody says otherwise, and who this process claims to be.
 ///
 /// Embedded in the caller's process, identity is declared and not proven: an API call, else the
-/// environment, else the executable's name.
+/// environment, else the executable's name. A daemon knows better, and grants no more than it knows.
 package enum ProcessVault {
     private struct State {
-        var vault: (any VaultEngine)?
+        var vault: OpenVault?
         var client: Client?
         var engine: (any VaultEngine.Type)?
+        var connector: (any VaultConnection.Type)?
         var replacement: (any VaultSessionProvider)?
         /// Vaults that were closed. Letting go of their connections would take longer than the end of the
         /// process, which does it anyway.
-        var closed: [any VaultEngine] = []
+        var closed: [OpenVault] = []
+    }
+
+    private enum OpenVault {
+        case embedded(any VaultEngine)
+        case remote(any VaultConnection)
+
+        var vault: any Vault {
+            switch self {
+            case .embedded(let engine): engine
+            case .remote(let connection): connection
+            }
+        }
+
+        func close() {
+            switch self {
+            case .embedded(let engine): engine.close()
+            case .remote(let connection): connection.close()
+            }
+        }
     }
 
     private static let state = Mutex(State())
@@ -24,23 +44,52 @@ package enum ProcessVault {
     package static func session() throws(VaultError) -> VaultSession {
         try state.withLock { state throws(VaultError) in
             if let replacement = state.replacement { return replacement.session }
-            let vault: any VaultEngine
-            if let open = state.vault {
-                vault = open
-            } else {
-                let engine = if let named = state.engine { named } else { try linkedEngine() }
-                vault = try engine.openVault(at: defaultPath())
-                state.vault = vault
-            }
-            let client = state.client ?? environmentClient()
+            let open = if let open = state.vault { open } else { try openVault(&state) }
+            state.vault = open
+            let client = state.client ?? undeclaredClient(of: open)
             state.client = client
-            return VaultSession(vault: vault, client: client)
+            return VaultSession(vault: open.vault, client: client)
         }
     }
 
-    /// Names the engine, for a program that imports it: finding it takes longer than opening a vault.
-    package static func use(_ engine: any VaultEngine.Type) {
-        state.withLock { $0.engine = engine }
+    /// The daemon's vault or the folder's, as ``VaultPlace`` says.
+    private static func openVault(_ state: inout State) throws(VaultError) -> OpenVault {
+        let place = try VaultPlace(environment: environment)
+        if place.mode != .embedded {
+            for path in place.presentSockets {
+                let connector = if let named = state.connector { named } else { try linkedConnector() }
+                if let connection = try connector.connect(toSocket: path) { return .remote(connection) }
+            }
+            guard place.mode == .auto else {
+                throw .unusableVault(
+                    reason: "no daemon listens at \(place.sockets.joined(separator: " or ")); start keychaind, "
+                        + "or set KEYCHAIN_MODE=embedded to do without")
+            }
+        }
+        let engine = if let named = state.engine { named } else { try linkedEngine() }
+        return .embedded(try engine.openVault(at: defaultPath()))
+    }
+
+    /// Who this process is when it does not say so: with a daemon, who that says it is.
+    private static func undeclaredClient(of vault: OpenVault) -> Client {
+        guard case .remote(let connection) = vault, environmentGroups().isEmpty else { return environmentClient() }
+        return connection.granted
+    }
+
+    /// Names the engine and the daemon's client, for a program that imports them: finding them takes longer
+    /// than opening a vault.
+    package static func use(_ engine: any VaultEngine.Type, orDaemonThrough connector: any VaultConnection.Type) {
+        state.withLock {
+            $0.engine = engine
+            $0.connector = connector
+        }
+    }
+
+    private static func linkedConnector() throws(VaultError) -> any VaultConnection.Type {
+        guard let connector = NSClassFromString("VaultService.RemoteVault") as? any VaultConnection.Type else {
+            throw .unusableVault(reason: "this program was linked without the daemon's client; link it anew")
+        }
+        return connector
     }
 
     private static func linkedEngine() throws(VaultError) -> any VaultEngine.Type {
@@ -92,8 +141,10 @@ package enum ProcessVault {
             .split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
-    /// Whether there is anything of a vault in the process's folder.
+    /// Whether a daemon serves the process's vault, or there is anything of one in its folder.
     package static func exists() throws(VaultError) -> Bool {
+        let place = try VaultPlace(environment: environment)
+        if place.mode == .daemon || place.mode == .auto && !place.presentSockets.isEmpty { return true }
         let path = try defaultPath()
         // Whatever else is wrong with the folder, opening says so.
         return ["keybag", "items.db", "device-secret"].contains {

@@ -93,3 +93,36 @@ import Vault
         }
     }
 }
+
+/// What a vault tells its log about its lock.
+@Suite struct LockAuditTests {
+    @Test func passcodeAndLockAreRecorded() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path(of: "vault")
+        let vault = try EmbeddedVault.open(at: path, audit: AuditLog())
+        let first = try SecretBytes("first passcode")
+        let second = try SecretBytes("second passcode")
+        try vault.setPasscode(first, options: .cheapest, as: .owner)
+        #expect(throws: VaultError.self) { try vault.setPasscode(first, options: .cheapest, as: .app) }
+        #expect(throws: VaultError.passcodeIsSet) { try vault.setPasscode(first, options: .cheapest, as: .owner) }
+        try vault.changePasscode(from: first, to: second, options: .cheapest, as: .owner)
+        try vault.lock(after: .zero, as: .app)
+        #expect(throws: VaultError.self) { try vault.unlock(with: first, as: .app) }
+        try vault.unlock(with: second, as: .app)
+        try vault.removePasscode(second, as: .owner)
+        let told = try vault.auditRecords(AuditQuery(), as: .owner).map { record in
+            "\(record.event) \(record.client ?? "-") \(record.failure ?? "-")"
+        }
+        #expect(
+            told == [
+                "began - -", "passcode-set owner -", "refused app group-not-held", "passcode-set owner invalid",
+                "passcode-changed owner -",
+                "locked app -", "unlock-failed app wrong-passcode", "unlocked app -", "passcode-removed owner -",
+                "inspected owner -",
+            ])
+        // Setting and removing a passcode leaves the log's key as it was.
+        #expect(try vault.verifyAudit(as: .owner) == AuditReport(records: 11))
+        let log = try #require(FolderContents(of: path)["audit.log"])
+        for passcode in ["first passcode", "second passcode"] { #expect(log.range(of: Data(passcode.utf8)) == nil) }
+    }
+}

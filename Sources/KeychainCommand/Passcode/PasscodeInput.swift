@@ -1,7 +1,9 @@
+import Access
 import ArgumentParser
 import Foundation
 import KeychainModel
 import KeychainServices
+import Presence
 import SecureMemory
 import Vault
 
@@ -34,7 +36,16 @@ struct PasscodeInput: ParsableArguments {
     var isAvailable: Bool { descriptor != nil || Terminal() != nil }
 
     static func read(_ descriptor: Int32) throws(Failure) -> SecretBytes {
-        try only([SecretInput.readAll(descriptor, keepingNewline: false)])
+        let question = PasscodeQuestion(purpose: .unlock, reason: "")
+        return switch DescriptorPrompt(descriptor).ask(question, until: .now + .seconds(120)) {
+        case .passcode(let passcode): passcode
+        case .unavailable(let remedy): throw Failure(status: errSecIO, exitCode: ExitStatus.other, remedy)
+        case .canceled, .timedOut:
+            throw Failure(
+                status: errSecInteractionNotAllowed,
+                "nothing was written to descriptor \(descriptor) for two minutes: write the passcode and a newline to it"
+            )
+        }
     }
 
     static func only(_ answers: [Data]) throws(Failure) -> SecretBytes {

@@ -3,26 +3,36 @@ import Synchronization
 
 /// The signal that came while ``GuardedSignals`` watched; zero for none.
 private let receivedSignal = Atomic<Int32>(0)
+/// Where the handler says that one came; -1 while nobody watches.
+private let signalWriter = Atomic<Int32>(-1)
 
 /// At file scope because C calls it on whatever thread the signal picks.
 private func noteSignal(_ number: Int32) {
+    let before = errno
     receivedSignal.store(number, ordering: .relaxed)
+    var byte: UInt8 = 0
+    _ = write(signalWriter.load(ordering: .relaxed), &byte, 1)
+    errno = before
 }
 
 /// Holds back the signals that end or suspend a program at a prompt, so that the terminal's echo can be
-/// put back first.
+/// put back first. At most one at a time: see ``Terminal``.
 struct GuardedSignals: ~Copyable {
     private static let watched = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
-    private var previousMask = sigset_t()
+    /// Readable when a signal came.
+    let descriptor: Int32
+    private let writer: Int32
     private var previousActions: [(number: Int32, action: sigaction)] = []
 
-    init() {
-        var mask = sigset_t()
-        sigemptyset(&mask)
+    /// Nil when the system has no descriptor left.
+    init?() {
+        var ends: [Int32] = [-1, -1]
+        let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        guard socketpair(AF_UNIX, Int32(kind), 0, &ends) == 0 else { return nil }
+        (descriptor, writer) = (ends[0], ends[1])
         receivedSignal.store(0, ordering: .relaxed)
-        for number in Self.watched { sigaddset(&mask, number) }
-        pthread_sigmask(SIG_BLOCK, &mask, &previousMask)
+        signalWriter.store(writer, ordering: .relaxed)
         for number in Self.watched {
             var previous = sigaction()
             sigaction(number, nil, &previous)
@@ -39,47 +49,32 @@ struct GuardedSignals: ~Copyable {
         unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// - Returns: False when a signal came first.
-    borrowing func waitForInput(_ descriptor: Int32) -> Bool {
-        var mask = previousMask
-        for number in Self.watched { sigdelset(&mask, number) }
-        while true {
-            var waiting = fd_set()
-            let fits = withUnsafeMutableBytes(of: &waiting) { bits in
-                guard Int(descriptor) / 8 < bits.count else { return false }
-                // Words are little-endian here, so that bit n of the set is bit n % 8 of byte n / 8.
-                bits[Int(descriptor) / 8] |= 1 << UInt8(descriptor % 8)
-                return true
-            }
-            // `read` blocks just as well; only a signal would then wait for the end of the line.
-            guard fits else { return true }
-            if pselect(descriptor + 1, &waiting, nil, nil, nil, &mask) >= 0 { return true }
-            if receivedSignal.load(ordering: .relaxed) != 0 { return false }
-            if errno != EINTR { return true }
-        }
-    }
-
     /// Lets the signal that came take its usual course, and watches on if the process is still there.
     borrowing func deliver() {
+        var bytes: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0]
+        while read(descriptor, &bytes, bytes.count) > 0 {}
         let number = receivedSignal.exchange(0, ordering: .relaxed)
         guard var previous = previousActions.first(where: { $0.number == number })?.action else { return }
         var watching = sigaction()
         sigaction(number, &previous, &watching)
-        var mask = sigset_t()
+        // On this thread, so that it has happened when this returns. Threads of libraries block signals.
+        var (mask, previousMask) = (sigset_t(), sigset_t())
         sigemptyset(&mask)
         sigaddset(&mask, number)
-        kill(getpid(), number)
-        pthread_sigmask(SIG_UNBLOCK, &mask, nil)
-        pthread_sigmask(SIG_BLOCK, &mask, nil)
+        pthread_sigmask(SIG_UNBLOCK, &mask, &previousMask)
+        raise(number)
+        pthread_sigmask(SIG_SETMASK, &previousMask, nil)
         sigaction(number, &watching, nil)
     }
 
-    borrowing func release() {
+    deinit {
         for (number, action) in previousActions {
             var action = action
             sigaction(number, &action, nil)
         }
-        var mask = previousMask
-        pthread_sigmask(SIG_SETMASK, &mask, nil)
+        // A handler that runs still must not write to whatever is opened next.
+        signalWriter.store(-1, ordering: .relaxed)
+        close(writer)
+        close(descriptor)
     }
 }

@@ -1,0 +1,227 @@
+import Glibc
+import SystemLibraries
+
+/// Where a bus is.
+package enum BusAddress: Sendable, Equatable {
+    /// The system's bus; `$DBUS_SYSTEM_BUS_ADDRESS` can name another, as for every program.
+    case system
+    /// The system's bus at its fixed place, whatever the environment says.
+    case systemSocket
+    /// A bus at an address in D-Bus's notation, such as `unix:path=/run/bus`.
+    case at(String)
+}
+
+/// A connection to a message bus, for one thread.
+///
+/// Nothing waits longer than it is told to. Calls block for at most their timeout.
+package final class BusConnection {
+    private let library: SDBus
+    private let bus: UnsafeMutableRawPointer
+
+    /// - Parameter patience: How long the bus may take to answer.
+    /// - Throws: ``BusError/libraryMissing(_:)`` without libsystemd, ``BusError/noBus(reason:)`` without a bus.
+    package init(_ address: BusAddress, patience: Duration = .seconds(5)) throws(BusError) {
+        switch SDBus.loaded {
+        case .success(let library): self.library = library
+        case .failure(let error): throw .libraryMissing(error)
+        }
+        bus = try Self.open(address, library)
+        _ = library.setCallTimeout(bus, Self.microseconds(.seconds(5)))
+        try greet(until: .now + patience)
+    }
+
+    /// Lets the bus say who this is, before the library would wait for it without our deadline.
+    private func greet(until deadline: ContinuousClock.Instant) throws(BusError) {
+        while library.isReady(bus) == 0 {
+            var received: UnsafeMutableRawPointer?
+            let result = library.process(bus, &received)
+            if let received { _ = library.unref(received) }
+            guard result >= 0 else { throw .code(result, "connect") }
+            if result > 0 { continue }
+            guard try wait(until: deadline, -1) else { throw .noBus(reason: "it does not answer") }
+        }
+    }
+
+    deinit {
+        _ = library.closeUnref(bus)
+    }
+
+    private static func open(_ address: BusAddress, _ library: SDBus) throws(BusError) -> UnsafeMutableRawPointer {
+        let text: String
+        switch address {
+        case .system:
+            var opened: UnsafeMutableRawPointer?
+            let result = library.openSystem(&opened)
+            guard result >= 0, let opened else { throw .code(result, "connect") }
+            return opened
+        // The address that the D-Bus specification gives the system's bus.
+        case .systemSocket: text = "unix:path=/run/dbus/system_bus_socket"
+        case .at(let address): text = address
+        }
+        var made: UnsafeMutableRawPointer?
+        let result = library.new(&made)
+        guard result >= 0, let made else { throw .code(result, "connect") }
+        for step in [
+            text.withCString { library.setAddress(made, $0) }, library.setBusClient(made, 1), library.start(made),
+        ] where step < 0 {
+            _ = library.closeUnref(made)
+            throw .code(step, "connect")
+        }
+        return made
+    }
+
+    /// Calls a method and waits for its answer.
+    ///
+    /// - Returns: The values of the answer. Descriptors among them are closed already: see
+    ///   ``callForDescriptor(_:_:_:_:timeout:)``.
+    @discardableResult
+    package func call(
+        _ target: BusTarget, _ member: String, _ arguments: [BusArgument] = [], timeout: Duration = .seconds(5)
+    ) throws(BusError) -> [BusValue] {
+        let reply = try send(target, member, arguments, timeout)
+        defer { _ = library.unref(reply) }
+        guard let values = library.readValues(reply) else { throw .unexpectedAnswer(member: member) }
+        return values
+    }
+
+    /// Calls a method that answers with a file descriptor, which the caller closes.
+    package func callForDescriptor(
+        _ target: BusTarget, _ member: String, _ arguments: [BusArgument], timeout: Duration = .seconds(5)
+    ) throws(BusError) -> Int32 {
+        let reply = try send(target, member, arguments, timeout)
+        defer { _ = library.unref(reply) }
+        guard case .descriptor(let descriptor)? = library.readValues(reply)?.first else {
+            throw .unexpectedAnswer(member: member)
+        }
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { throw .system(operation: member, errno: errno) }
+        return copy
+    }
+
+    private func send(
+        _ target: BusTarget, _ member: String, _ arguments: [BusArgument], _ timeout: Duration
+    ) throws(BusError) -> UnsafeMutableRawPointer {
+        var made: UnsafeMutableRawPointer?
+        let result = library.newMethodCall(bus, &made, target.service, target.path, target.interface, member)
+        guard result >= 0, let message = made else { throw .code(result, member) }
+        defer { _ = library.unref(message) }
+        for argument in arguments {
+            let result = library.append(argument, to: message)
+            guard result >= 0 else { throw .code(result, member) }
+        }
+        var error = SDBusError()
+        defer { library.freeError(&error) }
+        var reply: UnsafeMutableRawPointer?
+        let answered = library.call(bus, message, Self.microseconds(timeout), &error, &reply)
+        guard answered >= 0, let reply else { throw failure(answered, error, target, member) }
+        return reply
+    }
+
+    private func failure(_ code: Int32, _ error: SDBusError, _ target: BusTarget, _ member: String) -> BusError {
+        guard let name = error.name.map({ String(cString: $0) }) else { return .code(code, member) }
+        switch name {
+        case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner":
+            return .noService(target.service)
+        case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Timeout",
+            "org.freedesktop.DBus.Error.TimedOut":
+            return .timedOut(member: member)
+        case "org.freedesktop.DBus.Error.Disconnected":
+            return .noBus(reason: "it went away")
+        default:
+            // Errors of starting a service: there is none to speak to.
+            if name.hasPrefix("org.freedesktop.DBus.Error.Spawn.") { return .noService(target.service) }
+            return .refused(name: name, message: error.message.map { String(cString: $0) } ?? "")
+        }
+    }
+
+    /// Asks for the signals that `rule` describes, in D-Bus's notation.
+    package func listen(_ rule: String) throws(BusError) {
+        let result = library.addMatch(bus, nil, rule, passOn, nil)
+        guard result >= 0 else { throw .code(result, "AddMatch") }
+    }
+
+    /// The next signal that was listened for.
+    ///
+    /// - Parameters:
+    ///   - deadline: Until when to wait; nil for ever.
+    ///   - interruption: A descriptor that ends the waiting when it becomes readable.
+    /// - Returns: Nil when the deadline passed or the waiting was interrupted.
+    package func nextSignal(
+        until deadline: ContinuousClock.Instant?, interruption: Int32 = -1
+    ) throws(BusError) -> BusSignal? {
+        while true {
+            var received: UnsafeMutableRawPointer?
+            let result = library.process(bus, &received)
+            guard result >= 0 else { throw .code(result, "receive") }
+            if let received {
+                defer { _ = library.unref(received) }
+                if let signal = signal(received) { return signal }
+                continue
+            }
+            if result > 0 { continue }
+            guard try wait(until: deadline, interruption) else { return nil }
+        }
+    }
+
+    private func signal(_ message: UnsafeMutableRawPointer) -> BusSignal? {
+        guard let path = library.path(message), let interface = library.interface(message),
+            let member = library.member(message).map({ String(cString: $0) }),
+            // The bus tells every connection its own name, asked or not.
+            member != "NameAcquired", member != "NameLost", let values = library.readValues(message)
+        else { return nil }
+        return BusSignal(
+            path: String(cString: path), interface: String(cString: interface), member: member,
+            values: values)
+    }
+
+    /// - Returns: False when there is nothing more to wait for.
+    private func wait(until deadline: ContinuousClock.Instant?, _ interruption: Int32) throws(BusError) -> Bool {
+        let events = library.events(bus)
+        guard events >= 0 else { throw .code(events, "receive") }
+        var entries = [
+            pollfd(fd: library.descriptor(bus), events: Int16(truncatingIfNeeded: events), revents: 0),
+            pollfd(fd: interruption, events: Int16(POLLIN), revents: 0),
+        ]
+        // The library's own timeouts are those of asynchronous calls, which are not made here.
+        let ready = poll(&entries, 2, deadline.map { Self.milliseconds(until: $0) } ?? -1)
+        guard ready >= 0 || errno == EINTR else { throw .system(operation: "poll", errno: errno) }
+        if entries[1].revents != 0 { return false }
+        if let deadline, ContinuousClock.now >= deadline { return false }
+        return true
+    }
+
+    private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
+        let left = ContinuousClock.now.duration(to: deadline) / .milliseconds(1)
+        return Int32(clamping: Int64(max(0, min(left.rounded(.up), 86_400_000))))
+    }
+
+    private static func microseconds(_ duration: Duration) -> UInt64 {
+        // Zero would stand for the library's default.
+        UInt64(max(1, min(duration / .microseconds(1), 86_400_000_000)))
+    }
+}
+
+/// Leaves the message to whoever asks for the next one.
+private func passOn(
+    _ message: UnsafeMutableRawPointer?, _ data: UnsafeMutableRawPointer?, _ error: UnsafeMutableRawPointer?
+) -> Int32 { 0 }
+
+/// An interface of an object of a service.
+package struct BusTarget: Sendable, Equatable {
+    package var service: String
+    package var path: String
+    package var interface: String
+
+    package init(service: String, path: String, interface: String) {
+        self.service = service
+        self.path = path
+        self.interface = interface
+    }
+}
+
+package struct BusSignal: Sendable, Equatable {
+    package var path: String
+    package var interface: String
+    package var member: String
+    package var values: [BusValue]
+}

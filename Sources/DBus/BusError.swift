@@ -1,0 +1,39 @@
+import Glibc
+import SystemLibraries
+
+/// Why something could not be done over D-Bus.
+package enum BusError: Error, Equatable, CustomStringConvertible {
+    case libraryMissing(SystemLibraryError)
+    /// There is no bus, or it went away.
+    case noBus(reason: String)
+    /// The service is not there and could not be started.
+    case noService(String)
+    /// The service answered with an error of this name.
+    case refused(name: String, message: String)
+    case timedOut(member: String)
+    /// An answer that is not what its interface says.
+    case unexpectedAnswer(member: String)
+    case system(operation: String, errno: Int32)
+
+    package var description: String {
+        switch self {
+        case .libraryMissing(let error): error.description
+        case .noBus(let reason): "the D-Bus system bus cannot be reached (\(reason)); start dbus"
+        case .noService(let name): "there is no \(name) on the D-Bus system bus; install and start it"
+        case .refused(let name, let message): message.isEmpty ? name : "\(message) (\(name))"
+        case .timedOut(let member): "no answer to \(member) over D-Bus in time; try again"
+        case .unexpectedAnswer(let member): "the answer to \(member) over D-Bus makes no sense"
+        case .system(let operation, let errno): "\(operation): \(String(cString: strerror(errno)))"
+        }
+    }
+
+    /// The error for what an sd-bus function returned.
+    static func code(_ result: Int32, _ operation: String) -> BusError {
+        switch -result {
+        case ENOENT, ECONNREFUSED, ECONNRESET, ENOTCONN, EPIPE, EHOSTDOWN, ENOMEDIUM:
+            .noBus(reason: String(cString: strerror(-result)))
+        case ETIMEDOUT: .timedOut(member: operation)
+        default: .system(operation: operation, errno: -result)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+/// A value in a D-Bus message.
+package enum BusValue: Sendable, Equatable {
+    case byte(UInt8)
+    case boolean(Bool)
+    case integer(Int64)
+    case unsigned(UInt64)
+    case double(Double)
+    /// A string, an object's path or a signature.
+    case string(String)
+    /// A file descriptor, which belongs to the message.
+    case descriptor(Int32)
+    case array([BusValue])
+    /// A struct, or an entry of a dictionary.
+    case structure([BusValue])
+    indirect case variant(BusValue)
+
+    package var string: String? { if case .string(let value) = self { value } else { nil } }
+    package var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
+    package var unsigned: UInt64? { if case .unsigned(let value) = self { value } else { nil } }
+    /// The elements of an array or a struct.
+    package var elements: [BusValue]? {
+        switch self {
+        case .array(let values), .structure(let values): values
+        default: nil
+        }
+    }
+    /// The value inside a variant.
+    package var content: BusValue? { if case .variant(let value) = self { value } else { nil } }
+
+    /// In a dictionary of variants, the one for `key`.
+    package func entry(_ key: String) -> BusValue? {
+        elements?.first { $0.elements?.first?.string == key }?.elements?.last?.content
+    }
+}
+
+/// What a method is called with.
+package enum BusArgument: Sendable {
+    case string(String)
+    case boolean(Bool)
+    case unsigned32(UInt32)
+}
+
+extension SDBus {
+    /// How deep containers may be nested before a message counts as malformed; D-Bus allows 64.
+    private static let depthLimit = 16
+
+    func append(_ argument: BusArgument, to message: Pointer) -> Int32 {
+        switch argument {
+        case .string(let text):
+            return text.withCString { appendBasic(message, Self.code("s"), $0) }
+        case .boolean(let flag):
+            var value: Int32 = flag ? 1 : 0
+            return appendBasic(message, Self.code("b"), &value)
+        case .unsigned32(let number):
+            var value = number
+            return appendBasic(message, Self.code("u"), &value)
+        }
+    }
+
+    /// Reads values up to the end of the message or of the container that was entered; nil if they make no
+    /// sense.
+    func readValues(_ message: Pointer, depth: Int = 0) -> [BusValue]? {
+        guard depth < Self.depthLimit else { return nil }
+        var values: [BusValue] = []
+        while true {
+            var type: CChar = 0
+            var contents: Text?
+            let found = peekType(message, &type, &contents)
+            guard found >= 0 else { return nil }
+            if found == 0 { return values }
+            guard let value = readValue(message, type, contents, depth: depth) else { return nil }
+            values.append(value)
+        }
+    }
+
+    private func readValue(_ message: Pointer, _ type: CChar, _ contents: Text?, depth: Int) -> BusValue? {
+        func basic<Value: BitwiseCopyable>(_ empty: Value) -> Value? {
+            var value = empty
+            return readBasic(message, type, &value) > 0 ? value : nil
+        }
+        switch UnicodeScalar(UInt8(bitPattern: type)) {
+        case "y": return basic(UInt8(0)).map { .byte($0) }
+        case "b": return basic(Int32(0)).map { .boolean($0 != 0) }
+        case "n": return basic(Int16(0)).map { .integer(Int64($0)) }
+        case "i": return basic(Int32(0)).map { .integer(Int64($0)) }
+        case "x": return basic(Int64(0)).map { .integer($0) }
+        case "q": return basic(UInt16(0)).map { .unsigned(UInt64($0)) }
+        case "u": return basic(UInt32(0)).map { .unsigned(UInt64($0)) }
+        case "t": return basic(UInt64(0)).map { .unsigned($0) }
+        case "d": return basic(Double(0)).map { .double($0) }
+        case "h": return basic(Int32(-1)).map { .descriptor($0) }
+        case "s", "o", "g":
+            guard let text = basic(Text?.none), let text else { return nil }
+            return .string(String(cString: text))
+        case "a": return container(message, type, contents, depth).map { .array($0) }
+        case "r", "e": return container(message, type, contents, depth).map { .structure($0) }
+        case "v": return container(message, type, contents, depth)?.first.map { .variant($0) }
+        default: return nil
+        }
+    }
+
+    private func container(_ message: Pointer, _ type: CChar, _ contents: Text?, _ depth: Int) -> [BusValue]? {
+        guard enterContainer(message, type, contents) > 0 else { return nil }
+        guard let values = readValues(message, depth: depth + 1) else { return nil }
+        return exitContainer(message) >= 0 ? values : nil
+    }
+
+    private static func code(_ letter: UnicodeScalar) -> CChar { CChar(truncatingIfNeeded: letter.value) }
+}

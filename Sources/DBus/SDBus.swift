@@ -1,0 +1,77 @@
+import SystemLibraries
+
+/// The functions of sd-bus, systemd's D-Bus client (systemd/sd-bus.h), as they are needed here.
+///
+/// All return a negative errno when they fail. Variadic ones are not among them: Swift cannot call those.
+struct SDBus: Sendable {
+    typealias Pointer = UnsafeMutableRawPointer
+    typealias Out = UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    typealias Text = UnsafePointer<CChar>
+    typealias Handler = @convention(c) (Pointer?, Pointer?, Pointer?) -> Int32
+
+    let openSystem: @convention(c) (Out) -> Int32
+    let new: @convention(c) (Out) -> Int32
+    let setAddress: @convention(c) (Pointer, Text) -> Int32
+    let setBusClient: @convention(c) (Pointer, Int32) -> Int32
+    let setCallTimeout: @convention(c) (Pointer, UInt64) -> Int32
+    let start: @convention(c) (Pointer) -> Int32
+    let isReady: @convention(c) (Pointer) -> Int32
+    let closeUnref: @convention(c) (Pointer) -> Pointer?
+
+    let newMethodCall: @convention(c) (Pointer, Out, Text, Text, Text, Text) -> Int32
+    let unref: @convention(c) (Pointer) -> Pointer?
+    let appendBasic: @convention(c) (Pointer, CChar, UnsafeRawPointer?) -> Int32
+    let call: @convention(c) (Pointer, Pointer, UInt64, Pointer, Out) -> Int32
+    let freeError: @convention(c) (Pointer) -> Void
+
+    let peekType: @convention(c) (Pointer, UnsafeMutablePointer<CChar>, UnsafeMutablePointer<Text?>) -> Int32
+    let readBasic: @convention(c) (Pointer, CChar, UnsafeMutableRawPointer) -> Int32
+    let enterContainer: @convention(c) (Pointer, CChar, Text?) -> Int32
+    let exitContainer: @convention(c) (Pointer) -> Int32
+
+    let addMatch: @convention(c) (Pointer, Out?, Text, Handler, Pointer?) -> Int32
+    let process: @convention(c) (Pointer, Out) -> Int32
+    let descriptor: @convention(c) (Pointer) -> Int32
+    let events: @convention(c) (Pointer) -> Int32
+    let interface: @convention(c) (Pointer) -> Text?
+    let member: @convention(c) (Pointer) -> Text?
+    let path: @convention(c) (Pointer) -> Text?
+
+    /// Loaded at the first use.
+    static let loaded: Result<SDBus, SystemLibraryError> = Result { () throws(SystemLibraryError) in try SDBus() }
+
+    private init() throws(SystemLibraryError) {
+        let library = try SystemLibrary("libsystemd.so.0", provides: "D-Bus")
+        openSystem = try library.function("sd_bus_open_system")
+        new = try library.function("sd_bus_new")
+        setAddress = try library.function("sd_bus_set_address")
+        setBusClient = try library.function("sd_bus_set_bus_client")
+        setCallTimeout = try library.function("sd_bus_set_method_call_timeout")
+        start = try library.function("sd_bus_start")
+        isReady = try library.function("sd_bus_is_ready")
+        closeUnref = try library.function("sd_bus_close_unref")
+        newMethodCall = try library.function("sd_bus_message_new_method_call")
+        unref = try library.function("sd_bus_message_unref")
+        appendBasic = try library.function("sd_bus_message_append_basic")
+        call = try library.function("sd_bus_call")
+        freeError = try library.function("sd_bus_error_free")
+        peekType = try library.function("sd_bus_message_peek_type")
+        readBasic = try library.function("sd_bus_message_read_basic")
+        enterContainer = try library.function("sd_bus_message_enter_container")
+        exitContainer = try library.function("sd_bus_message_exit_container")
+        addMatch = try library.function("sd_bus_add_match")
+        process = try library.function("sd_bus_process")
+        descriptor = try library.function("sd_bus_get_fd")
+        events = try library.function("sd_bus_get_events")
+        interface = try library.function("sd_bus_message_get_interface")
+        member = try library.function("sd_bus_message_get_member")
+        path = try library.function("sd_bus_message_get_path")
+    }
+}
+
+/// `sd_bus_error` (systemd/sd-bus.h).
+struct SDBusError {
+    var name: UnsafePointer<CChar>?
+    var message: UnsafePointer<CChar>?
+    var needsFree: Int32 = 0
+}

@@ -1,0 +1,117 @@
+import Access
+import ArgumentParser
+import Audit
+import Glibc
+import Logging
+import PrivateFiles
+import ServiceLifecycle
+import UnixSignals
+import Vault
+import VaultInterface
+import VaultService
+
+/// `keychaind`: owns a vault and serves it over a socket.
+@main
+struct Daemon: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keychaind",
+        abstract: "Own a vault, and serve it to programs over a Unix socket.",
+        discussion: """
+            Programs that use the keychain find the daemon by themselves, see it tell them apart, and get the access \
+            groups that it grants. It stops at SIGTERM and SIGINT.
+
+            For example, a vault of its own to try it with:
+
+              keychaind --socket /tmp/try/socket --home /tmp/try/vault
+              KEYCHAIN_SOCKET=/tmp/try/socket keychain status
+            """)
+
+    @OptionGroup var options: DaemonOptions
+
+    func validate() throws {
+        guard Logger.Level(rawValue: options.log) != nil else {
+            throw ValidationError("--log can be error, notice, info or debug")
+        }
+        guard options.rate >= 0, options.connections > 0 else {
+            throw ValidationError("--rate and --connections are numbers of requests and connections")
+        }
+    }
+
+    func run() async throws {
+        let measures = Hardening.apply()
+        Hardening.raiseDescriptorLimit(for: options.connections)
+        signal(SIGPIPE, SIG_IGN)
+        umask(0o077)
+        let logger = Self.logger(level: options.log)
+        for measure in measures {
+            if let failure = measure.failure {
+                logger.notice("without protection", metadata: ["measure": "\(measure.name)", "reason": "\(failure)"])
+            }
+        }
+        do {
+            let paths = try DaemonPaths(options)
+            let entitlements = try EntitlementsSource(file: paths.entitlements) { error in
+                if let error {
+                    logger.error("entitlements not taken over; the last ones stay in force", metadata: ["reason": "\(error)"])
+                } else {
+                    logger.notice("entitlements read again")
+                }
+            }
+            let listener = try Self.listener(paths, isSystem: options.system)
+            defer { if listener.isOurs { unlink(paths.socket) } }
+            let audit = BufferedAudit()
+            let vault = try EmbeddedVault.open(at: paths.home, audit: audit)
+            audit.record(AuditEvent(.started, client: "keychaind"))
+            defer {
+                audit.record(AuditEvent(.stopped, client: "keychaind"))
+                vault.close()
+            }
+            let server = VaultServer(
+                vault: vault, entitlements: entitlements, ownerTool: paths.ownerTool, limits: limits,
+                observer: Journal(logger: logger), audit: audit)
+            let group = ServiceGroup(
+                services: [VaultServiceUnit(server: server, listener: listener.descriptor)],
+                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            logger.notice("serving", metadata: ["vault": "\(paths.home)", "socket": "\(paths.socket)"])
+            try await group.run()
+            logger.notice("stopped")
+        } catch {
+            logger.error("\(error)")
+            throw ExitCode.failure
+        }
+    }
+
+    private var limits: ServerLimits {
+        var limits = ServerLimits()
+        limits.connections = options.connections
+        limits.requestsPerSecond = options.rate
+        return limits
+    }
+
+    private static func logger(level: String) -> Logger {
+        var logger = Logger(label: "keychaind") { StreamLogHandler.standardError(label: $0) }
+        if let level = Logger.Level(rawValue: level) { logger.logLevel = level }
+        return logger
+    }
+
+    private static func listener(
+        _ paths: DaemonPaths, isSystem: Bool
+    ) throws -> (descriptor: Int32, isOurs: Bool) {
+        if let passed = try Systemd.passedSocket() { return (passed, false) }
+        if isSystem {
+            mkdir(paths.socketFolder, 0o755)
+            chmod(paths.socketFolder, 0o755)
+        } else {
+            _ = try PrivateFolder(creating: paths.socketFolder)
+        }
+        do throws(SocketError) {
+            return (try UnixSocket.listen(at: paths.socket, mode: isSystem ? 0o666 : 0o600), true)
+        } catch {
+            if case .system(EADDRINUSE) = error {
+                throw DaemonError("another daemon serves \(paths.socket), or that is no socket")
+            }
+            guard case .system(let code) = error else { throw error }
+            throw DaemonError("\(paths.socket): \(String(cString: strerror(code)))")
+        }
+    }
+}

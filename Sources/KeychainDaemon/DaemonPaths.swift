@@ -1,0 +1,78 @@
+import Glibc
+import VaultInterface
+import VaultService
+
+/// Where the daemon's files are.
+struct DaemonPaths {
+    var socket: String
+    var home: String
+    var entitlements: String
+    /// The owner's command line tool, which is installed beside the daemon.
+    var ownerTool: String
+
+    init(_ options: DaemonOptions) throws(DaemonError) {
+        if options.system {
+            socket = options.socket ?? VaultPlace.systemSocket
+            home = options.home ?? "/var/lib/keychain"
+            entitlements = options.entitlements ?? "/etc/keychain/entitlements.json"
+        } else {
+            socket = if let path = options.socket { path } else { try Self.userSocket() }
+            home = if let path = options.home { path } else { try Self.userHome() }
+            entitlements = if let path = options.entitlements { path } else { try Self.userEntitlements() }
+        }
+        ownerTool = Self.folder(of: Self.executable()) + "/keychain"
+        for path in [socket, home, entitlements] where !path.hasPrefix("/") {
+            throw DaemonError("'\(path)' must be an absolute path")
+        }
+    }
+
+    var socketFolder: String { Self.folder(of: socket) }
+
+    static func folder(of path: String) -> String {
+        path.split(separator: "/").dropLast().reduce(into: "") { $0 += "/" + $1 }
+    }
+
+    private static func userSocket() throws(DaemonError) -> String {
+        if let path = environment("KEYCHAIN_SOCKET") { return path }
+        guard let folder = environment("XDG_RUNTIME_DIR") else {
+            throw DaemonError("no place for the socket: set XDG_RUNTIME_DIR, or give --socket")
+        }
+        return folder + "/keychain/socket"
+    }
+
+    private static func userHome() throws(DaemonError) -> String {
+        do {
+            return try ProcessVault.defaultPath()
+        } catch {
+            throw DaemonError(error.description)
+        }
+    }
+
+    private static func userEntitlements() throws(DaemonError) -> String {
+        if let folder = environment("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
+            return folder + "/keychain/entitlements.json"
+        }
+        guard let home = environment("HOME") else {
+            throw DaemonError("no place for the entitlements: set HOME, or give --entitlements")
+        }
+        return home + "/.config/keychain/entitlements.json"
+    }
+
+    private static func executable() -> String {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = max(0, readlink("/proc/self/exe", &buffer, buffer.count))
+        return String(decoding: buffer[..<count], as: UTF8.self)
+    }
+}
+
+/// The value of a variable in the environment; nil if it is empty.
+func environment(_ name: String) -> String? {
+    guard let value = getenv(name), value.pointee != 0 else { return nil }
+    return String(cString: value)
+}
+
+/// Why the daemon does not start.
+struct DaemonError: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}

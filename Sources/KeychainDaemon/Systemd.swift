@@ -1,0 +1,43 @@
+import Glibc
+
+/// The parts of systemd's interface that a daemon needs, without its library.
+enum Systemd {
+    /// The listening socket that systemd passed (sd_listen_fds(3)); nil if it passed none.
+    static func passedSocket() throws(DaemonError) -> Int32? {
+        guard let process = environment("LISTEN_PID").flatMap({ pid_t($0) }), process == getpid(),
+            let count = environment("LISTEN_FDS").flatMap({ Int($0) })
+        else { return nil }
+        // Children must not take it for theirs.
+        for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
+        guard count == 1 else { throw DaemonError("systemd passed \(count) sockets, and one is served") }
+        let first: Int32 = 3
+        var isListening: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        guard getsockopt(first, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size) == 0, isListening == 1 else {
+            throw DaemonError("what systemd passed is no listening socket")
+        }
+        _ = fcntl(first, F_SETFD, FD_CLOEXEC)
+        return first
+    }
+
+    /// Tells the service manager how the daemon is (sd_notify(3)).
+    static func notify(_ message: String) {
+        guard let path = environment("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@") else { return }
+        let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard socket >= 0 else { return }
+        defer { close(socket) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var name = Array(path.utf8)
+        guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
+        if name[0] == 0x40 { name[0] = 0 }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        let size = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
+        let bytes = Array(message.utf8)
+        _ = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, size)
+            }
+        }
+    }
+}

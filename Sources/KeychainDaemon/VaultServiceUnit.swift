@@ -1,0 +1,27 @@
+import Dispatch
+import Glibc
+import ServiceLifecycle
+import Vault
+import VaultService
+
+/// The server as a service: serves until it is told to stop.
+struct VaultServiceUnit: Service {
+    let server: VaultServer
+    let listener: Int32
+
+    func run() async throws {
+        await withGracefulShutdownHandler {
+            await withCheckedContinuation { continuation in
+                // A queue's own thread, as accepting blocks.
+                DispatchQueue(label: "accept").async {
+                    server.serve(listener)
+                    continuation.resume()
+                }
+                Systemd.notify("READY=1\nSTATUS=serving")
+            }
+        } onGracefulShutdown: {
+            Systemd.notify("STOPPING=1")
+            server.stop()
+        }
+    }
+}

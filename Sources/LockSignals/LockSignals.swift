@@ -1,0 +1,132 @@
+import DBus
+import Foundation
+import Glibc
+import Synchronization
+
+/// Listens to logind, systemd's keeper of sessions, for locks, sleep and the end of sessions.
+///
+/// A bus that is away, or goes away, is looked for again and again. Nothing is said meanwhile: a program that
+/// needs to know when nobody would tell it of a lock has `report`.
+package final class LockSignals: Sendable {
+    private let bus: BusAddress
+    private let user: uid_t?
+    private let retryDelays: ClosedRange<Duration>
+    private let report: @Sendable (Report) -> Void
+    private let inhibitor = Mutex<Int32>(-1)
+    private let ender = Ender()
+
+    /// How the listening itself goes, for a log.
+    package enum Report: Sendable, Equatable {
+        case listening
+        /// Until the next ``listening`` signals are missed.
+        case notListening(reason: String)
+    }
+
+    /// - Parameters:
+    ///   - user: Whose sessions count; nil for everybody's.
+    ///   - retryDelays: How long to wait before a bus is looked for again: at first, and at most.
+    package init(
+        bus: BusAddress = .system, user: uid_t? = getuid(),
+        retryDelays: ClosedRange<Duration> = .seconds(1) ... .seconds(60),
+        report: @escaping @Sendable (Report) -> Void = { _ in }
+    ) {
+        self.bus = bus
+        self.user = user
+        self.retryDelays = retryDelays
+        self.report = report
+    }
+
+    /// The signals from now on, listened for on a thread of its own until the stream is given up or its task
+    /// is cancelled. To be called once.
+    package func signals() -> AsyncStream<LockSignal> {
+        AsyncStream { continuation in
+            let thread = Thread { [self] in
+                run { continuation.yield($0) }
+                continuation.finish()
+            }
+            thread.name = "lock-signals"
+            continuation.onTermination = { [ender] _ in ender.end() }
+            thread.start()
+        }
+    }
+
+    /// Lets the machine sleep, after ``LockSignal/sleep`` was answered.
+    package func readyToSleep() {
+        let held = inhibitor.withLock { held in
+            defer { held = -1 }
+            return held
+        }
+        if held >= 0 { close(held) }
+    }
+
+    deinit {
+        readyToSleep()
+    }
+
+    private func run(_ yield: (LockSignal) -> Void) {
+        var delay = retryDelays.lowerBound
+        while !ender.hasEnded {
+            do throws(BusError) {
+                let sessions = try SessionWatch(bus, user: user)
+                delayNextSleep(sessions)
+                report(.listening)
+                delay = retryDelays.lowerBound
+                try listen(sessions, yield)
+            } catch {
+                report(.notListening(reason: error.description))
+            }
+            readyToSleep()
+            guard !ender.hasEnded else { return }
+            ender.wait(delay)
+            delay = min(delay * 2, retryDelays.upperBound)
+        }
+    }
+
+    private func listen(_ sessions: SessionWatch, _ yield: (LockSignal) -> Void) throws(BusError) {
+        for signal in sessions.stateNow() { yield(signal) }
+        while !ender.hasEnded {
+            guard let signal = try sessions.next(interruption: ender.descriptor) else { continue }
+            yield(signal)
+            if signal == .wake { delayNextSleep(sessions) }
+        }
+    }
+
+    /// Has the machine wait before it sleeps, so that keys are wiped before memory is kept for hours.
+    private func delayNextSleep(_ sessions: SessionWatch) {
+        // Refused to a user without a session on some systems: sleep then does not wait for the lock.
+        guard let held = try? sessions.inhibitSleep() else { return }
+        readyToSleep()
+        inhibitor.withLock { $0 = held }
+    }
+}
+
+/// Ends a thread that waits on descriptors.
+private final class Ender: Sendable {
+    private let ends: (reader: Int32, writer: Int32)
+    private let ended = Atomic(false)
+
+    init() {
+        var ends: [Int32] = [-1, -1]
+        socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
+        self.ends = (ends[0], ends[1])
+    }
+
+    deinit {
+        for end in [ends.reader, ends.writer] where end >= 0 { close(end) }
+    }
+
+    /// Readable at the end.
+    var descriptor: Int32 { ends.reader }
+    var hasEnded: Bool { ended.load(ordering: .acquiring) }
+
+    func end() {
+        ended.store(true, ordering: .releasing)
+        shutdown(ends.writer, Int32(SHUT_WR))
+    }
+
+    /// Waits, but no longer than to the end.
+    func wait(_ duration: Duration) {
+        var entry = pollfd(fd: ends.reader, events: Int16(POLLIN), revents: 0)
+        poll(&entry, 1, Int32(clamping: Int64(duration / .milliseconds(1))))
+    }
+}

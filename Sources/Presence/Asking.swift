@@ -1,0 +1,150 @@
+import Access
+import Foundation
+import KeychainModel
+
+/// One run through the steps of a plan, with a person.
+struct Asking {
+    private let authenticator: PersonAuthenticator
+    private let request: AuthenticationRequest
+    private let checker: any PasscodeVerifier
+    private let deadline: ContinuousClock.Instant
+    private let cancellation: Cancellation
+
+    init(
+        _ authenticator: PersonAuthenticator, _ request: AuthenticationRequest, _ checker: any PasscodeVerifier,
+        deadline: ContinuousClock.Instant, cancellation: Cancellation
+    ) {
+        self.authenticator = authenticator
+        self.request = request
+        self.checker = checker
+        self.deadline = deadline
+        self.cancellation = cancellation
+    }
+
+    mutating func run(_ plan: PresencePlan) -> AuthenticationOutcome {
+        var proofs: PresenceProofs = []
+        for step in plan.steps where step.isDisjoint(with: proofs) {
+            let answer =
+                switch step {
+                case .passcode: askPasscode(cancellation, orFinger: false)
+                case .biometry: askFinger(cancellation, announcing: true)
+                default: askEither()
+                }
+            switch answer {
+            case .success(let proof): proofs.formUnion(proof)
+            case .failure(let failure): return .failed(cancellation.isCanceled ? .appCancel : failure)
+            }
+        }
+        return .succeeded(proofs)
+    }
+
+    private typealias Answer = Result<PresenceProofs, AuthenticationFailure>
+
+    /// Who asks comes first, in words that are not the program's own.
+    private var reason: String {
+        guard let prompt = request.prompt, !prompt.isEmpty else {
+            return "\(request.client.identifier) wants to use your keychain."
+        }
+        return "\(request.client.identifier): \(prompt)"
+    }
+
+    /// Asks for the passcode until it is right, given up, or wrong too often.
+    private func askPasscode(_ cancellation: Cancellation, orFinger: Bool) -> Answer {
+        let prompt = authenticator.prompt
+        var question = PasscodeQuestion(
+            purpose: .presence, reason: orFinger ? reason + "\nOr touch the fingerprint reader." : reason)
+        for attempt in 1...PersonAuthenticator.passcodeAttempts {
+            switch prompt.ask(question, until: deadline, cancellation: cancellation) {
+            case .canceled: return .failure(.userCancel)
+            case .timedOut: return .failure(.systemCancel)
+            // A prompt that has but one answer, and that one was wrong.
+            case .unavailable: return .failure(attempt == 1 ? .notInteractive : .authenticationFailed)
+            case .passcode(let passcode):
+                switch checker.verify(passcode) {
+                case .correct:
+                    authenticator.passcodeWasGiven()
+                    return .success(.passcode)
+                case .wrong(let wait) where wait <= .zero:
+                    question.complaint = "The passcode is wrong."
+                case .wrong(let wait):
+                    prompt.show("The passcode is wrong. The next can be given in \(wait.words).")
+                    return .failure(.authenticationFailed)
+                case .delayed(let wait):
+                    prompt.show("Too many wrong passcodes were given. The next can be given in \(wait.words).")
+                    return .failure(.authenticationFailed)
+                case .erased:
+                    prompt.show("Too many wrong passcodes were given: the keychain was erased.")
+                    return .failure(.authenticationFailed)
+                case .notSet: return .failure(.passcodeNotSet)
+                case .failed(let reason):
+                    prompt.show("The passcode could not be checked: \(reason).")
+                    return .failure(.systemCancel)
+                }
+            }
+        }
+        return .failure(.authenticationFailed)
+    }
+
+    /// Waits for a finger until one is recognised, the question is given up, or too many were not.
+    private func askFinger(_ cancellation: Cancellation, announcing: Bool) -> Answer {
+        guard let reader = authenticator.biometry else { return .failure(.biometryNotAvailable) }
+        if announcing { authenticator.prompt.show(reason + "\nTouch the fingerprint reader.") }
+        while authenticator.allowance.lockout == nil {
+            switch reader.recognize(until: deadline, cancellation: cancellation) {
+            case .recognized:
+                // Another process may have counted misses in the meantime.
+                guard authenticator.allowance.lockout == nil else { return .failure(.biometryLockout) }
+                authenticator.allowance.wasRecognized()
+                return .success(.biometry)
+            case .missed:
+                authenticator.allowance.wasMissed()
+                if announcing { authenticator.prompt.show("The finger was not recognised. Try again.") }
+            case .canceled: return .failure(.userCancel)
+            case .timedOut: return .failure(.systemCancel)
+            case .failed(let failure): return .failure(failure)
+            }
+        }
+        return .failure(.biometryLockout)
+    }
+
+    /// Asks for both at the same time; the first that is right takes the other question away.
+    private func askEither() -> Answer {
+        let (typing, touching) = (Cancellation(), Cancellation())
+        let finger = Handoff<Answer>()
+        return cancellation.withHandler({
+            typing.cancel()
+            touching.cancel()
+        }) {
+            Thread.detachNewThread { [self] in
+                let answer = askFinger(touching, announcing: false)
+                // Only a finger that was recognised takes the prompt away; else the passcode is left.
+                if case .success = answer { typing.cancel() }
+                finger.put(answer)
+            }
+            let typed = askPasscode(typing, orFinger: true)
+            // Without a prompt that works there is still the finger.
+            if typed != .failure(.notInteractive) { touching.cancel() }
+            // The reader gives up within the timeout of a few calls to its service.
+            let touched = finger.wait(until: max(deadline, .now) + .seconds(20))
+            switch (typed, touched) {
+            case (.success(let first), .success(let second)): return .success(first.union(second))
+            case (_, .success(let proof)): return .success(proof)
+            case (.failure(.notInteractive), .some(let answer)): return answer
+            default: return typed
+            }
+        }
+    }
+}
+
+extension Duration {
+    /// For a person, rounded up.
+    fileprivate var words: String {
+        let seconds = Int((self / .seconds(1)).rounded(.up))
+        return switch seconds {
+        case 1: "1 second"
+        case ..<120: "\(seconds) seconds"
+        case ..<7_200: "\((seconds + 59) / 60) minutes"
+        default: "\((seconds + 3_599) / 3_600) hours"
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import Dispatch
+import Synchronization
+
+/// A place where one thread waits for a value that others may put; the first one counts.
+final class Handoff<Value: Sendable>: Sendable {
+    private let value = Mutex<Value?>(nil)
+    private let arrival = DispatchSemaphore(value: 0)
+
+    func put(_ new: Value) {
+        let isFirst = value.withLock { value in
+            guard value == nil else { return false }
+            value = new
+            return true
+        }
+        if isFirst { arrival.signal() }
+    }
+
+    /// - Returns: Nil when nothing was put until `deadline`.
+    func wait(until deadline: ContinuousClock.Instant) -> Value? {
+        let left = ContinuousClock.now.duration(to: deadline) / .seconds(1)
+        if arrival.wait(timeout: .now() + max(0, left)) == .success { arrival.signal() }
+        return value.withLock { $0 }
+    }
+}

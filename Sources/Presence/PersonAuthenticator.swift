@@ -1,0 +1,123 @@
+import Access
+import Foundation
+import KeychainModel
+import Synchronization
+
+/// Asks a person for the passcode, a finger, or whichever comes first.
+///
+/// No question outlasts its deadline, and where there is no way to ask, the answer comes at once.
+package final class PersonAuthenticator: Authenticator {
+    /// How often a wrong passcode may be followed by another try within one question.
+    static let passcodeAttempts = 3
+
+    let prompt: any PasscodePrompt
+    let biometry: (any BiometryReader)?
+    let allowance: BiometryAllowance
+    let loginPassword: (any PasscodeVerifier)?
+    private let timeout: Duration
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let questions = Mutex<[UUID: [Cancellation]]>([:])
+
+    /// - Parameters:
+    ///   - prompt: Asks for the passcode.
+    ///   - biometry: Nil for a machine without a reader.
+    ///   - allowance: Remembers whether a fingerprint alone is enough.
+    ///   - loginPassword: Checks the login password, which then stands in for the passcode in a vault that has
+    ///     none; nil if it does not.
+    ///   - timeout: How long a person has to answer.
+    package init(
+        prompt: any PasscodePrompt, biometry: (any BiometryReader)? = nil,
+        allowance: BiometryAllowance = BiometryAllowance(), loginPassword: (any PasscodeVerifier)? = nil,
+        timeout: Duration = .seconds(120), now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.prompt = prompt
+        self.biometry = biometry
+        self.allowance = allowance
+        self.loginPassword = loginPassword
+        self.timeout = timeout
+        self.now = now
+    }
+
+    /// What a program uses that chooses nothing: the terminal or pinentry, and fprintd's reader.
+    ///
+    /// - Parameter folder: Where programs that share a vault remember whether fingerprints count, a folder for
+    ///   this alone; nil to remember it in this process.
+    package static func standard(rememberingIn folder: String? = nil) -> PersonAuthenticator {
+        PersonAuthenticator(
+            prompt: PromptChain.standard, biometry: FingerprintReader(),
+            allowance: folder.map { BiometryAllowance(folder: $0) } ?? BiometryAllowance())
+    }
+
+    package func evaluate(
+        _ request: AuthenticationRequest, verifier: any PasscodeVerifier
+    ) -> AuthenticationOutcome {
+        let cancellation = Cancellation()
+        register(cancellation, for: request.context)
+        defer { forget(cancellation, for: request.context) }
+        let checker = checker(verifier)
+        switch PresencePlan.make(for: request.flags, with: means(checker, flags: request.flags)) {
+        case .failure(let failure): return .failed(failure)
+        case .success(let plan):
+            var asking = Asking(
+                self, request, checker, deadline: now() + timeout, cancellation: cancellation)
+            return asking.run(plan)
+        }
+    }
+
+    package func availability(verifier: any PasscodeVerifier) -> PresenceAvailability {
+        let checker = checker(verifier)
+        let reader = biometry?.availability()
+        return PresenceAvailability(
+            biometryKind: reader?.kind ?? .none, biometryFailure: biometryFailure(reader, checker),
+            biometryState: reader?.state, isPasscodeSet: checker.isPasscodeSet,
+            passcodeFailure: passcodeFailure(checker))
+    }
+
+    package func cancel(context: UUID) {
+        for question in questions.withLock({ $0[context] ?? [] }) { question.cancel() }
+    }
+
+    package func passcodeWasGiven() {
+        allowance.passcodeWasGiven()
+    }
+
+    private func checker(_ verifier: any PasscodeVerifier) -> any PasscodeVerifier {
+        verifier.isPasscodeSet ? verifier : loginPassword ?? verifier
+    }
+
+    private func means(_ checker: any PasscodeVerifier, flags: AccessControl.Flags) -> PresenceMeans {
+        // The reader is looked for only where a finger would do: finding it starts a service.
+        let asksBiometry = flags.presenceAlternatives.contains { $0.contains(.biometry) }
+        let reader = asksBiometry ? biometry?.availability() : nil
+        return PresenceMeans(
+            passcodeFailure: passcodeFailure(checker), biometryFailure: biometryFailure(reader, checker))
+    }
+
+    private func passcodeFailure(_ checker: any PasscodeVerifier) -> AuthenticationFailure? {
+        guard checker.isPasscodeSet else { return .passcodeNotSet }
+        return prompt.isAvailable ? nil : .notInteractive
+    }
+
+    private func biometryFailure(
+        _ reader: BiometryAvailability?, _ checker: any PasscodeVerifier
+    ) -> AuthenticationFailure? {
+        guard let reader, reader.kind != .none else { return reader?.failure ?? .biometryNotAvailable }
+        // Without a passcode there is nothing that a fingerprint could stand in for.
+        guard checker.isPasscodeSet else { return .passcodeNotSet }
+        if let failure = reader.failure { return failure }
+        return allowance.lockout == nil ? nil : .biometryLockout
+    }
+
+    private func register(_ cancellation: Cancellation, for context: UUID?) {
+        guard let context else { return }
+        questions.withLock { $0[context, default: []].append(cancellation) }
+    }
+
+    private func forget(_ cancellation: Cancellation, for context: UUID?) {
+        guard let context else { return }
+        questions.withLock { questions in
+            questions[context]?.removeAll { $0 === cancellation }
+            if questions[context]?.isEmpty == true { questions[context] = nil }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// The escapes of Assuan: a percent sign and two hexadecimal digits.
+enum AssuanText {
+    static func escape(_ text: String) -> String {
+        var escaped: [UInt8] = []
+        // A line has at most 1000 bytes (Assuan manual), and an escape takes three.
+        for byte in text.utf8 where escaped.count < 900 {
+            // Lines end at newlines, and a backslash means something to some dialogs.
+            if byte < 0x20 || byte == UInt8(ascii: "%") || byte == 0x7F || byte == UInt8(ascii: "\\") {
+                let digits = Array("0123456789ABCDEF".utf8)
+                escaped += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            } else {
+                escaped.append(byte)
+            }
+        }
+        return String(decoding: escaped, as: UTF8.self)
+    }
+
+    /// Decodes the data line `line` in place.
+    ///
+    /// - Returns: The part of it that holds the data.
+    static func unescape(_ line: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
+        var (from, to) = (2, 2)
+        while from < line.count {
+            if line[from] == UInt8(ascii: "%"), from + 2 < line.count, let high = digit(line[from + 1]),
+                let low = digit(line[from + 2])
+            {
+                line[to] = high << 4 | low
+                from += 3
+            } else {
+                line[to] = line[from]
+                from += 1
+            }
+            to += 1
+        }
+        return UnsafeRawBufferPointer(rebasing: line[min(2, to)..<to])
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Access
+import Glibc
+import KeychainModel
+
+/// A running pinentry; it ends with this object.
+final class PinentryProcess {
+    private let process: pid_t
+    private let assuan: AssuanConnection
+    private let terminal: String?
+    private let settings: termios?
+
+    /// Starts the program with no descriptor of this process but the connection to it.
+    init(
+        _ program: String, terminal: String?, conversation: AssuanConnection.Limits
+    ) throws(AssuanError) {
+        var ends: [Int32] = [-1, -1]
+        // A connection and not pipes: writing to one whose reader is gone need not end this process.
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw .failed(reason: String(cString: strerror(errno)))
+        }
+        defer { close(ends[1]) }
+        let settings = Self.settings(of: terminal)
+        let started = Result { () throws(AssuanError) in try Self.start(program, connection: ends[1]) }
+        if case .failure = started { close(ends[0]) }
+        process = try started.get()
+        self.terminal = terminal
+        self.settings = settings
+        assuan = AssuanConnection(ends[0], conversation)
+    }
+
+    deinit {
+        assuan.close()
+        end()
+        // One that had to be killed leaves the terminal as it had set it.
+        if let terminal, var settings {
+            let descriptor = open(terminal, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+            if descriptor >= 0 {
+                tcsetattr(descriptor, TCSANOW, &settings)
+                Glibc.close(descriptor)
+            }
+        }
+    }
+
+    /// The passcode, which the person is asked for twice when it is a new one.
+    func askPasscode(_ question: PasscodeQuestion) throws(AssuanError) -> SecretBytes {
+        try assuan.awaitGreeting()
+        for (name, value) in [
+            ("ttyname", terminal), ("ttytype", Self.environment("TERM")), ("lc-ctype", Self.environment("LC_ALL")),
+        ] {
+            // What a pinentry does not know it need not follow.
+            if let value { try assuan.send("OPTION \(name)=\(AssuanText.escape(value))", tolerating: true) }
+        }
+        try assuan.send("OPTION no-grab", tolerating: true)
+        try assuan.send("SETTIMEOUT \(assuan.secondsLeft)", tolerating: true)
+        try assuan.send("SETTITLE Keychain", tolerating: true)
+        try assuan.send("SETDESC \(AssuanText.escape(PromptText.safe(question.reason)))")
+        var complaint = question.complaint
+        while true {
+            try assuan.send("SETPROMPT \(question.purpose == .new ? "New passcode:" : "Passcode:")")
+            if let complaint { try assuan.send("SETERROR \(AssuanText.escape(PromptText.safe(complaint)))") }
+            let first = try assuan.getPin()
+            guard question.purpose == .new else { return first }
+            try assuan.send("SETPROMPT Again:")
+            if first.hasSameBytes(as: try assuan.getPin()) { return first }
+            complaint = PromptText.differ
+        }
+    }
+
+    private func end() {
+        kill(process, SIGTERM)
+        let deadline = ContinuousClock.now + .milliseconds(500)
+        var status: Int32 = 0
+        while waitpid(process, &status, WNOHANG) == 0 {
+            if ContinuousClock.now >= deadline {
+                kill(process, SIGKILL)
+                waitpid(process, &status, 0)
+                return
+            }
+            usleep(2_000)
+        }
+    }
+
+    private static func start(_ program: String, connection: Int32) throws(AssuanError) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for descriptor in Int32(0)...1 { posix_spawn_file_actions_adddup2(&actions, connection, descriptor) }
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // Signals as a program expects them, whatever this process ignores.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT] { sigaddset(&signals, number) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+        var arguments = [strdup(program), nil]
+        defer { arguments.forEach { free($0) } }
+        var process: pid_t = 0
+        let code = posix_spawn(&process, program, &actions, &attributes, &arguments, environ)
+        guard code == 0 else { throw .failed(reason: String(cString: strerror(code))) }
+        return process
+    }
+
+    private static func settings(of terminal: String?) -> termios? {
+        guard let terminal else { return nil }
+        let descriptor = open(terminal, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { Glibc.close(descriptor) }
+        var settings = termios()
+        return tcgetattr(descriptor, &settings) == 0 ? settings : nil
+    }
+
+    private static func environment(_ name: String) -> String? {
+        guard let value = getenv(name), value.pointee != 0 else { return nil }
+        return String(cString: value)
+    }
+}

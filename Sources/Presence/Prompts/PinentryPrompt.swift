@@ -1,0 +1,74 @@
+import Access
+import Foundation
+import Glibc
+import KeychainModel
+
+/// Asks for the passcode with pinentry, GnuPG's dialog, which comes in kinds for terminals and desktops.
+package struct PinentryPrompt: PasscodePrompt {
+    private let program: String?
+    private let terminal: String?
+    private let isChosen: Bool
+
+    /// - Parameters:
+    ///   - program: The path of a pinentry; nil for `$KEYCHAIN_PINENTRY`, else the one in `PATH`.
+    ///   - terminal: The path of the terminal it may use; nil for `$GPG_TTY`, else the terminal of standard
+    ///     input, if it is one.
+    package init(program: String? = nil, terminal: String? = nil) {
+        let chosen = program ?? Self.environment("KEYCHAIN_PINENTRY")
+        isChosen = chosen != nil
+        self.program = chosen ?? Self.found("pinentry")
+        self.terminal = terminal ?? Self.environment("GPG_TTY").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? Self.own
+    }
+
+    /// The one that `$KEYCHAIN_PINENTRY` names; nil if it names none.
+    static var chosen: PinentryPrompt? {
+        environment("KEYCHAIN_PINENTRY") == nil ? nil : PinentryPrompt()
+    }
+
+    package var isAvailable: Bool {
+        guard let program, access(program, X_OK) == 0 else { return false }
+        return isChosen || terminal != nil || Self.environment("DISPLAY") != nil
+            || Self.environment("WAYLAND_DISPLAY") != nil
+    }
+
+    package func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer {
+        ask(question, until: deadline, cancellation: Cancellation())
+    }
+
+    package func ask(
+        _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
+    ) -> PasscodeAnswer {
+        guard let program else {
+            return .unavailable(remedy: "there is no pinentry in PATH: install one, such as pinentry-curses")
+        }
+        do throws(AssuanError) {
+            let dialog = try PinentryProcess(
+                program, terminal: terminal, conversation: .init(deadline: deadline, cancellation: cancellation))
+            return .passcode(try dialog.askPasscode(question))
+        } catch {
+            switch error {
+            case .canceled: return .canceled
+            case .timedOut: return .timedOut
+            case .failed(let reason):
+                return .unavailable(remedy: "\(program) does not work (\(reason)): choose another in KEYCHAIN_PINENTRY")
+            }
+        }
+    }
+
+    private static func environment(_ name: String) -> String? {
+        guard let value = getenv(name), value.pointee != 0 else { return nil }
+        return String(cString: value)
+    }
+
+    /// The terminal of standard input.
+    private static var own: String? {
+        var name = [CChar](repeating: 0, count: 256)
+        guard ttyname_r(0, &name, name.count) == 0 else { return nil }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    private static func found(_ name: String) -> String? {
+        (environment("PATH") ?? "/usr/bin:/bin").split(separator: ":")
+            .filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+    }
+}

@@ -1,0 +1,42 @@
+import Access
+
+/// The first of several ways to ask that is available when a question comes.
+package struct PromptChain: PasscodePrompt {
+    private let prompts: [any PasscodePrompt]
+
+    package init(_ prompts: [any PasscodePrompt]) {
+        self.prompts = prompts
+    }
+
+    /// What a program uses that chooses nothing: the pinentry that the environment names, else the terminal,
+    /// else pinentry.
+    package static var standard: PromptChain {
+        let chosen: [any PasscodePrompt] = PinentryPrompt.chosen.map { [$0] } ?? []
+        return PromptChain(chosen + [TerminalPrompt(), PinentryPrompt()])
+    }
+
+    private var first: (any PasscodePrompt)? { prompts.first { $0.isAvailable } }
+
+    package var isAvailable: Bool { first != nil }
+
+    package func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer {
+        ask(question, until: deadline, cancellation: Cancellation())
+    }
+
+    package func ask(
+        _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
+    ) -> PasscodeAnswer {
+        var remedy = "there is no terminal or display to ask for the passcode on"
+        for prompt in prompts where prompt.isAvailable {
+            // One that turns out not to work leaves the question to the next.
+            let answer = prompt.ask(question, until: deadline, cancellation: cancellation)
+            guard case .unavailable(let reason) = answer else { return answer }
+            remedy = reason
+        }
+        return .unavailable(remedy: remedy)
+    }
+
+    package func show(_ message: String) {
+        first?.show(message)
+    }
+}

@@ -1,0 +1,54 @@
+import Glibc
+
+/// A library of the system that is looked for when it is needed, so that a machine without it builds and
+/// runs everything else.
+package final class SystemLibrary: @unchecked Sendable {
+    // Safe to share between threads: the handle never changes, and dlsym may be called from any of them.
+    private let handle: UnsafeMutableRawPointer
+    package let name: String
+
+    /// - Parameters:
+    ///   - name: With the version of the interface, as in `libpam.so.0`.
+    ///   - provides: What a person goes without when it is missing, for the error.
+    package init(_ name: String, provides: String) throws(SystemLibraryError) {
+        guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
+            throw SystemLibraryError(library: name, symbol: nil, provides: provides)
+        }
+        self.handle = handle
+        self.name = name
+        self.provides = provides
+    }
+
+    private let provides: String
+
+    // Never unloaded: libraries leave threads' exit handlers behind.
+
+    /// The function called `symbol`, as a `Function`, which must be the type that the library's header
+    /// declares.
+    package func function<Function>(
+        _ symbol: String, as type: Function.Type = Function.self
+    ) throws(SystemLibraryError) -> Function {
+        guard let address = dlsym(handle, symbol) else {
+            throw SystemLibraryError(library: name, symbol: symbol, provides: provides)
+        }
+        precondition(MemoryLayout<Function>.size == MemoryLayout<UnsafeMutableRawPointer>.size)
+        // A C function pointer has the representation of the address; the precondition rules out closures.
+        return unsafeBitCast(address, to: Function.self)
+    }
+}
+
+/// A library, or a function of it, is not there.
+package struct SystemLibraryError: Error, Equatable, CustomStringConvertible {
+    package var library: String
+    /// Nil when the library as a whole is missing.
+    package var symbol: String?
+    package var provides: String
+
+    package var description: String {
+        if let symbol {
+            "\(library) is too old for \(provides): it has no \(symbol); install a newer one"
+        } else {
+            "there is no \(library) on this machine, which \(provides) needs; install it"
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import Access
+import Foundation
+import Glibc
+import KeychainModel
+import VaultInterface
+
+/// A connection to a daemon, past its greeting.
+///
+/// For one thread at a time.
+final class ClientConnection: @unchecked Sendable {
+    // Passed from thread to thread by the pool, which hands a connection to one at a time.
+    let caller: CallerDescription
+    private let socket: FrameSocket
+    private let outgoing = WireBuffer()
+    private let incoming = WireBuffer()
+
+    /// Why a call was not answered.
+    enum Failure: Error {
+        case refused(VaultError)
+        /// The daemon went away.
+        ///
+        /// - Parameter wasSent: Whether it may have got the whole request.
+        case lost(wasSent: Bool)
+        case unusable(reason: String)
+    }
+
+    /// What came besides the reply itself.
+    struct Answer {
+        var reply: WireReply
+        var items: [StoredItem] = []
+        var auditRecords: [AuditRecord] = []
+    }
+
+    /// How long the other side may take to greet, or with a transfer that has begun.
+    private static let patience = Duration.seconds(10)
+
+    init(to path: String) throws(ConnectError) {
+        let descriptor: Int32
+        do {
+            descriptor = try UnixSocket.connect(to: path)
+        } catch {
+            guard case .system(let code) = error else { throw .unusable(reason: "\(path): no connection") }
+            if [ENOENT, ECONNREFUSED, ENOTDIR].contains(code) { throw .nobodyListens }
+            throw .unusable(reason: "\(path): \(String(cString: strerror(code)))")
+        }
+        socket = FrameSocket(descriptor)
+        // Whoever else could listen there would be sent secrets.
+        guard let user = UnixSocket.user(of: descriptor), Self.isTrusted(user, path) else {
+            throw .unusable(reason: "\(path): a user listens there who is neither you nor the owner of the folder")
+        }
+        do {
+            let frame = WireBuffer()
+            frame.appendFrame(.hello) { Hello().encode(to: frame) }
+            try socket.send(frame, within: Self.patience)
+            let kind = try socket.receive(
+                into: frame, limit: WireLimits.frame, first: Self.patience, rest: Self.patience)
+            var reader = WireReader(frame, from: 1)
+            switch kind {
+            case .welcome:
+                let welcome = try Welcome(from: &reader)
+                guard welcome.version == WireProtocol.version else { throw WireError("another version") }
+                caller = welcome.caller
+            case .failure: throw try reader.vaultError()
+            default: throw WireError("no greeting")
+            }
+        } catch let error as VaultError {
+            throw .refused(error)
+        } catch SocketError.closed {
+            throw .closed
+        } catch SocketError.timedOut {
+            throw .unusable(reason: "\(path): the daemon does not answer; restart it")
+        } catch {
+            throw .unusable(reason: "\(path): what listens there is no daemon of this version (\(error))")
+        }
+    }
+
+    /// The vault's own user, root, or whom root gave the folder to.
+    private static func isTrusted(_ user: uid_t, _ path: String) -> Bool {
+        if user == geteuid() || user == 0 { return true }
+        var info = stat()
+        let folder = path.split(separator: "/").dropLast().joined(separator: "/")
+        return stat("/" + folder, &info) == 0 && info.st_uid == user && info.st_mode & 0o022 == 0
+    }
+
+    /// Whether the connection can take another call.
+    var isUsable: Bool { socket.isQuiet }
+
+    /// Sends `call` and waits for the answer, putting questions to `prompt` meanwhile.
+    func perform(
+        _ call: WireCall, prompt: (any PasscodePrompt)?, damage: ((String) -> Void)?
+    ) throws(Failure) -> Answer {
+        defer {
+            outgoing.recycle()
+            incoming.recycle()
+        }
+        outgoing.appendFrame(.request) { call.encode(to: outgoing) }
+        guard outgoing.bytes.count <= WireLimits.frame + 4 else {
+            throw .refused(.invalidRequest(reason: "the request is too large for the daemon"))
+        }
+        var sent = 0
+        do {
+            try socket.send(outgoing, within: Self.patience + .seconds(outgoing.bytes.count >> 20), sent: &sent)
+        } catch {
+            // A refusal may have come before the whole request went out.
+            if case .closed = error, let refusal = try? pendingRefusal() { throw .refused(refusal) }
+            throw .lost(wasSent: sent == outgoing.bytes.count)
+        }
+        outgoing.removeAll()
+        do {
+            return try receiveAnswer(prompt, damage)
+        } catch let failure as VaultError {
+            throw .refused(failure)
+        } catch is WireError {
+            throw .unusable(reason: "the daemon's answer makes no sense; install program and daemon from one release")
+        } catch SocketError.malformed, SocketError.tooLong {
+            throw .unusable(reason: "the daemon's answer makes no sense; install program and daemon from one release")
+        } catch {
+            throw .lost(wasSent: true)
+        }
+    }
+
+    private func receiveAnswer(_ prompt: (any PasscodePrompt)?, _ damage: ((String) -> Void)?) throws -> Answer {
+        var items: [StoredItem] = []
+        var records: [AuditRecord] = []
+        while true {
+            // As long as the daemon is there it may be at work, or wait for a person.
+            let kind = try socket.receive(into: incoming, limit: WireLimits.frame, first: nil, rest: Self.patience)
+            var reader = WireReader(incoming, from: 1)
+            switch kind {
+            case .result: return Answer(reply: try WireReply(from: &reader), items: items, auditRecords: records)
+            case .failure: throw try reader.vaultError()
+            case .item: items.append(try reader.storedItem())
+            case .auditRecord: records.append(try reader.auditRecord())
+            case .damage: damage?(try reader.string())
+            case .question: try answer(reader.question(), with: prompt)
+            default: throw WireError("unexpected frame")
+            }
+        }
+    }
+
+    private func answer(
+        _ asked: (question: PasscodeQuestion, seconds: UInt32), with prompt: (any PasscodePrompt)?
+    ) throws {
+        let deadline = ContinuousClock.now + .seconds(Int64(asked.seconds))
+        let answer =
+            prompt?.ask(asked.question, until: deadline)
+            ?? .unavailable(remedy: "the program has no way to ask; run `keychain unlock` on a terminal")
+        outgoing.appendFrame(.answer) { outgoing.append(answer) }
+        try socket.send(outgoing, within: Self.patience)
+        outgoing.recycle()
+    }
+
+    private func pendingRefusal() throws -> VaultError {
+        let kind = try socket.receive(
+            into: incoming, limit: WireLimits.frame, first: .milliseconds(100), rest: .seconds(1))
+        guard kind == .failure else { throw WireError("unexpected frame") }
+        var reader = WireReader(incoming, from: 1)
+        return try reader.vaultError()
+    }
+
+    /// Waits for the next change that the daemon tells of, after a call for them.
+    func waitForChange() throws {
+        let kind = try socket.receive(into: incoming, limit: WireLimits.frame, first: nil, rest: Self.patience)
+        guard kind == .change else { throw WireError("unexpected frame") }
+    }
+
+    /// Ends what waits on the connection. Safe on any thread.
+    func end() { socket.shutdown() }
+}
+
+/// Why there is no connection.
+enum ConnectError: Error, Equatable {
+    case nobodyListens
+    /// The daemon ended it before it greeted, as one that is stopping does.
+    case closed
+    case refused(VaultError)
+    case unusable(reason: String)
+}

@@ -1,0 +1,127 @@
+import Access
+import Glibc
+
+/// Who may use which access groups: what an entitlements file says.
+package struct Entitlements: Sendable, Equatable {
+    package struct Rule: Sendable, Equatable {
+        /// What a caller has to be; all that is given must hold.
+        package var executable: String?
+        package var user: uid_t?
+        package var unit: String?
+        package var userUnit: String?
+        package var flatpak: String?
+        package var snap: String?
+        package var label: String?
+        package var groups: [String] = []
+        package var rights: CallerRights = []
+
+        package init() {}
+
+        package func matches(_ peer: PeerIdentity) -> Bool {
+            (executable == nil || executable == peer.executable?.path)
+                && (user == nil || user == peer.user)
+                && (unit == nil || peer.unit == unit.map(SystemdUnit.system))
+                && (userUnit == nil || peer.unit == userUnit.map(SystemdUnit.user))
+                && (flatpak == nil || flatpak == peer.flatpak)
+                && (snap == nil || snap == peer.snap)
+                && (label == nil || label == peer.label)
+        }
+    }
+
+    package var rules: [Rule] = []
+    /// Whether the command line tool that is installed with the daemon holds every group and right when its
+    /// owner runs it.
+    package var trustsOwnerTool = true
+
+    package init() {}
+
+    /// What `peer` holds.
+    ///
+    /// - Parameters:
+    ///   - owner: The user whom the daemon runs as.
+    ///   - tool: The owner's command line tool.
+    package func grant(
+        to peer: PeerIdentity, owner: uid_t, tool: PeerIdentity.Executable?
+    ) throws(AccessDenied) -> CallerGrant {
+        let isTool = trustsOwnerTool && peer.user == owner && tool != nil && peer.executable == tool
+        let matching = rules.filter { $0.matches(peer) }
+        guard peer.user == owner || !matching.isEmpty else {
+            throw .unknownCaller(reason: "user \(peer.user) is no caller of this vault; add a rule to its entitlements")
+        }
+        let name = peer.ownGroup(owner: owner)
+        var grant = CallerGrant(identifier: name ?? "process of user \(peer.user)")
+        for rule in matching {
+            for group in rule.groups { grant.add(group, isListable: rule.rights.contains(.list)) }
+            grant.rights.formUnion(rule.rights)
+        }
+        if isTool {
+            grant.identifier = "keychain"
+            grant.add("keychain", isListable: true)
+            grant.add(Client.everyGroup, isListable: true)
+            grant.rights = .all
+        } else if let name {
+            // Nobody else's items are in it.
+            grant.add(name, isListable: true)
+        }
+        return grant
+    }
+}
+
+/// What a caller holds.
+package struct CallerGrant: Sendable, Equatable {
+    package var identifier: String
+    package private(set) var groups: [String] = []
+    package private(set) var listable: [String] = []
+    package var rights: CallerRights = []
+
+    package init(identifier: String) {
+        self.identifier = identifier
+    }
+
+    package mutating func add(_ group: String, isListable: Bool) {
+        if !groups.contains(where: { $0.isSameGroup(as: group) }) { groups.append(group) }
+        if isListable, !listable.contains(where: { $0.isSameGroup(as: group) }) { listable.append(group) }
+    }
+
+    package var description: CallerDescription {
+        CallerDescription(identifier: identifier, accessGroups: groups, listableGroups: listable, rights: rights)
+    }
+
+    /// The client that an operation runs for: what is both held and claimed, in the order of the claim.
+    ///
+    /// - Parameter isListing: Whether the operation does not name its items.
+    package func client(claiming claim: [String], isListing: Bool) -> Client {
+        let held = isListing ? listable : groups
+        if claim.isEmpty || claim == groups { return Client(identifier: identifier, accessGroups: held) }
+        let holdsEvery = held.contains(Client.everyGroup)
+        var effective: [String] = []
+        for group in claim {
+            if holdsEvery || held.contains(where: { $0.isSameGroup(as: group) }) {
+                effective.append(group)
+            } else if group == Client.everyGroup {
+                effective += held.filter { !effective.contains($0) }
+            }
+        }
+        return Client(identifier: identifier, accessGroups: effective)
+    }
+}
+
+extension PeerIdentity {
+    /// The access group that is this caller's alone, named after the firmest thing known of it; nil if nothing is.
+    package func ownGroup(owner: uid_t) -> String? {
+        let name: String
+        if let flatpak {
+            name = "flatpak:" + flatpak
+        } else if let snap {
+            name = "snap:" + snap
+        } else if case .system(let unit) = unit {
+            name = "unit:" + unit
+        } else if let executable {
+            name = executable.path
+        } else {
+            // Nothing tells the programs of another user apart, and they need not be.
+            return user == owner ? nil : "uid:\(user)"
+        }
+        return user == owner ? name : "uid:\(user):" + name
+    }
+}

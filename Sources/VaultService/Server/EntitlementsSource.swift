@@ -1,0 +1,84 @@
+import Access
+import Glibc
+import Synchronization
+
+/// The entitlements as they are now: read at the start, and again when their file has changed.
+package final class EntitlementsSource: Sendable {
+    private struct State {
+        var entitlements: Entitlements
+        var file: FileState?
+        var lastLook = ContinuousClock.now
+        var generation = 0
+    }
+
+    private struct FileState: Equatable {
+        var inode: UInt64
+        var size: Int
+        var seconds: Int
+        var nanoseconds: Int
+
+        init?(_ path: String) {
+            var info = stat()
+            guard stat(path, &info) == 0 else { return nil }
+            inode = UInt64(info.st_ino)
+            size = Int(info.st_size)
+            seconds = info.st_ctim.tv_sec
+            nanoseconds = info.st_ctim.tv_nsec
+        }
+    }
+
+    private let path: String?
+    private let report: @Sendable (EntitlementsError?) -> Void
+    private let state: Mutex<State>
+    /// How long a change of the file may go unseen.
+    private static let interval = Duration.milliseconds(100)
+
+    /// - Parameters:
+    ///   - path: The file; nil for no rules.
+    ///   - report: Told of each later reading, with what was wrong. A file with a mistake changes nothing: the
+    ///     rules before it stay in force.
+    package init(
+        file path: String?, report: @escaping @Sendable (EntitlementsError?) -> Void = { _ in }
+    ) throws(EntitlementsError) {
+        self.path = path
+        self.report = report
+        let file = path.flatMap(FileState.init)
+        state = Mutex(State(entitlements: try path.map(Entitlements.init(file:)) ?? Entitlements(), file: file))
+    }
+
+    /// The rules, and a number that changes with them.
+    package func current() -> (entitlements: Entitlements, generation: Int) {
+        state.withLock { state in
+            let now = ContinuousClock.now
+            if let path, now - state.lastLook >= Self.interval {
+                state.lastLook = now
+                let file = FileState(path)
+                if file != state.file {
+                    state.file = file
+                    reload(path, &state)
+                }
+            }
+            return (state.entitlements, state.generation)
+        }
+    }
+
+    private func reload(_ path: String, _ state: inout State) {
+        do throws(EntitlementsError) {
+            state.entitlements = try Entitlements(file: path)
+            state.generation += 1
+            report(nil)
+        } catch {
+            report(error)
+        }
+    }
+}
+
+// `try path.map(Entitlements.init(file:))` keeps its error type only through an overload of its own.
+extension Optional {
+    fileprivate func map<Result>(
+        _ transform: (Wrapped) throws(EntitlementsError) -> Result
+    ) throws(EntitlementsError) -> Result? {
+        guard let self else { return nil }
+        return try transform(self)
+    }
+}

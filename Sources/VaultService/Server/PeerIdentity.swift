@@ -1,0 +1,199 @@
+import Foundation
+import Glibc
+
+/// Who is at the other end of a connection, as the kernel says.
+package struct PeerIdentity: Sendable, Equatable {
+    /// A program's file: which one it is, and where it is if that can be trusted.
+    package struct Executable: Sendable, Equatable {
+        package var path: String
+        package var device: UInt64
+        package var inode: UInt64
+
+        package init(path: String, device: UInt64, inode: UInt64) {
+            self.path = path
+            self.device = device
+            self.inode = inode
+        }
+    }
+
+    package var process: pid_t
+    package var user: uid_t
+    /// Nil where it cannot be read, or where another file is at its path by now.
+    package var executable: Executable?
+    package var unit: SystemdUnit?
+    package var flatpak: String?
+    package var snap: String?
+    /// The label of a security module, such as SELinux.
+    package var label: String?
+
+    package init(
+        process: pid_t, user: uid_t, executable: Executable? = nil, unit: SystemdUnit? = nil,
+        flatpak: String? = nil, snap: String? = nil, label: String? = nil
+    ) {
+        self.process = process
+        self.user = user
+        self.executable = executable
+        self.unit = unit
+        self.flatpak = flatpak
+        self.snap = snap
+        self.label = label
+    }
+}
+
+/// The process behind a connection, held so that its number cannot come to mean another one.
+package final class Peer: Sendable {
+    package let identity: PeerIdentity
+    private let process: Int32
+    /// The file that ran when the connection was made, readable or not by name.
+    private let image: FileNumbers?
+
+    /// Looks at whoever connected `socket`.
+    ///
+    /// What is read under the process's number belongs to it because the process, held by its descriptor, is
+    /// found alive afterwards.
+    package init(of socket: Int32) throws(PeerError) {
+        let credentials = try Self.credentials(of: socket)
+        process = try Self.processDescriptor(of: socket)
+        do throws(PeerError) {
+            let number = try Self.number(of: process)
+            guard number == credentials.pid else { throw PeerError("the process that connected is gone") }
+            let folder = "/proc/\(number)"
+            image = FileNumbers(at: folder + "/exe")
+            let unit = SystemdUnit.path(inCgroups: Self.text(at: folder + "/cgroup"))
+            identity = PeerIdentity(
+                process: number, user: credentials.uid, executable: Self.executable(folder, image),
+                unit: unit.flatMap(SystemdUnit.init(cgroup:)),
+                flatpak: Self.flatpak(in: Self.text(at: folder + "/root/.flatpak-info")),
+                snap: unit.flatMap(Self.snap(inCgroup:)), label: Self.label(of: socket))
+            guard isAlive else { throw PeerError("the process that connected is gone") }
+        } catch {
+            close(process)
+            throw error
+        }
+    }
+
+    deinit { close(process) }
+
+    /// Whether the process that connected is still there and runs the same file.
+    package func isUnchanged() -> Bool {
+        FileNumbers(at: "/proc/\(identity.process)/exe") == image && isAlive
+    }
+
+    private var isAlive: Bool {
+        var polled = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
+        return poll(&polled, 1, 0) == 0
+    }
+
+    /// `struct ucred` of socket(7), which the Swift overlay does not declare.
+    private struct Credentials {
+        var pid: pid_t = 0
+        var uid: uid_t = 0
+        var gid: gid_t = 0
+    }
+
+    private static func credentials(of socket: Int32) throws(PeerError) -> Credentials {
+        var credentials = Credentials()
+        var size = socklen_t(MemoryLayout<Credentials>.size)
+        guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else {
+            throw PeerError("no credentials")
+        }
+        return credentials
+    }
+
+    private static func processDescriptor(of socket: Int32) throws(PeerError) -> Int32 {
+        // SO_PEERPIDFD (Linux 6.5, asm-generic/socket.h), younger than the headers of most systems.
+        let option: Int32 = 77
+        var descriptor: Int32 = -1
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        if getsockopt(socket, SOL_SOCKET, option, &descriptor, &size) == 0 { return descriptor }
+        guard errno == ENOPROTOOPT else { throw PeerError("the process that connected is gone") }
+        // pidfd_open, for kernels before 6.5: the process may have ended and its number been given away between connecting and
+        // this line.
+        let opened = systemCall(434, Int(try credentials(of: socket).pid))
+        guard opened >= 0 else { throw PeerError("the process that connected is gone") }
+        return Int32(truncatingIfNeeded: opened)
+    }
+
+    private static func number(of process: Int32) throws(PeerError) -> pid_t {
+        let line = text(at: "/proc/self/fdinfo/\(process)").split(separator: "\n").first { $0.hasPrefix("Pid:") }
+        guard let number = line?.split(separator: "\t").last.flatMap({ pid_t($0) }), number > 0 else {
+            throw PeerError("the process that connected is gone")
+        }
+        return number
+    }
+
+    /// The program, if the file it runs is the one that is at its path: a program that was replaced is not what is
+    /// there now, and one in a mount namespace of its own can have any path.
+    private static func executable(_ folder: String, _ image: FileNumbers?) -> PeerIdentity.Executable? {
+        guard let image, let path = target(of: folder + "/exe"), FileNumbers(at: path) == image else { return nil }
+        return PeerIdentity.Executable(path: path, device: image.device, inode: image.inode)
+    }
+
+    private static func target(of link: String) -> String? {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(link, &buffer, buffer.count)
+        guard count > 0, count < buffer.count else { return nil }
+        return String(validating: buffer[..<count], as: UTF8.self)
+    }
+
+    private static func label(of socket: Int32) -> String? {
+        var buffer = [UInt8](repeating: 0, count: 1024)
+        var size = socklen_t(buffer.count)
+        guard getsockopt(socket, SOL_SOCKET, SO_PEERSEC, &buffer, &size) == 0, size > 0 else { return nil }
+        let bytes = buffer[..<min(Int(size), buffer.count)].prefix { $0 != 0 && $0 != 0x0A }
+        let label = String(validating: bytes, as: UTF8.self)
+        return label == "unconfined" ? nil : label
+    }
+
+    /// The first 64 KiB of a small file; empty where it cannot be read.
+    private static func text(at path: String) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var contents: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while contents.count < 1 << 16 {
+            let count = read(descriptor, &chunk, chunk.count)
+            guard count > 0 else { break }
+            contents.append(contentsOf: chunk[..<count])
+        }
+        return String(validating: contents, as: UTF8.self) ?? ""
+    }
+
+    /// The application in a Flatpak sandbox's description of itself (flatpak-metadata(5)).
+    static func flatpak(in info: String) -> String? {
+        var isApplication = false
+        for line in info.split(separator: "\n") {
+            if line.hasPrefix("[") { isApplication = line == "[Application]" }
+            if isApplication, line.hasPrefix("name=") { return String(line.dropFirst(5)) }
+        }
+        return nil
+    }
+
+    /// The snap in a cgroup such as `…/snap.NAME.APP-UUID.scope`.
+    static func snap(inCgroup path: String) -> String? {
+        for part in path.split(separator: "/").reversed() where part.hasPrefix("snap.") {
+            return part.split(separator: ".").dropFirst().first.map(String.init)
+        }
+        return nil
+    }
+}
+
+/// Which file a path leads to.
+struct FileNumbers: Equatable {
+    let device: UInt64
+    let inode: UInt64
+
+    init?(at path: String) {
+        var info = stat()
+        guard stat(path, &info) == 0 else { return nil }
+        device = UInt64(info.st_dev)
+        inode = UInt64(info.st_ino)
+    }
+}
+
+/// Why a peer could not be told.
+package struct PeerError: Error, Equatable {
+    package let reason: String
+    init(_ reason: String) { self.reason = reason }
+}

@@ -1,0 +1,54 @@
+import Glibc
+import Synchronization
+
+/// Slows callers down that ask more than their share: each program has a budget that fills up over time, and
+/// waits when it is spent. A refusal costs much more than an answer, so that guessing is slow.
+final class RateLimiter: Sendable {
+    private struct Budget {
+        var tokens: Double
+        var filled: ContinuousClock.Instant
+    }
+
+    private let perSecond: Double
+    /// Two seconds' worth.
+    private let burst: Double
+    private let budgets = Mutex<[String: Budget]>([:])
+    /// What a refused request costs, in requests: 40 refusals a second at the default rate.
+    private static let refusalCost = 500.0
+    private static let longestWait = 1.0
+
+    init(perSecond: Int) {
+        self.perSecond = Double(perSecond)
+        burst = Double(perSecond) * 2
+    }
+
+    /// Waits until `caller` may go on.
+    func admit(_ caller: String) { wait(spend(1, by: caller)) }
+
+    func refused(_ caller: String) { wait(spend(Self.refusalCost, by: caller)) }
+
+    /// - Returns: How many seconds to wait.
+    private func spend(_ cost: Double, by caller: String) -> Double {
+        guard perSecond > 0 else { return 0 }
+        let now = ContinuousClock.now
+        return budgets.withLock { budgets in
+            if budgets.count > 4096 { forgetFull(&budgets, now) }
+            var budget = budgets[caller] ?? Budget(tokens: burst, filled: now)
+            let seconds = (now - budget.filled) / .seconds(1)
+            budget.tokens = min(burst, budget.tokens + seconds * perSecond) - cost
+            // Debt is bounded, so that a wait is.
+            budget.tokens = max(budget.tokens, -perSecond * Self.longestWait)
+            budget.filled = now
+            budgets[caller] = budget
+            return budget.tokens >= 0 ? 0 : -budget.tokens / perSecond
+        }
+    }
+
+    private func forgetFull(_ budgets: inout [String: Budget], _ now: ContinuousClock.Instant) {
+        budgets = budgets.filter { (now - $0.value.filled) / .seconds(1) * perSecond + $0.value.tokens < burst }
+    }
+
+    private func wait(_ seconds: Double) {
+        if seconds > 0 { usleep(useconds_t(min(seconds, Self.longestWait) * 1e6)) }
+    }
+}

@@ -1,0 +1,27 @@
+import Access
+import KeychainModel
+
+/// Asks the person in front of the client: the prompt for the authenticator of a vault that is served.
+///
+/// Which client is meant follows from the call that is being served on the present thread.
+package struct RemotePrompt: PasscodePrompt {
+    package init() {}
+
+    /// The connection whose request is being served.
+    @TaskLocal static var connection: (any QuestionChannel)?
+
+    package var isAvailable: Bool { Self.connection?.canAsk ?? false }
+
+    package func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer {
+        guard let connection = Self.connection, connection.canAsk else {
+            return .unavailable(remedy: "the program has no way to ask; run `keychain unlock` on a terminal")
+        }
+        return connection.ask(question, until: deadline)
+    }
+}
+
+/// What puts a question to a client in the middle of its request.
+protocol QuestionChannel: Sendable {
+    var canAsk: Bool { get }
+    func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer
+}

@@ -1,0 +1,184 @@
+import Access
+import Foundation
+import KeychainModel
+import Synchronization
+import VaultInterface
+
+/// Does what a call asks for, within what its caller holds.
+struct RequestHandler {
+    private let vault: any Vault
+    private let grant: CallerGrant
+    private let call: WireCall
+
+    init(_ vault: any Vault, _ grant: CallerGrant, _ call: WireCall) {
+        self.vault = vault
+        self.grant = grant
+        self.call = call
+    }
+
+    /// Appends the whole answer to `buffer`.
+    func answer(to buffer: WireBuffer) throws(VaultError) {
+        let reply: WireReply
+        if case .copy(let query, let includingValues, let reportsDamage) = call.request {
+            reply = try copy(query, includingValues, reportsDamage, to: buffer)
+        } else if case .auditRecords(let query) = call.request {
+            try require(.administer)
+            let records = try vault.auditRecords(query, as: client())
+            for record in records { buffer.appendFrame(.auditRecord) { buffer.append(record) } }
+            reply = .count(records.count)
+        } else {
+            reply = try self.reply()
+        }
+        buffer.appendFrame(.result) { reply.encode(to: buffer) }
+    }
+
+    private func copy(
+        _ query: ItemQuery, _ includingValues: Bool, _ reportsDamage: Bool, to buffer: WireBuffer
+    ) throws(VaultError) -> WireReply {
+        try RequestCheck.check(query)
+        var query = query
+        let damage = DamageCollector()
+        if reportsDamage { query.reportDamage = { damage.add($0) } }
+        let items = try vault.copy(query, includingValues: includingValues, as: try client(for: query))
+        for reason in damage.reasons { buffer.appendFrame(.damage) { buffer.append(reason) } }
+        for item in items { buffer.appendFrame(.item) { buffer.append(item) } }
+        return .count(items.count)
+    }
+
+    private func reply() throws(VaultError) -> WireReply {
+        switch call.request {
+        case .add(let item):
+            let client = try client(for: item)
+            return .item(try vault.add(item, as: client).withoutValue(knownFrom: item))
+        case .addIdentity(let certificate, let key):
+            let client = try client(for: certificate)
+            _ = try self.client(for: key)
+            try vault.addIdentity(certificate: certificate, key: key, as: client)
+            return .done
+        case .copy:
+            throw .invalidRequest(reason: "a search has an answer of its own")
+        case .update(let query, let changes):
+            try RequestCheck.check(query)
+            try RequestCheck.check(changes, of: query.itemClass)
+            return .count(try vault.update(query, with: changes, as: try client(for: query)))
+        case .delete(let query):
+            try RequestCheck.check(query)
+            return .count(try vault.delete(query, as: try client(for: query)))
+        case .put(let item):
+            let client = try client(for: item)
+            return .item(try vault.put(item, as: client).withoutValue(knownFrom: item))
+        case .exchange(let item, let expected):
+            let client = try client(for: item)
+            return .flag(try vault.exchange(item, expecting: expected, as: client))
+        default:
+            return try replyAboutVault()
+        }
+    }
+
+    private func replyAboutVault() throws(VaultError) -> WireReply {
+        switch call.request {
+        case .status:
+            return .status(try vault.status(as: client()))
+        case .erase:
+            try require(.administer)
+            try vault.erase(as: client())
+        case .verify:
+            try require(.administer)
+            return .report(try vault.verify(as: client()))
+        case .setPasscode(let passcode, let options):
+            try require(.administer)
+            try vault.setPasscode(passcode, options: options, as: client())
+        case .changePasscode(let passcode, let next, let options):
+            try require(.administer)
+            try vault.changePasscode(from: passcode, to: next, options: options, as: client())
+        case .removePasscode(let passcode):
+            try require(.administer)
+            try vault.removePasscode(passcode, as: client())
+        case .unlock(let passcode):
+            try require(.unlock)
+            try vault.unlock(with: passcode, as: client())
+        case .lock(let grace):
+            try require(.unlock)
+            try vault.lock(after: grace, as: client())
+        case .presenceAvailability:
+            return .availability(try vault.presenceAvailability(as: client()))
+        case .authenticate(let flags, let context, let options):
+            return .proofs(try vault.authenticate(flags, context: context, options: options, as: client()))
+        case .endContext(let context):
+            vault.endContext(context, as: client())
+        case .verifyAudit:
+            try require(.administer)
+            return .auditReport(try vault.verifyAudit(as: client()))
+        case .describeCaller:
+            return .caller(grant.description)
+        default:
+            throw .unsupported(reason: "an operation that this daemon does not know")
+        }
+        return .done
+    }
+
+    // MARK: Who asks
+
+    private func client() -> Client { grant.client(claiming: call.claim.accessGroups, isListing: false) }
+
+    private func client(for query: ItemQuery) throws(VaultError) -> Client {
+        let isListing = !RequestCheck.namesItems(query)
+        let client = grant.client(claiming: call.claim.accessGroups, isListing: isListing)
+        guard isListing else { return client }
+        let all = self.client()
+        let refused =
+            if let group = query.accessGroup {
+                all.holds(group) && !client.holds(group)
+            } else {
+                client.accessGroups.isEmpty && !all.accessGroups.isEmpty
+            }
+        if refused { throw .accessDenied(.rightNotHeld(right: "list", client: grant.identifier)) }
+        return client
+    }
+
+    private func client(for item: NewItem) throws(VaultError) -> Client {
+        try RequestCheck.check(item)
+        let client = client()
+        // A new item goes to the first group of the program's choice, or nowhere: not to another that it holds too.
+        let reserved = [Client.everyGroup, Client.tokenGroup]
+        if item.accessGroup == nil, let first = call.claim.accessGroups.first(where: { !reserved.contains($0) }),
+            !client.holds(first)
+        {
+            throw .accessDenied(.groupNotHeld(group: first, client: grant.identifier))
+        }
+        return client
+    }
+
+    private func require(_ right: CallerRights) throws(VaultError) {
+        guard !grant.rights.isSuperset(of: right) else { return }
+        let name = CallerRights.names.first { $0.right == right }?.name ?? "unknown"
+        throw .accessDenied(.rightNotHeld(right: name, client: grant.identifier))
+    }
+}
+
+/// Collects what a search reports on the way.
+private final class DamageCollector: Sendable {
+    private let collected = Mutex<[String]>([])
+
+    var reasons: [String] { collected.withLock { $0 } }
+
+    func add(_ reason: String) {
+        collected.withLock { if $0.count < WireLimits.reports { $0.append(reason) } }
+    }
+}
+
+extension Client {
+    fileprivate func holds(_ group: String) -> Bool {
+        accessGroups.contains { $0 == Client.everyGroup || $0.isSameGroup(as: group) }
+    }
+}
+
+extension StoredItem {
+    /// The item without the value that the client sent itself.
+    fileprivate func withoutValue(knownFrom item: NewItem) -> StoredItem {
+        guard item.value != nil else { return self }
+        var copy = self
+        copy.value = nil
+        return copy
+    }
+}

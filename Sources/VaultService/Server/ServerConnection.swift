@@ -1,0 +1,233 @@
+import Access
+import Foundation
+import Glibc
+import KeychainModel
+import VaultInterface
+
+/// One client's connection, on a thread of its own.
+final class ServerConnection: @unchecked Sendable {
+    // Used by the connection's thread alone, but for `end()`, which only shuts the socket down.
+    private let socket: FrameSocket
+    private let server: VaultServer
+    private let incoming = WireBuffer()
+    private let outgoing = WireBuffer()
+    private var peer: Peer?
+    private var grant = CallerGrant(identifier: "")
+    private var generation = -1
+    private(set) var canAsk = false
+
+    init(_ socket: FrameSocket, server: VaultServer) {
+        self.socket = socket
+        self.server = server
+    }
+
+    /// Wakes the thread and lets it end. Safe on any thread.
+    func end() { socket.shutdown() }
+
+    func run() {
+        guard greet() else { return }
+        defer { server.observer.disconnected() }
+        while !server.stops {
+            server.isAtRest(self)
+            guard let kind = try? receive() else { return }
+            guard kind == .request, answerRequest() else { return }
+        }
+    }
+
+    // MARK: The beginning
+
+    private func greet() -> Bool {
+        do {
+            let peer = try Peer(of: socket.descriptor)
+            self.peer = peer
+            let kind = try socket.receive(
+                into: incoming, limit: WireLimits.greeting, first: server.limits.greeting, rest: server.limits.greeting)
+            guard kind == .hello else { throw WireError("a greeting has to come first") }
+            var reader = WireReader(incoming, from: 1)
+            let hello = try Hello(from: &reader)
+            guard (hello.lowest...hello.highest).contains(WireProtocol.version) else {
+                throw VaultError.unsupported(
+                    reason: "the vault's daemon speaks version \(WireProtocol.version) of the protocol; "
+                        + "install program and daemon from the same release")
+            }
+            try refreshGrant(of: peer)
+            outgoing.appendFrame(.welcome) { Welcome(caller: grant.description).encode(to: outgoing) }
+            try flush()
+            server.observer.connected(
+                grant.description, process: peer.identity.process, user: peer.identity.user)
+            return true
+        } catch let error as VaultError {
+            server.observer.rejected(reason: error.description)
+            record(error)
+            fail(error)
+        } catch {
+            server.observer.rejected(reason: "\(error)")
+        }
+        return false
+    }
+
+    private func refreshGrant(of peer: Peer) throws(VaultError) {
+        let (entitlements, generation) = server.entitlements.current()
+        guard generation != self.generation else { return }
+        do {
+            grant = try entitlements.grant(to: peer.identity, owner: server.owner, tool: server.ownerTool)
+        } catch {
+            throw .accessDenied(error)
+        }
+        self.generation = generation
+    }
+
+    // MARK: Requests
+
+    private func receive() throws(SocketError) -> FrameKind {
+        var reserved = 0
+        defer { server.budget.release(reserved) }
+        try socket.waitForInput()
+        server.isAtWork(self)
+        return try socket.receive(
+            into: incoming, limit: WireLimits.frame, first: server.limits.transfer, rest: server.limits.transfer
+        ) { length throws(SocketError) in
+            guard server.budget.reserve(length, within: server.limits.transfer) else { throw .timedOut }
+            reserved = length
+        }
+    }
+
+    /// - Returns: Whether the connection can go on.
+    private func answerRequest() -> Bool {
+        let start = ContinuousClock.now
+        var name = "malformed"
+        var refusal: VaultError?
+        var goesOn = true
+        defer {
+            incoming.recycle()
+            outgoing.recycle()
+        }
+        do {
+            guard let peer, peer.isUnchanged() else {
+                throw VaultError.accessDenied(
+                    .unknownCaller(reason: "the program that made the connection is not the one that uses it"))
+            }
+            try refreshGrant(of: peer)
+            server.rates.admit(rateKey)
+            var reader = WireReader(incoming, from: 1)
+            let call = try WireCall(from: &reader)
+            incoming.removeAll()
+            name = call.request.name
+            canAsk = call.canAsk
+            if case .changes = call.request {
+                tellOfChanges()
+                return false
+            }
+            try RemotePrompt.$connection.withValue(self) {
+                try RequestHandler(server.vault, grant, call).answer(to: outgoing)
+            }
+        } catch let error as VaultError {
+            refusal = error
+            outgoing.removeAll()
+            outgoing.appendFrame(.failure) { outgoing.append(error) }
+            if case .accessDenied(.unknownCaller) = error { goesOn = false }
+            record(error)
+        } catch {
+            refusal = .invalidRequest(reason: "the request is malformed")
+            fail(.invalidRequest(reason: "the request is malformed: \(error)"))
+            goesOn = false
+        }
+        if let refusal, refusal.isRefusal { server.rates.refused(rateKey) }
+        if (try? flush()) == nil { goesOn = false }
+        server.observer.answered(name, for: grant.identifier, in: .now - start, refusal: refusal)
+        return goesOn
+    }
+
+    /// Records a refusal that the vault's own gate did not make.
+    private func record(_ error: VaultError) {
+        guard case .accessDenied(let denied) = error, server.audit.isRecording else { return }
+        switch denied {
+        case .rightNotHeld, .unknownCaller:
+            let name = grant.identifier.isEmpty ? "process of user \(peer?.identity.user ?? 0)" : grant.identifier
+            server.audit.record(AuditEvent(.refused, client: name, failure: AuditFailure(denied)))
+        case .noAccessGroups, .groupNotHeld, .tokenGroupIsReadOnly: break
+        }
+    }
+
+    private var rateKey: String { "\(peer?.identity.user ?? 0) \(grant.identifier)" }
+
+    private func fail(_ error: VaultError) {
+        outgoing.removeAll()
+        outgoing.appendFrame(.failure) { outgoing.append(error) }
+        try? flush()
+    }
+
+    private func flush() throws(SocketError) {
+        defer { outgoing.removeAll() }
+        try socket.send(outgoing, within: server.limits.transfer + .seconds(outgoing.bytes.count >> 20))
+    }
+
+    // MARK: Changes
+
+    /// Sends a frame for each change until the client goes away.
+    private func tellOfChanges() {
+        outgoing.appendFrame(.result) { WireReply.done.encode(to: outgoing) }
+        guard (try? flush()) != nil else { return }
+        let descriptor = socket.descriptor
+        let teller = Task { [vault = server.vault] in
+            let frame = WireBuffer()
+            for await _ in vault.changes() {
+                frame.removeAll()
+                frame.appendFrame(.change)
+                let bytes = frame.bytes
+                // A client that does not read has an unread change already, and needs no second one.
+                _ = send(
+                    descriptor, bytes.baseAddress, bytes.count,
+                    Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            }
+        }
+        server.isAtRest(self)
+        // Anything the client says from now on ends the connection.
+        try? socket.waitForInput()
+        let ended = DispatchSemaphore(value: 0)
+        teller.cancel()
+        Task {
+            await teller.value
+            ended.signal()
+        }
+        // The descriptor must not be closed, and given to another connection, before the last send.
+        ended.wait()
+    }
+}
+
+extension ServerConnection: QuestionChannel {
+    func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer {
+        let time = deadline - .now
+        guard time > .zero else { return .timedOut }
+        let frame = WireBuffer()
+        let seconds = UInt32(max(1, min(time / .seconds(1), 86_400)))
+        frame.appendFrame(.question) { frame.append(question, seconds: seconds) }
+        do {
+            try socket.send(frame, within: server.limits.transfer)
+            let kind = try socket.receive(
+                into: frame, limit: WireLimits.secret + 64, first: time, rest: server.limits.transfer)
+            guard kind == .answer else { throw WireError("an answer has to follow a question") }
+            var reader = WireReader(frame, from: 1)
+            let answer = try reader.answer()
+            try reader.finish()
+            return answer
+        } catch SocketError.timedOut {
+            // An answer that comes later would be taken for a request.
+            end()
+            return .timedOut
+        } catch {
+            end()
+            return .canceled
+        }
+    }
+}
+
+extension VaultError {
+    /// Whether a caller that met this may have been trying something.
+    fileprivate var isRefusal: Bool {
+        switch self {
+        case .accessDenied, .authenticationFailed, .wrongPasscode, .passcodeDelayed: true
+        default: false
+        }
+    }
+}

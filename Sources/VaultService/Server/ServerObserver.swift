@@ -1,0 +1,17 @@
+import VaultInterface
+
+/// Is told what a server does, for logs and metrics; never of an item or a secret.
+package protocol ServerObserver: Sendable {
+    func connected(_ caller: CallerDescription, process: Int32, user: UInt32)
+    func rejected(reason: String)
+    func disconnected()
+    func answered(_ operation: String, for caller: String, in time: Duration, refusal: VaultError?)
+}
+
+package struct NoObserver: ServerObserver {
+    package init() {}
+    package func connected(_ caller: CallerDescription, process: Int32, user: UInt32) {}
+    package func rejected(reason: String) {}
+    package func disconnected() {}
+    package func answered(_ operation: String, for caller: String, in time: Duration, refusal: VaultError?) {}
+}

@@ -1,0 +1,41 @@
+/// The systemd unit that a process runs in, as its control group says.
+package enum SystemdUnit: Sendable, Equatable {
+    /// A unit of the system's manager: only root moves a process into it.
+    case system(String)
+    /// A unit of a user's manager: programs of that user can move between its units.
+    case user(String)
+
+    /// - Parameter path: A control group in the hierarchy that systemd manages.
+    package init?(cgroup path: String) {
+        let parts = path.split(separator: "/").map(String.init)
+        // A path that climbs is seen from inside another cgroup namespace and tells nothing.
+        guard !parts.contains("..") else { return nil }
+        guard let manager = parts.firstIndex(where: { $0.hasPrefix("user@") && $0.hasSuffix(".service") }) else {
+            guard parts.first?.hasSuffix(".slice") == true, parts.first != "user.slice",
+                let unit = parts.first(where: { !$0.hasSuffix(".slice") }), Self.isUnit(unit)
+            else { return nil }
+            self = .system(unit)
+            return
+        }
+        guard let unit = parts[(manager + 1)...].first(where: { !$0.hasSuffix(".slice") }), Self.isUnit(unit) else {
+            return nil
+        }
+        self = .user(unit)
+    }
+
+    private static func isUnit(_ name: String) -> Bool {
+        name.hasSuffix(".service") || name.hasSuffix(".scope")
+    }
+
+    /// The path in /proc/PID/cgroup (cgroups(7)): the unified hierarchy's, else that of systemd's own.
+    package static func path(inCgroups text: String) -> String? {
+        var unified: String?
+        for line in text.split(separator: "\n") {
+            let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3 else { continue }
+            if parts[1] == "name=systemd" { return String(parts[2]) }
+            if parts[0] == "0", parts[1].isEmpty { unified = String(parts[2]) }
+        }
+        return unified
+    }
+}

@@ -1,0 +1,92 @@
+import Access
+import Foundation
+import Glibc
+import Synchronization
+import VaultInterface
+
+/// Serves a vault to other processes over a Unix socket, with a thread for each connection.
+package final class VaultServer: Sendable {
+    let vault: any Vault
+    let entitlements: EntitlementsSource
+    let limits: ServerLimits
+    let observer: any ServerObserver
+    let audit: any AuditSink
+    let owner: uid_t
+    let ownerTool: PeerIdentity.Executable?
+    let rates: RateLimiter
+    let budget: RequestBudget
+    private let registry = ConnectionRegistry()
+    private let isStopping = Mutex(false)
+
+    /// - Parameters:
+    ///   - ownerTool: The path of the command line tool that acts for the vault's owner.
+    ///   - audit: Where refusals are recorded that the vault does not get to see.
+    package init(
+        vault: any Vault, entitlements: EntitlementsSource, ownerTool: String? = nil, limits: ServerLimits = .init(),
+        observer: any ServerObserver = NoObserver(), audit: any AuditSink = NoAudit()
+    ) {
+        self.vault = vault
+        self.entitlements = entitlements
+        self.limits = limits
+        self.observer = observer
+        self.audit = audit
+        owner = geteuid()
+        self.ownerTool = ownerTool.flatMap { path in
+            FileNumbers(at: path).map { .init(path: path, device: $0.device, inode: $0.inode) }
+        }
+        rates = RateLimiter(perSecond: limits.requestsPerSecond)
+        budget = RequestBudget(bytes: limits.requestBytes)
+    }
+
+    /// Accepts connections on `listener` until ``stop()``, which another thread calls.
+    package func serve(_ listener: Int32) {
+        while !isStopping.withLock({ $0 }) {
+            var polled = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+            guard poll(&polled, 1, Self.stopInterval) > 0 else { continue }
+            let socket = accept(listener, nil, nil)
+            if socket >= 0 {
+                _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+                admit(socket)
+            } else if [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(errno) {
+                registry.closeLongestAtRest()
+                usleep(10_000)
+            }
+        }
+    }
+
+    /// How long a stop may go unnoticed by the accepting thread, in milliseconds.
+    private static let stopInterval: Int32 = 100
+
+    private func admit(_ socket: Int32) {
+        if registry.count >= limits.connections { registry.closeLongestAtRest() }
+        guard registry.count < limits.connections + Self.mostOnTheirWayOut else {
+            observer.rejected(reason: "too many connections")
+            close(socket)
+            return
+        }
+        let connection = ServerConnection(FrameSocket(socket), server: self)
+        registry.add(connection)
+        let started = ConnectionThread.start { [self] in
+            connection.run()
+            registry.remove(connection)
+        }
+        if !started {
+            observer.rejected(reason: "no thread for a connection")
+            registry.remove(connection)
+        }
+    }
+
+    /// How many connections may be over the limit while closed ones end.
+    private static let mostOnTheirWayOut = 64
+
+    /// Ends every connection: those at rest at once, the others when they have answered.
+    package func stop() {
+        isStopping.withLock { $0 = true }
+        registry.stop(within: limits.farewell)
+    }
+
+    var stops: Bool { isStopping.withLock { $0 } }
+
+    func isAtRest(_ connection: ServerConnection) { registry.isAtRest(connection) }
+    func isAtWork(_ connection: ServerConnection) { registry.isAtWork(connection) }
+}

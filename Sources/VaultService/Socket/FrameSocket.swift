@@ -1,0 +1,146 @@
+import Glibc
+import KeychainModel
+
+/// What went wrong with a connection.
+package enum SocketError: Error, Equatable {
+    /// The other side is gone.
+    case closed
+    /// It did not read or write in time.
+    case timedOut
+    case tooLong(size: Int)
+    case malformed(WireError)
+    case system(errno: Int32)
+}
+
+/// One end of a connected stream socket, from which and to which frames go.
+///
+/// For one thread at a time, but for ``shutdown()``.
+package final class FrameSocket {
+    package let descriptor: Int32
+    /// What came after the last frame; at most one read's worth, but for a frame that is under way.
+    private let incoming = WireBuffer()
+    private let ownsDescriptor: Bool
+
+    package init(_ descriptor: Int32, ownsDescriptor: Bool = true) {
+        self.descriptor = descriptor
+        self.ownsDescriptor = ownsDescriptor
+    }
+
+    deinit {
+        if ownsDescriptor { close(descriptor) }
+    }
+
+    /// Sends whole frames.
+    ///
+    /// - Parameter sent: How many bytes went out before an error, for a caller that may start over.
+    package func send(
+        _ buffer: WireBuffer, within time: Duration, sent: inout Int
+    ) throws(SocketError) {
+        let deadline = ContinuousClock.now + time
+        sent = 0
+        let bytes = buffer.bytes
+        while sent < bytes.count {
+            let count = Glibc.send(
+                descriptor, bytes.baseAddress.map { $0 + sent }, bytes.count - sent,
+                Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            if count >= 0 {
+                sent += count
+                continue
+            }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: try wait(for: Int16(POLLOUT), until: deadline)
+            case EPIPE, ECONNRESET: throw .closed
+            case let code: throw .system(errno: code)
+            }
+        }
+    }
+
+    package func send(_ buffer: WireBuffer, within time: Duration) throws(SocketError) {
+        var sent = 0
+        try send(buffer, within: time, sent: &sent)
+    }
+
+    /// Reads one frame into `frame`, which then holds the kind's byte and the body.
+    ///
+    /// - Parameters:
+    ///   - limit: The most bytes of a frame.
+    ///   - first: How long to wait for its first byte; nil for as long as it takes.
+    ///   - rest: How long the whole frame may take from then on, and one second more for each megabyte.
+    ///   - admit: Called once for a long frame before room is made for it.
+    package func receive(
+        into frame: WireBuffer, limit: Int, first: Duration?, rest: Duration,
+        admit: (Int) throws(SocketError) -> Void = { _ throws(SocketError) in }
+    ) throws(SocketError) -> FrameKind {
+        frame.removeAll()
+        if incoming.count == 0 { try fill(4096, until: first.map { ContinuousClock.now + $0 }) }
+        let started = ContinuousClock.now
+        while incoming.count < 4 { try fill(4096, until: started + rest) }
+        let length = Int(UInt32(bigEndian: incoming.bytes.loadUnaligned(as: UInt32.self)))
+        guard length >= 1 else { throw .malformed(WireError("empty frame")) }
+        guard length <= limit else { throw .tooLong(size: length) }
+        if length > Self.longFrame { try admit(length) }
+        let deadline = started + rest + .seconds(length >> 20)
+        // Room is made for what has come, not for what was announced.
+        while incoming.count < 4 + length {
+            try fill(min(4 + length - incoming.count, 1 << 18), until: deadline)
+        }
+        let bytes = incoming.bytes
+        frame.appendRaw(UnsafeRawBufferPointer(rebasing: bytes[4..<(4 + length)]))
+        incoming.removeFirst(4 + length)
+        guard let kind = FrameKind(rawValue: frame.bytes[0]) else {
+            throw .malformed(WireError("unknown kind of frame"))
+        }
+        return kind
+    }
+
+    /// A frame beyond this many bytes has to be admitted.
+    package static let longFrame = 1 << 16
+
+    /// Whether nothing has come since the last frame and the other side is still there: what may be said
+    /// of a connection at rest.
+    package var isQuiet: Bool {
+        guard incoming.count == 0 else { return false }
+        var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&polled, 1, 0) == 0
+    }
+
+    /// Waits until there is something to read, or the end.
+    package func waitForInput() throws(SocketError) {
+        if incoming.count == 0 { try wait(for: Int16(POLLIN), until: nil) }
+    }
+
+    /// Ends both directions, which wakes whoever waits on them. Safe on any thread.
+    package func shutdown() { Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    private func fill(_ room: Int, until deadline: ContinuousClock.Instant?) throws(SocketError) {
+        while true {
+            let count = incoming.append(room: room) { space in
+                recv(descriptor, space.baseAddress, space.count, Int32(MSG_DONTWAIT))
+            }
+            if count > 0 { return }
+            if count == 0 { throw .closed }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: try wait(for: Int16(POLLIN), until: deadline)
+            case ECONNRESET: throw .closed
+            case let code: throw .system(errno: code)
+            }
+        }
+    }
+
+    private func wait(for events: Int16, until deadline: ContinuousClock.Instant?) throws(SocketError) {
+        var polled = pollfd(fd: descriptor, events: events, revents: 0)
+        while true {
+            var milliseconds: Int32 = -1
+            if let deadline {
+                let left = (deadline - ContinuousClock.now) / .milliseconds(1)
+                guard left > 0 else { throw .timedOut }
+                milliseconds = Int32(min(left.rounded(.up), 1e9))
+            }
+            let count = poll(&polled, 1, milliseconds)
+            if count > 0 { return }
+            if count < 0, errno != EINTR { throw .system(errno: errno) }
+        }
+    }
+}

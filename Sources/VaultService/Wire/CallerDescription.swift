@@ -1,0 +1,54 @@
+import Access
+
+/// Whom the server takes the client for, and what it may do.
+package struct CallerDescription: Sendable, Equatable {
+    package var identifier: String
+    /// The access groups it holds, in order.
+    package var accessGroups: [String]
+    /// Those of them in which it may list.
+    package var listableGroups: [String]
+    package var rights: CallerRights
+
+    package init(identifier: String, accessGroups: [String], listableGroups: [String], rights: CallerRights) {
+        self.identifier = identifier
+        self.accessGroups = accessGroups
+        self.listableGroups = listableGroups
+        self.rights = rights
+    }
+
+    package var client: Client { Client(identifier: identifier, accessGroups: accessGroups) }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(identifier)
+        buffer.append(list: accessGroups) { buffer.append($0) }
+        buffer.append(list: listableGroups) { buffer.append($0) }
+        buffer.append(rights.rawValue)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        identifier = try reader.string()
+        accessGroups = try reader.strings(limit: WireLimits.accessGroups)
+        listableGroups = try reader.strings(limit: WireLimits.accessGroups)
+        rights = CallerRights(rawValue: try reader.integer(UInt8.self))
+    }
+}
+
+/// What a caller may do besides using the items of its access groups.
+package struct CallerRights: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Search a granted group without naming the item.
+    package static let list = CallerRights(rawValue: 1 << 0)
+    /// Lock and unlock the vault.
+    package static let unlock = CallerRights(rawValue: 1 << 1)
+    /// Set, change and remove the passcode; erase; verify.
+    package static let administer = CallerRights(rawValue: 1 << 2)
+
+    package static let all: CallerRights = [.list, .unlock, .administer]
+
+    /// The names in an entitlements file.
+    package static let names: [(name: String, right: CallerRights)] = [
+        ("list", .list), ("unlock", .unlock), ("administer", .administer),
+    ]
+}

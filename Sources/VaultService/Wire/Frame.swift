@@ -1,0 +1,79 @@
+/// The kinds of frames. A frame is a length (4 bytes, of what follows), a kind (1 byte), and a body.
+package enum FrameKind: UInt8, Sendable, CaseIterable {
+    // From the client.
+    case hello = 0x01
+    case request = 0x02
+    case answer = 0x03
+    // From the server.
+    case welcome = 0x81
+    case result = 0x82
+    case failure = 0x83
+    case question = 0x84
+    case item = 0x85
+    case damage = 0x86
+    case change = 0x87
+    case auditRecord = 0x88
+}
+
+package enum WireProtocol {
+    /// What the first frame of a connection begins with: "KCHN".
+    package static let magic: UInt32 = 0x4B43_484E
+    package static let version: UInt16 = 1
+}
+
+extension WireBuffer {
+    /// Appends a whole frame whose body is what `body` appends.
+    package func appendFrame(_ kind: FrameKind, _ body: () -> Void = {}) {
+        let start = count
+        append(UInt32(0))
+        append(kind.rawValue)
+        body()
+        overwrite(UInt32(truncatingIfNeeded: count - start - 4), at: start)
+    }
+}
+
+/// The first frame from the client: which versions it speaks.
+package struct Hello: Equatable {
+    package var lowest: UInt16
+    package var highest: UInt16
+
+    package init(lowest: UInt16 = WireProtocol.version, highest: UInt16 = WireProtocol.version) {
+        self.lowest = lowest
+        self.highest = highest
+    }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(WireProtocol.magic)
+        buffer.append(lowest)
+        buffer.append(highest)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        guard try reader.integer(UInt32.self) == WireProtocol.magic else { throw WireError("not this protocol") }
+        lowest = try reader.integer(UInt16.self)
+        highest = try reader.integer(UInt16.self)
+        guard lowest <= highest else { throw WireError("no version") }
+        // A later version may say more in its greeting; what follows is not looked at.
+    }
+}
+
+/// The server's answer: the version to be spoken, and whom it takes the client for.
+package struct Welcome: Equatable {
+    package var version: UInt16
+    package var caller: CallerDescription
+
+    package init(version: UInt16 = WireProtocol.version, caller: CallerDescription) {
+        self.version = version
+        self.caller = caller
+    }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(version)
+        caller.encode(to: buffer)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        version = try reader.integer(UInt16.self)
+        caller = try CallerDescription(from: &reader)
+    }
+}

@@ -1,0 +1,16 @@
+/// The sizes and counts that messages keep to. A longer one is refused before it is read.
+package enum WireLimits {
+    /// The longest frame after its length field: an identity's two values of 16 MiB, their attributes of
+    /// 1 MiB each, and 2 MiB for the rest.
+    package static let frame = 36 << 20
+    /// The longest frame before a connection has been greeted.
+    package static let greeting = 1 << 10
+    /// The longest passcode or application password.
+    package static let secret = 1 << 16
+    package static let attributes = 4096
+    package static let accessGroups = 1024
+    package static let filters = 64
+    package static let issuers = 1024
+    /// The most reports of damage, or problems in a report, in one reply; further ones are left out.
+    package static let reports = 4096
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Glibc
+import KeychainModel
+
+/// Reads fields from a message that may end too early or hold anything.
+package struct WireReader {
+    private let buffer: WireBuffer
+    private var position: Int
+    private let end: Int
+
+    package init(_ buffer: WireBuffer, from start: Int = 0) {
+        self.buffer = buffer
+        end = buffer.count
+        position = min(start, end)
+    }
+
+    var remaining: Int { end - position }
+
+    /// Makes sure that nothing follows.
+    func finish() throws(WireError) {
+        guard remaining == 0 else { throw WireError("bytes after the message") }
+    }
+
+    private mutating func take(_ count: Int) throws(WireError) -> UnsafeRawBufferPointer {
+        guard count <= remaining else { throw WireError("the message ends early") }
+        defer { position += count }
+        return UnsafeRawBufferPointer(rebasing: buffer.bytes[position..<(position + count)])
+    }
+
+    mutating func integer<Integer: FixedWidthInteger>(_: Integer.Type) throws(WireError) -> Integer {
+        Integer(bigEndian: try take(MemoryLayout<Integer>.size).loadUnaligned(as: Integer.self))
+    }
+
+    mutating func bool() throws(WireError) -> Bool {
+        switch try integer(UInt8.self) {
+        case 0: return false
+        case 1: return true
+        default: throw WireError("neither yes nor no")
+        }
+    }
+
+    /// A number of things to follow, at most `limit`.
+    mutating func count(limit: Int) throws(WireError) -> Int {
+        let count = Int(try integer(UInt32.self))
+        guard count <= limit else { throw WireError("too many elements") }
+        return count
+    }
+
+    mutating func data() throws(WireError) -> Data {
+        let bytes = try take(Int(try integer(UInt32.self)))
+        return Data(bytes)
+    }
+
+    mutating func string() throws(WireError) -> String {
+        let bytes = try take(Int(try integer(UInt32.self)))
+        guard let string = String(validating: bytes, as: UTF8.self) else { throw WireError("not UTF-8") }
+        return string
+    }
+
+    mutating func secret() throws(WireError) -> SecretBytes {
+        let count = Int(try integer(UInt32.self))
+        guard count <= WireLimits.secret else { throw WireError("the secret is too long") }
+        let bytes = try take(count)
+        guard let secret = try? SecretBytes(copying: bytes) else { throw WireError("no memory for a secret") }
+        return secret
+    }
+
+    mutating func real() throws(WireError) -> Double {
+        Double(bitPattern: try integer(UInt64.self))
+    }
+
+    mutating func date() throws(WireError) -> Date {
+        let seconds = try real()
+        guard seconds.isFinite else { throw WireError("not a date") }
+        return Date(timeIntervalSinceReferenceDate: seconds)
+    }
+
+    mutating func uuid() throws(WireError) -> UUID {
+        let bytes = try take(16)
+        return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
+    }
+
+    mutating func optional<Value>(
+        _ read: (inout WireReader) throws(WireError) -> Value
+    ) throws(WireError) -> Value? {
+        try bool() ? try read(&self) : nil
+    }
+
+    mutating func list<Value>(
+        limit: Int, _ read: (inout WireReader) throws(WireError) -> Value
+    ) throws(WireError) -> [Value] {
+        let count = try count(limit: limit)
+        var values: [Value] = []
+        for _ in 0..<count { values.append(try read(&self)) }
+        return values
+    }
+
+    mutating func strings(limit: Int) throws(WireError) -> [String] {
+        try list(limit: limit) { reader throws(WireError) in try reader.string() }
+    }
+}

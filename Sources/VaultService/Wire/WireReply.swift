@@ -1,0 +1,69 @@
+import Access
+import KeychainModel
+import VaultInterface
+
+/// What the server answers when it did what it was asked. Items that a search found come before it, in
+/// frames of their own.
+package enum WireReply: Sendable, Equatable {
+    case done
+    case item(StoredItem)
+    /// How many items were found, changed or deleted.
+    case count(Int)
+    case flag(Bool)
+    case status(VaultStatus)
+    case report(IntegrityReport)
+    case availability(PresenceAvailability)
+    case proofs(PresenceProofs)
+    case caller(CallerDescription)
+    case auditReport(AuditReport)
+
+    package func encode(to buffer: WireBuffer) {
+        switch self {
+        case .done: buffer.append(UInt8(0))
+        case .item(let item):
+            buffer.append(UInt8(1))
+            buffer.append(item)
+        case .count(let count):
+            buffer.append(UInt8(2))
+            buffer.append(UInt64(clamping: count))
+        case .flag(let flag):
+            buffer.append(UInt8(3))
+            buffer.append(flag)
+        case .status(let status):
+            buffer.append(UInt8(4))
+            buffer.append(status)
+        case .report(let report):
+            buffer.append(UInt8(5))
+            buffer.append(report)
+        case .availability(let availability):
+            buffer.append(UInt8(6))
+            buffer.append(availability)
+        case .proofs(let proofs):
+            buffer.append(UInt8(7))
+            buffer.append(proofs.rawValue)
+        case .caller(let caller):
+            buffer.append(UInt8(8))
+            caller.encode(to: buffer)
+        case .auditReport(let report):
+            buffer.append(UInt8(9))
+            buffer.append(report)
+        }
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        switch try reader.integer(UInt8.self) {
+        case 0: self = .done
+        case 1: self = .item(try reader.storedItem())
+        case 2: self = .count(Int(clamping: try reader.integer(UInt64.self)))
+        case 3: self = .flag(try reader.bool())
+        case 4: self = .status(try reader.status())
+        case 5: self = .report(try reader.integrityReport())
+        case 6: self = .availability(try reader.presenceAvailability())
+        case 7: self = .proofs(PresenceProofs(rawValue: try reader.integer(UInt8.self)))
+        case 8: self = .caller(try CallerDescription(from: &reader))
+        case 9: self = .auditReport(try reader.auditReport())
+        default: throw WireError("unknown reply")
+        }
+        try reader.finish()
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Glibc
+import Presence
+import Synchronization
+import Testing
+
+/// When a fingerprint alone is enough.
+@Suite struct AllowanceTests {
+    /// The time since a start of a machine.
+    final class Machine: Sendable {
+        let time = Mutex(BootTime(boot: "first", seconds: 100))
+        var clock: @Sendable () -> BootTime? { { self.time.withLock { $0 } } }
+        func advance(_ seconds: Double) { time.withLock { $0.seconds += seconds } }
+        func restart() { time.withLock { $0 = BootTime(boot: "second", seconds: 100) } }
+    }
+
+    let machine = Machine()
+    let folder = FileManager.default.temporaryDirectory.path + "/allowance-\(UUID().uuidString)"
+
+    /// One that lives in memory, and one that several objects and processes share.
+    private func allowances() -> [BiometryAllowance] {
+        [BiometryAllowance(now: machine.clock), BiometryAllowance(folder: folder, now: machine.clock)]
+    }
+
+    @Test func asksForThePasscodeOnceAfterAStart() {
+        for allowance in allowances() {
+            #expect(allowance.lockout == .restarted)
+            allowance.wasRecognized()
+            allowance.wasMissed()
+            #expect(allowance.lockout == .restarted)
+            allowance.passcodeWasGiven()
+            #expect(allowance.lockout == nil)
+        }
+        machine.restart()
+        #expect(BiometryAllowance(folder: folder, now: machine.clock).lockout == .restarted)
+    }
+
+    @Test func asksForThePasscodeEvery48Hours() {
+        for allowance in allowances() {
+            allowance.passcodeWasGiven()
+            machine.advance(48 * 3_600 - 1)
+            #expect(allowance.lockout == nil)
+            machine.advance(1)
+            #expect(allowance.lockout == .passcodeTooLongAgo)
+            allowance.passcodeWasGiven()
+            #expect(allowance.lockout == nil)
+            // Time that runs backwards is no time to trust.
+            machine.advance(-10)
+            #expect(allowance.lockout == .passcodeTooLongAgo)
+            machine.advance(10)
+        }
+    }
+
+    @Test func asksForThePasscodeAfterFiveMisses() {
+        for allowance in allowances() {
+            allowance.passcodeWasGiven()
+            for _ in 0..<4 { allowance.wasMissed() }
+            #expect(allowance.lockout == nil)
+            allowance.wasRecognized()
+            for _ in 0..<4 { allowance.wasMissed() }
+            #expect(allowance.lockout == nil)
+            allowance.wasMissed()
+            #expect(allowance.lockout == .misses)
+            allowance.wasRecognized()
+            #expect(allowance.lockout == .misses)
+            allowance.passcodeWasGiven()
+            #expect(allowance.lockout == nil)
+        }
+    }
+
+    @Test func processesShareTheCount() {
+        let (first, second) = (
+            BiometryAllowance(folder: folder, now: machine.clock),
+            BiometryAllowance(folder: folder, now: machine.clock)
+        )
+        first.passcodeWasGiven()
+        #expect(second.lockout == nil)
+        for index in 0..<5 { (index.isMultiple(of: 2) ? first : second).wasMissed() }
+        #expect(first.lockout == .misses)
+        #expect(second.lockout == .misses)
+    }
+
+    @Test func damagedOrOpenFileAllowsNothing() throws {
+        let allowance = BiometryAllowance(folder: folder, now: machine.clock)
+        allowance.passcodeWasGiven()
+        let file = folder + "/biometry-allowance"
+        let good = try Data(contentsOf: URL(fileURLWithPath: file))
+        #expect(chmod(file, 0o666) == 0)
+        #expect(allowance.lockout == .unknown)
+        #expect(chmod(file, 0o600) == 0)
+        #expect(allowance.lockout == nil)
+        try Data(good.dropLast(3)).write(to: URL(fileURLWithPath: file))
+        #expect(chmod(file, 0o600) == 0)
+        #expect(allowance.lockout == .unknown)
+        allowance.passcodeWasGiven()
+        #expect(allowance.lockout == nil)
+    }
+
+    @Test func machineThatTellsNoTimeAllowsNothing() {
+        let allowance = BiometryAllowance(now: { nil })
+        allowance.passcodeWasGiven()
+        #expect(allowance.lockout == .unknown)
+    }
+
+    @Test func systemTellsTheTimeSinceItsStart() throws {
+        let (first, second) = (try #require(BootTime.now()), try #require(BootTime.now()))
+        #expect(first.boot == second.boot)
+        #expect(UUID(uuidString: first.boot) != nil)
+        #expect(first.seconds <= second.seconds)
+    }
+}

@@ -1,0 +1,73 @@
+import Access
+import DBus
+import Foundation
+import KeychainModel
+import Presence
+import Testing
+
+/// Against the real fprintd.
+@Suite struct FingerprintTests {
+    @Test func enrolledFingerIsRecognised() throws {
+        let bench = try FingerprintBench()
+        #expect(bench.reader.availability().failure == .biometryNotEnrolled)
+        #expect(bench.reader.availability().state == nil)
+        try bench.enroll("right-index-finger", print: "finger-a")
+        let available = bench.reader.availability()
+        #expect(available.kind == .fingerprint)
+        #expect(available.failure == nil)
+        #expect(available.state?.count == 32)
+
+        func answer(to commands: String...) throws -> BiometryAnswer {
+            try bench.whileDoing(commands) {
+                bench.reader.recognize(until: .now + .seconds(10), cancellation: Cancellation())
+            }
+        }
+        #expect(try answer(to: "SCAN finger-a") == .recognized)
+        #expect(try answer(to: "SCAN finger-b") == .missed)
+        // A finger that was not put well does not count.
+        #expect(try answer(to: "RETRY 1", "SCAN finger-a") == .recognized)
+        #expect(try answer(to: "ERROR 0") == .failed(.biometryNotAvailable))
+    }
+
+    @Test func waitingEndsAtTheDeadlineAndWhenCanceled() throws {
+        let bench = try FingerprintBench()
+        try bench.enroll("left-thumb", print: "finger-a")
+        #expect(bench.reader.recognize(until: .now + .milliseconds(100), cancellation: Cancellation()) == .timedOut)
+        let cancellation = Cancellation()
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.1) { cancellation.cancel() }
+        #expect(bench.reader.recognize(until: .now + .seconds(30), cancellation: cancellation) == .canceled)
+        // The reader was given back.
+        let answer = try bench.whileDoing(["SCAN finger-a"]) {
+            bench.reader.recognize(until: .now + .seconds(10), cancellation: Cancellation())
+        }
+        #expect(answer == .recognized)
+    }
+
+    @Test func stateChangesWithTheEnrolment() throws {
+        let bench = try FingerprintBench()
+        try bench.enroll("right-index-finger", print: "finger-a")
+        let first = try #require(bench.reader.availability().state)
+        #expect(bench.reader.availability().state == first)
+        try bench.enroll("left-index-finger", print: "finger-b")
+        let second = try #require(bench.reader.availability().state)
+        #expect(second != first)
+        try bench.forget("left-index-finger")
+        #expect(bench.reader.availability().state == first)
+        // Another finger under the name of the first: the names tell nothing, the prints do.
+        try bench.forget("right-index-finger")
+        try bench.enroll("right-index-finger", print: "finger-c")
+        #expect(bench.reader.availability().state != first)
+        try bench.forget("right-index-finger")
+        #expect(bench.reader.availability().failure == .biometryNotEnrolled)
+    }
+
+    @Test func machineWithoutFprintdHasNoReader() throws {
+        let bus = try PrivateBus()
+        #expect(FingerprintReader(bus: bus.bus).availability().failure == .biometryNotAvailable)
+        let absent = FingerprintReader(bus: .at("unix:path=/nonexistent/bus"))
+        #expect(absent.availability().kind == .none)
+        #expect(
+            absent.recognize(until: .now + .seconds(5), cancellation: Cancellation())
+                == .failed(.biometryNotAvailable))
+    }
+}

@@ -1,0 +1,139 @@
+import Access
+import Foundation
+import TestSupport
+import Testing
+
+@testable import VaultService
+
+@Suite struct EntitlementsTests {
+    private let mail = PeerIdentity(
+        process: 7, user: 1000, executable: .init(path: "/usr/bin/mail", device: 1, inode: 2))
+
+    private func grant(
+        _ json: String, to peer: PeerIdentity, tool: PeerIdentity.Executable? = nil
+    ) throws -> CallerGrant {
+        try Entitlements(json: Data(json.utf8)).grant(to: peer, owner: 1000, tool: tool)
+    }
+
+    @Test func aProgramWithoutARuleHoldsItsOwnGroup() throws {
+        let grant = try grant(#"{"version": 1}"#, to: mail)
+        #expect(grant.groups == ["/usr/bin/mail"])
+        #expect(grant.listable == ["/usr/bin/mail"])
+        #expect(grant.rights.isEmpty)
+    }
+
+    @Test func theFirmestNameCounts() {
+        var peer = mail
+        #expect(peer.ownGroup(owner: 1000) == "/usr/bin/mail")
+        #expect(peer.ownGroup(owner: 1) == "uid:1000:/usr/bin/mail")
+        peer.unit = .user("app.service")
+        #expect(peer.ownGroup(owner: 1000) == "/usr/bin/mail")
+        peer.unit = .system("mail.service")
+        #expect(peer.ownGroup(owner: 1000) == "unit:mail.service")
+        peer.flatpak = "org.example.Mail"
+        #expect(peer.ownGroup(owner: 1000) == "flatpak:org.example.Mail")
+        #expect(PeerIdentity(process: 7, user: 1000).ownGroup(owner: 1000) == nil)
+    }
+
+    @Test func everyConditionOfARuleMustHold() throws {
+        let rule = #"{"version": 1, "rules": [{"executable": "/usr/bin/mail", "uid": 1001, "groups": ["TEAM.mail"]}]}"#
+        #expect(try grant(rule, to: mail).groups == ["/usr/bin/mail"])
+        var other = mail
+        other.user = 1001
+        #expect(try grant(rule, to: other).groups == ["TEAM.mail", "uid:1001:/usr/bin/mail"])
+        other.executable?.path = "/tmp/mail"
+        #expect(throws: AccessDenied.self) { try grant(rule, to: other) }
+    }
+
+    @Test(arguments: [
+        (#"{"unit": "mail.service", "groups": ["G"]}"#, true),
+        (#"{"userUnit": "mail.service", "groups": ["G"]}"#, false),
+        (#"{"flatpak": "org.example.Mail", "groups": ["G"]}"#, true),
+        (#"{"snap": "mail", "groups": ["G"]}"#, true),
+        (#"{"label": "system_u:mail", "groups": ["G"]}"#, true),
+        (#"{"label": "system_u:web", "groups": ["G"]}"#, false),
+    ])
+    func rulesMatchFirmNames(_ rule: String, _ matches: Bool) throws {
+        let peer = PeerIdentity(
+            process: 7, user: 1000, unit: .system("mail.service"), flatpak: "org.example.Mail", snap: "mail",
+            label: "system_u:mail")
+        #expect(try grant(#"{"version": 1, "rules": [\#(rule)]}"#, to: peer).groups.contains("G") == matches)
+    }
+
+    @Test func theOwnersToolHoldsEverythingUnlessTheFileSaysOtherwise() throws {
+        let tool = try #require(mail.executable)
+        let trusted = try grant(#"{"version": 1}"#, to: mail, tool: tool)
+        #expect(trusted.groups == ["keychain", "*"])
+        #expect(trusted.rights == .all)
+        let distrusted = try grant(#"{"version": 1, "trustOwnerTool": false}"#, to: mail, tool: tool)
+        #expect(distrusted.groups == ["/usr/bin/mail"])
+        var replaced = tool
+        replaced.inode = 3
+        #expect(try grant(#"{"version": 1}"#, to: mail, tool: replaced).groups == ["/usr/bin/mail"])
+    }
+
+    @Test func aClaimNarrowsAndOrdersWhatIsHeld() {
+        var grant = CallerGrant(identifier: "a")
+        grant.add("one", isListable: true)
+        grant.add("two", isListable: false)
+        #expect(grant.client(claiming: [], isListing: false).accessGroups == ["one", "two"])
+        #expect(grant.client(claiming: ["two", "three", "one"], isListing: false).accessGroups == ["two", "one"])
+        #expect(grant.client(claiming: ["two", "*"], isListing: false).accessGroups == ["two", "one"])
+        #expect(grant.client(claiming: ["one", "two"], isListing: true).accessGroups == ["one"])
+        grant.add("*", isListable: true)
+        #expect(grant.client(claiming: ["three"], isListing: false).accessGroups == ["three"])
+    }
+
+    @Test(arguments: [
+        ("[]", "the file must be an object"),
+        ("{", "not JSON"),
+        (#"{"version": 2}"#, "'version' must be 1"),
+        (#"{"version": true}"#, "'version' must be a whole number"),
+        (#"{"version": 1, "rule": []}"#, "unknown member 'rule'"),
+        (#"{"version": 1, "rules": [{"groups": ["G"]}]}"#, "says not whom it is for"),
+        (#"{"version": 1, "rules": [{"exe": "/bin/a"}]}"#, "rules[0]: unknown member 'exe'"),
+        (#"{"version": 1, "rules": [{"executable": "mail"}]}"#, "absolute path"),
+        (#"{"version": 1, "rules": [{"uid": -1}]}"#, "no user number"),
+        (#"{"version": 1, "rules": [{"uid": "me"}]}"#, "'uid' must be a whole number"),
+        (#"{"version": 1, "rules": [{"uid": 1, "rights": ["read"]}]}"#, "'read' is none of list, unlock, administer"),
+        (#"{"version": 1, "rules": [{"uid": 1, "groups": [""]}]}"#, "not empty"),
+    ])
+    func mistakesAreNamed(_ json: String, _ words: String) {
+        do {
+            _ = try Entitlements(json: Data(json.utf8))
+            Issue.record("taken: \(json)")
+        } catch {
+            #expect(error.description.contains(words), "\(error)")
+        }
+    }
+
+    @Test func aFileThatOthersMayWriteIsRefused() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path(of: "entitlements.json")
+        try Data(#"{"version": 1}"#.utf8).write(to: URL(fileURLWithPath: path))
+        chmod(path, 0o664)
+        #expect(throws: EntitlementsError.self) { try Entitlements(file: path) }
+        chmod(path, 0o644)
+        #expect(try Entitlements(file: path) == Entitlements())
+        #expect(try Entitlements(file: folder.path(of: "none")) == Entitlements())
+    }
+
+    @Test(arguments: [
+        ("0::/system.slice/nginx.service", SystemdUnit.system("nginx.service")),
+        ("0::/system.slice/system-getty.slice/getty@tty1.service", .system("getty@tty1.service")),
+        ("5:cpu:/x\n1:name=systemd:/system.slice/a.service\n0::/other", .system("a.service")),
+        ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/app-mail.scope", .user("app-mail.scope")),
+        ("0::/user.slice/user-1000.slice/session-3.scope", nil),
+        ("0::/", nil), ("0::/../system.slice/a.service", nil), ("", nil), ("0::/system.slice", nil),
+    ] as [(String, SystemdUnit?)])
+    func unitsAreReadFromControlGroups(_ text: String, _ unit: SystemdUnit?) {
+        #expect(SystemdUnit.path(inCgroups: text).flatMap(SystemdUnit.init(cgroup:)) == unit)
+    }
+
+    @Test func sandboxesAreReadFromTheirDescriptions() {
+        #expect(Peer.flatpak(in: "[Instance]\nname=x\n[Application]\nname=org.example.Mail\n") == "org.example.Mail")
+        #expect(Peer.flatpak(in: "[Instance]\nname=x\n") == nil)
+        #expect(Peer.snap(inCgroup: "/user.slice/snap.mail.app-1-2.scope") == "mail")
+        #expect(Peer.snap(inCgroup: "/system.slice/mail.service") == nil)
+    }
+}

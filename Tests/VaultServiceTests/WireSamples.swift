@@ -1,0 +1,209 @@
+import Access
+import Foundation
+import KeychainModel
+import TestSupport
+import VaultInterface
+import VaultService
+
+/// Random requests, replies and errors, from a seed.
+struct WireSamples {
+    var random: SeededGenerator
+
+    init(_ random: SeededGenerator = SeededGenerator()) {
+        self.random = random
+    }
+
+    private mutating func maybe<Value>(_ make: (inout WireSamples) -> Value) -> Value? {
+        random.int(below: 2) == 0 ? nil : make(&self)
+    }
+
+    private mutating func bool() -> Bool { random.int(below: 2) == 0 }
+
+    mutating func string() -> String {
+        let pieces = ["a", "ß", "🔑", "\u{0}", "mail", " ", "\n", "é"]
+        return (0..<random.int(below: 6)).map { _ in pieces[random.int(below: pieces.count)] }.joined()
+    }
+
+    private mutating func date() -> Date {
+        Date(timeIntervalSinceReferenceDate: Double(random.int(below: 1 << 40)) / 16 - 1e9)
+    }
+
+    private mutating func uuid() -> UUID {
+        let bytes = [UInt8](random.bytes(16))
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+
+    private mutating func attributes() -> [AttributeName: AttributeValue] {
+        var attributes: [AttributeName: AttributeValue] = [:]
+        for _ in 0..<random.int(below: 6) {
+            let value: AttributeValue =
+                switch random.int(below: 5) {
+                case 0: .string(string())
+                case 1: .data(random.bytes(random.int(below: 40)))
+                case 2: .number(Int64(bitPattern: random.next()))
+                case 3: .real(Double(random.int(below: 1 << 30)) / 7)
+                default: .date(date())
+                }
+            attributes[AttributeName(code: UInt32(truncatingIfNeeded: random.next()))] = value
+        }
+        return attributes
+    }
+
+    private mutating func itemClass() -> ItemClass {
+        ItemClass.allCases[random.int(below: ItemClass.allCases.count)]
+    }
+
+    private mutating func control() -> AccessControl {
+        let protection = ProtectionClass.allCases[random.int(below: ProtectionClass.allCases.count)]
+        return AccessControl(
+            protection: protection, flags: maybe { AccessControl.Flags(rawValue: $0.random.next()) })
+    }
+
+    private func secret(_ bytes: Data) -> SecretBytes? {
+        try? bytes.withUnsafeBytes { try SecretBytes(copying: $0) }
+    }
+
+    private mutating func someSecret() throws -> SecretBytes {
+        try random.bytes(random.int(below: 40)).withUnsafeBytes { try SecretBytes(copying: $0) }
+    }
+
+    private mutating func authentication() -> AuthenticationOptions {
+        let interactions: [AuthenticationOptions.Interaction] = [.allow, .fail, .skip]
+        return AuthenticationOptions(
+            interaction: interactions[random.int(below: 3)], prompt: maybe { $0.string() },
+            context: maybe { $0.uuid() },
+            applicationPassword: bool() ? nil : secret(random.bytes(12)))
+    }
+
+    private mutating func newItem() -> NewItem {
+        NewItem(
+            itemClass: itemClass(), attributes: attributes(), accessGroup: maybe { $0.string() },
+            accessControl: control(), isSynchronizable: bool(),
+            value: maybe { $0.random.bytes($0.random.int(below: 200)) }, authentication: authentication())
+    }
+
+    private mutating func query() -> ItemQuery {
+        let scopes: [SynchronizableScope] = [.localOnly, .synchronizableOnly, .any]
+        var filters: [ItemFilter] = []
+        for _ in 0..<random.int(below: 3) {
+            switch random.int(below: 4) {
+            case 0: filters.append(.hostOrSubdomain(string()))
+            case 1: filters.append(.emailAddress(string()))
+            case 2: filters.append(.validOn(date()))
+            default: filters.append(.issuers([random.bytes(9), random.bytes(3)]))
+            }
+        }
+        return ItemQuery(
+            itemClass: itemClass(), attributes: attributes(), accessGroup: maybe { $0.string() },
+            synchronizable: scopes[random.int(below: 3)], identifier: maybe { $0.uuid() },
+            limit: maybe { $0.random.int(below: 100) }, filters: filters, includesTombstones: bool(),
+            authentication: authentication())
+    }
+
+    private mutating func changes() -> ItemChanges {
+        ItemChanges(
+            attributes: attributes(), accessGroup: maybe { $0.string() }, accessControl: maybe { $0.control() },
+            isSynchronizable: maybe { $0.bool() }, value: maybe { $0.random.bytes(30) })
+    }
+
+    private mutating func passcodeOptions() -> PasscodeOptions {
+        PasscodeOptions(
+            cost: bool() ? .interactive : .explicit(memoryMiB: random.int(below: 512), passes: random.int(below: 9)),
+            eraseAfter: maybe { $0.random.int(below: 20) })
+    }
+
+    mutating func call() throws -> WireCall {
+        let request: WireRequest =
+            switch random.int(below: 20) {
+            case 0: .add(newItem())
+            case 1: .addIdentity(certificate: newItem(), key: newItem())
+            case 2: .copy(query(), includingValues: bool(), reportsDamage: false)
+            case 3: .update(query(), changes())
+            case 4: .delete(query())
+            case 5: .put(newItem())
+            case 6: .exchange(newItem(), expected: maybe { $0.random.bytes(20) })
+            case 7: .status
+            case 8: .erase
+            case 9: .verify
+            case 10: .changes
+            case 11: .setPasscode(try someSecret(), passcodeOptions())
+            case 12: .changePasscode(try someSecret(), to: try someSecret(), passcodeOptions())
+            case 13: .removePasscode(try someSecret())
+            case 14: .unlock(try someSecret())
+            case 15: .lock(after: .milliseconds(random.int(below: 100_000)))
+            case 16: .presenceAvailability
+            case 17:
+                .authenticate(AccessControl.Flags(rawValue: random.next()), context: uuid(), authentication())
+            case 18: .endContext(uuid())
+            default: .describeCaller
+            }
+        let claim = Client(identifier: string(), accessGroups: (0..<random.int(below: 4)).map { _ in string() })
+        return WireCall(request, claim: claim, canAsk: bool())
+    }
+
+    private mutating func storedItem() -> StoredItem {
+        var item = StoredItem(
+            itemClass: itemClass(), identifier: uuid(), attributes: attributes(), accessGroup: string(),
+            accessControl: control(), isSynchronizable: bool(), isTombstone: bool(), creationDate: date(),
+            modificationDate: date(), value: maybe { $0.random.bytes(50) })
+        item.identityKey = maybe {
+            StoredItem.IdentityKey(
+                identifier: $0.uuid(), attributes: $0.attributes(), value: $0.maybe { $0.random.bytes(9) })
+        }
+        return item
+    }
+
+    mutating func reply() -> WireReply {
+        switch random.int(below: 9) {
+        case 0: return .done
+        case 1: return .item(storedItem())
+        case 2: return .count(random.int(below: 1 << 40))
+        case 3: return .flag(bool())
+        case 4:
+            var status = VaultStatus(
+                path: maybe { $0.string() }, enclave: string(),
+                lockState: LockState.allCases[random.int(below: LockState.allCases.count)], isPasscodeSet: bool(),
+                itemCounts: [.key: random.int(below: 9), .certificate: 3], formatVersion: random.int(below: 9))
+            status.failedAttempts = random.int(below: 20)
+            status.retryAfter = random.int(below: 4000)
+            return .status(status)
+        case 5:
+            return .report(
+                IntegrityReport(
+                    validItems: random.int(below: 99), lockedItems: random.int(below: 99),
+                    problems: (0..<random.int(below: 4)).map { _ in string() }))
+        case 6:
+            return .availability(
+                PresenceAvailability(
+                    biometryKind: .fingerprint, biometryFailure: maybe { _ in .biometryLockout },
+                    biometryState: maybe { $0.random.bytes(8) }, isPasscodeSet: bool(),
+                    passcodeFailure: maybe { _ in .notInteractive }))
+        case 7: return .proofs(PresenceProofs(rawValue: UInt8(random.int(below: 8))))
+        default:
+            return .caller(
+                CallerDescription(
+                    identifier: string(), accessGroups: [string(), string()], listableGroups: [string()],
+                    rights: CallerRights(rawValue: UInt8(random.int(below: 8)))))
+        }
+    }
+
+    mutating func error() -> VaultError {
+        let failures = AuthenticationFailure.allCases
+        let reason = string()
+        let number = random.int(below: 1 << 30)
+        let all: [VaultError] = [
+            .itemNotFound, .duplicateItem, .accessDenied(.noAccessGroups(client: reason)),
+            .accessDenied(.groupNotHeld(group: reason, client: string())), .accessDenied(.tokenGroupIsReadOnly),
+            .accessDenied(.rightNotHeld(right: "list", client: reason)), .accessDenied(.unknownCaller(reason: reason)),
+            .interactionNotAllowed(reason: reason), .classKeyAbsent(.afterFirstUnlock), .authenticationFailed,
+            .userCanceled, .presence(failures[random.int(below: failures.count)]), .wrongPasscode(retryAfter: number),
+            .passcodeDelayed(retryAfter: number), .passcodeNotSet, .passcodeIsSet, .erasedAfterWrongPasscodes,
+            .invalidRequest(reason: reason), .valueTooLarge(size: number, limit: 7),
+            .attributesTooLarge(size: number, limit: 8), .unsupported(reason: reason),
+            .corruptItem(row: Int64(number), reason: reason), .corruptVault(reason: reason),
+            .unusableVault(reason: reason), .readOnly(reason: reason), .diskFull(reason: reason),
+            .inputOutput(reason: reason), .busy, .memoryUnavailable,
+        ]
+        return all[random.int(below: all.count)]
+    }
+}
