@@ -67,7 +67,7 @@ let package = Package(
         .target(
             name: "Vault",
             dependencies: [
-                "Access", "Audit", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles",
+                "Access", "Audit", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "Presence", "PrivateFiles",
                 "Sealing",
                 "SecureMemory", "VaultInterface", crypto,
             ],
@@ -82,7 +82,8 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "LockSignals", dependencies: ["DBus"], swiftSettings: strict),
         .target(
-            name: "VaultService", dependencies: ["Access", "KeychainModel", "VaultInterface"], swiftSettings: strict),
+            name: "VaultService", dependencies: ["Access", "KeychainModel", "Presence", "VaultInterface"],
+            swiftSettings: strict),
 
         // Apple's names. They link the engine and do not import it (see VaultEngine).
         .target(
@@ -120,7 +121,8 @@ let package = Package(
         .executableTarget(
             name: "keychaind",
             dependencies: [
-                "Access", "Audit", "PrivateFiles", "Vault", "VaultInterface", "VaultService", arguments, lifecycle, logging,
+                "Access", "Audit", "LockSignals", "Presence", "PrivateFiles", "Vault", "VaultInterface", "VaultService", arguments,
+                lifecycle, logging,
                 metrics,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],

@@ -2,7 +2,9 @@ import Access
 import ArgumentParser
 import Audit
 import Glibc
+import LockSignals
 import Logging
+import Presence
 import PrivateFiles
 import ServiceLifecycle
 import UnixSignals
@@ -32,6 +34,9 @@ struct Daemon: AsyncParsableCommand {
         guard Logger.Level(rawValue: options.log) != nil else {
             throw ValidationError("--log can be error, notice, info or debug")
         }
+        guard (0...86_400).contains(options.lockGrace) else {
+            throw ValidationError("--lock-grace takes 0 to 86400 seconds")
+        }
         guard options.rate >= 0, options.connections > 0 else {
             throw ValidationError("--rate and --connections are numbers of requests and connections")
         }
@@ -60,7 +65,10 @@ struct Daemon: AsyncParsableCommand {
             let listener = try Self.listener(paths, isSystem: options.system)
             defer { if listener.isOurs { unlink(paths.socket) } }
             let audit = BufferedAudit()
-            let vault = try EmbeddedVault.open(at: paths.home, audit: audit)
+            let vault = try EmbeddedVault.open(
+                at: paths.home,
+                authenticator: PersonAuthenticator(prompt: RemotePrompt(), biometry: FingerprintReader()), audit: audit)
+            try Self.unlockWithCredential(vault, logger)
             audit.record(AuditEvent(.started, client: "keychaind"))
             defer {
                 audit.record(AuditEvent(.stopped, client: "keychaind"))
@@ -70,7 +78,8 @@ struct Daemon: AsyncParsableCommand {
                 vault: vault, entitlements: entitlements, ownerTool: paths.ownerTool, limits: limits,
                 observer: Journal(logger: logger), audit: audit)
             let group = ServiceGroup(
-                services: [VaultServiceUnit(server: server, listener: listener.descriptor)],
+                services: [VaultServiceUnit(server: server, listener: listener.descriptor)]
+                    + lockSignals(vault, logger),
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
             logger.notice("serving", metadata: ["vault": "\(paths.home)", "socket": "\(paths.socket)"])
             try await group.run()
@@ -79,6 +88,31 @@ struct Daemon: AsyncParsableCommand {
             logger.error("\(error)")
             throw ExitCode.failure
         }
+    }
+
+    /// Unlocks at boot where systemd hands the passcode over. One that is wrong leaves the vault locked.
+    private static func unlockWithCredential(_ vault: EmbeddedVault, _ logger: Logger) throws {
+        guard let passcode = try ServiceCredential.passcode() else { return }
+        do throws(VaultError) {
+            try vault.unlock(with: passcode, as: LockSignalUnit.client)
+            logger.notice("unlocked with the service's credential")
+        } catch {
+            logger.error("not unlocked with the service's credential", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private func lockSignals(_ vault: EmbeddedVault, _ logger: Logger) -> [any Service] {
+        guard options.lockSignals else { return [] }
+        let signals = LockSignals(user: options.system ? nil : getuid()) { report in
+            switch report {
+            case .listening: logger.info("listening for locks")
+            case .notListening(let reason): logger.info("not listening for locks", metadata: ["reason": "\(reason)"])
+            }
+        }
+        return [
+            LockSignalUnit(
+                vault: vault, signals: signals, grace: .seconds(options.lockGrace), logger: logger)
+        ]
     }
 
     private var limits: ServerLimits {

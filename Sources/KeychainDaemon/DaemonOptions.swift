@@ -14,6 +14,16 @@ struct DaemonOptions: ParsableArguments {
     @Flag(help: "Serve other users too, from /run/keychain/socket and /var/lib/keychain.")
     var system = false
 
+    @Option(
+        name: .customLong("lock-grace"),
+        help: ArgumentHelp("How long a locked session leaves the vault unlocked.", valueName: "seconds"))
+    var lockGrace = 10
+
+    @Flag(
+        name: .customLong("lock-signals"), inversion: .prefixedNo,
+        help: "Lock with the session, before sleep, and at the end of the last session, as logind tells.")
+    var lockSignals = true
+
     @Option(help: ArgumentHelp("Requests a second that one program may make over time; 0 for any number.", valueName: "number"))
     var rate = 20_000
 

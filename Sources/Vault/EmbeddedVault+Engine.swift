@@ -4,7 +4,8 @@ import PrivateFiles
 
 extension EmbeddedVault: VaultEngine {
     package static func openVault(at path: String) throws(VaultError) -> any VaultEngine {
-        try open(at: path, audit: auditSink(forVaultAt: path))
+        try open(
+            at: path, authenticator: ProcessAuthenticator(folder: path), audit: auditSink(forVaultAt: path))
     }
 
     package func close() {

@@ -27,6 +27,7 @@ extension EmbeddedVault {
             throw VaultError(error)
         }
         lockGeneration.withLock { $0 += 1 }
+        authenticator?.passcodeWasGiven()
     }
 
     package func lock(after grace: Duration, as client: Client) throws(VaultError) {

@@ -35,7 +35,9 @@ extension EmbeddedVault {
     private func ask(
         for flags: AccessControl.Flags, _ presence: PresenceCheck, _ client: Client
     ) throws(VaultError) {
-        try presence.ask(for: flags, with: authenticator, verifier: passcodeVerifier, client: client)
+        try presence.ask(for: flags, with: authenticator, verifier: passcodeVerifier, client: client) { outcome in
+            gate.record(outcome, by: client)
+        }
         try contexts.grant(presence.granted, to: presence.options.context, client)
     }
 

@@ -79,14 +79,16 @@ final class PresenceCheck {
     /// Asks for a person, once for each kind of constraint in an operation.
     func ask(
         for flags: AccessControl.Flags, with authenticator: (any Authenticator)?, verifier: any PasscodeVerifier,
-        client: Client
+        client: Client, record: (AuthenticationOutcome) -> Void
     ) throws(VaultError) {
         // Apple's keychain gives up after as many rounds.
         prompts += 1
         guard prompts <= 20 else { throw .authenticationFailed }
         let request = AuthenticationRequest(
             flags: flags, prompt: options.prompt, client: client, context: options.context)
-        switch authenticator?.evaluate(request, verifier: verifier) ?? .failed(.notInteractive) {
+        let outcome = authenticator?.evaluate(request, verifier: verifier) ?? .failed(.notInteractive)
+        record(outcome)
+        switch outcome {
         case .succeeded(let proofs):
             // Each round must bring something new, or it would be asked for ever.
             guard flags.isSatisfied(by: granted.union(proofs)) else { throw .authenticationFailed }

@@ -27,6 +27,7 @@ struct GetCommand: DocumentedCommand {
     @Flag(name: [.customShort("n"), .customLong("no-newline")], help: "Add no newline on a terminal either.")
     var noNewline = false
 
+    @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
     @Flag(help: "Print the secret, and any error, as JSON.")
@@ -38,7 +39,7 @@ struct GetCommand: DocumentedCommand {
     }
 
     func run() throws {
-        try Self.run(PasswordSearch(name, scope), passcode: passcode, noNewline: noNewline, json: json)
+        try Self.run(PasswordSearch(name, scope, itemPassword.authentication()), passcode: passcode, noNewline: noNewline, json: json)
     }
 
     static func run(

@@ -21,6 +21,7 @@ struct SetCommand: DocumentedCommand {
         Example(
             "Keep it readable after the vault was unlocked once",
             "keychain set api ci --accessible after-first-unlock"),
+        Example("Ask a person each time it is read", "keychain set bank alice --require presence"),
     ]
     static let configuration: CommandConfiguration = documented("set")
 
@@ -37,6 +38,12 @@ struct SetCommand: DocumentedCommand {
     @Option(help: ArgumentHelp("When the secret can be read.", valueName: "class"))
     var accessible: ProtectionName?
 
+    @Option(
+        help: ArgumentHelp(
+            "What reading it takes beside an unlocked vault; several are all needed.", valueName: "requirement"))
+    var require: [ItemRequirement] = []
+
+    @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
     @Flag(help: "Print the item, and any error, as JSON.")
@@ -44,6 +51,14 @@ struct SetCommand: DocumentedCommand {
 
     @Argument(help: .hidden)
     var refused: [String] = []
+
+    func validate() throws {
+        guard AccessControl.isValid(flags ?? []) else {
+            throw ValidationError(
+                "these requirements exclude each other: 'presence' stands alone or with 'password', and "
+                    + "'biometry' excludes 'current-biometry'")
+        }
+    }
 
     func run() throws {
         guard refused.isEmpty else {
@@ -53,15 +68,16 @@ struct SetCommand: DocumentedCommand {
         }
         let secret = try input.read()
         let session = try VaultSession.ofOwner(passcode)
-        let search = PasswordSearch(name, scope)
-        if let existing = try search.oneIfAny(in: session), try update(existing, secret, session) {
+        let authentication = try itemPassword.authentication()
+        let search = PasswordSearch(name, scope, authentication)
+        if let existing = try search.oneIfAny(in: session), try update(existing, secret, search, session) {
             if json {
                 try StandardOutput.write(json: ItemSummary(search.one(in: session, includingValues: false)))
             }
             return
         }
         let item = try failing { () throws(VaultError) in
-            try session.vault.put(newItem(secret), as: session.client)
+            try session.vault.put(newItem(secret, authentication), as: session.client)
         }
         if json { try StandardOutput.write(json: ItemSummary(item)) }
     }
@@ -74,11 +90,20 @@ struct SetCommand: DocumentedCommand {
     }
 
     /// - Returns: False when the item vanished in the meantime.
-    private func update(_ item: StoredItem, _ secret: Data, _ session: VaultSession) throws(Failure) -> Bool {
-        let control = accessible.map { AccessControl(protection: $0.protection, flags: item.accessControl.flags) }
+    private func update(
+        _ item: StoredItem, _ secret: Data, _ search: PasswordSearch, _ session: VaultSession
+    ) throws(Failure) -> Bool {
+        var control: AccessControl?
+        if accessible != nil || !require.isEmpty {
+            control = AccessControl(
+                protection: accessible?.protection ?? item.accessControl.protection,
+                flags: require.isEmpty ? item.accessControl.flags : flags)
+        }
         let changes = ItemChanges(attributes: attributes, accessControl: control, value: secret)
         do {
-            _ = try session.vault.update(ItemQuery(item: item), with: changes, as: session.client)
+            var query = ItemQuery(item: item)
+            query.authentication = search.query.authentication
+            _ = try session.vault.update(query, with: changes, as: session.client)
             return true
         } catch {
             if error == .itemNotFound { return false }
@@ -86,13 +111,20 @@ struct SetCommand: DocumentedCommand {
         }
     }
 
-    private func newItem(_ secret: Data) -> NewItem {
+    /// The requirements as flags; nil for none.
+    private var flags: AccessControl.Flags? {
+        require.isEmpty ? nil : require.reduce(into: AccessControl.Flags()) { $0.formUnion($1.flag) }
+    }
+
+    private func newItem(_ secret: Data, _ authentication: AuthenticationOptions) -> NewItem {
         let naming: [AttributeName: AttributeValue] = [
             .service: .string(name.service), .account: .string(name.account),
         ]
         return NewItem(
             itemClass: .genericPassword, attributes: attributes.merging(naming) { _, naming in naming },
-            accessGroup: scope.group, accessControl: accessible.map { AccessControl(protection: $0.protection) },
-            isSynchronizable: scope.synchronizable ?? false, value: secret)
+            accessGroup: scope.group,
+            accessControl: AccessControl(
+                protection: accessible?.protection ?? ItemClass.genericPassword.defaultProtection, flags: flags),
+            isSynchronizable: scope.synchronizable ?? false, value: secret, authentication: authentication)
     }
 }

@@ -36,16 +36,19 @@ struct ItemScope: ParsableArguments {
 struct PasswordSearch {
     let query: ItemQuery
 
-    init(service: String, account: String, group: String? = nil, synchronizable: SynchronizableScope = .any) {
+    init(
+        service: String, account: String, group: String? = nil, synchronizable: SynchronizableScope = .any,
+        authentication: AuthenticationOptions = .init()
+    ) {
         query = ItemQuery(
             itemClass: .genericPassword, attributes: [.service: .string(service), .account: .string(account)],
-            accessGroup: group, synchronizable: synchronizable)
+            accessGroup: group, synchronizable: synchronizable, authentication: authentication)
     }
 
-    init(_ name: PasswordName, _ scope: ItemScope) {
+    init(_ name: PasswordName, _ scope: ItemScope, _ authentication: AuthenticationOptions = .init()) {
         self.init(
             service: name.service, account: name.account, group: scope.group,
-            synchronizable: scope.synchronizableScope)
+            synchronizable: scope.synchronizableScope, authentication: authentication)
     }
 
     /// The one item that the search finds.
@@ -107,8 +110,10 @@ extension VaultSession {
         ProcessVault.declare(
             Client(identifier: "keychain", accessGroups: (groups.isEmpty ? ["keychain"] : groups) + [Client.everyGroup])
         )
+        let prompt = passcode.prompt
+        ProcessPrompt.current = prompt
         var session = try failing { () throws(VaultError) in try VaultSession.current() }
-        session.vault = UnlockingVault(base: session.vault, passcode: passcode)
+        session.vault = UnlockingVault(base: session.vault, prompt: prompt)
         return session
     }
 

@@ -9,6 +9,7 @@ struct ItemSummary: Encodable {
     var label: AttributeText?
     var comment: AttributeText?
     var accessible: String
+    var requires: [String]?
     var synchronizable: Bool
     var created: String
     var modified: String
@@ -20,6 +21,7 @@ struct ItemSummary: Encodable {
         label = item.attribute(.label).map(AttributeText.init)
         comment = item.attribute(.comment).map(AttributeText.init)
         accessible = ProtectionName(item.accessControl.protection).rawValue
+        requires = ItemRequirement.names(in: item.accessControl.flags)
         synchronizable = item.isSynchronizable
         created = Timestamp(item.creationDate).iso8601
         modified = Timestamp(item.modificationDate).iso8601

@@ -1,8 +1,10 @@
 import Access
+import Access
 import ArgumentParser
 import Foundation
 import KeychainModel
 import KeychainServices
+import Presence
 import Presence
 import SecureMemory
 import Vault
@@ -25,15 +27,24 @@ struct PasscodeInput: ParsableArguments {
         if let descriptor, descriptor < 0 { throw ValidationError("a file descriptor is a number from 0") }
     }
 
-    /// The passcode that is set.
-    func ask(_ prompt: String = "Passcode: ") throws(Failure) -> SecretBytes {
-        if let descriptor { return try Self.read(descriptor) }
-        guard let terminal = Terminal() else { throw Self.nobodyToAsk("--passcode-fd") }
-        return try Self.only(terminal.askSecrets([prompt]))
+    /// How this command asks: one that is given a descriptor asks nobody.
+    var prompt: any PasscodePrompt {
+        if let descriptor { DescriptorPrompt(descriptor) } else { PromptChain.standard }
     }
 
-    /// Whether there is somebody, or something, to ask.
-    var isAvailable: Bool { descriptor != nil || Terminal() != nil }
+    /// The passcode that is set.
+    func ask(_ reason: String = "The vault's passcode is needed.") throws(Failure) -> SecretBytes {
+        let question = PasscodeQuestion(purpose: .unlock, reason: reason)
+        switch (ProcessPrompt.current ?? prompt).ask(question, until: .now + Self.patience) {
+        case .passcode(let passcode): return passcode
+        case .canceled: throw Failure(status: errSecUserCanceled, "canceled at the prompt: nothing was changed")
+        case .timedOut:
+            throw Failure(status: errSecInteractionNotAllowed, "nobody gave the passcode: nothing was changed")
+        case .unavailable: throw Self.nobodyToAsk("--passcode-fd")
+        }
+    }
+
+    private static let patience: Duration = .seconds(120)
 
     static func read(_ descriptor: Int32) throws(Failure) -> SecretBytes {
         let question = PasscodeQuestion(purpose: .unlock, reason: "")

@@ -9,7 +9,7 @@ import Vault
 /// A command is a program of its own: unless a daemon keeps the vault unlocked, each finds it locked.
 struct UnlockingVault: Vault {
     let base: any Vault
-    let passcode: PasscodeInput
+    let prompt: any PasscodePrompt
 
     private func unlocking<Result>(
         as client: Client, _ operation: () throws(VaultError) -> Result
@@ -18,14 +18,14 @@ struct UnlockingVault: Vault {
             return try operation()
         } catch {
             guard case .interactionNotAllowed = error, try isLocked(as: client) else { throw error }
-            guard passcode.isAvailable else {
+            guard prompt.isAvailable else {
                 throw .interactionNotAllowed(
                     reason: "the vault is locked: unlock it with `keychain unlock` if keychaind runs, "
                         + "or give the passcode with --passcode-fd")
             }
             let answer: SecretBytes
             do {
-                answer = try passcode.ask("Passcode to unlock the vault: ")
+                answer = try PasscodeInput.none.ask("The vault is locked.")
             } catch {
                 throw error.status == errSecUserCanceled
                     ? .userCanceled : .interactionNotAllowed(reason: error.message)

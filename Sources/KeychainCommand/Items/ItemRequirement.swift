@@ -1,0 +1,55 @@
+import ArgumentParser
+import Foundation
+import KeychainModel
+import Presence
+
+/// What must hold beside the lock before a secret can be read: the flags of Apple's access control, one each.
+enum ItemRequirement: String, CaseIterable, ExpressibleByArgument {
+    case presence
+    case biometry
+    case currentBiometry = "current-biometry"
+    case passcode
+    case password
+
+    var flag: AccessControl.Flags {
+        switch self {
+        case .presence: .userPresence
+        case .biometry: .biometryAny
+        case .currentBiometry: .biometryCurrentSet
+        case .passcode: .devicePasscode
+        case .password: .applicationPassword
+        }
+    }
+
+    /// The requirements in `flags`.
+    static func names(in flags: AccessControl.Flags?) -> [String]? {
+        guard let flags, !flags.isEmpty else { return nil }
+        return allCases.filter { flags.contains($0.flag) }.map(\.rawValue)
+    }
+}
+
+/// The further password of an item that asks for one.
+struct ItemPassword: ParsableArguments {
+    @Option(
+        name: .customLong("item-password-fd"),
+        help: ArgumentHelp("Read the item's own password from this open file descriptor.", valueName: "n"))
+    var descriptor: Int32?
+
+    func validate() throws {
+        if let descriptor, descriptor < 0 { throw ValidationError("a file descriptor is a number from 0") }
+    }
+
+    /// Without one, for commands that do not take the option.
+    static let none = {
+        var input = ItemPassword()
+        input.descriptor = nil
+        return input
+    }()
+
+    /// How an operation may ask, and the password if there is one.
+    func authentication() throws(Failure) -> AuthenticationOptions {
+        AuthenticationOptions(applicationPassword: try descriptor.map { number throws(Failure) in
+            try PasscodeInput.read(number)
+        })
+    }
+}
