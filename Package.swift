@@ -124,9 +124,7 @@ let package = Package(
             name: "keychaind",
             dependencies: [
                 "Access", "Audit", "LockSignals", "Presence", "PrivateFiles", "Vault", "VaultInterface", "VaultService",
-                arguments,
-                lifecycle, logging,
-                metrics,
+                arguments, lifecycle, logging, metrics,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: "Sources/KeychainDaemon",
@@ -155,7 +153,9 @@ let package = Package(
         // The program that tests run as another process.
         .executableTarget(
             name: "VaultWorker",
-            dependencies: ["Access", "Audit", "KeychainModel", "SecureMemory", "TestSupport", "Vault"],
+            dependencies: [
+                "Access", "Audit", "KeychainModel", "SecureMemory", "TestSupport", "Vault", "VaultInterface", "VaultService",
+            ],
             path: "Tests/VaultWorker",
             swiftSettings: strict),
         .testTarget(name: "AccessTests", dependencies: ["Access", "KeychainModel"], swiftSettings: strict),

@@ -75,9 +75,13 @@ package struct WithheldItem: Sendable, Hashable {
     package var accessControl: AccessControl
 
     package init(_ item: StoredItem) {
-        itemClass = item.itemClass
-        identifier = item.identifier
-        accessControl = item.accessControl
+        self.init(itemClass: item.itemClass, identifier: item.identifier, accessControl: item.accessControl)
+    }
+
+    package init(itemClass: ItemClass, identifier: UUID, accessControl: AccessControl) {
+        self.itemClass = itemClass
+        self.identifier = identifier
+        self.accessControl = accessControl
     }
 }
 

@@ -3,7 +3,7 @@ import Glibc
 
 /// A run of the `VaultWorker` program: another process that works on a vault and reports on a pipe.
 package final class Worker {
-    private let process: pid_t
+    package let process: pid_t
     /// This end of a pair of sockets, of which the worker's end is its standard input and output.
     private let socket: Int32
     private var buffered: [UInt8] = []
@@ -92,6 +92,11 @@ package final class Worker {
 
     package func kill() {
         if exitStatus == nil { Glibc.kill(process, SIGKILL) }
+    }
+
+    /// Asks the process to end (SIGTERM).
+    package func terminate() {
+        if exitStatus == nil { Glibc.kill(process, SIGTERM) }
     }
 
     /// Waits until the process is gone.

@@ -117,7 +117,7 @@ struct WireSamples {
             switch random.int(below: 20) {
             case 0: .add(newItem())
             case 1: .addIdentity(certificate: newItem(), key: newItem())
-            case 2: .copy(query(), includingValues: bool(), reportsDamage: false)
+            case 2: .copy(query(), includingValues: bool(), SearchReports())
             case 3: .update(query(), changes())
             case 4: .delete(query())
             case 5: .put(newItem())

@@ -31,6 +31,12 @@ final class ClientConnection: @unchecked Sendable {
         var auditRecords: [AuditRecord] = []
     }
 
+    /// Who is told of what a search reports besides the items it finds.
+    struct Listeners {
+        var damage: ((String) -> Void)?
+        var withheld: ((WithheldItem) -> Void)?
+    }
+
     /// How long the other side may take to greet, or with a transfer that has begun.
     private static let patience = Duration.seconds(10)
 
@@ -87,7 +93,7 @@ final class ClientConnection: @unchecked Sendable {
 
     /// Sends `call` and waits for the answer, putting questions to `prompt` meanwhile.
     func perform(
-        _ call: WireCall, prompt: (any PasscodePrompt)?, damage: ((String) -> Void)?
+        _ call: WireCall, prompt: (any PasscodePrompt)?, _ listeners: Listeners = Listeners()
     ) throws(Failure) -> Answer {
         defer {
             outgoing.recycle()
@@ -107,7 +113,7 @@ final class ClientConnection: @unchecked Sendable {
         }
         outgoing.removeAll()
         do {
-            return try receiveAnswer(prompt, damage)
+            return try receiveAnswer(prompt, listeners)
         } catch let failure as VaultError {
             throw .refused(failure)
         } catch is WireError {
@@ -119,7 +125,7 @@ final class ClientConnection: @unchecked Sendable {
         }
     }
 
-    private func receiveAnswer(_ prompt: (any PasscodePrompt)?, _ damage: ((String) -> Void)?) throws -> Answer {
+    private func receiveAnswer(_ prompt: (any PasscodePrompt)?, _ listeners: Listeners) throws -> Answer {
         var items: [StoredItem] = []
         var records: [AuditRecord] = []
         while true {
@@ -131,10 +137,12 @@ final class ClientConnection: @unchecked Sendable {
             case .failure: throw try reader.vaultError()
             case .item: items.append(try reader.storedItem())
             case .auditRecord: records.append(try reader.auditRecord())
-            case .damage: damage?(try reader.string())
+            case .damage: listeners.damage?(try reader.string())
+            case .withheld: listeners.withheld?(try reader.withheldItem())
+            case .message: prompt?.show(try reader.string())
+            // The question that was taken back has been answered in the meantime.
+            case .retraction: break
             case .question: try answer(reader.question(), with: prompt)
-            case .notice: prompt?.show(try reader.string())
-            case .takenBack: continue
             default: throw WireError("unexpected frame")
             }
         }
@@ -144,30 +152,17 @@ final class ClientConnection: @unchecked Sendable {
         _ asked: (question: PasscodeQuestion, seconds: UInt32), with prompt: (any PasscodePrompt)?
     ) throws {
         let deadline = ContinuousClock.now + .seconds(Int64(asked.seconds))
-        let question = Cancellation()
-        let answer =
-            watchingForMore(question) { prompt?.ask(asked.question, until: deadline, cancellation: question) }
-            ?? .unavailable(remedy: "the program has no way to ask; run `keychain unlock` on a terminal")
+        let answer: PasscodeAnswer
+        if let prompt {
+            answer = Retraction.watching(socket.descriptor) {
+                prompt.ask(asked.question, until: deadline, cancellation: $0)
+            }
+        } else {
+            answer = .unavailable(remedy: "the program has no way to ask; run `keychain unlock` on a terminal")
+        }
         outgoing.appendFrame(.answer) { outgoing.append(answer) }
         try socket.send(outgoing, within: Self.patience)
         outgoing.recycle()
-    }
-
-    /// Takes `question` back as soon as the daemon says anything, or goes away, while `body` waits for a person.
-    private func watchingForMore<Result>(_ question: Cancellation, _ body: () -> Result) -> Result {
-        // It may have come together with the question.
-        guard !socket.hasInput else {
-            question.cancel()
-            return body()
-        }
-        let end = Cancellation()
-        Thread.detachNewThread { [descriptor = socket.descriptor] in
-            var polled = [descriptor, end.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-            while poll(&polled, 2, -1) < 0, errno == EINTR {}
-            if polled[0].revents != 0, polled[1].revents == 0 { question.cancel() }
-        }
-        defer { end.cancel() }
-        return body()
     }
 
     private func pendingRefusal() throws -> VaultError {

@@ -25,12 +25,12 @@ final class ConnectionPool: Sendable {
 
     /// Performs `call` on a connection of its own; again on a new one where that cannot do it twice.
     func perform(
-        _ call: WireCall, prompt: (any PasscodePrompt)?, damage: ((String) -> Void)?
+        _ call: WireCall, prompt: (any PasscodePrompt)?, _ listeners: ClientConnection.Listeners
     ) throws(VaultError) -> ClientConnection.Answer {
         for attempt in 0... {
             let connection = try take()
             do throws(ClientConnection.Failure) {
-                let answer = try connection.perform(call, prompt: prompt, damage: damage)
+                let answer = try connection.perform(call, prompt: prompt, listeners)
                 put(connection)
                 return answer
             } catch {

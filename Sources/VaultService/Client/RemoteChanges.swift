@@ -63,7 +63,7 @@ final class RemoteChanges: Sendable {
     private func subscribe() {
         guard let connection = try? pool.connect(),
             (try? connection.perform(
-                WireCall(.changes, claim: client, canAsk: false), prompt: nil, damage: nil)) != nil
+                WireCall(.changes, claim: client, canAsk: false), prompt: nil)) != nil
         else { return }
         state.withLock { state in
             if state.isEnded { connection.end() } else { state.connection = connection }

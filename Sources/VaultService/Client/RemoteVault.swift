@@ -45,8 +45,10 @@ package final class RemoteVault: Vault {
         _ query: ItemQuery, includingValues: Bool, as client: Client
     ) throws(VaultError) -> [StoredItem] {
         let request = WireRequest.copy(
-            query, includingValues: includingValues, reportsDamage: query.reportDamage != nil)
-        let answer = try call(request, as: client, damage: query.reportDamage)
+            query, includingValues: includingValues,
+            SearchReports(damage: query.reportDamage != nil, withheld: query.reportWithheld != nil))
+        let listeners = ClientConnection.Listeners(damage: query.reportDamage, withheld: query.reportWithheld)
+        let answer = try call(request, as: client, listeners)
         guard case .count(answer.items.count) = answer.reply else { throw Self.nonsense }
         return answer.items
     }
@@ -100,12 +102,13 @@ package final class RemoteVault: Vault {
     // MARK: Calls
 
     func call(
-        _ request: WireRequest, as client: Client, damage: ((String) -> Void)? = nil
+        _ request: WireRequest, as client: Client, _ listeners: ClientConnection.Listeners = .init()
     ) throws(VaultError) -> ClientConnection.Answer {
-        let prompt: (any PasscodePrompt)? = ProcessPrompt.current ?? PromptChain.standard
-        // Whether the prompt works shows when it is used: to find out costs more than a request.
-        let call = WireCall(request, claim: client, canAsk: true)
-        return try pool.perform(call, prompt: prompt, damage: damage)
+        let chosen = ProcessPrompt.current
+        // Whether the standard one works shows when it is used: to find out costs more than a request.
+        let call = WireCall(request, claim: client, canAsk: chosen?.isAvailable ?? true)
+        let prompt = chosen ?? PromptChain.standard
+        return try pool.perform(call, prompt: prompt, listeners)
     }
 
     func done(_ request: WireRequest, as client: Client) throws(VaultError) {

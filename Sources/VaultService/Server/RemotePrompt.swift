@@ -26,8 +26,7 @@ package struct RemotePrompt: PasscodePrompt {
     }
 
     package func show(_ message: String) {
-        guard let connection = Self.connection, connection.canAsk else { return }
-        connection.tell(message)
+        if let connection = Self.connection, connection.canAsk { connection.show(message) }
     }
 }
 
@@ -37,5 +36,5 @@ protocol QuestionChannel: Sendable {
     func ask(
         _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
     ) -> PasscodeAnswer
-    func tell(_ message: String)
+    func show(_ message: String)
 }

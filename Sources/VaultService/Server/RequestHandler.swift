@@ -19,8 +19,8 @@ struct RequestHandler {
     /// Appends the whole answer to `buffer`.
     func answer(to buffer: WireBuffer) throws(VaultError) {
         let reply: WireReply
-        if case .copy(let query, let includingValues, let reportsDamage) = call.request {
-            reply = try copy(query, includingValues, reportsDamage, to: buffer)
+        if case .copy(let query, let includingValues, let reports) = call.request {
+            reply = try copy(query, includingValues, reports, to: buffer)
         } else if case .auditRecords(let query) = call.request {
             try require(.administer)
             let records = try vault.auditRecords(query, as: client())
@@ -33,14 +33,17 @@ struct RequestHandler {
     }
 
     private func copy(
-        _ query: ItemQuery, _ includingValues: Bool, _ reportsDamage: Bool, to buffer: WireBuffer
+        _ query: ItemQuery, _ includingValues: Bool, _ reports: SearchReports, to buffer: WireBuffer
     ) throws(VaultError) -> WireReply {
         try RequestCheck.check(query)
         var query = query
-        let damage = DamageCollector()
-        if reportsDamage { query.reportDamage = { damage.add($0) } }
+        let damage = Collector<String>()
+        let withheld = Collector<WithheldItem>()
+        if reports.damage { query.reportDamage = { damage.add($0) } }
+        if reports.withheld { query.reportWithheld = { withheld.add($0) } }
         let items = try vault.copy(query, includingValues: includingValues, as: try client(for: query))
-        for reason in damage.reasons { buffer.appendFrame(.damage) { buffer.append(reason) } }
+        for reason in damage.collected { buffer.appendFrame(.damage) { buffer.append(reason) } }
+        for item in withheld.collected { buffer.appendFrame(.withheld) { buffer.append(item) } }
         for item in items { buffer.appendFrame(.item) { buffer.append(item) } }
         return .count(items.count)
     }
@@ -157,13 +160,13 @@ struct RequestHandler {
 }
 
 /// Collects what a search reports on the way.
-private final class DamageCollector: Sendable {
-    private let collected = Mutex<[String]>([])
+private final class Collector<Element: Sendable>: Sendable {
+    private let elements = Mutex<[Element]>([])
 
-    var reasons: [String] { collected.withLock { $0 } }
+    var collected: [Element] { elements.withLock { $0 } }
 
-    func add(_ reason: String) {
-        collected.withLock { if $0.count < WireLimits.reports { $0.append(reason) } }
+    func add(_ element: Element) {
+        elements.withLock { if $0.count < WireLimits.reports { $0.append(element) } }
     }
 }
 

@@ -7,8 +7,8 @@ import VaultInterface
 /// One client's connection, on a thread of its own.
 final class ServerConnection: @unchecked Sendable {
     // Used by the connection's thread alone, but for `end()`, which only shuts the socket down.
-    private let socket: FrameSocket
-    private let server: VaultServer
+    let socket: FrameSocket
+    let server: VaultServer
     private let incoming = WireBuffer()
     private let outgoing = WireBuffer()
     private var peer: Peer?
@@ -192,49 +192,6 @@ final class ServerConnection: @unchecked Sendable {
         }
         // The descriptor must not be closed, and given to another connection, before the last send.
         ended.wait()
-    }
-}
-
-extension ServerConnection: QuestionChannel {
-    func ask(
-        _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
-    ) -> PasscodeAnswer {
-        let time = deadline - .now
-        guard time > .zero else { return .timedOut }
-        let frame = WireBuffer()
-        let seconds = UInt32(max(1, min(time / .seconds(1), 86_400)))
-        frame.appendFrame(.question) { frame.append(question, seconds: seconds) }
-        do {
-            try socket.send(frame, within: server.limits.transfer)
-            let isAnswered = try socket.waitForInput(until: deadline, interruption: cancellation.descriptor)
-            if !isAnswered {
-                frame.removeAll()
-                frame.appendFrame(.takenBack)
-                try socket.send(frame, within: server.limits.transfer)
-            }
-            let kind = try socket.receive(
-                into: frame, limit: WireLimits.secret + 64, first: server.limits.transfer, rest: server.limits.transfer)
-            guard kind == .answer else { throw WireError("an answer has to follow a question") }
-            var reader = WireReader(frame, from: 1)
-            let answer = try reader.answer()
-            try reader.finish()
-            if isAnswered { return answer }
-            return cancellation.isCanceled ? .canceled : .timedOut
-        } catch SocketError.timedOut {
-            // An answer that comes later would be taken for a request.
-            end()
-            return .timedOut
-        } catch {
-            end()
-            return .canceled
-        }
-    }
-
-    func tell(_ message: String) {
-        let frame = WireBuffer()
-        frame.appendFrame(.notice) { frame.append(message) }
-        // A client that does not read is noticed when it is to be answered.
-        try? socket.send(frame, within: server.limits.transfer)
     }
 }
 

@@ -52,6 +52,12 @@ extension WireBuffer {
         append(optional: changes.value) { append($0) }
     }
 
+    func append(_ item: WithheldItem) {
+        append(item.itemClass.storedCode)
+        append(item.identifier)
+        append(item.accessControl)
+    }
+
     package func append(_ item: StoredItem) {
         append(item.itemClass.storedCode)
         append(item.identifier)
@@ -132,6 +138,10 @@ extension WireReader {
             accessControl: try optional { reader throws(WireError) in try reader.accessControl() },
             isSynchronizable: try optional { reader throws(WireError) in try reader.bool() },
             value: try optionalData())
+    }
+
+    mutating func withheldItem() throws(WireError) -> WithheldItem {
+        WithheldItem(itemClass: try itemClass(), identifier: try uuid(), accessControl: try accessControl())
     }
 
     package mutating func storedItem() throws(WireError) -> StoredItem {

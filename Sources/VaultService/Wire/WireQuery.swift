@@ -3,6 +3,19 @@ import KeychainModel
 
 // Queries and the ways to ask a person.
 
+/// What a search is to report besides the items it finds.
+package struct SearchReports: Sendable, Equatable {
+    /// Items that cannot be opened, which are then left out.
+    package var damage: Bool
+    /// Items that are left out because they need a person.
+    package var withheld: Bool
+
+    package init(damage: Bool = false, withheld: Bool = false) {
+        self.damage = damage
+        self.withheld = withheld
+    }
+}
+
 extension WireBuffer {
     func append(_ query: ItemQuery) {
         append(query.itemClass.storedCode)
@@ -14,6 +27,7 @@ extension WireBuffer {
         append(list: query.filters) { append($0) }
         append(query.includesTombstones)
         append(query.reportDamage != nil)
+        append(query.reportWithheld != nil)
         append(query.authentication)
     }
 
@@ -43,8 +57,7 @@ extension WireBuffer {
 }
 
 extension WireReader {
-    /// - Returns: The query, and whether damaged items are to be reported and left out.
-    mutating func itemQuery() throws(WireError) -> (query: ItemQuery, reportsDamage: Bool) {
+    mutating func itemQuery() throws(WireError) -> (query: ItemQuery, reports: SearchReports) {
         var query = ItemQuery(
             itemClass: try itemClass(), attributes: try attributes(), accessGroup: try optionalString(),
             synchronizable: try synchronizableScope(),
@@ -52,9 +65,9 @@ extension WireReader {
             limit: try optional { reader throws(WireError) in Int(try reader.integer(UInt32.self)) },
             filters: try list(limit: WireLimits.filters) { reader throws(WireError) in try reader.filter() },
             includesTombstones: try bool())
-        let reportsDamage = try bool()
+        let reports = SearchReports(damage: try bool(), withheld: try bool())
         query.authentication = try authenticationOptions()
-        return (query, reportsDamage)
+        return (query, reports)
     }
 
     private mutating func synchronizableScope() throws(WireError) -> SynchronizableScope {

@@ -19,8 +19,8 @@ extension WireCall {
         case 1: return .add(try reader.newItem())
         case 2: return .addIdentity(certificate: try reader.newItem(), key: try reader.newItem())
         case 3:
-            let (query, reportsDamage) = try reader.itemQuery()
-            return .copy(query, includingValues: try reader.bool(), reportsDamage: reportsDamage)
+            let (query, reports) = try reader.itemQuery()
+            return .copy(query, includingValues: try reader.bool(), reports)
         case 4:
             let (query, _) = try reader.itemQuery()
             return .update(query, try reader.itemChanges())

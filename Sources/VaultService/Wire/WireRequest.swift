@@ -7,8 +7,7 @@ import VaultInterface
 package enum WireRequest: Sendable {
     case add(NewItem)
     case addIdentity(certificate: NewItem, key: NewItem)
-    /// - Parameter reportsDamage: Whether damaged items are left out and reported.
-    case copy(ItemQuery, includingValues: Bool, reportsDamage: Bool)
+    case copy(ItemQuery, includingValues: Bool, SearchReports)
     case update(ItemQuery, ItemChanges)
     case delete(ItemQuery)
     case put(NewItem)

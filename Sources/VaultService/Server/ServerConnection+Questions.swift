@@ -1,0 +1,55 @@
+import Access
+import KeychainModel
+
+/// Questions in the middle of a request, on the connection's thread.
+extension ServerConnection: QuestionChannel {
+    func ask(
+        _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
+    ) -> PasscodeAnswer {
+        let time = deadline - .now
+        guard time > .zero else { return .timedOut }
+        guard !cancellation.isCanceled else { return .canceled }
+        let seconds = UInt32(max(1, min((time / .seconds(1)).rounded(.up), 86_400)))
+        let frame = WireBuffer()
+        frame.appendFrame(.question) { frame.append(question, seconds: seconds) }
+        do {
+            try socket.send(frame, within: server.limits.transfer)
+            return try cancellation.withHandler({ [self] in retract() }) {
+                // The client knows the deadline too, and gets a moment to say that it passed.
+                let answer = try receiveAnswer(frame, within: time + .seconds(2))
+                return cancellation.isCanceled ? .canceled : answer
+            }
+        } catch SocketError.timedOut {
+            // An answer that comes later would be taken for a request.
+            end()
+            return .timedOut
+        } catch {
+            end()
+            return .canceled
+        }
+    }
+
+    func show(_ message: String) {
+        let frame = WireBuffer()
+        frame.appendFrame(.message) { frame.append(message) }
+        // A client that is gone needs no message.
+        try? socket.send(frame, within: server.limits.transfer)
+    }
+
+    /// On the thread of whoever takes the question back, while the connection's own only reads.
+    private func retract() {
+        let frame = WireBuffer()
+        frame.appendFrame(.retraction)
+        try? socket.send(frame, within: server.limits.transfer)
+    }
+
+    private func receiveAnswer(_ frame: WireBuffer, within time: Duration) throws -> PasscodeAnswer {
+        let kind = try socket.receive(
+            into: frame, limit: WireLimits.secret + 64, first: time, rest: server.limits.transfer)
+        guard kind == .answer else { throw WireError("an answer has to follow a question") }
+        var reader = WireReader(frame, from: 1)
+        let answer = try reader.answer()
+        try reader.finish()
+        return answer
+    }
+}

@@ -1,0 +1,110 @@
+import Access
+import Foundation
+import Glibc
+import TestSupport
+import VaultInterface
+import VaultService
+
+/// A running `keychaind` with a vault, a socket and entitlements of its own.
+final class DaemonUnderTest {
+    let folder: TemporaryFolder
+    private let options: [String]
+    private let user: uid_t?
+    private var process: Worker?
+
+    var socket: String { folder.path(of: "run/socket") }
+    var home: String { folder.path(of: "vault") }
+    private var entitlements: String { folder.path(of: "entitlements.json") }
+
+    /// The program that runs the tests.
+    static let ownExecutable: String = {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = max(0, readlink("/proc/self/exe", &buffer, buffer.count))
+        return String(decoding: buffer[..<count], as: UTF8.self)
+    }()
+
+    /// The rule that gives this program what most tests need.
+    static let ownRule =
+        #"{"executable": "\#(ownExecutable)", "groups": ["TEAM.app", "TEAM.shared"], "rights": ["list"]}"#
+
+    /// - Parameter user: The user to run it as; nil for the one who runs the tests.
+    init(
+        _ options: [String] = [], rules: [String] = [DaemonUnderTest.ownRule], as user: uid_t? = nil
+    ) throws {
+        folder = try TemporaryFolder()
+        self.options = options
+        self.user = user
+        if let user { chown(folder.path, user, user) }
+        try setRules(rules)
+        try start()
+    }
+
+    func setRules(_ rules: [String]) throws {
+        let json = #"{"version": 1, "rules": [\#(rules.joined(separator: ", "))]}"#
+        try Data(json.utf8).write(to: URL(fileURLWithPath: entitlements), options: .atomic)
+        chmod(entitlements, 0o600)
+        if let user { chown(entitlements, user, user) }
+    }
+
+    func start() throws {
+        let binary = URL(fileURLWithPath: Worker.executable).deletingLastPathComponent()
+            .appendingPathComponent("keychaind").path
+        var command =
+            [binary, "--socket", socket, "--home", home, "--entitlements", entitlements, "--log", "error"] + options
+        if let user { command = ["setpriv", "--reuid", "\(user)", "--clear-groups"] + command }
+        process = try Worker(Array(command.dropFirst()), command: command[0])
+        withDeadline(20, "the daemon does not listen") {
+            while true {
+                if let connected = try? UnixSocket.connect(to: socket) {
+                    close(connected)
+                    return
+                }
+                usleep(2_000)
+            }
+        }
+    }
+
+    var processNumber: pid_t? { process?.process }
+
+    func kill() {
+        process?.kill()
+        process?.wait()
+    }
+
+    /// Ends it as a service manager does, and waits.
+    ///
+    /// - Returns: The exit status.
+    func stop() -> Int32? {
+        process?.terminate()
+        return process?.wait()
+    }
+
+    func connect() throws -> RemoteVault { try RemoteVault(socket: socket) }
+
+    /// A copy of the worker at a path of its own, which is another program to the daemon.
+    func program(_ name: String) throws -> String {
+        let path = folder.path(of: name)
+        if access(path, F_OK) == 0 { return path }
+        // By another process: one that this one starts meanwhile would inherit the file open for writing, and a file
+        // that is open for writing cannot be run.
+        let copying = try Worker([Worker.executable, path], command: "cp")
+        guard copying.wait() == 0 else { throw POSIXError(.EIO) }
+        return path
+    }
+
+    /// What `program` says of `words`; see `VaultWorker.remote`.
+    func says(_ program: String, _ words: String...) throws -> String {
+        let worker = try Worker(["remote", socket] + words, command: program)
+        return withDeadline(30, "\(words)") { worker.readLine() ?? "nothing" }
+    }
+
+    /// A connection that has been greeted, for tests that speak the protocol themselves.
+    func greeted() throws -> FrameSocket {
+        let socket = FrameSocket(try UnixSocket.connect(to: self.socket))
+        let frame = WireBuffer()
+        frame.appendFrame(.hello) { Hello().encode(to: frame) }
+        try socket.send(frame, within: .seconds(5))
+        _ = try socket.receive(into: frame, limit: 1 << 16, first: .seconds(10), rest: .seconds(5))
+        return socket
+    }
+}

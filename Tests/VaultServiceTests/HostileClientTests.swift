@@ -1,0 +1,137 @@
+import Access
+import Foundation
+import Glibc
+import KeychainModel
+import TestSupport
+import Testing
+import VaultInterface
+import VaultService
+
+/// Whatever some clients do, others are answered.
+@Suite struct HostileClientTests {
+    private let daemon: DaemonUnderTest
+    private let vault: RemoteVault
+
+    init() throws {
+        daemon = try DaemonUnderTest(["--rate", "0"])
+        vault = try daemon.connect()
+        _ = try vault.add(.password("mail", "ada", "treasure"), as: vault.granted)
+    }
+
+    private func expectAnswer(_ place: SourceLocation = #_sourceLocation) throws {
+        try withDeadline(20, "the daemon answers nobody any more") {
+            let other = try daemon.connect()
+            let found = try other.copy(.password("mail", "ada"), includingValues: true, as: other.granted)
+            #expect(found.first?.value == Data("treasure".utf8), sourceLocation: place)
+        }
+    }
+
+    private func send(_ bytes: Data, on descriptor: Int32) {
+        _ = bytes.withUnsafeBytes {
+            Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        }
+    }
+
+    @Test func malformedRequests() throws {
+        var random = SeededGenerator()
+        for round in 0..<TestScale.count(300, soak: 10_000) {
+            let socket = round % 2 == 0 ? try daemon.greeted() : FrameSocket(try UnixSocket.connect(to: daemon.socket))
+            send(random.bytes(1 + random.int(below: 400)), on: socket.descriptor)
+        }
+        try expectAnswer()
+    }
+
+    @Test func mutatedRequests() throws {
+        var samples = WireSamples()
+        for _ in 0..<TestScale.count(300, soak: 10_000) {
+            let frame = WireBuffer()
+            let call = try samples.call()
+            frame.appendFrame(.request) { call.encode(to: frame) }
+            let bytes = samples.random.mutated(Data(frame.bytes))
+            let socket = try daemon.greeted()
+            send(bytes, on: socket.descriptor)
+            // Half the time the answer is waited for.
+            if samples.random.int(below: 2) == 0 {
+                Glibc.shutdown(socket.descriptor, Int32(SHUT_WR))
+                _ = try? socket.receive(into: frame, limit: 1 << 20, first: .seconds(10), rest: .seconds(10))
+            }
+        }
+        try expectAnswer()
+    }
+
+    @Test func aThousandConnectionsAtRest() throws {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        var resting: [FrameSocket] = []
+        for _ in 0..<1000 { resting.append(try daemon.greeted()) }
+        try expectAnswer()
+        #expect(try resting.allSatisfy { try status(on: $0) != nil })
+    }
+
+    @Test func moreConnectionsThanThereCanBeTakeThePlaceOfTheOldest() throws {
+        let small = try DaemonUnderTest(["--connections", "8"])
+        let first = try small.greeted()
+        var rest: [FrameSocket] = []
+        for _ in 0..<40 { rest.append(try small.greeted()) }
+        #expect(throws: (any Error).self) { try status(on: first) }
+        #expect(try status(on: #require(rest.last)) != nil)
+    }
+
+    /// The status that the daemon reports on this connection.
+    private func status(on socket: FrameSocket) throws -> WireReply? {
+        let frame = WireBuffer()
+        let client = Client(identifier: "x", accessGroups: [])
+        frame.appendFrame(.request) { WireCall(.status, claim: client, canAsk: false).encode(to: frame) }
+        try socket.send(frame, within: .seconds(10))
+        let kind = try socket.receive(into: frame, limit: 1 << 20, first: .seconds(10), rest: .seconds(10))
+        guard kind == .result else { return nil }
+        var reader = WireReader(frame, from: 1)
+        return try WireReply(from: &reader)
+    }
+
+    @Test func halfOpenAndSlowConnections() throws {
+        var open: [FrameSocket] = []
+        for _ in 0..<50 {
+            // Nothing at all; a greeting cut short; a request cut short; an end of writing.
+            open.append(FrameSocket(try UnixSocket.connect(to: daemon.socket)))
+            let cut = FrameSocket(try UnixSocket.connect(to: daemon.socket))
+            send(Data([0, 0, 0, 9, 1, 0x4B]), on: cut.descriptor)
+            open.append(cut)
+            let slow = try daemon.greeted()
+            send(Data([0x02, 0x00, 0x00, 0x00, 0x02, 0x01]), on: slow.descriptor)
+            open.append(slow)
+            let ended = try daemon.greeted()
+            Glibc.shutdown(ended.descriptor, Int32(SHUT_WR))
+            open.append(ended)
+        }
+        try expectAnswer()
+    }
+
+    @Test func clientsThatNeverRead() throws {
+        var item = NewItem.password("large", "value", "")
+        item.value = Data(repeating: 1, count: 4 << 20)
+        _ = try vault.add(item, as: vault.granted)
+        let call = WireCall(
+            .copy(.password("large"), includingValues: true, SearchReports()), claim: vault.granted, canAsk: false)
+        let frame = WireBuffer()
+        frame.appendFrame(.request) { call.encode(to: frame) }
+        var deaf: [FrameSocket] = []
+        for _ in 0..<16 {
+            let socket = try daemon.greeted()
+            for _ in 0..<4 { try socket.send(frame, within: .seconds(5)) }
+            deaf.append(socket)
+        }
+        try expectAnswer()
+    }
+
+    @Test func aFrameThatIsTooLongIsNotReadFor() throws {
+        let socket = try daemon.greeted()
+        send(Data([0xFF, 0xFF, 0xFF, 0xFF, 0x02]), on: socket.descriptor)
+        #expect(throws: SocketError.closed) {
+            try socket.receive(into: WireBuffer(), limit: 1 << 10, first: .seconds(10), rest: .seconds(5))
+        }
+        try expectAnswer()
+    }
+}

@@ -1,0 +1,122 @@
+import Access
+import Foundation
+import KeychainModel
+import TestSupport
+import Testing
+import VaultInterface
+import VaultService
+
+/// Every operation, through a real daemon.
+@Suite struct OperationTests {
+    private let daemon: DaemonUnderTest
+    private let vault: RemoteVault
+
+    init() throws {
+        daemon = try DaemonUnderTest()
+        vault = try daemon.connect()
+    }
+
+    private var client: Client { vault.granted }
+
+    @Test func itemsAreStoredFoundChangedAndDeleted() throws {
+        let stored = try vault.add(.password("mail", "ada", "first"), as: client)
+        #expect(stored.value == Data("first".utf8))
+        #expect(stored.accessGroup == "TEAM.app")
+        #expect(throws: VaultError.duplicateItem) { try vault.add(.password("mail", "ada", "x"), as: client) }
+        let found = try vault.copy(.password("mail", "ada"), includingValues: true, as: client)
+        #expect(found == [stored])
+        #expect(try vault.copy(.password("mail", "ada"), includingValues: false, as: client).first?.value == nil)
+        let changes = ItemChanges(value: Data("second".utf8))
+        #expect(try vault.update(.password("mail", "ada"), with: changes, as: client) == 1)
+        #expect(try vault.items(.password("mail", "ada"), as: client).first?.value == Data("second".utf8))
+        #expect(try vault.put(.password("mail", "ada", "third"), as: client).value == Data("third".utf8))
+        var expected = Data("second".utf8)
+        let next = NewItem.password("mail", "ada", "fourth")
+        #expect(try !vault.exchange(next, expecting: expected, as: client))
+        expected = Data("third".utf8)
+        #expect(try vault.exchange(next, expecting: expected, as: client))
+        #expect(try vault.delete(.password("mail", "ada"), as: client) == 1)
+        #expect(throws: VaultError.itemNotFound) {
+            try vault.copy(.password("mail", "ada"), includingValues: true, as: client)
+        }
+    }
+
+    @Test func theLargestValueFits() throws {
+        var item = NewItem.password("large", "value", "")
+        item.value = Data(repeating: 0xA5, count: 16 << 20)
+        _ = try vault.add(item, as: client)
+        #expect(try vault.items(.password("large"), as: client).first?.value == item.value)
+        item.value?.append(0)
+        #expect(throws: VaultError.valueTooLarge(size: 16 << 20 + 1, limit: 16 << 20)) {
+            try vault.put(item, as: client)
+        }
+    }
+
+    @Test func theVaultDescribesItself() throws {
+        _ = try vault.add(.password("mail", "ada", "x"), as: client)
+        let status = try vault.status(as: client)
+        #expect(status.path == daemon.home)
+        #expect(status.isShared)
+        #expect(status.itemCounts[.genericPassword] == 1)
+        #expect(try vault.describeCaller().accessGroups.first == "TEAM.app")
+        #expect(try !vault.presenceAvailability(as: client).isPasscodeSet)
+    }
+
+    @Test func whatIsTheOwnersIsRefused() throws {
+        #expect(throws: VaultError.accessDenied(.rightNotHeld(right: "administer", client: client.identifier))) {
+            try vault.erase(as: client)
+        }
+        #expect(throws: VaultError.self) { try vault.verify(as: client) }
+        let passcode = try SecretBytes("hunter2")
+        #expect(throws: VaultError.self) {
+            try vault.setPasscode(passcode, options: PasscodeOptions(), as: client)
+        }
+        #expect(throws: VaultError.accessDenied(.rightNotHeld(right: "unlock", client: client.identifier))) {
+            try vault.unlock(with: passcode, as: client)
+        }
+    }
+
+    @Test func claimingMoreThanIsHeldGainsNothing() throws {
+        let liar = Client(identifier: "keychain", accessGroups: ["*", "keychain"])
+        #expect(throws: VaultError.accessDenied(.groupNotHeld(group: "keychain", client: client.identifier))) {
+            try vault.add(.password("mail", "ada", "x"), as: liar)
+        }
+        var item = NewItem.password("mail", "ada", "x")
+        item.accessGroup = "OTHER.app"
+        #expect(throws: VaultError.accessDenied(.groupNotHeld(group: "OTHER.app", client: client.identifier))) {
+            try vault.add(item, as: liar)
+        }
+    }
+
+    @Test func attributesThatNoProgramCanSetAreRefused() throws {
+        for (name, value) in [
+            (AttributeName.accessGroup, AttributeValue.string("OTHER")), (.tombstone, .number(1)),
+            ("zzzz", .string("x")), (.synchronizable, .string("x")), (.service, .date(Date())),
+        ] {
+            var item = NewItem.password("mail", "ada", "x")
+            item.attributes[name] = value
+            #expect(throws: VaultError.self, "\(name)") { try vault.add(item, as: client) }
+        }
+    }
+
+    @Test func changesAreTold() async throws {
+        let other = try daemon.connect()
+        let changes = vault.changes()
+        _ = try other.add(.password("mail", "ada", "x"), as: client)
+        var seen: VaultChange?
+        for await change in changes {
+            seen = change
+            break
+        }
+        #expect(seen?.origin == .anotherProcess)
+    }
+
+    @Test func theCommandLineToolHoldsEveryGroup() throws {
+        let tool = URL(fileURLWithPath: Worker.executable).deletingLastPathComponent()
+            .appendingPathComponent("keychain").path
+        _ = try vault.add(.password("mail", "ada", "treasure"), as: client)
+        let shell = try Worker(
+            ["-c", "KEYCHAIN_SOCKET=$0 exec $1 get mail ada", daemon.socket, tool], command: "/bin/sh")
+        #expect(String(decoding: shell.readToEnd(), as: UTF8.self) == "treasure")
+    }
+}
