@@ -110,8 +110,7 @@ import Testing
     ])
     func brokenPinentryIsSaid(_ script: String, _ reason: String) throws {
         let path = FileManager.default.temporaryDirectory.path + "/pinentry-\(UUID().uuidString)"
-        try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(fileURLWithPath: path))
-        chmod(path, 0o700)
+        try writeScript(script, to: path)
         defer { unlink(path) }
         let prompt = PinentryPrompt(program: path)
         #expect(prompt.isAvailable)
@@ -124,8 +123,7 @@ import Testing
 
     @Test func silentPinentryIsEnded() throws {
         let path = FileManager.default.temporaryDirectory.path + "/pinentry-\(UUID().uuidString)"
-        try Data("#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 0.05; done\n".utf8).write(to: URL(fileURLWithPath: path))
-        chmod(path, 0o700)
+        try writeScript("trap '' TERM\nwhile :; do sleep 0.05; done", to: path)
         defer { unlink(path) }
         let start = ContinuousClock.now
         let answer = Answer(PinentryPrompt(program: path).ask(question, until: .now + .milliseconds(100)))
