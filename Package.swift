@@ -155,7 +155,7 @@ let package = Package(
         // The program that tests run as another process.
         .executableTarget(
             name: "VaultWorker",
-            dependencies: ["Access", "Audit", "KeychainModel", "TestSupport", "Vault"],
+            dependencies: ["Access", "Audit", "KeychainModel", "SecureMemory", "TestSupport", "Vault"],
             path: "Tests/VaultWorker",
             swiftSettings: strict),
         .testTarget(name: "AccessTests", dependencies: ["Access", "KeychainModel"], swiftSettings: strict),

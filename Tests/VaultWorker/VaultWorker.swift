@@ -28,6 +28,7 @@ import Vault
             case "audit": try audit(path, count: Int(numbers[0]))
             case "audit-limited": try auditLimited(path, bytes: numbers[0])
             case "fixture": try writeFixture(path)
+            case "fixture-guarded": try writeGuardedFixture(path)
             default: exit(64)
             }
         } catch {

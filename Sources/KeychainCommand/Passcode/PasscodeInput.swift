@@ -1,8 +1,10 @@
 import Access
+import Access
 import ArgumentParser
 import Foundation
 import KeychainModel
 import KeychainServices
+import Presence
 import Presence
 import SecureMemory
 import Vault
