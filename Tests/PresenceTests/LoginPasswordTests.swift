@@ -26,8 +26,7 @@ import Testing
     /// A service whose password is checked by a script.
     private func service(_ name: String = "keychain", script: String, modules: String = "") throws {
         let path = folder + "/\(name).sh"
-        try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(fileURLWithPath: path))
-        chmod(path, 0o700)
+        try writeScript(script, to: path)
         let lines = "\(modules)\nauth required pam_exec.so expose_authtok quiet \(path)\n"
         try Data(lines.utf8).write(to: URL(fileURLWithPath: folder + "/" + name))
     }
@@ -87,9 +86,8 @@ import Testing
             .appendingPathComponent("../../Packaging/pam/keychain-unlock-at-login").standardized.path
         let command = folder + "/keychain"
         let seen = folder + "/seen"
-        try Data("#!/bin/sh\nenv >\(seen).env\n{ echo \"$*\"; cat <&3; } >\(seen).new\nmv \(seen).new \(seen)\n".utf8)
-            .write(to: URL(fileURLWithPath: command))
-        chmod(command, 0o700)
+        try writeScript(
+            "env >\(seen).env\n{ echo \"$*\"; cat <&3; } >\(seen).new\nmv \(seen).new \(seen)", to: command)
         let line = "auth required pam_exec.so expose_authtok quiet \(script) \(command) \(folder)\n"
         try Data(line.utf8).write(to: URL(fileURLWithPath: folder + "/keychain-login"))
         let user = try #require(getpwuid(getuid()))

@@ -36,10 +36,10 @@ import Testing
         try terminal.expect("mail: Show the code")
         try terminal.expect("Or touch the fingerprint reader.")
         try terminal.expect("Passcode:")
-        terminal.type("0000\n")
+        try terminal.typeUnseen("0000\n")
         try terminal.expect("The passcode is wrong.")
         try terminal.expect("Passcode:")
-        terminal.type("1234\n")
+        try terminal.typeUnseen("1234\n")
         #expect(typed.wait(until: .now + .seconds(20)) == .succeeded(.passcode))
         // The reader was given back.
         let again = try bench.whileDoing(["SCAN finger-a"]) {
