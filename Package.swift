@@ -76,12 +76,12 @@ let package = Package(
 
         // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
         .target(name: "SystemLibraries", swiftSettings: strict),
-        .target(name: "DBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
+        .target(name: "SystemBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
         .target(
             name: "Presence",
-            dependencies: ["Access", "DBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
+            dependencies: ["Access", "SystemBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
             swiftSettings: strict),
-        .target(name: "LockSignals", dependencies: ["DBus"], swiftSettings: strict),
+        .target(name: "LockSignals", dependencies: ["SystemBus"], swiftSettings: strict),
         .target(
             name: "VaultService", dependencies: ["Access", "KeychainModel", "Presence", "VaultInterface"],
             swiftSettings: strict),
@@ -156,7 +156,7 @@ let package = Package(
         .executableTarget(
             name: "VaultWorker",
             dependencies: [
-                "Access", "Audit", "KeychainModel", "TestSupport", "Vault", "VaultInterface", "VaultService",
+                "Access", "Audit", "KeychainModel", "SecureMemory", "TestSupport", "Vault", "VaultInterface", "VaultService",
             ],
             path: "Tests/VaultWorker",
             swiftSettings: strict),
@@ -198,7 +198,7 @@ let package = Package(
         .testTarget(
             name: "PresenceTests",
             dependencies: [
-                "Access", "DBus", "KeychainModel", "LockSignals", "Presence", "PresenceWorker", "SystemLibraries",
+                "Access", "SystemBus", "KeychainModel", "LockSignals", "Presence", "PresenceWorker", "SystemLibraries",
             ],
             swiftSettings: strict),
         .testTarget(

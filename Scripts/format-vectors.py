@@ -5,11 +5,13 @@ A second implementation of the formats in Documentation/Formats.md: device secre
 rows, the digests rows are found by, and the audit log. Everything that can be recomputed is, and anything that does
 not agree ends the program with a message. The vault must not be open anywhere else.
 
-    format-vectors.py [--keys] [--passcode FILE] FOLDER
+    format-vectors.py [--keys] [--passcode FILE] [--application-password FILE] [--enrolment FILE] FOLDER
     format-vectors.py --audit-key KEYBAG:KEY FOLDER
 
 With --keys the output also holds every derived key, as test vectors for other implementations; the
-keys of a vault that is in use are secrets. FILE holds the passcode, byte for byte.
+keys of a vault that is in use are secrets. Each FILE holds the
+passcode, the application password or the state of the enrolment, byte for byte; items whose factors are not
+given are listed without their value.
 The second form reads an audit log alone, whose key is given in hexadecimal.
 """
 
@@ -221,7 +223,41 @@ class Digests:
         return sorted(terms)
 
 
-def read_row(row, keybag, digests):
+def read_seal_header(header, class_key, factors):
+    """What a value is sealed under beside its class key, and the wrapping key if the factors are known."""
+    check(header[0] == 2, "version of a value's seal")
+    bits, position = header[1], 2
+    check(bits & 5 and not bits & ~0x87 and bits & 6 != 2, "factors of a value's seal")
+    known, material, sealed = True, class_key, {}
+    if bits & 1:
+        memory, passes, salt = struct.unpack_from(">II16s", header, position)
+        position += 24
+        sealed["password"] = {"memoryKiB": memory, "passes": passes, "salt": salt.hex()}
+        password = factors["password"]
+        known = known and password is not None
+        if known:
+            material += argon2id(password, salt, memory, passes)
+    if bits & 4:
+        stored = header[position : position + 16]
+        position += 16
+        sealed["enrolment"] = {"check": stored.hex(), "mixedIn": bool(bits & 2)}
+        state = factors["enrolment"]
+        if state is not None:
+            expected = hmac.digest(class_key, b"swift-keychain/v2/enrolment-check" + state, "sha256")
+            check(expected[:16] == stored, "the enrolment is another one")
+        if bits & 2:
+            known = known and state is not None
+            if known:
+                material += hmac.digest(class_key, b"swift-keychain/v2/enrolment-factor" + state, "sha256")
+    check(position == len(header), "length of a value's seal")
+    wrapping = None
+    if known:
+        wrapping = HKDF(hashes.SHA256(), 32, None, b"swift-keychain/v2/item-wrap" + header).derive(material)
+        sealed["wrappingKey"] = wrapping.hex()
+    return sealed, wrapping, not bits & 0x80
+
+
+def read_row(row, keybag, digests, factors):
     number = row["id"]
     protection = PROTECTION[row["pdmn"]]
     keys = keybag["keys"][protection]
@@ -235,11 +271,18 @@ def read_row(row, keybag, digests):
     metadata = AESGCM(keys["metadata"]).decrypt(row["meta"][:12], row["meta"][12:], context)
     flags, created, modified, group, attributes = decode_attributes(metadata)
 
-    value = None
+    value, sealed = None, None
     if row["seal"]:
-        item_key = aes_key_unwrap(keys["class"], row["seal"][:40])
-        context = b"value" + identity + bytes([flags is not None]) + struct.pack(">Q", flags or 0)
-        value = AESGCM(item_key).decrypt(row["seal"][40:52], row["data"] + row["seal"][52:], context)
+        header, seal = row["seal"][:-68], row["seal"][-68:]
+        wrapping, has_value = keys["class"], True
+        if header:
+            sealed, wrapping, has_value = read_seal_header(header, keys["class"], factors)
+        if wrapping:
+            item_key = aes_key_unwrap(wrapping, seal[:40])
+            context = b"value" + identity + bytes([flags is not None]) + struct.pack(">Q", flags or 0) + header
+            value = AESGCM(item_key).decrypt(seal[40:52], row["data"] + seal[52:], context)
+            check(has_value or not value, f"value of row {number}")
+            value = value if has_value else None
 
     check(row["grp"] == digests.group(group), f"group digest of row {number}")
     primary_key = digests.primary_key(row["class"], group, synchronizable, attributes)
@@ -247,7 +290,7 @@ def read_row(row, keybag, digests):
     if not tombstone:
         stored = list(struct.unpack(f">{len(row['terms']) // 8}q", row["terms"]))
         check(stored == digests.terms(row["class"], attributes), f"terms of row {number}")
-    return {
+    item = {
         "class": CLASSES[row["class"]],
         "identifier": str(uuid.UUID(bytes=row["uuid"])).upper(),
         "group": group,
@@ -260,6 +303,9 @@ def read_row(row, keybag, digests):
         "attributes": {name: printable(value) for name, value in attributes.items()},
         "value": None if value is None else value.hex(),
     }
+    if sealed:
+        item["sealed"] = sealed
+    return item
 
 
 def printable(value):
@@ -323,6 +369,8 @@ def main(arguments):
     parser = argparse.ArgumentParser(description="Print what is in a vault folder as JSON.")
     parser.add_argument("--keys", action="store_true", help="also print every derived key")
     parser.add_argument("--passcode", type=Path, help="the file that holds the passcode, byte for byte")
+    parser.add_argument("--application-password", type=Path, help="the file that holds the items' password")
+    parser.add_argument("--enrolment", type=Path, help="the file that holds the state of the enrolment")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--audit-key", metavar="KEYBAG:KEY", help="read an audit log alone")
     options = parser.parse_args(arguments)
@@ -341,9 +389,14 @@ def main(arguments):
     check(store.execute("PRAGMA user_version").fetchone()[0] == 1, "version of the store")
     check(store.execute("SELECT keybag FROM vault").fetchone()[0] == keybag["identifier"], "another keybag's store")
     digests = Digests(keybag["index"])
+    factors = {
+        "password": options.application_password and options.application_password.read_bytes(),
+        "enrolment": options.enrolment and options.enrolment.read_bytes(),
+    }
+    rows = store.execute("SELECT * FROM item ORDER BY id")
     result = {
         "keybag": str(uuid.UUID(bytes=keybag["identifier"])).upper(),
-        "items": [read_row(row, keybag, digests) for row in store.execute("SELECT * FROM item ORDER BY id")],
+        "items": [read_row(row, keybag, digests, factors) for row in rows],
     }
     if (folder / "attempts").exists():
         attempts = read_attempts((folder / "attempts").read_bytes(), secret, keybag["salt"])

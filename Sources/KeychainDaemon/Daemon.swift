@@ -72,7 +72,10 @@ struct Daemon: ParsableCommand {
             let audit = BufferedAudit()
             let vault = try EmbeddedVault.open(
                 at: paths.home,
-                authenticator: PersonAuthenticator(prompt: RemotePrompt(), biometry: FingerprintReader()), audit: audit)
+                // The fingers are those of the user the daemon runs as, who is not the one at a shared daemon's client.
+                authenticator: PersonAuthenticator(
+                    prompt: RemotePrompt(), biometry: options.system ? nil : FingerprintReader()),
+                audit: audit)
             try Self.unlockWithCredential(vault, logger)
             audit.record(AuditEvent(.started, client: "keychaind"))
             defer {

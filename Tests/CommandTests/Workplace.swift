@@ -60,7 +60,7 @@ let spawning = Mutex(())
 extension Workplace {
     /// Runs `command` in the folder with a POSIX shell and waits for its end.
     func shell(_ command: String) throws -> Outcome {
-        try run(["/bin/sh", "-c", command])
+        try run(["/bin/sh", "-c", "cd \"$HOME\"\n" + command])
     }
 
     /// Runs a program with `input` as its standard input, to its end.

@@ -10,7 +10,8 @@ import Testing
 
     static let areas = [
         "access-control", "access-group", "accessible", "auth-ui", "certificate", "constants", "dates", "delete",
-        "errors", "genp-basic", "genp-primary-key", "genp-search", "identity", "inet", "keys-secitem", "lock-state",
+        "errors", "genp-basic", "genp-primary-key", "genp-search", "identity", "inet", "keys-secitem",
+        "localauthentication", "lock-state",
         "match-limit", "persistent-ref", "return-matrix", "synchronizable", "update",
     ]
 

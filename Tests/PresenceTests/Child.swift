@@ -30,6 +30,15 @@ final class Child {
     }
 }
 
+/// Writes a shell script from another process: one that this process has open, or a child that it starts at the
+/// same moment, cannot be run (ETXTBSY).
+func writeScript(_ text: String, to path: String) throws {
+    let writer = try Child(
+        "/bin/sh", ["-c", #"printf '#!/bin/sh\n%s\n' "$1" >"$0" && chmod 700 "$0""#, path, text])
+    writer.process.waitUntilExit()
+    guard writer.process.terminationStatus == 0 else { throw NothingHappened(expected: "the script \(path)") }
+}
+
 /// Something that tests need is not installed.
 struct MissingPart: Error, CustomStringConvertible {
     var part: String

@@ -48,7 +48,7 @@ import Testing
         let answer = ask(question)
         try terminal.expect("wants the code")
         try terminal.expect("Passcode:")
-        terminal.type("12%25 ä\\ 34\n")
+        try terminal.typeUnseen("12%25 ä\\ 34\n")
         #expect(answer.wait(until: .now + .seconds(20)) == .passcode("12%25 ä\\ 34"))
         #expect(terminal.isEchoing)
     }
@@ -58,7 +58,7 @@ import Testing
         question.complaint = "The passcode is wrong."
         let answer = ask(question)
         try terminal.expect("The passcode is wrong.")
-        terminal.type("1234\n")
+        try terminal.typeUnseen("1234\n")
         #expect(answer.wait(until: .now + .seconds(20)) == .passcode("1234"))
     }
 
@@ -66,9 +66,9 @@ import Testing
         let answer = ask(PasscodeQuestion(purpose: .new, reason: "Choose"))
         for (first, second) in [("one", "two"), ("three", "three")] {
             try terminal.expect("New passcode:")
-            terminal.type(first + "\n")
+            try terminal.typeUnseen(first + "\n")
             try terminal.expect("Again:")
-            terminal.type(second + "\n")
+            try terminal.typeUnseen(second + "\n")
         }
         #expect(answer.wait(until: .now + .seconds(20)) == .passcode("three"))
     }
@@ -89,6 +89,20 @@ import Testing
         #expect(terminal.isEchoing)
     }
 
+    @Test func messageIsShownUntilItIsTakenBackOrDismissed() throws {
+        for isDismissed in [false, true] {
+            let cancellation = Cancellation()
+            let gaveUp = Handoff<Bool>()
+            Thread.detachNewThread { [prompt] in
+                gaveUp.put(prompt.hold("Touch the reader", until: .now + .seconds(20), cancellation: cancellation))
+            }
+            try terminal.expect("Touch the reader")
+            if isDismissed { terminal.type("\n") } else { cancellation.cancel() }
+            #expect(gaveUp.wait(until: .now + .seconds(10)) == isDismissed)
+            #expect(terminal.isEchoing)
+        }
+    }
+
     /// Programs that are no pinentry, or do not behave like one.
     @Test(arguments: [
         ("exit 0", "ended without an answer"), ("head -c 10000 /dev/zero", "line too long"),
@@ -96,8 +110,7 @@ import Testing
     ])
     func brokenPinentryIsSaid(_ script: String, _ reason: String) throws {
         let path = FileManager.default.temporaryDirectory.path + "/pinentry-\(UUID().uuidString)"
-        try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(fileURLWithPath: path))
-        chmod(path, 0o700)
+        try writeScript(script, to: path)
         defer { unlink(path) }
         let prompt = PinentryPrompt(program: path)
         #expect(prompt.isAvailable)
@@ -110,8 +123,7 @@ import Testing
 
     @Test func silentPinentryIsEnded() throws {
         let path = FileManager.default.temporaryDirectory.path + "/pinentry-\(UUID().uuidString)"
-        try Data("#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 0.05; done\n".utf8).write(to: URL(fileURLWithPath: path))
-        chmod(path, 0o700)
+        try writeScript("trap '' TERM\nwhile :; do sleep 0.05; done", to: path)
         defer { unlink(path) }
         let start = ContinuousClock.now
         let answer = Answer(PinentryPrompt(program: path).ask(question, until: .now + .milliseconds(100)))

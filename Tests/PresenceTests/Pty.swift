@@ -33,6 +33,13 @@ final class Pty {
         _ = write(master, text, text.utf8.count)
     }
 
+    /// Types when nothing is echoed any more: pinentry drops what came before that.
+    func typeUnseen(_ text: String) throws {
+        for _ in 0..<5_000 where isEchoing { usleep(2_000) }
+        guard !isEchoing else { throw NothingHappened(expected: "a terminal without echo") }
+        type(text)
+    }
+
     /// Waits until the terminal shows `text` beyond what was waited for before.
     func expect(_ text: String) throws {
         while !screen.contains(text) { try readMore() }

@@ -74,6 +74,32 @@ package enum FixtureItems {
             ], value: Data(repeating: 0x30, count: 300))
     ]
 
+    package static let applicationPassword = "größeres 🔑"
+    package static let enrolment = Data("right index, left thumb".utf8)
+
+    /// Items that more than a class key opens.
+    package static func guarded() throws -> [NewItem] {
+        let controls: [(String, AccessControl.Flags)] = [
+            ("password", .applicationPassword), ("enrolment", .biometryCurrentSet),
+            ("both", [.applicationPassword, .biometryCurrentSet, .and, .devicePasscode]),
+            ("either", [.biometryCurrentSet, .or, .devicePasscode]), ("presence", .userPresence),
+        ]
+        var items = controls.map { account, flags in
+            NewItem(
+                itemClass: .genericPassword, attributes: [.account: .string(account)],
+                accessControl: AccessControl(protection: .afterFirstUnlock, flags: flags),
+                value: Data("guarded by \(account)".utf8))
+        }
+        items.append(
+            NewItem(
+                itemClass: .internetPassword, attributes: [.server: .string("no value")],
+                accessControl: AccessControl(protection: .whenUnlocked, flags: .applicationPassword)))
+        for index in items.indices {
+            items[index].authentication.applicationPassword = try SecretBytes(applicationPassword)
+        }
+        return items
+    }
+
     /// Updates one item and deletes two, one of which leaves a tombstone.
     package static func change(_ vault: any Vault) throws {
         func query(_ account: String) -> ItemQuery {

@@ -1,3 +1,6 @@
+import Foundation
+import SecureMemory
+import Synchronization
 import TestSupport
 import Vault
 
@@ -7,5 +10,14 @@ extension VaultWorker {
         let vault = try EmbeddedVault.open(at: path)
         for item in FixtureItems.all { _ = try vault.add(item, as: FixtureItems.client) }
         try FixtureItems.change(vault)
+    }
+
+    /// Makes the example of items that more than a class key opens.
+    static func writeGuardedFixture(_ path: String) throws {
+        let person = PersonUnderTest()
+        person.enrolment = FixtureItems.enrolment
+        let vault = try EmbeddedVault.open(at: path, authenticator: person)
+        vault.passwordCost.withLock { $0 = Argon2id.Cost(memoryKiB: 64, passes: 2) }
+        for item in try FixtureItems.guarded() { _ = try vault.add(item, as: FixtureItems.client) }
     }
 }

@@ -28,6 +28,7 @@ import Vault
             case "audit": try audit(path, count: Int(numbers[0]))
             case "audit-limited": try auditLimited(path, bytes: numbers[0])
             case "fixture": try writeFixture(path)
+            case "fixture-guarded": try writeGuardedFixture(path)
             case "remote": remote(path, Array(arguments.dropFirst(2)))
             default: exit(64)
             }

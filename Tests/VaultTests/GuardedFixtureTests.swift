@@ -1,0 +1,86 @@
+import Foundation
+import KeychainModel
+import TestSupport
+import Testing
+import Vault
+
+/// Items that more than a class key opens, in a vault that was written once and stays readable.
+///
+/// `Fixtures/guarded` was made with `VaultWorker fixture-guarded FOLDER`, `Fixtures/guarded.json` with
+/// `Scripts/format-vectors.py --keys`. Neither is ever made again.
+@Suite struct GuardedFixtureTests {
+    private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    private static let fixtures = tests.appendingPathComponent("Fixtures")
+
+    private static func fixture(in folder: TemporaryFolder) throws -> String {
+        let path = folder.path(of: "vault")
+        try FolderContents(of: fixtures.appendingPathComponent("guarded").path).restore(to: path)
+        for factor in ["password", "enrolment"] {
+            try FileManager.default.removeItem(atPath: path + "/" + factor)
+        }
+        return path
+    }
+
+    private static func factor(_ name: String) throws -> Data {
+        try Data(contentsOf: fixtures.appendingPathComponent("guarded/" + name))
+    }
+
+    @Test func theExampleOpens() throws {
+        let folder = try TemporaryFolder()
+        let person = PersonUnderTest()
+        person.enrolment = try Self.factor("enrolment")
+        let vault = try EmbeddedVault.open(at: Self.fixture(in: folder), authenticator: person)
+        let options = AuthenticationOptions(
+            applicationPassword: try Self.factor("password").withUnsafeBytes { try SecretBytes(copying: $0) })
+        for item in try FixtureItems.guarded() {
+            let query = ItemQuery(
+                itemClass: item.itemClass, attributes: item.attributes, authentication: options)
+            #expect(try vault.copy(query, includingValues: true, as: FixtureItems.client).map(\.value) == [item.value])
+        }
+        #expect(try vault.verify(as: .owner) == IntegrityReport(validItems: 1, lockedItems: 5, problems: []))
+    }
+
+    @Test func aSecondImplementationAgrees() throws {
+        let folder = try TemporaryFolder()
+        let kept = try Data(contentsOf: Self.fixtures.appendingPathComponent("guarded.json"))
+        #expect(try Self.read(Self.fixture(in: folder), withFactors: true) == kept)
+    }
+
+    /// What is written today can be read by the rules as they are written down.
+    @Test func aSecondImplementationReadsWhatIsWrittenNow() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path(of: "fresh")
+        let writer = try Worker(["fixture-guarded", path])
+        #expect(writer.wait() == 0)
+        func values(withFactors: Bool) throws -> [String?] {
+            let read = try JSONDecoder().decode(Printed.self, from: Self.read(path, withFactors: withFactors))
+            return read.items.map(\.value)
+        }
+        let expected = try FixtureItems.guarded().map {
+            $0.value.map { $0.map { String(format: "%02x", $0) }.joined() }
+        }
+        #expect(try values(withFactors: true) == expected)
+        let open = ["either", "presence"].map { name in
+            Data("guarded by \(name)".utf8).map { String(format: "%02x", $0) }.joined()
+        }
+        #expect(try values(withFactors: false) == [nil, nil, nil, open[0], open[1], nil])
+    }
+
+    private struct Printed: Decodable {
+        struct Item: Decodable { var value: String? }
+        var items: [Item]
+    }
+
+    private static func read(_ path: String, withFactors: Bool) throws -> Data {
+        let script = tests.appendingPathComponent("../../Scripts/format-vectors.py").standardizedFileURL.path
+        let factors = [
+            "--application-password", fixtures.path + "/guarded/password", "--enrolment",
+            fixtures.path + "/guarded/enrolment",
+        ]
+        let python = try Worker(
+            [script, "--keys"] + (withFactors ? factors : []) + [path], command: "python3")
+        let output = python.readToEnd()
+        #expect(python.wait() == 0)
+        return Data(output)
+    }
+}
