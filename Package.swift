@@ -156,7 +156,8 @@ let package = Package(
         .executableTarget(
             name: "VaultWorker",
             dependencies: [
-                "Access", "Audit", "KeychainModel", "SecureMemory", "TestSupport", "Vault", "VaultInterface", "VaultService",
+                "Access", "Audit", "KeychainModel", "SecureMemory", "TestSupport", "Vault", "VaultInterface",
+                "VaultService",
             ],
             path: "Tests/VaultWorker",
             swiftSettings: strict),

@@ -56,7 +56,7 @@ func measureDaemon(in vaults: FilledVaults, count: Int, rounds: Int) throws {
 private func bounce(_ socket: Int32) throws {
     var bytes = [UInt8](repeating: 1, count: 256)
     guard send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count,
-        recv(socket, &bytes, bytes.count, Int32(MSG_WAITALL.rawValue)) == bytes.count
+        recv(socket, &bytes, bytes.count, Int32(MSG_WAITALL)) == bytes.count
     else { throw POSIXError(.EIO) }
 }
 
@@ -68,7 +68,7 @@ func serveEchoes(at path: String) throws {
         guard socket >= 0 else { continue }
         Thread.detachNewThread {
             var bytes = [UInt8](repeating: 0, count: 256)
-            while recv(socket, &bytes, bytes.count, Int32(MSG_WAITALL.rawValue)) == bytes.count,
+            while recv(socket, &bytes, bytes.count, Int32(MSG_WAITALL)) == bytes.count,
                 send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
             {}
             close(socket)
