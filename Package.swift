@@ -147,14 +147,19 @@ let package = Package(
         // Tests. `TestSupport` is what several of them share.
         .target(
             name: "TestSupport",
-            dependencies: ["Access", "Enclave", "Keybag", "KeychainModel", "PrivateFiles", "Vault"],
+            dependencies: [
+                "Access", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing", "SecureMemory",
+                "Vault",
+                crypto,
+            ],
             path: "Tests/TestSupport",
             swiftSettings: strict),
         // The program that tests run as another process.
         .executableTarget(
             name: "VaultWorker",
             dependencies: [
-                "Access", "Audit", "KeychainModel", "SecureMemory", "TestSupport", "Vault", "VaultInterface", "VaultService",
+                "Access", "Audit", "KeychainModel", "SecureMemory", "TestSupport", "Vault", "VaultInterface",
+                "VaultService",
             ],
             path: "Tests/VaultWorker",
             swiftSettings: strict),
