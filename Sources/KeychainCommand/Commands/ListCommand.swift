@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import KeychainModel
 import KeychainServices
 import Synchronization
@@ -10,7 +11,8 @@ struct ListCommand: DocumentedCommand {
     static let details = """
         One line for each password: service, account and access group, in columns on a terminal and separated \
         by tabs otherwise. Backslashes and control characters are written as escapes. An empty keychain is an \
-        empty list; a service without passwords is an error.
+        empty list; a service without passwords is an error. Passwords that need a person or a further password \
+        are left out, and standard error says how many.
         """
     static let examples = [
         Example("Everything", "keychain list"),
@@ -31,7 +33,9 @@ struct ListCommand: DocumentedCommand {
 
     func run() throws {
         let damaged = Mutex(0)
-        let items = try items { _ in damaged.withLock { $0 += 1 } }
+        let withheld = Mutex(0)
+        let items = try items(
+            reportDamage: { _ in damaged.withLock { $0 += 1 } }, reportWithheld: { _ in withheld.withLock { $0 += 1 } })
         if json {
             try StandardOutput.write(json: items.map(ItemSummary.init))
         } else {
@@ -39,6 +43,11 @@ struct ListCommand: DocumentedCommand {
             if !rows.isEmpty {
                 try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
             }
+        }
+        switch withheld.withLock({ $0 }) {
+        case 0: break
+        case 1: try note("1 password needs a person or a further password, and is not listed")
+        case let count: try note("\(count) passwords need a person or a further password, and are not listed")
         }
         let count = damaged.withLock { $0 }
         guard count == 0 else {
@@ -49,11 +58,19 @@ struct ListCommand: DocumentedCommand {
         }
     }
 
-    private func items(_ reportDamage: @escaping @Sendable (String) -> Void) throws(Failure) -> [StoredItem] {
+    private func note(_ words: String) throws(Failure) {
+        try FileOutput.write(Data("keychain: \(words)\n".utf8), to: 2)
+    }
+
+    private func items(
+        reportDamage: @escaping @Sendable (String) -> Void, reportWithheld: @escaping @Sendable (WithheldItem) -> Void
+    ) throws(Failure) -> [StoredItem] {
         let session = try VaultSession.ofOwnerForLooking(passcode)
         var query = ItemQuery(
             itemClass: .genericPassword, accessGroup: scope.group, synchronizable: scope.synchronizableScope)
         query.reportDamage = reportDamage
+        query.authentication.interaction = .skip
+        query.reportWithheld = reportWithheld
         if let service { query.attributes[.service] = .string(service) }
         do {
             return try session.vault.copy(query, includingValues: false, as: session.client)
