@@ -67,7 +67,8 @@ let package = Package(
         .target(
             name: "Vault",
             dependencies: [
-                "Access", "Audit", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "Presence", "PrivateFiles",
+                "Access", "Audit", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "Presence",
+                "PrivateFiles",
                 "Sealing",
                 "SecureMemory", "VaultInterface", crypto,
             ],
@@ -75,12 +76,12 @@ let package = Package(
 
         // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
         .target(name: "SystemLibraries", swiftSettings: strict),
-        .target(name: "DBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
+        .target(name: "SystemBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
         .target(
             name: "Presence",
-            dependencies: ["Access", "DBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
+            dependencies: ["Access", "SystemBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
             swiftSettings: strict),
-        .target(name: "LockSignals", dependencies: ["DBus"], swiftSettings: strict),
+        .target(name: "LockSignals", dependencies: ["SystemBus"], swiftSettings: strict),
         .target(
             name: "VaultService", dependencies: ["Access", "KeychainModel", "Presence", "VaultInterface"],
             swiftSettings: strict),
@@ -115,13 +116,15 @@ let package = Package(
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [
-                "Access", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault", "VaultService", arguments,
+                "Access", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault", "VaultService",
+                arguments,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "keychaind",
             dependencies: [
-                "Access", "Audit", "LockSignals", "Presence", "PrivateFiles", "Vault", "VaultInterface", "VaultService", arguments,
+                "Access", "Audit", "LockSignals", "Presence", "PrivateFiles", "Vault", "VaultInterface", "VaultService",
+                arguments,
                 lifecycle, logging,
                 metrics,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -193,12 +196,12 @@ let package = Package(
         .testTarget(
             name: "PresenceTests",
             dependencies: [
-                "Access", "DBus", "KeychainModel", "LockSignals", "Presence", "PresenceWorker", "SystemLibraries",
+                "Access", "SystemBus", "KeychainModel", "LockSignals", "Presence", "PresenceWorker", "SystemLibraries",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "KeychainTestingTests",
-            dependencies: ["ConformanceCommand", "KeychainServices", "KeychainTesting"],
+            dependencies: ["ConformanceCommand", "KeychainServices", "KeychainTesting", "LocalAuthenticationServices"],
             swiftSettings: strict),
         .testTarget(
             name: "ConformanceTests",

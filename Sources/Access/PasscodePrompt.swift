@@ -44,8 +44,13 @@ package protocol PasscodePrompt: Sendable {
     func ask(
         _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
     ) -> PasscodeAnswer
-    /// Shows a person something there is no answer to, such as that a finger is waited for.
+    /// Shows a person something there is no answer to.
     func show(_ message: String)
+    /// Shows a person what else is waited for, such as a finger, until that is taken back or the person gives
+    /// it up. A way to ask that cannot keep a message on display shows it and returns.
+    ///
+    /// - Returns: Whether the person gave it up.
+    func hold(_ message: String, until deadline: ContinuousClock.Instant, cancellation: Cancellation) -> Bool
 }
 
 extension PasscodePrompt {
@@ -56,4 +61,11 @@ extension PasscodePrompt {
     }
 
     package func show(_ message: String) {}
+
+    package func hold(
+        _ message: String, until deadline: ContinuousClock.Instant, cancellation: Cancellation
+    ) -> Bool {
+        show(message)
+        return false
+    }
 }

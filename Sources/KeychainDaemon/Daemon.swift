@@ -57,7 +57,8 @@ struct Daemon: AsyncParsableCommand {
             let paths = try DaemonPaths(options)
             let entitlements = try EntitlementsSource(file: paths.entitlements) { error in
                 if let error {
-                    logger.error("entitlements not taken over; the last ones stay in force", metadata: ["reason": "\(error)"])
+                    logger.error(
+                        "entitlements not taken over; the last ones stay in force", metadata: ["reason": "\(error)"])
                 } else {
                     logger.notice("entitlements read again")
                 }
@@ -67,7 +68,10 @@ struct Daemon: AsyncParsableCommand {
             let audit = BufferedAudit()
             let vault = try EmbeddedVault.open(
                 at: paths.home,
-                authenticator: PersonAuthenticator(prompt: RemotePrompt(), biometry: FingerprintReader()), audit: audit)
+                // The fingers are those of the user the daemon runs as, who is not the one at a shared daemon's client.
+                authenticator: PersonAuthenticator(
+                    prompt: RemotePrompt(), biometry: options.system ? nil : FingerprintReader()),
+                audit: audit)
             try Self.unlockWithCredential(vault, logger)
             audit.record(AuditEvent(.started, client: "keychaind"))
             defer {

@@ -24,7 +24,9 @@ struct DaemonOptions: ParsableArguments {
         help: "Lock with the session, before sleep, and at the end of the last session, as logind tells.")
     var lockSignals = true
 
-    @Option(help: ArgumentHelp("Requests a second that one program may make over time; 0 for any number.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "Requests a second that one program may make over time; 0 for any number.", valueName: "number"))
     var rate = 20_000
 
     @Option(help: ArgumentHelp("The most connections at a time.", valueName: "number"))

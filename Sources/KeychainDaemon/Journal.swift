@@ -41,7 +41,8 @@ struct Journal: ServerObserver {
             default: .notice
             }
         logger.log(
-            level: level, "refused", metadata: ["operation": "\(operation)", "caller": "\(caller)", "outcome": "\(outcome)"])
+            level: level, "refused",
+            metadata: ["operation": "\(operation)", "caller": "\(caller)", "outcome": "\(outcome)"])
     }
 
     /// The error's case, without what it carries.

@@ -1,4 +1,4 @@
-import DBus
+import SystemBus
 import Glibc
 
 /// What logind says over one connection, about the sessions that count.

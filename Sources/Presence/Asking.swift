@@ -27,7 +27,7 @@ struct Asking {
             let answer =
                 switch step {
                 case .passcode: askPasscode(cancellation, orFinger: false)
-                case .biometry: askFinger(cancellation, announcing: true)
+                case .biometry: askFingerAlone()
                 default: askEither()
                 }
             switch answer {
@@ -86,9 +86,10 @@ struct Asking {
     }
 
     /// Waits for a finger until one is recognised, the question is given up, or too many were not.
-    private func askFinger(_ cancellation: Cancellation, announcing: Bool) -> Answer {
+    ///
+    /// - Parameter missed: Called when one was not.
+    private func awaitFinger(_ cancellation: Cancellation, missed: () -> Void = {}) -> Answer {
         guard let reader = authenticator.biometry else { return .failure(.biometryNotAvailable) }
-        if announcing { authenticator.prompt.show(reason + "\nTouch the fingerprint reader.") }
         while authenticator.allowance.lockout == nil {
             switch reader.recognize(until: deadline, cancellation: cancellation) {
             case .recognized:
@@ -98,7 +99,7 @@ struct Asking {
                 return .success(.biometry)
             case .missed:
                 authenticator.allowance.wasMissed()
-                if announcing { authenticator.prompt.show("The finger was not recognised. Try again.") }
+                missed()
             case .canceled: return .failure(.userCancel)
             case .timedOut: return .failure(.systemCancel)
             case .failed(let failure): return .failure(failure)
@@ -106,6 +107,30 @@ struct Asking {
         }
         return .failure(.biometryLockout)
     }
+
+    /// Asks for a finger, and for nothing else; whoever has no finger to give can give up.
+    private func askFingerAlone() -> Answer {
+        let (showing, touching) = (Cancellation(), Cancellation())
+        let finger = Handoff<Answer>()
+        return cancellation.withHandler({
+            showing.cancel()
+            touching.cancel()
+        }) {
+            Thread.detachNewThread { [self] in
+                let answer = awaitFinger(touching) {
+                    authenticator.prompt.show("The finger was not recognised. Try again.")
+                }
+                finger.put(answer)
+                showing.cancel()
+            }
+            let message = reason + "\nTouch the fingerprint reader."
+            if authenticator.prompt.hold(message, until: deadline, cancellation: showing) { touching.cancel() }
+            return finger.wait(until: limit) ?? .failure(.systemCancel)
+        }
+    }
+
+    /// The reader gives up within the timeout of a few calls to its service.
+    private var limit: ContinuousClock.Instant { max(deadline, .now) + .seconds(20) }
 
     /// Asks for both at the same time; the first that is right takes the other question away.
     private func askEither() -> Answer {
@@ -116,7 +141,7 @@ struct Asking {
             touching.cancel()
         }) {
             Thread.detachNewThread { [self] in
-                let answer = askFinger(touching, announcing: false)
+                let answer = awaitFinger(touching)
                 // Only a finger that was recognised takes the prompt away; else the passcode is left.
                 if case .success = answer { typing.cancel() }
                 finger.put(answer)
@@ -124,8 +149,7 @@ struct Asking {
             let typed = askPasscode(typing, orFinger: true)
             // Without a prompt that works there is still the finger.
             if typed != .failure(.notInteractive) { touching.cancel() }
-            // The reader gives up within the timeout of a few calls to its service.
-            let touched = finger.wait(until: max(deadline, .now) + .seconds(20))
+            let touched = finger.wait(until: limit)
             switch (typed, touched) {
             case (.success(let first), .success(let second)): return .success(first.union(second))
             case (_, .success(let proof)): return .success(proof)

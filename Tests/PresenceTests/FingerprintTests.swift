@@ -1,5 +1,5 @@
 import Access
-import DBus
+import SystemBus
 import Foundation
 import KeychainModel
 import Presence

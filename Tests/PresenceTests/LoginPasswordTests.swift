@@ -80,4 +80,33 @@ import Testing
         // Some versions of pam_exec end it with a NUL.
         #expect(seen.filter { $0 != 0 } == Data("secret".utf8))
     }
+
+    /// The script that unlocks at login, with something in the place of the command that shows what it gets.
+    @Test func loginHandsThePasswordOn() throws {
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Packaging/pam/keychain-unlock-at-login").standardized.path
+        let command = folder + "/keychain"
+        let seen = folder + "/seen"
+        try Data("#!/bin/sh\nenv >\(seen).env\n{ echo \"$*\"; cat <&3; } >\(seen).new\nmv \(seen).new \(seen)\n".utf8)
+            .write(to: URL(fileURLWithPath: command))
+        chmod(command, 0o700)
+        let line = "auth required pam_exec.so expose_authtok quiet \(script) \(command) \(folder)\n"
+        try Data(line.utf8).write(to: URL(fileURLWithPath: folder + "/keychain-login"))
+        let user = try #require(getpwuid(getuid()))
+        let login = LoginPassword(
+            user: String(cString: user.pointee.pw_name), service: "keychain-login", folder: folder)
+        #expect(login.verify(try SecretBytes("hunter2")) == .correct)
+        // The daemon starts later than the login.
+        #expect(!FileManager.default.fileExists(atPath: seen))
+        let runtime = "\(folder)/\(getuid())/keychain"
+        try FileManager.default.createDirectory(atPath: runtime, withIntermediateDirectories: true)
+        let daemon = try ListeningSocket(path: runtime + "/socket")
+        for _ in 0..<2_000 where !FileManager.default.fileExists(atPath: seen) { usleep(10_000) }
+        let got = String(decoding: try Data(contentsOf: URL(fileURLWithPath: seen)), as: UTF8.self)
+        #expect(got.filter { $0 != "\u{0}" } == "unlock --passcode-fd 3\nhunter2")
+        let environment = String(decoding: try Data(contentsOf: URL(fileURLWithPath: seen + ".env")), as: UTF8.self)
+        #expect(environment.contains("XDG_RUNTIME_DIR=\(folder)/\(getuid())\n"))
+        #expect(!environment.contains("hunter2"))
+        withExtendedLifetime(daemon) {}
+    }
 }

@@ -125,6 +125,19 @@ import Testing
         #expect(outcome == .succeeded(.biometry))
     }
 
+    @Test func fingerAloneIsAskedForInWords() {
+        allowance.passcodeWasGiven()
+        let prompt = ScriptedPrompt()
+        let outcome = authenticator(prompt, ScriptedReader([.missed, .recognized])).evaluate(
+            request(.biometryAny), verifier: KnownPasscode())
+        #expect(outcome == .succeeded(.biometry))
+        #expect(prompt.questions.isEmpty)
+        #expect(
+            Set(prompt.shown) == [
+                "mail: Show the code\nTouch the fingerprint reader.", "The finger was not recognised. Try again.",
+            ])
+    }
+
     @Test func fingerAndPasscodeAreAskedInTurn() throws {
         allowance.passcodeWasGiven()
         let prompt = try ScriptedPrompt(typing: "1234")

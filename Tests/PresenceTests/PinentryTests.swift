@@ -89,6 +89,20 @@ import Testing
         #expect(terminal.isEchoing)
     }
 
+    @Test func messageIsShownUntilItIsTakenBackOrDismissed() throws {
+        for isDismissed in [false, true] {
+            let cancellation = Cancellation()
+            let gaveUp = Handoff<Bool>()
+            Thread.detachNewThread { [prompt] in
+                gaveUp.put(prompt.hold("Touch the reader", until: .now + .seconds(20), cancellation: cancellation))
+            }
+            try terminal.expect("Touch the reader")
+            if isDismissed { terminal.type("\n") } else { cancellation.cancel() }
+            #expect(gaveUp.wait(until: .now + .seconds(10)) == isDismissed)
+            #expect(terminal.isEchoing)
+        }
+    }
+
     /// Programs that are no pinentry, or do not behave like one.
     @Test(arguments: [
         ("exit 0", "ended without an answer"), ("head -c 10000 /dev/zero", "line too long"),

@@ -1,4 +1,4 @@
-import DBus
+import SystemBus
 import Foundation
 import Glibc
 import LockSignals

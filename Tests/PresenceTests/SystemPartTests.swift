@@ -1,4 +1,4 @@
-import DBus
+import SystemBus
 import Foundation
 import Glibc
 import KeychainModel
@@ -32,25 +32,13 @@ import Testing
     /// A socket that takes connections and says nothing.
     @Test func silentBusIsGivenUp() throws {
         let path = "/tmp/silent-\(UUID().uuidString)"
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        defer {
-            close(descriptor)
-            unlink(path)
-        }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
-        let bound = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        try #require(bound == 0 && listen(descriptor, 1) == 0)
+        let silent = try ListeningSocket(path: path)
         let start = ContinuousClock.now
         #expect(throws: BusError.noBus(reason: "it does not answer")) {
             _ = try BusConnection(.at("unix:path=\(path)"), patience: .milliseconds(200))
         }
         #expect(ContinuousClock.now - start < .seconds(3))
+        withExtendedLifetime(silent) {}
     }
 
     @Test func absentServiceAndRefusalAreTold() throws {

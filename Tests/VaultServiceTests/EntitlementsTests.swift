@@ -118,14 +118,15 @@ import Testing
         #expect(try Entitlements(file: folder.path(of: "none")) == Entitlements())
     }
 
-    @Test(arguments: [
-        ("0::/system.slice/nginx.service", SystemdUnit.system("nginx.service")),
-        ("0::/system.slice/system-getty.slice/getty@tty1.service", .system("getty@tty1.service")),
-        ("5:cpu:/x\n1:name=systemd:/system.slice/a.service\n0::/other", .system("a.service")),
-        ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/app-mail.scope", .user("app-mail.scope")),
-        ("0::/user.slice/user-1000.slice/session-3.scope", nil),
-        ("0::/", nil), ("0::/../system.slice/a.service", nil), ("", nil), ("0::/system.slice", nil),
-    ] as [(String, SystemdUnit?)])
+    @Test(
+        arguments: [
+            ("0::/system.slice/nginx.service", SystemdUnit.system("nginx.service")),
+            ("0::/system.slice/system-getty.slice/getty@tty1.service", .system("getty@tty1.service")),
+            ("5:cpu:/x\n1:name=systemd:/system.slice/a.service\n0::/other", .system("a.service")),
+            ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/app-mail.scope", .user("app-mail.scope")),
+            ("0::/user.slice/user-1000.slice/session-3.scope", nil),
+            ("0::/", nil), ("0::/../system.slice/a.service", nil), ("", nil), ("0::/system.slice", nil),
+        ] as [(String, SystemdUnit?)])
     func unitsAreReadFromControlGroups(_ text: String, _ unit: SystemdUnit?) {
         #expect(SystemdUnit.path(inCgroups: text).flatMap(SystemdUnit.init(cgroup:)) == unit)
     }

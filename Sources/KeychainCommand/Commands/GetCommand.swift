@@ -39,7 +39,9 @@ struct GetCommand: DocumentedCommand {
     }
 
     func run() throws {
-        try Self.run(PasswordSearch(name, scope, itemPassword.authentication()), passcode: passcode, noNewline: noNewline, json: json)
+        try Self.run(
+            PasswordSearch(name, scope, itemPassword.authentication()), passcode: passcode, noNewline: noNewline,
+            json: json)
     }
 
     static func run(

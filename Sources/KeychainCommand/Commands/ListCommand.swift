@@ -11,8 +11,8 @@ struct ListCommand: DocumentedCommand {
     static let details = """
         One line for each password: service, account and access group, in columns on a terminal and separated \
         by tabs otherwise. Backslashes and control characters are written as escapes. An empty keychain is an \
-        empty list; a service without passwords is an error. Passwords that need a person or a further password \
-        are left out, and standard error says how many.
+        empty list; a service without passwords is an error. Items that need a person are counted and not shown: \
+        a listing asks nobody.
         """
     static let examples = [
         Example("Everything", "keychain list"),
@@ -31,11 +31,15 @@ struct ListCommand: DocumentedCommand {
     @Flag(help: "Print the items, and any error, as JSON.")
     var json = false
 
-    func run() throws {
+    /// What is left out of a listing.
+    private final class LeftOut: Sendable {
         let damaged = Mutex(0)
         let withheld = Mutex(0)
-        let items = try items(
-            reportDamage: { _ in damaged.withLock { $0 += 1 } }, reportWithheld: { _ in withheld.withLock { $0 += 1 } })
+    }
+
+    func run() throws {
+        let leftOut = LeftOut()
+        let items = try items(leftOut)
         if json {
             try StandardOutput.write(json: items.map(ItemSummary.init))
         } else {
@@ -44,12 +48,15 @@ struct ListCommand: DocumentedCommand {
                 try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
             }
         }
-        switch withheld.withLock({ $0 }) {
-        case 0: break
-        case 1: try note("1 password needs a person or a further password, and is not listed")
-        case let count: try note("\(count) passwords need a person or a further password, and are not listed")
+        let withheld = leftOut.withheld.withLock { $0 }
+        if withheld > 0 {
+            let (items, pronoun) = withheld == 1 ? ("item needs", "it") : ("items need", "them")
+            let note =
+                "keychain: \(withheld) \(items) a person and cannot be listed: `keychain get` asks for \(pronoun)\n"
+            // The listing itself was written; a note that cannot be is no reason to fail.
+            try? FileOutput.write(Data(note.utf8), to: 2)
         }
-        let count = damaged.withLock { $0 }
+        let count = leftOut.damaged.withLock { $0 }
         guard count == 0 else {
             throw Failure(
                 status: errSecDecode,
@@ -58,19 +65,14 @@ struct ListCommand: DocumentedCommand {
         }
     }
 
-    private func note(_ words: String) throws(Failure) {
-        try FileOutput.write(Data("keychain: \(words)\n".utf8), to: 2)
-    }
-
-    private func items(
-        reportDamage: @escaping @Sendable (String) -> Void, reportWithheld: @escaping @Sendable (WithheldItem) -> Void
-    ) throws(Failure) -> [StoredItem] {
+    private func items(_ leftOut: LeftOut) throws(Failure) -> [StoredItem] {
         let session = try VaultSession.ofOwnerForLooking(passcode)
         var query = ItemQuery(
             itemClass: .genericPassword, accessGroup: scope.group, synchronizable: scope.synchronizableScope)
-        query.reportDamage = reportDamage
-        query.authentication.interaction = .skip
-        query.reportWithheld = reportWithheld
+        query.reportDamage = { _ in leftOut.damaged.withLock { $0 += 1 } }
+        // A listing asks nobody: what needs a person is counted instead.
+        query.authentication = AuthenticationOptions(interaction: .skip)
+        query.reportWithheld = { _ in leftOut.withheld.withLock { $0 += 1 } }
         if let service { query.attributes[.service] = .string(service) }
         do {
             return try session.vault.copy(query, includingValues: false, as: session.client)

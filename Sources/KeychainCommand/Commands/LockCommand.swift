@@ -63,7 +63,7 @@ struct UnlockCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        let session = try VaultSession.ofOwnerForLooking()
+        let session = try VaultSession.ofOwnerForLooking(passcode)
         try session.requirePasscode()
         let passcode = try passcode.ask()
         try failing { () throws(VaultError) in try session.vault.unlock(with: passcode, as: session.client) }

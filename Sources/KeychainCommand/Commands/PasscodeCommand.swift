@@ -78,7 +78,7 @@ struct ChangePasscodeCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        let session = try VaultSession.ofOwnerForLooking()
+        let session = try VaultSession.ofOwnerForLooking(passcode)
         try session.requirePasscode()
         let old = try passcode.ask()
         let next = try new.ask()
@@ -107,7 +107,7 @@ struct RemovePasscodeCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        let session = try VaultSession.ofOwnerForLooking()
+        let session = try VaultSession.ofOwnerForLooking(passcode)
         try session.requirePasscode()
         let passcode = try passcode.ask()
         try failing { () throws(VaultError) in

@@ -48,8 +48,9 @@ struct ItemPassword: ParsableArguments {
 
     /// How an operation may ask, and the password if there is one.
     func authentication() throws(Failure) -> AuthenticationOptions {
-        AuthenticationOptions(applicationPassword: try descriptor.map { number throws(Failure) in
-            try PasscodeInput.read(number)
-        })
+        AuthenticationOptions(
+            applicationPassword: try descriptor.map { number throws(Failure) in
+                try PasscodeInput.read(number)
+            })
     }
 }

@@ -1,6 +1,6 @@
 import Access
 import Crypto
-import DBus
+import SystemBus
 import Foundation
 
 /// Fingerprints through fprintd.

@@ -1,5 +1,5 @@
 import Access
-import DBus
+import SystemBus
 
 /// What is said to fprintd, over a connection that one thread uses.
 final class FingerprintService {

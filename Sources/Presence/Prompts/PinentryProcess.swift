@@ -43,17 +43,7 @@ final class PinentryProcess {
 
     /// The passcode, which the person is asked for twice when it is a new one.
     func askPasscode(_ question: PasscodeQuestion) throws(AssuanError) -> SecretBytes {
-        try assuan.awaitGreeting()
-        for (name, value) in [
-            ("ttyname", terminal), ("ttytype", Self.environment("TERM")), ("lc-ctype", Self.environment("LC_ALL")),
-        ] {
-            // What a pinentry does not know it need not follow.
-            if let value { try assuan.send("OPTION \(name)=\(AssuanText.escape(value))", tolerating: true) }
-        }
-        try assuan.send("OPTION no-grab", tolerating: true)
-        try assuan.send("SETTIMEOUT \(assuan.secondsLeft)", tolerating: true)
-        try assuan.send("SETTITLE Keychain", tolerating: true)
-        try assuan.send("SETDESC \(AssuanText.escape(PromptText.safe(question.reason)))")
+        try prepare(question.reason)
         var complaint = question.complaint
         while true {
             try assuan.send("SETPROMPT \(question.purpose == .new ? "New passcode:" : "Passcode:")")
@@ -64,6 +54,27 @@ final class PinentryProcess {
             if first.hasSameBytes(as: try assuan.getPin()) { return first }
             complaint = PromptText.differ
         }
+    }
+
+    /// Shows `text` until the person dismisses it.
+    func showMessage(_ text: String) throws(AssuanError) {
+        try prepare(text)
+        try assuan.send("SETOK Cancel", tolerating: true)
+        try assuan.send("MESSAGE")
+    }
+
+    private func prepare(_ text: String) throws(AssuanError) {
+        try assuan.awaitGreeting()
+        for (name, value) in [
+            ("ttyname", terminal), ("ttytype", Self.environment("TERM")), ("lc-ctype", Self.environment("LC_ALL")),
+        ] {
+            // What a pinentry does not know it need not follow.
+            if let value { try assuan.send("OPTION \(name)=\(AssuanText.escape(value))", tolerating: true) }
+        }
+        try assuan.send("OPTION no-grab", tolerating: true)
+        try assuan.send("SETTIMEOUT \(assuan.secondsLeft)", tolerating: true)
+        try assuan.send("SETTITLE Keychain", tolerating: true)
+        try assuan.send("SETDESC \(AssuanText.escape(PromptText.safe(text)))")
     }
 
     private func end() {

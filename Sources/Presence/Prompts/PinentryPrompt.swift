@@ -55,6 +55,21 @@ package struct PinentryPrompt: PasscodePrompt {
         }
     }
 
+    package func hold(
+        _ message: String, until deadline: ContinuousClock.Instant, cancellation: Cancellation
+    ) -> Bool {
+        guard let program else { return false }
+        do throws(AssuanError) {
+            let dialog = try PinentryProcess(
+                program, terminal: terminal, conversation: .init(deadline: deadline, cancellation: cancellation))
+            try dialog.showMessage(message)
+            return true
+        } catch {
+            // Ended from outside, or a dialog that cannot show it: what is waited for can still happen.
+            return error == .canceled && !cancellation.isCanceled
+        }
+    }
+
     private static func environment(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
         return String(cString: value)

@@ -39,4 +39,10 @@ package struct PromptChain: PasscodePrompt {
     package func show(_ message: String) {
         first?.show(message)
     }
+
+    package func hold(
+        _ message: String, until deadline: ContinuousClock.Instant, cancellation: Cancellation
+    ) -> Bool {
+        first?.hold(message, until: deadline, cancellation: cancellation) ?? false
+    }
 }

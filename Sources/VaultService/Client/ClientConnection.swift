@@ -133,6 +133,8 @@ final class ClientConnection: @unchecked Sendable {
             case .auditRecord: records.append(try reader.auditRecord())
             case .damage: damage?(try reader.string())
             case .question: try answer(reader.question(), with: prompt)
+            case .notice: prompt?.show(try reader.string())
+            case .takenBack: continue
             default: throw WireError("unexpected frame")
             }
         }
@@ -142,12 +144,30 @@ final class ClientConnection: @unchecked Sendable {
         _ asked: (question: PasscodeQuestion, seconds: UInt32), with prompt: (any PasscodePrompt)?
     ) throws {
         let deadline = ContinuousClock.now + .seconds(Int64(asked.seconds))
+        let question = Cancellation()
         let answer =
-            prompt?.ask(asked.question, until: deadline)
+            watchingForMore(question) { prompt?.ask(asked.question, until: deadline, cancellation: question) }
             ?? .unavailable(remedy: "the program has no way to ask; run `keychain unlock` on a terminal")
         outgoing.appendFrame(.answer) { outgoing.append(answer) }
         try socket.send(outgoing, within: Self.patience)
         outgoing.recycle()
+    }
+
+    /// Takes `question` back as soon as the daemon says anything, or goes away, while `body` waits for a person.
+    private func watchingForMore<Result>(_ question: Cancellation, _ body: () -> Result) -> Result {
+        // It may have come together with the question.
+        guard !socket.hasInput else {
+            question.cancel()
+            return body()
+        }
+        let end = Cancellation()
+        Thread.detachNewThread { [descriptor = socket.descriptor] in
+            var polled = [descriptor, end.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            while poll(&polled, 2, -1) < 0, errno == EINTR {}
+            if polled[0].revents != 0, polled[1].revents == 0 { question.cancel() }
+        }
+        defer { end.cancel() }
+        return body()
     }
 
     private func pendingRefusal() throws -> VaultError {

@@ -26,7 +26,8 @@ extension Entitlements {
             throw EntitlementsError("\(path): not a regular file")
         }
         guard info.st_uid == geteuid() || info.st_uid == 0, info.st_mode & 0o022 == 0 else {
-            throw EntitlementsError("\(path): others may change it; give it to its user and take their rights (chmod go-w)")
+            throw EntitlementsError(
+                "\(path): others may change it; give it to its user and take their rights (chmod go-w)")
         }
         guard info.st_size <= Self.largestFile, let contents = try? file.readToEnd() ?? Data() else {
             throw EntitlementsError("\(path): larger than \(Self.largestFile) bytes, or unreadable")
@@ -138,7 +139,9 @@ private struct Fields {
     }
 
     func finish() throws(EntitlementsError) {
-        if let unknown = members.keys.sorted().first { throw EntitlementsError("\(place): unknown member '\(unknown)'") }
+        if let unknown = members.keys.sorted().first {
+            throw EntitlementsError("\(place): unknown member '\(unknown)'")
+        }
     }
 
     private func mistake(_ name: String, _ expected: String) -> EntitlementsError {

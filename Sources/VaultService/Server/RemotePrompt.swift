@@ -13,15 +13,29 @@ package struct RemotePrompt: PasscodePrompt {
     package var isAvailable: Bool { Self.connection?.canAsk ?? false }
 
     package func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer {
+        ask(question, until: deadline, cancellation: Cancellation())
+    }
+
+    package func ask(
+        _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
+    ) -> PasscodeAnswer {
         guard let connection = Self.connection, connection.canAsk else {
             return .unavailable(remedy: "the program has no way to ask; run `keychain unlock` on a terminal")
         }
-        return connection.ask(question, until: deadline)
+        return connection.ask(question, until: deadline, cancellation: cancellation)
+    }
+
+    package func show(_ message: String) {
+        guard let connection = Self.connection, connection.canAsk else { return }
+        connection.tell(message)
     }
 }
 
 /// What puts a question to a client in the middle of its request.
 protocol QuestionChannel: Sendable {
     var canAsk: Bool { get }
-    func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer
+    func ask(
+        _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
+    ) -> PasscodeAnswer
+    func tell(_ message: String)
 }

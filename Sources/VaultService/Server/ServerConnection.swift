@@ -196,7 +196,9 @@ final class ServerConnection: @unchecked Sendable {
 }
 
 extension ServerConnection: QuestionChannel {
-    func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer {
+    func ask(
+        _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
+    ) -> PasscodeAnswer {
         let time = deadline - .now
         guard time > .zero else { return .timedOut }
         let frame = WireBuffer()
@@ -204,13 +206,20 @@ extension ServerConnection: QuestionChannel {
         frame.appendFrame(.question) { frame.append(question, seconds: seconds) }
         do {
             try socket.send(frame, within: server.limits.transfer)
+            let isAnswered = try socket.waitForInput(until: deadline, interruption: cancellation.descriptor)
+            if !isAnswered {
+                frame.removeAll()
+                frame.appendFrame(.takenBack)
+                try socket.send(frame, within: server.limits.transfer)
+            }
             let kind = try socket.receive(
-                into: frame, limit: WireLimits.secret + 64, first: time, rest: server.limits.transfer)
+                into: frame, limit: WireLimits.secret + 64, first: server.limits.transfer, rest: server.limits.transfer)
             guard kind == .answer else { throw WireError("an answer has to follow a question") }
             var reader = WireReader(frame, from: 1)
             let answer = try reader.answer()
             try reader.finish()
-            return answer
+            if isAnswered { return answer }
+            return cancellation.isCanceled ? .canceled : .timedOut
         } catch SocketError.timedOut {
             // An answer that comes later would be taken for a request.
             end()
@@ -219,6 +228,13 @@ extension ServerConnection: QuestionChannel {
             end()
             return .canceled
         }
+    }
+
+    func tell(_ message: String) {
+        let frame = WireBuffer()
+        frame.appendFrame(.notice) { frame.append(message) }
+        // A client that does not read is noticed when it is to be answered.
+        try? socket.send(frame, within: server.limits.transfer)
     }
 }
 

@@ -105,9 +105,29 @@ package final class FrameSocket {
         return poll(&polled, 1, 0) == 0
     }
 
+    /// Whether something has come after the last frame and was taken in already.
+    package var hasInput: Bool { incoming.count > 0 }
+
     /// Waits until there is something to read, or the end.
     package func waitForInput() throws(SocketError) {
         if incoming.count == 0 { try wait(for: Int16(POLLIN), until: nil) }
+    }
+
+    /// The same, but no longer than to `deadline` or until `interruption`, a descriptor, is readable.
+    ///
+    /// - Returns: Whether there is something to read.
+    package func waitForInput(
+        until deadline: ContinuousClock.Instant, interruption: Int32
+    ) throws(SocketError) -> Bool {
+        while incoming.count == 0 {
+            var polled = [descriptor, interruption].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            let left = (deadline - ContinuousClock.now) / .milliseconds(1)
+            guard left > 0 else { return false }
+            let count = poll(&polled, 2, Int32(min(left.rounded(.up), 1e9)))
+            if count < 0, errno != EINTR { throw .system(errno: errno) }
+            if count > 0 { return polled[0].revents != 0 }
+        }
+        return true
     }
 
     /// Ends both directions, which wakes whoever waits on them. Safe on any thread.

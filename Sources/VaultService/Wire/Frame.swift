@@ -13,6 +13,11 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     case damage = 0x86
     case change = 0x87
     case auditRecord = 0x88
+    /// The question that was asked last needs no answer any more; one is given all the same, at once. May cross
+    /// with an answer, and means nothing then.
+    case takenBack = 0x89
+    /// Something for the person, in the middle of a request.
+    case notice = 0x8A
 }
 
 package enum WireProtocol {
