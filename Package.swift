@@ -206,7 +206,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "KeychainTestingTests",
-            dependencies: ["ConformanceCommand", "KeychainServices", "KeychainTesting"],
+            dependencies: ["ConformanceCommand", "KeychainServices", "KeychainTesting", "LocalAuthenticationServices"],
             swiftSettings: strict),
         .testTarget(
             name: "ConformanceTests",
