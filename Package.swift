@@ -149,7 +149,11 @@ let package = Package(
         // Tests. `TestSupport` is what several of them share.
         .target(
             name: "TestSupport",
-            dependencies: ["Access", "Enclave", "Keybag", "KeychainModel", "PrivateFiles", "Vault"],
+            dependencies: [
+                "Access", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing", "SecureMemory",
+                "Vault",
+                crypto,
+            ],
             path: "Tests/TestSupport",
             swiftSettings: strict),
         // The program that tests run as another process.
@@ -204,7 +208,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "KeychainTestingTests",
-            dependencies: ["ConformanceCommand", "KeychainServices", "KeychainTesting"],
+            dependencies: ["ConformanceCommand", "KeychainServices", "KeychainTesting", "LocalAuthenticationServices"],
             swiftSettings: strict),
         .testTarget(
             name: "ConformanceTests",

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Proves which builds contain a module named `Security`, beside packages that test for Apple's.
+# Proves which builds contain modules named `Security` and `LocalAuthentication`, beside packages that test
+# for Apple's.
 #
 # All modules of one SwiftPM build share a search path, so a module of that name changes what
 # `#if canImport(Security)` says in packages that never asked for it. Two packages under
@@ -74,11 +75,13 @@ for round in clean touched; do
     # Each program and the library between say `false`, or do not compile (see their sources).
     if x509_sees_security; then fail 'X509 was compiled against a module named Security'; fi
     # SwiftPM plans a Security.build for every target it knows; objects and modules are what counts.
-    found=$(find "$scratch/debug/" -name 'Security.swiftmodule' -o -path '*/Security.build/*.o')
-    [[ -z $found ]] || fail "a module named Security was built: $found"
+    for name in Security LocalAuthentication; do
+        found=$(find "$scratch/debug/" -name "$name.swiftmodule" -o -path "*/$name.build/*.o")
+        [[ -z $found ]] || fail "a module named $name was built: $found"
+    done
     touch_sources WithoutSecurity
 done
-echo '    no module named Security was built, and nobody saw one'
+echo '    no module named Security or LocalAuthentication was built, and nobody saw one'
 
 # The second package goes into the same folder, so that BoringSSL and SQLite's bindings are not built
 # again; the modules in question are forgotten, and come into being anew.

@@ -61,13 +61,29 @@ final class ScriptedAuthenticator: Authenticator {
             case .succeedsOnce: return .failed(.authenticationFailed)
             default: return .failed(AuthenticationFailure(rawValue: state.script.rawValue) ?? .authenticationFailed)
             }
-            var proofs: PresenceProofs = .companion
-            if state.biometry == .enrolled { proofs.insert(.biometry) }
-            if state.isPasscodeSet { proofs.insert(.passcode) }
-            if request.flags.isSatisfied(by: proofs) { return .succeeded(proofs) }
+            var available: PresenceProofs = .companion
+            if state.biometry == .enrolled { available.insert(.biometry) }
+            if state.isPasscodeSet { available.insert(.passcode) }
+            if request.flags.isSatisfied(by: available) {
+                return .succeeded(Self.proofs(for: request.flags, among: available))
+            }
             let lacksBiometry = !request.flags.isDisjoint(with: [.biometryAny, .biometryCurrentSet])
             return .failed((lacksBiometry ? state.biometry.failure : nil) ?? .passcodeNotSet)
         }
+    }
+
+    /// A person shows what is asked for and no more, a finger rather than the passcode.
+    private static func proofs(
+        for flags: AccessControl.Flags, among available: PresenceProofs
+    ) -> PresenceProofs {
+        var shown: PresenceProofs = []
+        for alternatives in flags.presenceAlternatives {
+            let ways: [PresenceProofs] = [.biometry, .passcode, .companion]
+            guard let way = ways.first(where: { alternatives.contains($0) && available.contains($0) }) else { continue }
+            shown.insert(way)
+            if flags.contains(.or) { break }
+        }
+        return shown
     }
 
     func availability(verifier: any PasscodeVerifier) -> PresenceAvailability {

@@ -115,7 +115,11 @@ package final class EmbeddedVault: Vault {
 
     var currentKeybag: OpenedKeybag { opened.withLock { $0 } }
 
-    func replaceKeybag(_ keybag: OpenedKeybag) { opened.withLock { $0 = keybag } }
+    func replaceKeybag(_ keybag: OpenedKeybag) {
+        opened.withLock { $0 = keybag }
+        // Who was there before the passcode changed, or before an erase, is not there for what comes after.
+        contexts.forgetGrants()
+    }
 
     /// Takes over what another process put in the place of the keybag, and completes its erase if it did
     /// not get to the rows.

@@ -1,6 +1,7 @@
 import Foundation
 import KeychainServices
 import KeychainTesting
+import LocalAuthenticationServices
 import Testing
 
 @Suite struct AuthenticationTests {
@@ -72,6 +73,25 @@ import Testing
             try world.setPasscode(present: false)
             #expect(
                 CodeUnderTest.read(account: "a").status == (biometry == .enrolled ? errSecSuccess : errSecAuthFailed))
+        }
+    }
+
+    /// A finger says nothing about the passcode.
+    @Test func aPersonShowsNoMoreThanIsAskedFor() async throws {
+        let world = try TestKeychain()
+        world.authentication = .succeedsOnce
+        try await world.run {
+            let control = try #require(CodeUnderTest.control(.devicePasscode))
+            #expect(CodeUnderTest.add("secret", account: "a", control: control) == errSecSuccess)
+            let context = LAContext()
+            let isThere = try await context.evaluatePolicy(
+                .deviceOwnerAuthenticationWithBiometrics, localizedReason: "why")
+            #expect(isThere)
+            let query: [CFString: Any] = [
+                kSecClass: kSecClassGenericPassword, kSecAttrAccount: "a", kSecUseAuthenticationContext: context,
+            ]
+            #expect(SecItemCopyMatching(query as CFDictionary, nil) == errSecAuthFailed)
+            #expect(world.prompts.count == 2)
         }
     }
 }

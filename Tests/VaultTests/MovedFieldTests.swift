@@ -2,6 +2,8 @@ import Access
 import Foundation
 import GRDB
 import KeychainModel
+import SecureMemory
+import Synchronization
 import TestSupport
 import Testing
 import Vault
@@ -131,6 +133,35 @@ import Vault
                 #expect(items.allSatisfy { originals[$0.identifier] == $0 }, "moved \(moved)")
             }
             #expect(try target.vault.verify(as: .owner).problems.count == 2, "moved \(moved)")
+        }
+    }
+
+    /// The head of a seal cannot be cut off, nor put before another item's.
+    @Test func whatOpensAnItemDoesNotMove() throws {
+        let target = try Target()
+        target.vault.passwordCost.withLock { $0 = Argon2id.Cost(memoryKiB: 8, passes: 1) }
+        let password = try SecretBytes("pw")
+        for account in ["a", "b"] {
+            var item = NewItem.password("s", account, "value of \(account)")
+            item.accessControl.flags = .applicationPassword
+            item.authentication.applicationPassword = password
+            _ = try target.vault.add(item, as: .app)
+        }
+        let rows = try [Self.values(target.row(1)), Self.values(target.row(2))]
+        let seals = rows.compactMap { Data.fromDatabaseValue($0["seal"] ?? .null) }
+        #expect(seals.map(\.count) == [94, 94])
+        var query = ItemQuery.password("s", "a")
+        query.authentication.applicationPassword = password
+        #expect(try target.vault.items(query).map(\.value) == [Data("value of a".utf8)])
+        for seal in [seals[0].suffix(68), seals[1].prefix(26) + seals[0].suffix(68), seals[1], Data()] {
+            var row = rows[0]
+            row["seal"] = Data(seal).databaseValue
+            try target.put([row, rows[1]])
+            let error = #expect(throws: VaultError.self) { try target.vault.items(query) }
+            guard case .corruptItem(1, _) = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
         }
     }
 

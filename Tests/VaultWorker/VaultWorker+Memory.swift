@@ -7,11 +7,8 @@ import Vault
 /// Jobs whose memory is looked at from outside.
 extension VaultWorker {
     /// Unlocks with a passcode from standard input, reads every item and drops what it read; then locks.
-    static func forget(_ path: String) throws {
-        let vault = try EmbeddedVault.open(at: path)
-        do {
-            try vault.unlock(with: passcodeLine(), as: .app)
-        }
+    static func forget(_ vault: any Vault) throws {
+        try vault.unlock(with: passcodeLine(), as: .app)
         var read = 0
         for number in 0... {
             let found = try vault.items(.password("s", "\(number)"))

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import TestSupport
 import Vault
+import VaultService
 
 /// What tests run as another process. Reports on standard output; each job is described where it is.
 @main struct VaultWorker {
@@ -18,7 +19,8 @@ import Vault
             case "write": try write(path, seed: numbers[0])
             case "create": try create(path)
             case "erase": try erase(path)
-            case "forget": try forget(path)
+            case "forget": try forget(EmbeddedVault.open(at: path))
+            case "forget-remote": try forget(RemoteVault(socket: path))
             case "passcode": try changePasscodes(path, seed: numbers[0])
             case "fill": try fill(path)
             case "fill-limited": try fillLimited(path, bytes: numbers[0])

@@ -16,6 +16,9 @@ public final class _SecAuthenticationState: Sendable {
         var sessions: [VaultSession] = []
     }
 
+    /// The most vaults and clients that are remembered; a program has one.
+    private static let greatestSessionCount = 16
+
     package let identifier = UUID()
     private let state = Mutex(State())
 
@@ -46,6 +49,7 @@ public final class _SecAuthenticationState: Sendable {
                 $0.vault as AnyObject === session.vault as AnyObject && $0.client == session.client
             }
             if !isKnown { state.sessions.append(session) }
+            if state.sessions.count > Self.greatestSessionCount { state.sessions.removeFirst() }
             return true
         }
     }

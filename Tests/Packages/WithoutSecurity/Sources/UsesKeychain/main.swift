@@ -5,6 +5,9 @@ import Tokens
 #if canImport(Security)
     #error("a module named Security is in sight of a program that asked for KeychainServices only")
 #endif
+#if canImport(LocalAuthentication)
+    #error("a module named LocalAuthentication is in sight of a program that asked for KeychainServices only")
+#endif
 precondition(!libraryCanImportSecurity)
 
 let item: [CFString: Any] = [

@@ -1,5 +1,5 @@
-import CSodium
 import Foundation
+import Glibc
 
 extension Data {
     /// The same bytes in memory of their own, which is wiped when the last copy of this value goes; the original
@@ -10,14 +10,14 @@ extension Data {
     /// those go with whatever holds the value.
     package static func wipedWhenFreed(_ original: consuming Data) -> Data {
         var original = original
-        defer { original.wipe() }
+        defer { original.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
         let count = original.count
         guard count > 0, let base = malloc(count) else { return original }
         original.copyBytes(to: base.assumingMemoryBound(to: UInt8.self), count: count)
         return Data(
             bytesNoCopy: base, count: count,
             deallocator: .custom { base, count in
-                sodium_memzero(base, count)
+                explicit_bzero(base, count)
                 free(base)
             })
     }
