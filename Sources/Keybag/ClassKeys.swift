@@ -158,7 +158,8 @@ package final class ClassKeys: Sendable {
 
     /// HKDF-SHA256 (RFC 5869) without salt: the class key is already uniformly random.
     private static func derive(from classKey: LockedBytes, context: String) -> SymmetricKey {
-        classKey.withUnsafeBytes {
+        defer { wipeRecentlyFreed() }
+        return classKey.withUnsafeBytes {
             HKDF<SHA256>.deriveKey(
                 inputKeyMaterial: SymmetricKey(data: $0), info: Data(context.utf8), outputByteCount: 32)
         }
