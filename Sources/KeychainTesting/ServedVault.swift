@@ -9,10 +9,11 @@ final class ServedVault: Sendable {
     private let server: VaultServer
     private let folder: String
 
-    /// - Parameter folder: Where to make the socket; made, and removed with this object.
-    init(_ vault: EmbeddedVault, in folder: String) throws {
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    init(_ vault: EmbeddedVault) throws {
+        // Short, whatever the folder for temporary files is: the path of a socket has 107 bytes at most (unix(7)).
+        var template = Array("/tmp/keychain-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw POSIXError(.EIO) }
+        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         var rule = Entitlements.Rule()
         rule.user = geteuid()
         rule.groups = ["*"]

@@ -57,9 +57,9 @@ public final class TestKeychain: Sendable {
 
     /// - Parameters:
     ///   - folder: Where to keep the items; nil for memory.
-    ///   - socketFolder: Where to make the socket of a server that the vault is behind; nil for none.
+    ///   - isServed: Whether the vault is behind a server.
     init(
-        client: TestClient, isPasscodeSet: Bool, folder: String?, socketFolder: String? = nil
+        client: TestClient, isPasscodeSet: Bool, folder: String?, isServed: Bool = false
     ) throws(TestKeychainError) {
         let clock = TestClock()
         let authenticator = ScriptedAuthenticator()
@@ -75,7 +75,7 @@ public final class TestKeychain: Sendable {
             vault.passwordCost.withLock { $0 = Argon2id.Cost(memoryKiB: 8, passes: 1) }
             if isPasscodeSet { try vault.setPasscodeClass(present: true) }
             let engine = vault
-            served = try socketFolder.map { try ServedVault(engine, in: $0) }
+            served = isServed ? try ServedVault(engine) : nil
         } catch {
             throw TestKeychainError(reason: "no test keychain: \(error)")
         }

@@ -19,7 +19,7 @@ struct ConformanceWorld {
         do {
             keychain = try TestKeychain(
                 client: client, isPasscodeSet: isPasscodeSet, folder: folder,
-                socketFolder: isServed ? folder.map { $0 + "-run" } : nil)
+                isServed: isServed)
         } catch {
             throw ConformanceProblem(expected: "an empty keychain", got: error.reason)
         }
