@@ -41,10 +41,11 @@ lint: ## Check the format of every Swift file
 format: ## Format every Swift file
 	Scripts/format.sh
 
-install: ## Build for release and install keychain under PREFIX (DESTDIR is honoured)
+install: ## Build for release and install keychain and keychaind under PREFIX (DESTDIR is honoured)
 	Scripts/setup.sh
 	swift build $(RELEASE) --product keychain
-	Scripts/install.sh "$$(swift build $(RELEASE) --show-bin-path)/keychain" "$(DESTDIR)$(PREFIX)"
+	swift build $(RELEASE) --product keychaind
+	DESTDIR="$(DESTDIR)" Scripts/install.sh "$$(swift build $(RELEASE) --show-bin-path)" "$(DESTDIR)$(PREFIX)"
 
 install-security: install ## And install it under the name of Apple's command, security
 	ln -sf keychain "$(BINDIR)/security"

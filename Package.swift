@@ -138,7 +138,9 @@ let package = Package(
         .executableTarget(
             name: "VaultBenchmark",
             dependencies: [
-                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Sealing", "Vault", crypto,
+                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Sealing", "Vault",
+                "VaultInterface",
+                "VaultService", "keychaind", crypto,
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             path: "Benchmarks/Engine",
@@ -185,7 +187,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "CommandTests", dependencies: ["KeychainCommand"], exclude: ["Transcripts"], swiftSettings: strict),
+            name: "CommandTests", dependencies: ["KeychainCommand", "keychaind"], exclude: ["Sessions", "Transcripts"],
+            swiftSettings: strict),
         .testTarget(
             name: "VaultTests",
             dependencies: [

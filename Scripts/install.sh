@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Installs the built `keychain` with its manual pages and completions, or removes them.
+# Installs the built `keychain` with its manual pages and completions and `keychaind` with its systemd units, or
+# removes them.
 #
-#   Scripts/install.sh BINARY PREFIX
+#   Scripts/install.sh FOLDER PREFIX     FOLDER is where both were built
 #   Scripts/install.sh --remove PREFIX
 set -euo pipefail
 
@@ -12,22 +13,38 @@ completions=(
     fish "$prefix/share/fish/vendor_completions.d/keychain.fish"
 )
 manual=$prefix/share/man/man1
+# Where the programs will be run from, which units have to name.
+bindir=${prefix#"${DESTDIR:-}"}/bin
+# Files under Packaging/systemd, and where systemd looks for them under a prefix.
+units=(
+    user/keychaind.socket lib/systemd/user/keychaind.socket
+    user/keychaind.service lib/systemd/user/keychaind.service
+    system/keychaind.socket lib/systemd/system/keychaind.socket
+    system/keychaind.service lib/systemd/system/keychaind.service
+    system/keychain.sysusers.conf lib/sysusers.d/keychain.conf
+)
 
 if [[ $1 == --remove ]]; then
     # Only a link to our own program goes; another `security` stays.
     if [[ $(readlink "$prefix/bin/security") == keychain ]]; then rm -f "$prefix/bin/security"; fi
-    rm -f "$prefix/bin/keychain" "$manual"/keychain.1 "$manual"/keychain-*.1 \
+    for ((i = 0; i < ${#units[@]}; i += 2)); do rm -f "$prefix/${units[i + 1]}"; done
+    rm -f "$prefix/bin/keychain" "$prefix/bin/keychaind" "$manual"/keychain.1 "$manual"/keychain-*.1 \
         "${completions[1]}" "${completions[3]}" "${completions[5]}"
     exit 0
 fi
 
-binary=$1
+binary=$1/keychain
 # Without debug information, which is a third of the size.
 install -s -D -m 755 "$binary" "$prefix/bin/keychain"
+install -s -D -m 755 "$1/keychaind" "$prefix/bin/keychaind"
+for ((i = 0; i < ${#units[@]}; i += 2)); do
+    install -D -m 644 "Packaging/systemd/${units[i]}" "$prefix/${units[i + 1]}"
+    sed -i "s|@bindir@|$bindir|" "$prefix/${units[i + 1]}"
+done
 mkdir -p "$manual"
 "$binary" manual --directory "$manual"
 for ((i = 0; i < ${#completions[@]}; i += 2)); do
     mkdir -p "$(dirname "${completions[i + 1]}")"
     "$binary" --generate-completion-script "${completions[i]}" >"${completions[i + 1]}"
 done
-echo "installed $prefix/bin/keychain"
+echo "installed $prefix/bin/keychain and $prefix/bin/keychaind"

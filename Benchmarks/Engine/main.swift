@@ -9,7 +9,8 @@ import Vault
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
-    report("usage: VaultBenchmark fill|find|audit|write|list|secitem|memory|memory-values|profile FOLDER COUNT...")
+    report(
+        "usage: VaultBenchmark fill|find|audit|write|list|secitem|daemon|memory|memory-values|profile FOLDER COUNT...")
     exit(64)
 }
 let vaults = FilledVaults(folder: arguments[2])
@@ -24,6 +25,8 @@ case "list": try measureLists(in: vaults, counts: counts)
 case "secitem": for count in counts { try measureSecItem(in: vaults, count: count, rounds: 20) }
 case "memory": for count in counts { try measureMemory(in: vaults, count: count, values: false) }
 case "memory-values": for count in counts { try measureMemory(in: vaults, count: count, values: true) }
+case "daemon": for count in counts { try measureDaemon(in: vaults, count: count, rounds: 10) }
+case "echo": try serveEchoes(at: arguments[2])
 case "profile":
     // Nothing but finds, for a profiler.
     var random = FastRandom(seed: 3)

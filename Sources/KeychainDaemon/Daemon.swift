@@ -1,12 +1,14 @@
 import Access
 import ArgumentParser
 import Audit
+import Dispatch
 import Glibc
 import LockSignals
 import Logging
 import Presence
 import PrivateFiles
 import ServiceLifecycle
+import Synchronization
 import UnixSignals
 import Vault
 import VaultInterface
@@ -14,7 +16,7 @@ import VaultService
 
 /// `keychaind`: owns a vault and serves it over a socket.
 @main
-struct Daemon: AsyncParsableCommand {
+struct Daemon: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keychaind",
         abstract: "Own a vault, and serve it to programs over a Unix socket.",
@@ -42,7 +44,8 @@ struct Daemon: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
+    // On the first thread and without another until everything that holds for a thread and its children holds.
+    func run() throws {
         let measures = Hardening.apply()
         Hardening.raiseDescriptorLimit(for: options.connections)
         signal(SIGPIPE, SIG_IGN)
@@ -65,6 +68,7 @@ struct Daemon: AsyncParsableCommand {
             }
             let listener = try Self.listener(paths, isSystem: options.system)
             defer { if listener.isOurs { unlink(paths.socket) } }
+            if options.landlock { try Self.confine(to: paths) }
             let audit = BufferedAudit()
             let vault = try EmbeddedVault.open(
                 at: paths.home,
@@ -86,11 +90,36 @@ struct Daemon: AsyncParsableCommand {
                     + lockSignals(vault, logger),
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
             logger.notice("serving", metadata: ["vault": "\(paths.home)", "socket": "\(paths.socket)"])
-            try await group.run()
+            try Self.wait(for: group)
             logger.notice("stopped")
         } catch {
             logger.error("\(error)")
             throw ExitCode.failure
+        }
+    }
+
+    private static func wait(for group: ServiceGroup) throws {
+        let ended = DispatchSemaphore(value: 0)
+        let failure = Mutex<(any Error)?>(nil)
+        Task {
+            do {
+                try await group.run()
+            } catch {
+                failure.withLock { $0 = error }
+            }
+            ended.signal()
+        }
+        ended.wait()
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    private static func confine(to paths: DaemonPaths) throws {
+        _ = try PrivateFolder(creating: paths.home)
+        let system = ["/usr", "/lib", "/lib64", "/etc", "/run", "/proc", "/sys", "/dev"]
+        let entitlements = DaemonPaths.folder(of: paths.entitlements)
+        let own = [paths.home, paths.socketFolder]
+        guard FileConfinement.apply(own: own, readable: system + [entitlements]) == 0 else {
+            throw DaemonError("no confinement (Landlock): \(String(cString: strerror(errno))); leave --landlock out")
         }
     }
 

@@ -11,6 +11,9 @@ struct DaemonOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Who may use which access groups.", valueName: "file"))
     var entitlements: String?
 
+    @Flag(help: "Give up all files but the vault's and the system's; executables cannot be told apart then.")
+    var landlock = false
+
     @Flag(help: "Serve other users too, from /run/keychain/socket and /var/lib/keychain.")
     var system = false
 

@@ -14,11 +14,14 @@ struct DaemonPaths {
         if options.system {
             socket = options.socket ?? VaultPlace.systemSocket
             home = options.home ?? "/var/lib/keychain"
-            entitlements = options.entitlements ?? "/etc/keychain/entitlements.json"
+            entitlements = options.entitlements ?? Entitlements.systemFile
         } else {
             socket = if let path = options.socket { path } else { try Self.userSocket() }
             home = if let path = options.home { path } else { try Self.userHome() }
-            entitlements = if let path = options.entitlements { path } else { try Self.userEntitlements() }
+            guard let path = options.entitlements ?? Entitlements.userFile else {
+                throw DaemonError("no place for the entitlements: set HOME, or give --entitlements")
+            }
+            entitlements = path
         }
         ownerTool = Self.folder(of: Self.executable()) + "/keychain"
         for path in [socket, home, entitlements] where !path.hasPrefix("/") {
@@ -46,16 +49,6 @@ struct DaemonPaths {
         } catch {
             throw DaemonError(error.description)
         }
-    }
-
-    private static func userEntitlements() throws(DaemonError) -> String {
-        if let folder = environment("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
-            return folder + "/keychain/entitlements.json"
-        }
-        guard let home = environment("HOME") else {
-            throw DaemonError("no place for the entitlements: set HOME, or give --entitlements")
-        }
-        return home + "/.config/keychain/entitlements.json"
     }
 
     private static func executable() -> String {

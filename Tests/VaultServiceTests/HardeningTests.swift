@@ -32,6 +32,21 @@ import Testing
         #expect(filtered > 1)
     }
 
+    /// Whatever is found in it can write nowhere else, and cannot see which file its callers run.
+    @Test func confinedItServesByUser() throws {
+        let daemon = try DaemonUnderTest(["--landlock"], rules: [#"{"uid": \#(geteuid()), "groups": ["TEAM"]}"#])
+        let program = try daemon.program("program")
+        #expect(try daemon.says(program, "groups") == "TEAM")
+        #expect(try daemon.says(program, "put", "treasure") == "stored in TEAM")
+        #expect(try daemon.says(program, "get") == "treasure")
+        try daemon.setRules([#"{"uid": \#(geteuid()), "groups": ["OTHER"]}"#])
+        withDeadline(20, "the rules are not read again") {
+            while (try? daemon.says(program, "groups")) != "OTHER" { usleep(20_000) }
+        }
+        #expect(daemon.stop() == 0)
+        #expect(access(daemon.socket, F_OK) != 0)
+    }
+
     @Test func itLeavesNoCoreFile() throws {
         let daemon = try DaemonUnderTest()
         let limits = try String(contentsOfFile: "/proc/\(process(of: daemon))/limits", encoding: .utf8)

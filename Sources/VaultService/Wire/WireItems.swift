@@ -121,15 +121,14 @@ extension WireReader {
         try optional { reader throws(WireError) in try reader.string() }
     }
 
-    /// A value, which is a secret.
-    mutating func optionalData() throws(WireError) -> Data? {
-        try optional { reader throws(WireError) in .wipedWhenFreed(try reader.data()) }
+    mutating func optionalValue() throws(WireError) -> Data? {
+        try optional { reader throws(WireError) in try reader.value() }
     }
 
     mutating func newItem() throws(WireError) -> NewItem {
         NewItem(
             itemClass: try itemClass(), attributes: try attributes(), accessGroup: try optionalString(),
-            accessControl: try accessControl(), isSynchronizable: try bool(), value: try optionalData(),
+            accessControl: try accessControl(), isSynchronizable: try bool(), value: try optionalValue(),
             authentication: try authenticationOptions())
     }
 
@@ -138,7 +137,7 @@ extension WireReader {
             attributes: try attributes(), accessGroup: try optionalString(),
             accessControl: try optional { reader throws(WireError) in try reader.accessControl() },
             isSynchronizable: try optional { reader throws(WireError) in try reader.bool() },
-            value: try optionalData())
+            value: try optionalValue())
     }
 
     mutating func withheldItem() throws(WireError) -> WithheldItem {
@@ -150,10 +149,10 @@ extension WireReader {
             itemClass: try itemClass(), identifier: try uuid(), attributes: try attributes(),
             accessGroup: try string(), accessControl: try accessControl(), isSynchronizable: try bool(),
             isTombstone: try bool(), creationDate: try date(), modificationDate: try date(),
-            value: try optionalData())
+            value: try optionalValue())
         item.identityKey = try optional { reader throws(WireError) in
             StoredItem.IdentityKey(
-                identifier: try reader.uuid(), attributes: try reader.attributes(), value: try reader.optionalData())
+                identifier: try reader.uuid(), attributes: try reader.attributes(), value: try reader.optionalValue())
         }
         return item
     }

@@ -51,6 +51,20 @@ package struct WireReader {
         return Data(bytes)
     }
 
+    /// Data that may be a secret: wiped when the last copy of it goes.
+    mutating func value() throws(WireError) -> Data {
+        let bytes = try take(Int(try integer(UInt32.self)))
+        guard let source = bytes.baseAddress, bytes.count > 0 else { return Data() }
+        let copy = UnsafeMutableRawPointer.allocate(byteCount: bytes.count, alignment: 16)
+        memcpy(copy, source, bytes.count)
+        return Data(
+            bytesNoCopy: copy, count: bytes.count,
+            deallocator: .custom { base, count in
+                explicit_bzero(base, count)
+                base.deallocate()
+            })
+    }
+
     mutating func string() throws(WireError) -> String {
         let bytes = try take(Int(try integer(UInt32.self)))
         guard let string = String(validating: bytes, as: UTF8.self) else { throw WireError("not UTF-8") }

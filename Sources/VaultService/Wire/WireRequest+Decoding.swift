@@ -26,7 +26,7 @@ extension WireCall {
             return .update(query, try reader.itemChanges())
         case 5: return .delete(try reader.itemQuery().query)
         case 6: return .put(try reader.newItem())
-        case 7: return .exchange(try reader.newItem(), expected: try reader.optionalData())
+        case 7: return .exchange(try reader.newItem(), expected: try reader.optionalValue())
         case 8: return .status
         case 9: return .erase
         case 10: return .verify

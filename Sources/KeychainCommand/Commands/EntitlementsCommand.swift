@@ -1,0 +1,120 @@
+import ArgumentParser
+import Glibc
+import KeychainServices
+import Vault
+import VaultService
+
+/// Looks at who may use which access groups of a daemon's vault.
+struct EntitlementsCommand: DocumentedCommand {
+    static let summary = "Look at who may use which access groups of the daemon's vault."
+    static let details = """
+        The file is $XDG_CONFIG_HOME/keychain/entitlements.json, else ~/.config/keychain/entitlements.json, for the \
+        daemon of a user, and /etc/keychain/entitlements.json for that of the system. The daemon reads it again when \
+        it changes.
+        """
+    static let examples = [Example("See what the daemon grants to this command", "keychain entitlements show")]
+    static let configuration = CommandConfiguration(
+        commandName: "entitlements", abstract: summary, discussion: discussion,
+        subcommands: [EntitlementsListCommand.self, EntitlementsCheckCommand.self, EntitlementsShowCommand.self])
+}
+
+/// Which file is meant.
+struct EntitlementsFileOptions: ParsableArguments {
+    @Argument(help: "The file; the one that the user's daemon reads unless given.")
+    var file: String?
+
+    @Flag(help: "The file of the system's daemon.")
+    var system = false
+
+    var path: String {
+        get throws(Failure) {
+            guard let path = file ?? (system ? Entitlements.systemFile : Entitlements.userFile) else {
+                throw .usage("no home: name the file")
+            }
+            return path
+        }
+    }
+
+    func read() throws(Failure) -> Entitlements {
+        let path = try path
+        do {
+            return try Entitlements(file: path)
+        } catch {
+            throw Failure(status: errSecDecode, error.description.escapedForTerminal)
+        }
+    }
+}
+
+struct EntitlementsListCommand: DocumentedCommand {
+    static let summary = "List the rules in an entitlements file."
+    static let details = "One line for each rule: whom it is for, the groups, and the rights."
+    static let examples = [Example("List the system's rules", "keychain entitlements list --system")]
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: summary, discussion: discussion)
+
+    @OptionGroup var file: EntitlementsFileOptions
+
+    func run() throws {
+        let rows = try file.read().rules.map { rule in
+            [rule.conditions, rule.groups.joined(separator: ", "), rule.rights.words].map(\.escapedForTerminal)
+        }
+        if !rows.isEmpty { try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal)) }
+    }
+}
+
+struct EntitlementsCheckCommand: DocumentedCommand {
+    static let summary = "Check an entitlements file as the daemon reads it."
+    static let details = "The exit status is 0 if it is in order, and the mistake is named otherwise."
+    static let examples = [Example("Check before putting it in place", "keychain entitlements check new.json")]
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: summary, discussion: discussion)
+
+    @OptionGroup var file: EntitlementsFileOptions
+
+    func run() throws {
+        let path = try file.path
+        guard access(path, F_OK) == 0 else {
+            throw Failure(status: errSecItemNotFound, "\(path.escapedForTerminal) is not there: no rules are in force")
+        }
+        let count = try file.read().rules.count
+        try StandardOutput.write(line: "\(count) \(count == 1 ? "rule" : "rules")")
+    }
+}
+
+struct EntitlementsShowCommand: DocumentedCommand {
+    static let summary = "Show what the running daemon grants to this command."
+    static let details = "Whom the daemon takes it for, the access groups in order, and the rights."
+    static let examples = [Example("Ask the daemon", "keychain entitlements show")]
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: summary, discussion: discussion)
+
+    func run() throws {
+        let session = try VaultSession.ofOwner()
+        guard let remote = session.vault as? RemoteVault else {
+            throw Failure(
+                status: errSecNotAvailable, "no daemon serves this vault: start keychaind, or set KEYCHAIN_SOCKET")
+        }
+        let caller = try failing { () throws(VaultError) in try remote.describeCaller() }
+        let rows = [
+            ["caller", caller.identifier], ["groups", caller.accessGroups.joined(separator: ", ")],
+            ["rights", caller.rights.words],
+        ]
+        try StandardOutput.write(line: Table(rows.map { $0.map(\.escapedForTerminal) }).text(aligned: true))
+    }
+}
+
+extension Entitlements.Rule {
+    fileprivate var conditions: String {
+        let named: [(String, String?)] = [
+            ("executable", executable), ("uid", user.map { "\($0)" }), ("unit", unit), ("userUnit", userUnit),
+            ("flatpak", flatpak), ("snap", snap), ("label", label),
+        ]
+        return named.compactMap { name, value in value.map { "\(name) \($0)" } }.joined(separator: ", ")
+    }
+}
+
+extension CallerRights {
+    fileprivate var words: String {
+        CallerRights.names.filter { isSuperset(of: $0.right) }.map(\.name).joined(separator: ", ")
+    }
+}
