@@ -187,7 +187,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "CommandTests", dependencies: ["KeychainCommand"], exclude: ["Transcripts"], swiftSettings: strict),
+            name: "CommandTests", dependencies: ["KeychainCommand", "keychaind"], exclude: ["Sessions", "Transcripts"],
+            swiftSettings: strict),
         .testTarget(
             name: "VaultTests",
             dependencies: [

@@ -62,7 +62,7 @@ package struct SoftwareEnclave: Enclave {
         } catch {
             throw .memoryUnavailable
         }
-        defer { wipeRecentlyFreed() }
+        defer { wipeRecentlyFreed(.derivation) }
         return material.withUnsafeBytes {
             HKDF<SHA256>.deriveKey(
                 inputKeyMaterial: SymmetricKey(data: $0), salt: salt, info: Data(context.utf8), outputByteCount: 32)

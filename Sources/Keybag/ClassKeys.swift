@@ -80,6 +80,9 @@ package final class ClassKeys: Sendable {
         }
     }
 
+    /// Whether there is a passcode to lock with.
+    package var isLockable: Bool { state.withLock { $0.keybag.passcode != nil } }
+
     /// Moves to `lockState`: keys that it does not permit are wiped.
     package func enter(_ lockState: LockState) {
         state.withLock { state in
@@ -158,7 +161,7 @@ package final class ClassKeys: Sendable {
 
     /// HKDF-SHA256 (RFC 5869) without salt: the class key is already uniformly random.
     private static func derive(from classKey: LockedBytes, context: String) -> SymmetricKey {
-        defer { wipeRecentlyFreed() }
+        defer { wipeRecentlyFreed(.derivation) }
         return classKey.withUnsafeBytes {
             HKDF<SHA256>.deriveKey(
                 inputKeyMaterial: SymmetricKey(data: $0), info: Data(context.utf8), outputByteCount: 32)

@@ -1,6 +1,8 @@
 import Access
 import Foundation
+import Keybag
 import KeychainModel
+import SecureMemory
 import Synchronization
 
 /// Asking a person on behalf of an authentication context.
@@ -48,6 +50,8 @@ extension EmbeddedVault {
         _ options: AuthenticationOptions = .init(), as client: Client, _ operation: (PresenceCheck) throws -> Result
     ) throws(VaultError) -> Result {
         let presence = PresenceCheck(options, granted: try contexts.proofs(of: options.context, client))
+        // What a lock takes away must not stay behind in memory that ciphers gave back.
+        defer { if currentKeybag.keys.isLockable { wipeRecentlyFreed(.cipher) } }
         while true {
             do {
                 presence.beginAttempt()

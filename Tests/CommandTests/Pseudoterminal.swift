@@ -56,6 +56,12 @@ final class Pseudoterminal {
         _ = write(master, bytes, bytes.count)
     }
 
+    /// Waits until what is typed is not shown.
+    func waitUntilSilent() throws {
+        for _ in 0..<2_000 where isEchoing { usleep(5_000) }
+        guard !isEchoing else { throw WorkplaceError(operation: "wait for a silent prompt", errno: ETIMEDOUT) }
+    }
+
     var isEchoing: Bool {
         var settings = termios()
         tcgetattr(master, &settings)

@@ -12,9 +12,10 @@ final class Workplace: Sendable {
         guard mkdtemp(&template) != nil else { throw WorkplaceError(operation: "mkdtemp", errno: errno) }
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         try FileManager.default.createDirectory(atPath: path + "/bin", withIntermediateDirectories: false)
-        for name in ["keychain", "security"] {
-            try FileManager.default.createSymbolicLink(
-                atPath: "\(path)/bin/\(name)", withDestinationPath: try Self.program())
+        let program = try Self.program()
+        let daemon = URL(fileURLWithPath: program).deletingLastPathComponent().path + "/keychaind"
+        for (name, program) in [("keychain", program), ("security", program), ("keychaind", daemon)] {
+            try FileManager.default.createSymbolicLink(atPath: "\(path)/bin/\(name)", withDestinationPath: program)
         }
     }
 

@@ -121,11 +121,6 @@ extension WireReader {
         try optional { reader throws(WireError) in try reader.string() }
     }
 
-    /// A value, which is a secret.
-    mutating func optionalData() throws(WireError) -> Data? {
-        try optional { reader throws(WireError) in .wipedWhenFreed(try reader.data()) }
-    }
-
     mutating func optionalValue() throws(WireError) -> Data? {
         try optional { reader throws(WireError) in try reader.value() }
     }

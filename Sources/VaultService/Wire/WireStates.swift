@@ -115,7 +115,7 @@ extension WireReader {
         return PresenceAvailability(
             biometryKind: kind,
             biometryFailure: try optional { reader throws(WireError) in try reader.authenticationFailure() },
-            biometryState: try optionalData(), isPasscodeSet: try bool(),
+            biometryState: try optional { reader throws(WireError) in try reader.data() }, isPasscodeSet: try bool(),
             passcodeFailure: try optional { reader throws(WireError) in try reader.authenticationFailure() })
     }
 
