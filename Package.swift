@@ -110,7 +110,7 @@ let package = Package(
             name: "KeychainTesting",
             dependencies: [
                 "Access", "Enclave", "Keybag", "KeychainModel", "Keychain", "KeychainServices",
-                "LocalAuthenticationServices", "SecureMemory", "Vault",
+                "LocalAuthenticationServices", "SecureMemory", "Vault", "VaultService",
             ],
             swiftSettings: strict),
         .executableTarget(

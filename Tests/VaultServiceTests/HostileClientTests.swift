@@ -82,7 +82,7 @@ import VaultService
     /// The status that the daemon reports on this connection.
     private func status(on socket: FrameSocket) throws -> WireReply? {
         let frame = WireBuffer()
-        let client = Client(identifier: "x", accessGroups: [])
+        let client = Client(identifier: "x", accessGroups: ["*"])
         frame.appendFrame(.request) { WireCall(.status, claim: client, canAsk: false).encode(to: frame) }
         try socket.send(frame, within: .seconds(10))
         let kind = try socket.receive(into: frame, limit: 1 << 20, first: .seconds(10), rest: .seconds(10))
