@@ -26,27 +26,31 @@ extension EmbeddedVault {
         } catch {
             throw VaultError(error)
         }
-        lockGeneration.withLock { $0 += 1 }
+        pendingLock.withLock { $0.callOff() }
         authenticator?.passcodeWasGiven()
     }
 
     package func lock(after grace: Duration, as client: Client) throws(VaultError) {
         _ = try authorize(.lock, nil, nil, client)
-        guard currentKeybag.keys.keybag.passcode != nil else { throw .passcodeNotSet }
-        let generation = lockGeneration.withLock { generation in
-            generation += 1
-            return generation
+        do {
+            try takeOverChangedKeybag()
+        } catch {
+            throw VaultError(error)
         }
+        guard currentKeybag.keys.keybag.passcode != nil else { throw .passcodeNotSet }
         gate.record(.locked, by: client)
         guard grace > .zero else { return lockNow() }
+        // What is to lock sooner still does: asking again must not keep a vault open.
+        guard let number = pendingLock.withLock({ $0.start(until: .now + grace) }) else { return }
         let seconds = Double(grace.components.seconds) + Double(grace.components.attoseconds) / 1e18
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
-            guard let self, self.lockGeneration.withLock({ $0 == generation }) else { return }
+            guard let self, self.pendingLock.withLock({ $0.isCurrent(number) }) else { return }
             self.lockNow()
         }
     }
 
     private func lockNow() {
+        pendingLock.withLock { $0.callOff() }
         let keys = currentKeybag.keys
         if keys.lockState == .unlocked { keys.enter(.locked) }
         contexts.forgetGrants()
