@@ -109,6 +109,18 @@ import VaultService
         try expectAnswer()
     }
 
+    @Test func connectionsThatNeverGreetMakeRoom() throws {
+        let small = try DaemonUnderTest(["--connections", "8"])
+        let greeted = try small.greeted()
+        var silent: [FrameSocket] = []
+        for _ in 0..<200 { silent.append(FrameSocket(try UnixSocket.connect(to: small.socket))) }
+        // Sooner than their time for a greeting is over.
+        try withDeadline(8, "connections without a greeting keep others out") {
+            _ = try small.connect().status(as: Client(identifier: "x", accessGroups: []))
+        }
+        #expect(try status(on: greeted) != nil)
+    }
+
     @Test func clientsThatNeverRead() throws {
         var item = NewItem.password("large", "value", "")
         item.value = Data(repeating: 1, count: 4 << 20)
