@@ -138,6 +138,31 @@ import VaultService
         try expectAnswer()
     }
 
+    @Test func passwordsToStretchDoNotTakeTheMemoryOfAll() throws {
+        let clients = try (0..<10).map { _ in try daemon.connect() }
+        let threads = clients.enumerated().map { number, client in
+            Thread {
+                var item = NewItem.password("guarded", "\(number)", "treasure")
+                item.accessControl = AccessControl(protection: .whenUnlocked, flags: .applicationPassword)
+                do {
+                    item.authentication.applicationPassword = try Array("password".utf8).withUnsafeBytes {
+                        try SecretBytes(copying: $0)
+                    }
+                    _ = try client.add(item, as: client.granted)
+                } catch {
+                    Issue.record(error)
+                }
+            }
+        }
+        for thread in threads { thread.start() }
+        withDeadline(60, "the items") { while !threads.allSatisfy(\.isFinished) { usleep(5_000) } }
+        let process = try #require(daemon.processNumber)
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }?.split(separator: " ").dropLast().last
+        // Each takes 64 MiB.
+        #expect(try #require(peak.flatMap { Int($0) }) < 5 * 64 << 10)
+    }
+
     @Test func aFrameThatIsTooLongIsNotReadFor() throws {
         let socket = try daemon.greeted()
         send(Data([0xFF, 0xFF, 0xFF, 0xFF, 0x02]), on: socket.descriptor)
