@@ -173,7 +173,8 @@ let package = Package(
             exclude: ["Fixtures"],
             swiftSettings: strict),
         .testTarget(
-            name: "DocumentationTests", dependencies: ["Keychain", "KeychainServices", "KeychainTesting"],
+            name: "DocumentationTests",
+            dependencies: ["Keychain", "KeychainServices", "KeychainTesting", "LocalAuthenticationServices"],
             swiftSettings: strict),
         .testTarget(
             name: "KeychainTests",
