@@ -129,6 +129,25 @@ package struct PrivateFolder: Sendable, Hashable {
         try synchronize()
     }
 
+    /// Removes what replacements of `names` left that were killed before their end. For callers that let nobody replace
+    /// them at the same time.
+    package func removeRemains(of names: [String]) throws(FileError) {
+        guard let entries = opendir(path) else { throw FileError.last("list", path) }
+        defer { closedir(entries) }
+        while let entry = readdir(entries) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+            }
+            guard name.hasPrefix(".") else { continue }
+            // As `replace` names them: the file's name, the process and a random number.
+            let parts = name.dropFirst().split(separator: ".", omittingEmptySubsequences: false)
+            guard parts.count > 2, parts.suffix(2).allSatisfy({ UInt64($0) != nil }),
+                names.contains(parts.dropLast(2).joined(separator: "."))
+            else { continue }
+            try remove(name)
+        }
+    }
+
     /// Makes an empty file with mode 0600 unless there is one already.
     package func touch(_ name: String) throws(FileError) {
         let path = path(of: name)

@@ -26,9 +26,10 @@ extension EmbeddedVault {
         }
     }
 
-    /// Deletes the rows whose key went with the passcode.
+    /// Deletes the rows whose key went with the passcode; none if the class has a key again.
     func deleteItemsOfPasscodeClass() throws {
         try writing { writer, keybag in
+            guard !keybag.keys.hasPasscodeClass else { return }
             var lost: [ItemRow] = []
             try writer.reader.forEachRow { row in
                 guard case .success(let row) = row, row.binding.protection == .whenPasscodeSetThisDeviceOnly else {

@@ -26,41 +26,51 @@ extension EmbeddedVault {
         } catch {
             throw VaultError(error)
         }
-        lockGeneration.withLock { $0 += 1 }
+        pendingLock.withLock { $0.callOff() }
         authenticator?.passcodeWasGiven()
     }
 
     package func lock(after grace: Duration, as client: Client) throws(VaultError) {
         _ = try authorize(.lock, nil, nil, client)
-        guard currentKeybag.keys.keybag.passcode != nil else { throw .passcodeNotSet }
-        let generation = lockGeneration.withLock { generation in
-            generation += 1
-            return generation
+        do {
+            try takeOverChangedKeybag()
+        } catch {
+            throw VaultError(error)
         }
+        guard currentKeybag.keys.keybag.passcode != nil else { throw .passcodeNotSet }
         gate.record(.locked, by: client)
         guard grace > .zero else { return lockNow() }
+        // What is to lock sooner still does: asking again must not keep a vault open.
+        guard let number = pendingLock.withLock({ $0.start(until: .now + grace) }) else { return }
         let seconds = Double(grace.components.seconds) + Double(grace.components.attoseconds) / 1e18
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
-            guard let self, self.lockGeneration.withLock({ $0 == generation }) else { return }
+            guard let self, self.pendingLock.withLock({ $0.isCurrent(number) }) else { return }
             self.lockNow()
         }
     }
 
     private func lockNow() {
+        pendingLock.withLock { $0.callOff() }
         let keys = currentKeybag.keys
         if keys.lockState == .unlocked { keys.enter(.locked) }
         contexts.forgetGrants()
     }
 
     /// What checks passcodes for authenticators.
-    var passcodeVerifier: any PasscodeVerifier { EmbeddedPasscodeVerifier(vault: self) }
+    ///
+    /// Any client can have a question put and answer it itself, so that wrong answers to one erase the vault only for
+    /// those who may erase it anyway. They count and delay for all.
+    func passcodeVerifier(for client: Client) -> any PasscodeVerifier {
+        EmbeddedPasscodeVerifier(vault: self, mayErase: client.accessGroups.contains(Client.everyGroup))
+    }
 
     /// The key that the passcode stretches to, once it is known to be the right one.
     ///
+    /// - Parameter mayErase: Whether this wrong passcode may be the one that erases the vault.
     /// - Throws: ``VaultError/wrongPasscode(retryAfter:)``, ``VaultError/passcodeDelayed(retryAfter:)`` or
     ///   ``VaultError/erasedAfterWrongPasscodes``.
     func checked(
-        _ passcode: SecretBytes
+        _ passcode: SecretBytes, mayErase: Bool = true
     ) throws(VaultError) -> (protection: PasscodeProtection, key: LockedBytes) {
         do {
             try takeOverChangedKeybag()
@@ -77,7 +87,7 @@ extension EmbeddedVault {
                 _ = try keybag.unwrapKey(for: .whenUnlocked, in: keys.enclave, with: key)
             } catch {
                 guard case .wrongPasscode = error else { throw error }
-                try refuse(failures: failures, protection)
+                try refuse(failures: failures, mayErase ? protection.eraseAfter : nil)
             }
             try passcodeGuard.forget(keys)
             return (protection, key)
@@ -86,8 +96,8 @@ extension EmbeddedVault {
         }
     }
 
-    private func refuse(failures: UInt32, _ protection: PasscodeProtection) throws -> Never {
-        if let limit = protection.eraseAfter, failures >= limit {
+    private func refuse(failures: UInt32, _ eraseAfter: UInt8?) throws -> Never {
+        if let eraseAfter, failures >= eraseAfter {
             try eraseEverything()
             throw VaultError.erasedAfterWrongPasscodes
         }
@@ -98,12 +108,13 @@ extension EmbeddedVault {
 /// Lets an authenticator have a passcode checked.
 private struct EmbeddedPasscodeVerifier: PasscodeVerifier {
     let vault: EmbeddedVault
+    let mayErase: Bool
 
     var isPasscodeSet: Bool { vault.currentKeybag.keys.keybag.passcode != nil }
 
     func verify(_ passcode: SecretBytes) -> PasscodeVerdict {
         do throws(VaultError) {
-            _ = try vault.checked(passcode)
+            _ = try vault.checked(passcode, mayErase: mayErase)
             return .correct
         } catch {
             return switch error {

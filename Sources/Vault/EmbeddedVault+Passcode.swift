@@ -22,6 +22,8 @@ extension EmbeddedVault {
 
     private func setFirstPasscode(_ passcode: SecretBytes, _ options: PasscodeOptions) throws(VaultError) {
         do {
+            // Another program may have set one: its items must stay, and its count of wrong passcodes too.
+            try takeOverChangedKeybag()
             guard currentKeybag.keys.keybag.passcode == nil else { throw VaultError.passcodeIsSet }
             // Left over from a removal that was interrupted; their key is gone.
             try deleteItemsOfPasscodeClass()
@@ -97,7 +99,7 @@ extension EmbeddedVault {
             return try folder.replaceKeybag(with: next, in: current.keys.enclave)
         }
         try opened.keys.adopt(opened.keys.keybag, with: nextKey)
-        lockGeneration.withLock { $0 += 1 }
+        pendingLock.withLock { $0.callOff() }
         replaceKeybag(opened)
     }
 

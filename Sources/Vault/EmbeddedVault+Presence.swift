@@ -11,9 +11,9 @@ extension EmbeddedVault {
         guard let authenticator else {
             return PresenceAvailability(
                 biometryKind: .none, biometryFailure: .biometryNotAvailable, biometryState: nil,
-                isPasscodeSet: passcodeVerifier.isPasscodeSet, passcodeFailure: .notInteractive)
+                isPasscodeSet: passcodeVerifier(for: client).isPasscodeSet, passcodeFailure: .notInteractive)
         }
-        return authenticator.availability(verifier: passcodeVerifier)
+        return authenticator.availability(verifier: passcodeVerifier(for: client))
     }
 
     package func authenticate(
@@ -37,7 +37,8 @@ extension EmbeddedVault {
     private func ask(
         for flags: AccessControl.Flags, _ presence: PresenceCheck, _ client: Client
     ) throws(VaultError) {
-        try presence.ask(for: flags, with: authenticator, verifier: passcodeVerifier, client: client) { outcome in
+        try presence.ask(for: flags, with: authenticator, verifier: passcodeVerifier(for: client), client: client) {
+            outcome in
             gate.record(outcome, by: client)
         }
         try contexts.grant(presence.granted, to: presence.options.context, client)

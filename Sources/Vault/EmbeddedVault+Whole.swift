@@ -17,6 +17,11 @@ extension EmbeddedVault {
     }
 
     private func status(_ authorization: Authorization) throws(VaultError) -> VaultStatus {
+        do {
+            try takeOverChangedKeybag()
+        } catch {
+            throw VaultError(error)
+        }
         let keybag = currentKeybag
         let groups: [Int64]? =
             switch authorization.scope {

@@ -25,8 +25,7 @@ package final class EmbeddedVault: Vault {
     /// What stretching the application password of a new item costs; changed by tests, which have no time.
     package let passwordCost = Mutex(Argon2id.Cost.applicationPassword)
     let passcodeGuard: PasscodeGuard
-    /// Counts the lockings and unlockings, so that a locking that was put off knows whether it still holds.
-    let lockGeneration = Mutex(0)
+    let pendingLock = Mutex(PendingLock())
     private let storeFile: FileIdentity?
     private let opened: Mutex<OpenedKeybag>
 

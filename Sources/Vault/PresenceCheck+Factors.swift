@@ -1,5 +1,6 @@
 import Access
 import Crypto
+import Dispatch
 import Foundation
 import KeychainModel
 import Sealing
@@ -106,6 +107,8 @@ extension PresenceCheck {
         guard cost.isSensible else {
             throw .corruptVault(reason: "an item asks for an application password at a cost that cannot be")
         }
+        Self.stretching.wait()
+        defer { Self.stretching.signal() }
         do {
             return try secret.withUnsafeBytes {
                 try Argon2id.derive(from: $0, salt: Array(password.salt), cost: cost)
@@ -116,6 +119,10 @@ extension PresenceCheck {
                     + "to be had; free some")
         }
     }
+
+    /// As many passwords are stretched at a time in a process, so that many clients together do not take the memory
+    /// of all.
+    private static let stretching = DispatchSemaphore(value: 2)
 
     private static let tooManyPasswordKeys = VaultError.invalidRequest(
         reason: "more than \(mostPasswordKeys) items with an application password at once; name fewer")

@@ -34,6 +34,7 @@ struct VaultFolder: Sendable {
 
     /// The keybag as it is on disk now, opened. For callers that hold the folder's lock.
     func openKeybag() throws -> OpenedKeybag {
+        try removeRemainsOfKilledReplacements()
         let encoded = try folder.read(Self.keybagName, limit: Keybag.largestEncoding)
         let enclave = try readEnclave(Self.deviceSecretName)
         do {
@@ -48,6 +49,13 @@ struct VaultFolder: Sendable {
             try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
             return opened
         }
+    }
+
+    /// A program that was killed while it replaced one of these files leaves the one that was to come: perhaps a keybag
+    /// without a passcode, or under one that somebody knows.
+    private func removeRemainsOfKilledReplacements() throws {
+        try folder.removeRemains(
+            of: [Self.keybagName, Self.deviceSecretName, Self.nextSecretName, PasscodeGuard.fileName])
     }
 
     /// Replaces device secret and keybag by fresh ones, so that neither the old rows nor copies of the old

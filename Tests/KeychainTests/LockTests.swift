@@ -1,9 +1,6 @@
 import Foundation
 import Keychain
-import KeychainTesting
-import TestSupport
 import Testing
-import Vault
 
 /// The passcode and the lock through the idiomatic API.
 @Suite struct LockTests {

@@ -109,6 +109,18 @@ import VaultService
         try expectAnswer()
     }
 
+    @Test func connectionsThatNeverGreetMakeRoom() throws {
+        let small = try DaemonUnderTest(["--connections", "8"])
+        let greeted = try small.greeted()
+        var silent: [FrameSocket] = []
+        for _ in 0..<200 { silent.append(FrameSocket(try UnixSocket.connect(to: small.socket))) }
+        // Sooner than their time for a greeting is over.
+        try withDeadline(8, "connections without a greeting keep others out") {
+            _ = try small.connect().status(as: Client(identifier: "x", accessGroups: []))
+        }
+        #expect(try status(on: greeted) != nil)
+    }
+
     @Test func clientsThatNeverRead() throws {
         var item = NewItem.password("large", "value", "")
         item.value = Data(repeating: 1, count: 4 << 20)
@@ -124,6 +136,31 @@ import VaultService
             deaf.append(socket)
         }
         try expectAnswer()
+    }
+
+    @Test func passwordsToStretchDoNotTakeTheMemoryOfAll() throws {
+        let clients = try (0..<10).map { _ in try daemon.connect() }
+        let threads = clients.enumerated().map { number, client in
+            Thread {
+                var item = NewItem.password("guarded", "\(number)", "treasure")
+                item.accessControl = AccessControl(protection: .whenUnlocked, flags: .applicationPassword)
+                do {
+                    item.authentication.applicationPassword = try Array("password".utf8).withUnsafeBytes {
+                        try SecretBytes(copying: $0)
+                    }
+                    _ = try client.add(item, as: client.granted)
+                } catch {
+                    Issue.record(error)
+                }
+            }
+        }
+        for thread in threads { thread.start() }
+        withDeadline(60, "the items") { while !threads.allSatisfy(\.isFinished) { usleep(5_000) } }
+        let process = try #require(daemon.processNumber)
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }?.split(separator: " ").dropLast().last
+        // Each takes 64 MiB.
+        #expect(try #require(peak.flatMap { Int($0) }) < 5 * 64 << 10)
     }
 
     @Test func aFrameThatIsTooLongIsNotReadFor() throws {

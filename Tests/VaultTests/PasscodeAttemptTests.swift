@@ -136,6 +136,41 @@ import Vault
         _ = try left.add(.password("s", "a", "new"), as: .app)
     }
 
+    /// Who may not erase must not be able to by answering a question with wrong passcodes.
+    @Test func onlyWhoMayEraseErasesByAnswering() throws {
+        try makeVault(eraseAfter: 3)
+        let vault = try EmbeddedVault.open(at: path, authenticator: Guesser(), bootClock: machine.clock)
+        for _ in 0..<6 {
+            machine.wait(86_400)
+            #expect(throws: VaultError.authenticationFailed) {
+                _ = try vault.authenticate(.devicePasscode, context: UUID(), options: .init(), as: .app)
+            }
+        }
+        #expect(try vault.status(as: .owner).failedAttempts == 6)
+        machine.wait(86_400)
+        #expect(throws: VaultError.authenticationFailed) {
+            _ = try vault.authenticate(.devicePasscode, context: UUID(), options: .init(), as: .owner)
+        }
+        #expect(try !vault.status(as: .owner).isPasscodeSet)
+    }
+
+    private struct Guesser: Authenticator {
+        func evaluate(
+            _ request: AuthenticationRequest, verifier: any PasscodeVerifier
+        ) -> AuthenticationOutcome {
+            guard let guess = try? SecretBytes.test("guess"), verifier.verify(guess) == .correct else {
+                return .failed(.authenticationFailed)
+            }
+            return .succeeded(.passcode)
+        }
+
+        func availability(verifier: any PasscodeVerifier) -> PresenceAvailability {
+            PresenceAvailability(
+                biometryKind: .none, biometryFailure: .biometryNotAvailable, biometryState: nil, isPasscodeSet: true,
+                passcodeFailure: nil)
+        }
+    }
+
     /// A record that cannot be written must not make tries free.
     @Test func noCountNoTry() throws {
         try makeVault()

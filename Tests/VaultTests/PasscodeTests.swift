@@ -175,6 +175,19 @@ import Vault
         #expect(vault.lockState == .unlocked)
     }
 
+    @Test func aLockIsNotPutOffAgain() throws {
+        let vault = try EmbeddedVault.open(at: path)
+        try vault.setPasscode(.test("1"), options: .cheapest, as: .owner)
+        try vault.lock(after: .milliseconds(50), as: .app)
+        try vault.lock(after: .seconds(3600), as: .app)
+        withDeadline(30, "the lock") { while vault.lockState == .unlocked { usleep(5_000) } }
+        // One that is due sooner counts.
+        try vault.unlock(with: .test("1"), as: .app)
+        try vault.lock(after: .seconds(3600), as: .app)
+        try vault.lock(after: .milliseconds(50), as: .app)
+        withDeadline(30, "the lock") { while vault.lockState == .unlocked { usleep(5_000) } }
+    }
+
     /// The folder on another machine, with the passcode known; and with the device secret and no passcode.
     @Test func aCopyOpensNothing() throws {
         do {

@@ -144,4 +144,17 @@ import Vault
         #expect(throws: VaultError.self) { try EmbeddedVault.open(at: folder.path(of: "file/vault")) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["file"])
     }
+
+    /// A keybag that was never put in its place may be one without a passcode.
+    @Test func whatAKilledReplacementLeavesIsRemoved() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path(of: "vault")
+        _ = try EmbeddedVault.open(at: path)
+        let left = [".keybag.7.8", ".attempts.7.8", ".device-secret.7.8", ".device-secret.next.7.8"]
+        for name in left { try Data("x".utf8).write(to: URL(fileURLWithPath: path + "/" + name)) }
+        _ = try EmbeddedVault.open(at: path)
+        let names = try FileManager.default.contentsOfDirectory(atPath: path)
+        #expect(names.filter { left.contains($0) }.isEmpty)
+        #expect(names.contains("keybag"))
+    }
 }

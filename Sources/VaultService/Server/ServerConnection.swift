@@ -15,6 +15,7 @@ final class ServerConnection: @unchecked Sendable {
     private var grant = CallerGrant(identifier: "")
     private var generation = -1
     private(set) var canAsk = false
+    private(set) var isGreeted = false
 
     init(_ socket: FrameSocket, server: VaultServer) {
         self.socket = socket
@@ -26,6 +27,7 @@ final class ServerConnection: @unchecked Sendable {
 
     func run() {
         guard greet() else { return }
+        isGreeted = true
         defer { server.observer.disconnected() }
         while !server.stops {
             server.isAtRest(self)
@@ -43,6 +45,7 @@ final class ServerConnection: @unchecked Sendable {
             let kind = try socket.receive(
                 into: incoming, limit: WireLimits.greeting, first: server.limits.greeting, rest: server.limits.greeting)
             guard kind == .hello else { throw WireError("a greeting has to come first") }
+            server.isAtWork(self)
             var reader = WireReader(incoming, from: 1)
             let hello = try Hello(from: &reader)
             guard (hello.lowest...hello.highest).contains(WireProtocol.version) else {

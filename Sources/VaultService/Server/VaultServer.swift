@@ -58,7 +58,7 @@ package final class VaultServer: Sendable {
     private static let stopInterval: Int32 = 100
 
     private func admit(_ socket: Int32) {
-        if registry.count >= limits.connections { registry.closeLongestAtRest() }
+        registry.closeLongestAtRest(ifThereAre: limits.connections)
         guard registry.count < limits.connections + Self.mostOnTheirWayOut else {
             observer.rejected(reason: "too many connections")
             close(socket)
