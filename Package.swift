@@ -104,7 +104,7 @@ let package = Package(
         // The idiomatic API, the test support and the programs.
         .target(
             name: "Keychain",
-            dependencies: ["Access", "KeychainModel", "KeychainServices", "Vault"],
+            dependencies: ["Access", "KeychainModel", "KeychainServices", "Presence", "Vault"],
             swiftSettings: strict),
         .target(
             name: "KeychainTesting",
