@@ -179,7 +179,7 @@ let package = Package(
         .testTarget(
             name: "KeychainTests",
             dependencies: [
-                "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "TestSupport", "Vault",
+                "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "Presence", "TestSupport", "Vault",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -27,7 +27,13 @@ public enum KeychainPrompt {
     ///   main actor, and must not wait for anything that waits for the keychain. Its task is cancelled when the
     ///   answer no longer counts: after the question's deadline, or when it was taken back.
     public static func use(_ ask: @escaping @Sendable (Question) async -> KeychainPasscode?) {
-        ProcessPrompt.current = CallbackPrompt { (question: PasscodeQuestion) async -> PasscodeAnswer in
+        ProcessPrompt.current = prompt(asking: ask)
+    }
+
+    package static func prompt(
+        asking ask: @escaping @Sendable (Question) async -> KeychainPasscode?
+    ) -> CallbackPrompt {
+        CallbackPrompt { (question: PasscodeQuestion) async -> PasscodeAnswer in
             let question = Question(reason: question.reason, complaint: question.complaint)
             return await ask(question).map { .passcode($0.secret) } ?? .canceled
         }

@@ -1,5 +1,6 @@
 import Foundation
 import Keychain
+import Presence
 import Synchronization
 import TestSupport
 import Testing
@@ -13,15 +14,16 @@ import Vault
 
     @Test func theProgramIsAskedAndAskedAgain() async throws {
         let folder = try TemporaryFolder()
-        let vault = try EmbeddedVault.openVault(at: folder.path(of: "vault"))
         let answers = Mutex(["herring", "swordfish"])
         let asked = Mutex<[KeychainPrompt.Question]>([])
-        KeychainPrompt.use { question in
+        // Not `use`, which would have other tests in this process ask here.
+        let prompt = KeychainPrompt.prompt { question in
             asked.withLock { $0.append(question) }
             let answer = answers.withLock { $0.isEmpty ? nil : $0.removeFirst() }
             return answer.flatMap { try? KeychainPasscode($0) }
         }
-        defer { KeychainPrompt.useStandard() }
+        let vault = try EmbeddedVault.open(
+            at: folder.path(of: "vault"), authenticator: PersonAuthenticator(prompt: prompt))
         try await VaultSession.$override.withValue(Folder(session: VaultSession(vault: vault, client: .app))) {
             try await KeychainLock.setPasscode(
                 KeychainPasscode("swordfish"), options: .init(memory: 1, passes: 1))
