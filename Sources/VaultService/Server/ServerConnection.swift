@@ -169,12 +169,14 @@ final class ServerConnection: @unchecked Sendable {
 
     /// Sends a frame for each change until the client goes away.
     private func tellOfChanges() {
+        // From before the answer: the client takes it that nothing escapes it from there on.
+        let changes = server.vault.changes()
         outgoing.appendFrame(.result) { WireReply.done.encode(to: outgoing) }
         guard (try? flush()) != nil else { return }
         let descriptor = socket.descriptor
-        let teller = Task { [vault = server.vault] in
+        let teller = Task {
             let frame = WireBuffer()
-            for await _ in vault.changes() {
+            for await _ in changes {
                 frame.removeAll()
                 frame.appendFrame(.change)
                 let bytes = frame.bytes
