@@ -104,13 +104,13 @@ let package = Package(
         // The idiomatic API, the test support and the programs.
         .target(
             name: "Keychain",
-            dependencies: ["Access", "KeychainModel", "KeychainServices", "Vault"],
+            dependencies: ["Access", "KeychainModel", "KeychainServices", "Presence", "Vault"],
             swiftSettings: strict),
         .target(
             name: "KeychainTesting",
             dependencies: [
                 "Access", "Enclave", "Keybag", "KeychainModel", "Keychain", "KeychainServices",
-                "LocalAuthenticationServices", "SecureMemory", "Vault",
+                "LocalAuthenticationServices", "SecureMemory", "Vault", "VaultService",
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -138,7 +138,8 @@ let package = Package(
         .executableTarget(
             name: "VaultBenchmark",
             dependencies: [
-                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Sealing", "Vault",
+                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Sealing", "SecureMemory",
+                "Vault",
                 "VaultInterface",
                 "VaultService", "keychaind", crypto,
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -172,12 +173,13 @@ let package = Package(
             exclude: ["Fixtures"],
             swiftSettings: strict),
         .testTarget(
-            name: "DocumentationTests", dependencies: ["Keychain", "KeychainServices", "KeychainTesting"],
+            name: "DocumentationTests",
+            dependencies: ["Keychain", "KeychainServices", "KeychainTesting", "LocalAuthenticationServices"],
             swiftSettings: strict),
         .testTarget(
             name: "KeychainTests",
             dependencies: [
-                "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "TestSupport", "Vault",
+                "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "Presence", "TestSupport", "Vault",
             ],
             swiftSettings: strict),
         .testTarget(

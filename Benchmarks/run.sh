@@ -31,6 +31,7 @@ Benchmarks/setup-peers.sh >&2
 read -ra release < <(Scripts/release-flags.sh)
 swift build "${release[@]}" --product VaultBenchmark >&2
 swift build "${release[@]}" --product keychain >&2
+swift build "${release[@]}" --product keychaind >&2
 bin=$(swift build "${release[@]}" --show-bin-path)
 
 work=$(mktemp -d /tmp/keychain-benchmark-run.XXXXXX)
@@ -62,6 +63,9 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
     steady "$bench" memory "$cache" 100000
     steady "$bench" memory-values "$cache" 100000
 
+    steady "$bench" unlock "$cache" 1000
+    steady "$bench" passcode "$cache" "${sizes[@]}"
+
     # The peers and ourselves take turns.
     for turn in 1 2 3; do
         for count in 100 10000; do
@@ -74,6 +78,7 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
             done
             steady "$bench" secitem "$cache" $count
         done
+        steady "$bench" daemon "$cache" 100
     done
 
     service=com.example.service-0

@@ -62,6 +62,29 @@ class Table:
             f"| {label} | {time(our_median)} | {time(other_median)} | {ratio:.3g}× | {best:.3g}× | {goal} | {verdict} |")
 
 
+def daemon(results):
+    print("\n## Through the daemon, 100 items\n\n| clients | | p50 | p99 | a second |\n|---|---|---|---|---|")
+    for clients in (1, 8):
+        for kind, label in (("lookup", "lookup with value"), ("floor", "floor: 256 bytes there and back")):
+            p50, p99, rate = (results[f"daemon.{kind}.{clients}.{what}"][0] for what in ("p50", "p99", "rate"))
+            print(f"| {clients} | {label} | {time(p50)} | {time(p99)} | {rate:,.0f} |")
+    lookup = results["daemon.lookup.1.p50"][0]
+    over = lookup - results["daemon.floor.1.p50"][0]
+    times = results["gnome.lookup.100"][0] / lookup
+    print(
+        f"\nOver the floor: {over:.0f} µs; target ≤ 60 µs: " + ("met" if over <= 60 else "**missed**")
+        + f". Faster than gnome-keyring: {times:.1f}×; target ≥ 10×: " + ("met" if times >= 10 else "**missed**"))
+
+
+def passcode(table, sizes):
+    memory, passes = table.results["unlock.memory"]
+    table.heading(f"Unlocking, {memory / 1024:.0f} MiB and {passes:.0f} passes", "ours", "bare Argon2id")
+    table.row("unlock", "unlock.vault", "unlock.argon2id")
+    print("\n## Changing the passcode, at the least cost of a derivation\n\n| items | time |\n|---|---|")
+    for size in sizes:
+        print(f"| {size:,} | {time(table.results[f'passcode.change.{size}'][0])} |")
+
+
 def main():
     table = Table(read(sys.argv[1]))
     sizes = [int(size) for size in sys.argv[2:]]
@@ -115,6 +138,9 @@ no search terms; it is one transaction with `synchronous=FULL`.""")
         table.row(f"look up, {size:,} items", f"secitem.find.{size}", f"gnome.lookup.{size}", target, faster=True)
     for size, target in [(100, None), (10000, 100)]:
         table.row(f"store, {size:,} items", f"secitem.store.{size}", f"gnome.store.{size}", target, faster=True)
+
+    daemon(table.results)
+    passcode(table, sizes)
 
     keychain, _ = table.results["process.keychain"]
     table.heading("Whole processes", "`keychain get`", "the other")

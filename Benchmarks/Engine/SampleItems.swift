@@ -8,6 +8,7 @@ import Vault
 /// an account of its own, a label, and a value of 32 bytes.
 enum SampleItems {
     static let client = Client(identifier: "benchmark", accessGroups: ["benchmark"])
+    static let owner = Client(identifier: "owner", accessGroups: ["*"])
 
     static func service(_ number: Int) -> String { "com.example.service-\(number / 4)" }
     static func account(_ number: Int) -> String { "user-\(number)@example.com" }

@@ -10,7 +10,8 @@ import Vault
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
     report(
-        "usage: VaultBenchmark fill|find|audit|write|list|secitem|daemon|memory|memory-values|profile FOLDER COUNT...")
+        "usage: VaultBenchmark fill|find|audit|write|list|secitem|daemon|unlock|passcode|memory|memory-values|profile FOLDER COUNT..."
+    )
     exit(64)
 }
 let vaults = FilledVaults(folder: arguments[2])
@@ -25,6 +26,8 @@ case "list": try measureLists(in: vaults, counts: counts)
 case "secitem": for count in counts { try measureSecItem(in: vaults, count: count, rounds: 20) }
 case "memory": for count in counts { try measureMemory(in: vaults, count: count, values: false) }
 case "memory-values": for count in counts { try measureMemory(in: vaults, count: count, values: true) }
+case "unlock": for count in counts { try measureUnlock(in: vaults, count: count, rounds: 10) }
+case "passcode": for count in counts { try measurePasscodeChange(in: vaults, count: count, rounds: 40) }
 case "daemon": for count in counts { try measureDaemon(in: vaults, count: count, rounds: 10) }
 case "echo": try serveEchoes(at: arguments[2])
 case "profile":

@@ -26,7 +26,8 @@ package enum AccessDenied: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .noAccessGroups(let client):
-            "\(client) holds no access group; name one in KEYCHAIN_ACCESS_GROUPS"
+            "\(client) holds no access group; name one in KEYCHAIN_ACCESS_GROUPS, or grant one in the daemon's "
+                + "entitlements"
         case .groupNotHeld(let group, let client):
             "\(client) does not hold the access group '\(group)'"
         case .tokenGroupIsReadOnly:

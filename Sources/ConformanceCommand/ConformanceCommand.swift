@@ -43,7 +43,7 @@ struct ConformanceCommand: ParsableCommand {
         for file in files {
             var suite = try suite(in: file)
             if let area { suite = suite.limited(to: area) }
-            results += try suite.run(on: store).results
+            results += suite.run(on: store).results
         }
         return results
     }

@@ -22,6 +22,8 @@ package final class ClassKeys: Sendable {
 
     package let enclave: any Enclave
     private let state: Mutex<State>
+    /// Whether the keybag has a passcode; apart from the state, because each operation asks.
+    private let hasPasscode: Atomic<Bool>
 
     /// The key under which search terms and primary keys are digested; hangs on the 'always' class, so
     /// that a locked vault can still tell a locked item from an absent one.
@@ -32,6 +34,7 @@ package final class ClassKeys: Sendable {
         self.enclave = enclave
         let always = try keybag.unwrapKey(for: .always, in: enclave)
         indexKey = Self.derive(from: always, context: "swift-keychain/v1/index")
+        hasPasscode = Atomic(keybag.passcode != nil)
         state = Mutex(
             State(
                 keybag: keybag, lockState: keybag.passcode == nil ? .unlocked : .beforeFirstUnlock, unwrapped: [:]))
@@ -81,7 +84,7 @@ package final class ClassKeys: Sendable {
     }
 
     /// Whether there is a passcode to lock with.
-    package var isLockable: Bool { state.withLock { $0.keybag.passcode != nil } }
+    package var isLockable: Bool { hasPasscode.load(ordering: .relaxed) }
 
     /// Moves to `lockState`: keys that it does not permit are wiped.
     package func enter(_ lockState: LockState) {
@@ -107,6 +110,7 @@ package final class ClassKeys: Sendable {
         for protection in keybag.wrappedKeys.keys where keybag.hangsOnPasscode(protection) {
             pairs[protection] = try pair(protection, from: keybag, with: passcodeKey)
         }
+        hasPasscode.store(keybag.passcode != nil, ordering: .relaxed)
         state.withLock { state in
             state.keybag = keybag
             state.unwrapped = pairs
@@ -127,7 +131,9 @@ package final class ClassKeys: Sendable {
 
     /// Whether the class has a key, locked or not.
     package func hasKey(for protection: ProtectionClass) -> Bool {
-        state.withLock { $0.keybag.wrappedKeys[protection] != nil }
+        // Every keybag has the others' keys.
+        guard protection == .whenPasscodeSetThisDeviceOnly else { return true }
+        return state.withLock { $0.keybag.wrappedKeys[protection] != nil }
     }
 
     /// Whether the passcode-only class has a key.

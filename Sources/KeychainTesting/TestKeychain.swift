@@ -37,6 +37,8 @@ public final class TestKeychain: Sendable {
     }
 
     private let vault: EmbeddedVault
+    /// What programs use in the place of the vault itself.
+    private let served: ServedVault?
     private let currentClient: Mutex<TestClient>
     let clock: TestClock
     let authenticator: ScriptedAuthenticator
@@ -53,8 +55,12 @@ public final class TestKeychain: Sendable {
         try self.init(client: client, isPasscodeSet: isPasscodeSet, folder: nil)
     }
 
-    /// - Parameter folder: Where to keep the items; nil for memory.
-    init(client: TestClient, isPasscodeSet: Bool, folder: String?) throws(TestKeychainError) {
+    /// - Parameters:
+    ///   - folder: Where to keep the items; nil for memory.
+    ///   - isServed: Whether the vault is behind a server.
+    init(
+        client: TestClient, isPasscodeSet: Bool, folder: String?, isServed: Bool = false
+    ) throws(TestKeychainError) {
         let clock = TestClock()
         let authenticator = ScriptedAuthenticator()
         do {
@@ -68,6 +74,8 @@ public final class TestKeychain: Sendable {
             // A test has no reason to pay for what slows down an attacker.
             vault.passwordCost.withLock { $0 = Argon2id.Cost(memoryKiB: 8, passes: 1) }
             if isPasscodeSet { try vault.setPasscodeClass(present: true) }
+            let engine = vault
+            served = isServed ? try ServedVault(engine) : nil
         } catch {
             throw TestKeychainError(reason: "no test keychain: \(error)")
         }
@@ -171,6 +179,6 @@ extension TestKeychain: VaultSessionProvider {
     package var session: VaultSession {
         let client = client
         return VaultSession(
-            vault: vault, client: Client(identifier: client.name, accessGroups: client.accessGroups))
+            vault: served?.remote ?? vault, client: Client(identifier: client.name, accessGroups: client.accessGroups))
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import Keychain
 import KeychainServices
 import KeychainTesting
+import LocalAuthenticationServices
 import Testing
 
 /// The Swift examples of README.md, run. ``ReadmeTests`` checks that they are the same.
@@ -50,6 +51,45 @@ import Testing
             #expect(session.token == "abc")
             let stored = try Keychain(service: "com.example.mail").get(String.self, for: "token")
             #expect(stored == "abc")
+        }
+    }
+
+    @Test func personAndLock() throws {
+        try withTestKeychain { world in
+            let cheap = KeychainPasscode.Options(memory: 1, passes: 1)
+            try KeychainLock.setPasscode(KeychainPasscode("swordfish"), options: cheap)
+            let typed = "swordfish"
+            world.lock()
+
+            try KeychainLock.unlock(with: KeychainPasscode(typed))
+
+            let bank = Keychain(service: "com.example.bank", accessControl: .userPresence)
+            try bank.set("4711", for: "alice")  // asks nobody
+            #expect(world.prompts.isEmpty)
+            let pin = try bank.get(String.self, for: "alice")  // asks for the passcode or a finger
+            #expect(pin == "4711")
+            #expect(world.prompts.count == 1)
+        }
+    }
+
+    @Test func context() throws {
+        try withTestKeychain { world in
+            try Keychain(service: "com.example.mail", accessControl: .userPresence).set("correct horse", for: "alice")
+            let item: [CFString: Any] = [
+                kSecClass: kSecClassGenericPassword,
+                kSecAttrService: "com.example.mail",
+                kSecAttrAccount: "alice",
+            ]
+            var found: CFTypeRef?
+            var status = errSecSuccess
+
+            let context = LAContext()
+            context.localizedReason = "sign in to your mail"
+            let asking: [CFString: Any] = [kSecReturnData: true, kSecUseAuthenticationContext: context]
+            status = SecItemCopyMatching(item.merging(asking) { $1 } as CFDictionary, &found)
+            #expect(status == errSecSuccess)
+            #expect(found as? Data == Data("correct horse".utf8))
+            #expect(world.prompts == ["sign in to your mail"])
         }
     }
 

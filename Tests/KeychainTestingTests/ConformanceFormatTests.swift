@@ -185,16 +185,12 @@ import Testing
         }
     }
 
-    @Test func thereIsNoDaemon() throws {
-        let suite = try suite(#"{"op": "copy", "query": {}, "expect": {"status": -50}}"#)
-        #expect(throws: ConformanceError.unavailableStore("daemon")) { try suite.run(on: .daemon) }
-    }
-
-    @Test func diskLeavesNothingBehind() throws {
+    @Test(arguments: [ConformanceStore.disk, .daemon])
+    func nothingIsLeftBehind(_ store: ConformanceStore) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let report = try suite(Self.add).run(on: .disk, temporaryFolder: folder)
+        let report = try suite(Self.add).run(on: store, temporaryFolder: folder)
         #expect(report.failures.isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }

@@ -24,6 +24,29 @@ import Testing
         #expect(try daemon.says(first, "get") == "treasure")
     }
 
+    /// The same executable of the same user as two services.
+    @Test func twoUnitsOfOneUserDoNotSeeEachOther() throws {
+        try #require(geteuid() == 0, "the test makes control groups, which takes root")
+        let daemon = try DaemonUnderTest(rules: [])
+        let (first, second) = (try ControlGroup(), try ControlGroup())
+        func says(_ unit: ControlGroup, _ words: String...) throws -> String {
+            let worker = try Worker(["remote", daemon.socket, "later"] + words)
+            #expect(worker.readLine() == "ready")
+            try unit.admit(worker.process)
+            worker.cue()
+            return withDeadline(30, "\(words)") { worker.readLine() ?? "nothing" }
+        }
+        #expect(try says(first, "put", "treasure") == "stored in unit:\(first.unit)")
+        #expect(try says(first, "get") == "treasure")
+        #expect(try says(second, "groups") == "unit:\(second.unit)")
+        for words in ["get", "list", "update", "delete"] {
+            #expect(try says(second, words).hasSuffix("no such item"), "\(words)")
+        }
+        #expect(try says(second, "get", "unit:\(first.unit)").hasPrefix("accessDenied"))
+        #expect(try says(second, "count") == "0 items")
+        #expect(try says(first, "get") == "treasure")
+    }
+
     @Test func aGroupCanBeSharedAndItsListingHeldBack() throws {
         let daemon = try DaemonUnderTest(rules: [])
         let (first, second) = (try daemon.program("first"), try daemon.program("second"))

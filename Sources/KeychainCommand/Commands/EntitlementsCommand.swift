@@ -10,9 +10,13 @@ struct EntitlementsCommand: DocumentedCommand {
     static let details = """
         The file is $XDG_CONFIG_HOME/keychain/entitlements.json, else ~/.config/keychain/entitlements.json, for the \
         daemon of a user, and /etc/keychain/entitlements.json for that of the system. The daemon reads it again when \
-        it changes.
+        it changes. It holds rules: whom each is for, and what they get beside their own access group, as in
+        {"version": 1, "rules": [{"executable": "/usr/bin/mail", "groups": ["TEAM.mail"], "rights": ["list"]}]}
         """
-    static let examples = [Example("See what the daemon grants to this command", "keychain entitlements show")]
+    static let examples = [
+        Example("Check a file before putting it in place", "keychain entitlements check new.json"),
+        Example("See what the daemon grants to this command", "keychain entitlements show"),
+    ]
     static let configuration = CommandConfiguration(
         commandName: "entitlements", abstract: summary, discussion: discussion,
         subcommands: [EntitlementsListCommand.self, EntitlementsCheckCommand.self, EntitlementsShowCommand.self])
@@ -89,8 +93,9 @@ struct EntitlementsShowCommand: DocumentedCommand {
         commandName: "show", abstract: summary, discussion: discussion)
 
     func run() throws {
-        let session = try VaultSession.ofOwner()
-        guard let remote = session.vault as? RemoteVault else {
+        guard try failing({ () throws(VaultError) in try ProcessVault.exists() }),
+            let vault = try VaultSession.ofOwner().vault as? UnlockingVault, let remote = vault.base as? RemoteVault
+        else {
             throw Failure(
                 status: errSecNotAvailable, "no daemon serves this vault: start keychaind, or set KEYCHAIN_SOCKET")
         }

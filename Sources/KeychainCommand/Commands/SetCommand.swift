@@ -1,3 +1,4 @@
+import Access
 import ArgumentParser
 import Foundation
 import KeychainModel
@@ -53,6 +54,9 @@ struct SetCommand: DocumentedCommand {
     var refused: [String] = []
 
     func validate() throws {
+        guard scope.group?.isEmpty != true, scope.group != Client.everyGroup else {
+            throw ValidationError("--group names one access group, and '' and '*' are none")
+        }
         guard AccessControl.isValid(flags ?? []) else {
             throw ValidationError(
                 "these requirements exclude each other: 'presence' stands alone or with 'password', and "

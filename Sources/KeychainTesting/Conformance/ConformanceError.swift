@@ -4,16 +4,12 @@ public enum ConformanceError: Error, Sendable, Hashable, CustomStringConvertible
     case unreadableFile(path: String, reason: String)
     /// The file is not one of conformance cases, or one of its cases is not well-formed.
     case malformedFile(String)
-    /// This version has no such store.
-    case unavailableStore(String)
 
     /// What happened and on what.
     public var description: String {
         switch self {
         case .unreadableFile(let path, let reason): "cannot read \(path): \(reason)"
         case .malformedFile(let reason): "not a file of conformance cases: \(reason)"
-        case .unavailableStore(let name):
-            "the store '\(name)' does not exist in this version; use memory or disk"
         }
     }
 }

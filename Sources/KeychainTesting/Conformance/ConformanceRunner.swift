@@ -5,6 +5,7 @@ import KeychainServices
 struct ConformanceRunner {
     /// Where each case gets a folder of its own; nil for memory.
     let temporaryFolder: URL?
+    var isServed = false
 
     /// What an operation reported.
     struct Outcome {
@@ -21,7 +22,8 @@ struct ConformanceRunner {
         let world: ConformanceWorld
         do throws(ConformanceProblem) {
             if let member = testCase.unknownMember { throw .unknown("member of a case", member) }
-            world = try ConformanceWorld(temporaryFolder: temporaryFolder, environment: testCase.environment)
+            world = try ConformanceWorld(
+                temporaryFolder: temporaryFolder, isServed: isServed, environment: testCase.environment)
         } catch {
             return ConformanceReport.Failure(
                 step: 0, operation: "prepare", expected: error.expected, got: error.got)

@@ -8,14 +8,18 @@ struct ConformanceWorld {
     /// The groups of a case that names none: the first is the default.
     private static let accessGroups = ["TEAM.app", "TEAM.shared"]
 
-    init(temporaryFolder: URL?, environment: [String: ConformanceJSON]) throws(ConformanceProblem) {
+    init(
+        temporaryFolder: URL?, isServed: Bool, environment: [String: ConformanceJSON]
+    ) throws(ConformanceProblem) {
         var arguments = ConformanceArguments(environment)
         var client = TestClient(name: "conformance", accessGroups: Self.accessGroups)
         if let groups = arguments.take("accessGroups") { client.accessGroups = try Self.groups(groups) }
         let isPasscodeSet = try arguments.takeBoolean("passcodeSet") ?? true
         let folder = temporaryFolder?.appendingPathComponent("keychain-conformance-\(UUID().uuidString)").path
         do {
-            keychain = try TestKeychain(client: client, isPasscodeSet: isPasscodeSet, folder: folder)
+            keychain = try TestKeychain(
+                client: client, isPasscodeSet: isPasscodeSet, folder: folder,
+                isServed: isServed)
         } catch {
             throw ConformanceProblem(expected: "an empty keychain", got: error.reason)
         }

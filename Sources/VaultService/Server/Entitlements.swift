@@ -92,7 +92,7 @@ package struct CallerGrant: Sendable, Equatable {
     /// - Parameter isListing: Whether the operation does not name its items.
     package func client(claiming claim: [String], isListing: Bool) -> Client {
         let held = isListing ? listable : groups
-        if claim.isEmpty || claim == groups { return Client(identifier: identifier, accessGroups: held) }
+        if claim == groups { return Client(identifier: identifier, accessGroups: held) }
         let holdsEvery = held.contains(Client.everyGroup)
         var effective: [String] = []
         for group in claim {

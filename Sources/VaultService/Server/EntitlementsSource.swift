@@ -46,6 +46,13 @@ package final class EntitlementsSource: Sendable {
         state = Mutex(State(entitlements: try path.map(Entitlements.init(file:)) ?? Entitlements(), file: file))
     }
 
+    /// Rules that never change.
+    package init(_ entitlements: Entitlements) {
+        path = nil
+        report = { _ in }
+        state = Mutex(State(entitlements: entitlements))
+    }
+
     /// The rules, and a number that changes with them.
     package func current() -> (entitlements: Entitlements, generation: Int) {
         state.withLock { state in

@@ -62,6 +62,8 @@ extension AttributeKind {
         switch (self, value) {
         case (.blob, .string), (.blob, .data), (.blob, .number): true
         case (.data, .data), (.string, .string), (.number, .number), (.date, .date): true
+        // Words that are no number stay words, and numbers need not be whole.
+        case (.number, .string), (.number, .real), (.blob, .real): true
         case (.accessible, .string), (.accessControl, .data): true
         default: false
         }

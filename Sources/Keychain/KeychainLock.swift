@@ -1,0 +1,175 @@
+import Access
+import Foundation
+import KeychainModel
+import Vault
+
+/// The passcode and the lock of the vault that this program uses.
+///
+/// ```swift
+/// try KeychainLock.unlock(with: KeychainPasscode(typed))
+/// ```
+///
+/// With a vault in the program's own process the lock is the program's: others unlock for themselves. A daemon
+/// has one lock for all of its clients, and grants each of these operations, or does not. Each has a
+/// synchronous and an asynchronous form of the same name.
+public enum KeychainLock {
+    /// Which items can be read.
+    public enum State: String, Sendable, Hashable, CaseIterable {
+        /// Never unlocked since the program or daemon started: items that are accessible 'always'.
+        case beforeFirstUnlock
+        /// Those, and items that are accessible 'after first unlock'.
+        case locked
+        /// All.
+        case unlocked
+    }
+
+    /// What there is to know about the lock.
+    public struct Status: Sendable, Hashable {
+        /// Which items can be read.
+        public var state: State
+        /// Whether there is a passcode. Without one the vault is always unlocked.
+        public var isPasscodeSet: Bool
+        /// Whether a daemon holds the lock for all of its clients.
+        public var isShared: Bool
+        /// Wrong passcodes since the last right one.
+        public var failedAttempts: Int
+        /// How long no passcode is looked at; zero if one can be given now.
+        public var retryAfter: Duration
+    }
+
+    /// The state of the lock.
+    public static func status() throws(KeychainError) -> Status {
+        try perform { vault, client throws(VaultError) in Status(try vault.status(as: client)) }
+    }
+
+    /// Sets a passcode where there is none. The items stay; those stored from now on under
+    /// ``Accessibility/whenPasscodeSetThisDeviceOnly`` live as long as there is one.
+    ///
+    /// - Throws: ``KeychainError/Code/duplicateItem`` when there is a passcode.
+    public static func setPasscode(
+        _ passcode: KeychainPasscode, options: KeychainPasscode.Options = .init()
+    ) throws(KeychainError) {
+        let options = try PasscodeOptions(options)
+        try perform { vault, client throws(VaultError) in
+            try vault.setPasscode(passcode.secret, options: options, as: client)
+        }
+    }
+
+    /// Puts another passcode in the place of the present one, in the same time for one item as for a million.
+    ///
+    /// - Throws: ``KeychainError/Code/authenticationFailed`` for a wrong passcode, and
+    ///   ``KeychainError/Code/interactionNotAllowed`` while none is looked at; see ``Status/retryAfter``.
+    public static func changePasscode(
+        from passcode: KeychainPasscode, to next: KeychainPasscode, options: KeychainPasscode.Options = .init()
+    ) throws(KeychainError) {
+        let options = try PasscodeOptions(options)
+        try perform { vault, client throws(VaultError) in
+            try vault.changePasscode(from: passcode.secret, to: next.secret, options: options, as: client)
+        }
+    }
+
+    /// Removes the passcode, and with it for good every item that exists only while there is one.
+    ///
+    /// - Throws: As ``changePasscode(from:to:options:)``.
+    public static func removePasscode(_ passcode: KeychainPasscode) throws(KeychainError) {
+        try perform { vault, client throws(VaultError) in try vault.removePasscode(passcode.secret, as: client) }
+    }
+
+    /// Unlocks.
+    ///
+    /// - Throws: As ``changePasscode(from:to:options:)``.
+    public static func unlock(with passcode: KeychainPasscode) throws(KeychainError) {
+        try perform { vault, client throws(VaultError) in try vault.unlock(with: passcode.secret, as: client) }
+    }
+
+    /// Locks: the keys of items that are accessible 'when unlocked' are wiped.
+    ///
+    /// - Parameter grace: How long to wait; an unlocking meanwhile calls it off.
+    /// - Throws: ``KeychainError/Code/passcodeRequired`` when there is no passcode to unlock with again.
+    public static func lock(after grace: Duration = .zero) throws(KeychainError) {
+        try perform { vault, client throws(VaultError) in try vault.lock(after: grace, as: client) }
+    }
+
+    /// Runs `body` as the owner of the whole vault, which a program with a vault of its own is. A daemon knows
+    /// better and refuses those it has not granted it.
+    private static func perform<Result>(
+        _ body: (any Vault, Client) throws(VaultError) -> Result
+    ) throws(KeychainError) -> Result {
+        try KeychainError.translating { () throws(VaultError) in
+            let session = try VaultSession.current()
+            var client = session.client
+            if !client.accessGroups.contains(Client.everyGroup) { client.accessGroups.append(Client.everyGroup) }
+            return try body(session.vault, client)
+        }
+    }
+}
+
+// On threads of this module's own, since deriving a key from a passcode takes its time.
+extension KeychainLock {
+    /// See the synchronous form.
+    public static func setPasscode(
+        _ passcode: KeychainPasscode, options: KeychainPasscode.Options = .init()
+    ) async throws(KeychainError) {
+        try await inBackground { () throws(KeychainError) in try setPasscode(passcode, options: options) }
+    }
+
+    /// See the synchronous form.
+    public static func changePasscode(
+        from passcode: KeychainPasscode, to next: KeychainPasscode, options: KeychainPasscode.Options = .init()
+    ) async throws(KeychainError) {
+        try await inBackground { () throws(KeychainError) in
+            try changePasscode(from: passcode, to: next, options: options)
+        }
+    }
+
+    /// See the synchronous form.
+    public static func removePasscode(_ passcode: KeychainPasscode) async throws(KeychainError) {
+        try await inBackground { () throws(KeychainError) in try removePasscode(passcode) }
+    }
+
+    /// See the synchronous form.
+    public static func unlock(with passcode: KeychainPasscode) async throws(KeychainError) {
+        try await inBackground { () throws(KeychainError) in try unlock(with: passcode) }
+    }
+
+    /// - Parameter work: Runs with the vault of the calling task.
+    private static func inBackground(
+        _ work: @escaping @Sendable () throws(KeychainError) -> Void
+    ) async throws(KeychainError) {
+        let provider = VaultSession.override
+        try await BlockingThreads.shared.run { () throws(KeychainError) in
+            do {
+                try VaultSession.$override.withValue(provider) { try work() }
+            } catch {
+                throw error as? KeychainError ?? .inputOutput("\(error)")
+            }
+        }
+    }
+}
+
+extension KeychainLock.Status {
+    fileprivate init(_ status: VaultStatus) {
+        state =
+            switch status.lockState {
+            case .beforeFirstUnlock: .beforeFirstUnlock
+            case .locked: .locked
+            case .unlocked: .unlocked
+            }
+        isPasscodeSet = status.isPasscodeSet
+        isShared = status.isShared
+        failedAttempts = status.failedAttempts
+        retryAfter = .seconds(status.retryAfter)
+    }
+}
+
+extension PasscodeOptions {
+    fileprivate init(_ options: KeychainPasscode.Options) throws(KeychainError) {
+        var cost = Cost.interactive
+        switch (options.memory, options.passes) {
+        case (nil, nil): break
+        case (let memory?, let passes?): cost = .explicit(memoryMiB: memory, passes: passes)
+        default: throw .invalidRequest("the memory and the passes of a passcode go together; give both or neither")
+        }
+        self.init(cost: cost, eraseAfter: options.eraseAfter)
+    }
+}
