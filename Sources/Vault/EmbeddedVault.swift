@@ -81,6 +81,18 @@ package final class EmbeddedVault: Vault {
 
     /// Runs `body` on a connection, with the keys that the rows are sealed under.
     func reading<Result>(_ body: (ItemStore.Reader, OpenedKeybag) throws -> Result) throws -> Result {
+        let keybag = currentKeybag
+        do {
+            return try readingOnce(body)
+        } catch KeybagError.locked(let protection) {
+            // Another program may have taken the passcode away.
+            try takeOverChangedKeybag()
+            guard currentKeybag !== keybag else { throw KeybagError.locked(protection) }
+            return try readingOnce(body)
+        }
+    }
+
+    private func readingOnce<Result>(_ body: (ItemStore.Reader, OpenedKeybag) throws -> Result) throws -> Result {
         try retrying { keybag in
             try store.read(under: keybag.identifier) { try body($0, keybag) }
         }

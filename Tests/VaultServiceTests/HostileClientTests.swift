@@ -122,6 +122,30 @@ import VaultService
         #expect(try status(on: greeted) != nil)
     }
 
+    @Test func questionsThatNobodyAnswersMakeRoom() throws {
+        let rule =
+            #"{"executable": "\#(DaemonUnderTest.ownExecutable)", "groups": ["*"], "rights": ["administer"]}"#
+        let small = try DaemonUnderTest(["--connections", "8", "--rate", "0"], rules: [rule])
+        let owner = try small.connect()
+        let passcode = try Array("right".utf8).withUnsafeBytes { try SecretBytes(copying: $0) }
+        let cost = PasscodeOptions(cost: .explicit(memoryMiB: 1, passes: 1))
+        try owner.setPasscode(passcode, options: cost, as: owner.granted)
+        var asked: [FrameSocket] = []
+        for _ in 0..<90 {
+            let socket = try small.greeted()
+            let frame = WireBuffer()
+            let request = WireRequest.authenticate(.devicePasscode, context: UUID(), AuthenticationOptions())
+            frame.appendFrame(.request) { WireCall(request, claim: owner.granted, canAsk: true).encode(to: frame) }
+            try socket.send(frame, within: .seconds(5))
+            let kind = try socket.receive(into: frame, limit: 1 << 16, first: .seconds(10), rest: .seconds(5))
+            #expect(kind == .question)
+            asked.append(socket)
+        }
+        try withDeadline(8, "open questions keep others out") {
+            _ = try small.connect().status(as: owner.granted)
+        }
+    }
+
     @Test func clientsThatNeverRead() throws {
         var item = NewItem.password("large", "value", "")
         item.value = Data(repeating: 1, count: 4 << 20)

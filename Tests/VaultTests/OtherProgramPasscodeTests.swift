@@ -44,6 +44,14 @@ import Vault
         #expect(throws: VaultError.self) { try early.copy(.password("s", "a"), includingValues: true, as: .app) }
     }
 
+    @Test func aRemovalUnlocks() throws {
+        _ = try other.add(.password("s", "a", "treasure"), as: .app)
+        try early.lock(after: .zero, as: .app)
+        try other.removePasscode(.test("123456"), as: .owner)
+        #expect(
+            try early.copy(.password("s", "a"), includingValues: true, as: .app).first?.value == Data("treasure".utf8))
+    }
+
     @Test func thePasscodeIsSeen() throws {
         #expect(try early.status(as: .owner).isPasscodeSet)
     }

@@ -5,10 +5,18 @@ final class ConnectionRegistry: @unchecked Sendable {
     // Everything below is only touched with `condition` locked.
     private let condition = NSCondition()
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
-    private var resting: [ObjectIdentifier: Rest] = [:]
+    private var resting: [ObjectIdentifier: Waiting] = [:]
 
-    private struct Rest {
-        let isGreeted: Bool
+    /// What a connection waits for, in the order in which connections make room.
+    enum Rest: Int {
+        case greeting
+        case request
+        /// The answer of a person.
+        case answer
+    }
+
+    private struct Waiting {
+        let rest: Rest
         let since: ContinuousClock.Instant
     }
 
@@ -21,7 +29,7 @@ final class ConnectionRegistry: @unchecked Sendable {
     func add(_ connection: ServerConnection) {
         locked {
             connections[ObjectIdentifier(connection)] = connection
-            resting[ObjectIdentifier(connection)] = Rest(isGreeted: false, since: .now)
+            resting[ObjectIdentifier(connection)] = Waiting(rest: .greeting, since: .now)
         }
     }
 
@@ -34,24 +42,23 @@ final class ConnectionRegistry: @unchecked Sendable {
         }
     }
 
-    /// For the connection's own thread.
-    func isAtRest(_ connection: ServerConnection) {
-        let rest = Rest(isGreeted: connection.isGreeted, since: .now)
-        locked { resting[ObjectIdentifier(connection)] = rest }
+    func isAtRest(_ connection: ServerConnection, until rest: Rest) {
+        locked { resting[ObjectIdentifier(connection)] = Waiting(rest: rest, since: .now) }
     }
 
     func isAtWork(_ connection: ServerConnection) {
         locked { resting[ObjectIdentifier(connection)] = nil }
     }
 
-    /// Makes room for another connection if there are `limit`, at the cost of one that never said hello if there
-    /// is any. A client finds its closed one before it sends anything on it.
+    /// Makes room for another connection if there are `limit`: one that never said hello goes first, one with a
+    /// question for a person last. A client finds its closed one before it sends anything on it.
     func closeLongestAtRest(ifThereAre limit: Int = 0) {
         locked {
             guard connections.count - ending.count >= limit else { return }
-            let silent = resting.filter { !$0.value.isGreeted }
-            let candidates = silent.isEmpty ? resting : silent
-            guard let oldest = candidates.min(by: { $0.value.since < $1.value.since })?.key else { return }
+            let next = resting.min { first, second in
+                (first.value.rest.rawValue, first.value.since) < (second.value.rest.rawValue, second.value.since)
+            }
+            guard let oldest = next?.key else { return }
             resting[oldest] = nil
             ending.insert(oldest)
             connections[oldest]?.end()
@@ -63,7 +70,7 @@ final class ConnectionRegistry: @unchecked Sendable {
     func stop(within time: Duration) {
         let deadline = Date(timeIntervalSinceNow: time / .seconds(1))
         locked {
-            for name in resting.keys { connections[name]?.end() }
+            for (name, waiting) in resting where waiting.rest != .answer { connections[name]?.end() }
             while !connections.isEmpty, condition.wait(until: deadline) {}
             for connection in connections.values { connection.end() }
         }

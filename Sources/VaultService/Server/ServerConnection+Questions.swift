@@ -14,6 +14,9 @@ extension ServerConnection: QuestionChannel {
         frame.appendFrame(.question) { frame.append(question, seconds: seconds) }
         do {
             try socket.send(frame, within: server.limits.transfer)
+            // Any number of clients may leave questions open: they must not keep others out.
+            server.isAtRest(self, until: .answer)
+            defer { server.isAtWork(self) }
             return try cancellation.withHandler({ [self] in retract() }) {
                 // The client knows the deadline too, and gets a moment to say that it passed.
                 let answer = try receiveAnswer(frame, within: time + .seconds(2))

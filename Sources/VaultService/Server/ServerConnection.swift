@@ -15,7 +15,6 @@ final class ServerConnection: @unchecked Sendable {
     private var grant = CallerGrant(identifier: "")
     private var generation = -1
     private(set) var canAsk = false
-    private(set) var isGreeted = false
 
     init(_ socket: FrameSocket, server: VaultServer) {
         self.socket = socket
@@ -27,7 +26,6 @@ final class ServerConnection: @unchecked Sendable {
 
     func run() {
         guard greet() else { return }
-        isGreeted = true
         defer { server.observer.disconnected() }
         while !server.stops {
             server.isAtRest(self)

@@ -87,6 +87,8 @@ package final class VaultServer: Sendable {
 
     var stops: Bool { isStopping.withLock { $0 } }
 
-    func isAtRest(_ connection: ServerConnection) { registry.isAtRest(connection) }
+    func isAtRest(_ connection: ServerConnection, until rest: ConnectionRegistry.Rest = .request) {
+        registry.isAtRest(connection, until: rest)
+    }
     func isAtWork(_ connection: ServerConnection) { registry.isAtWork(connection) }
 }
