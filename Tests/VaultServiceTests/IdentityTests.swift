@@ -47,6 +47,15 @@ import Testing
         #expect(try says(first, "get") == "treasure")
     }
 
+    /// Names go to logs, prompts and terminals.
+    @Test func aPathWithControlCharactersNamesNobody() throws {
+        let daemon = try DaemonUnderTest(rules: [])
+        #expect(try daemon.says(daemon.program("plain"), "put", "x").hasPrefix("stored"))
+        for name in ["evil\u{1B}[2J", "two\nlines"] {
+            #expect(try daemon.says(daemon.program(name), "put", "x").hasPrefix("accessDenied"))
+        }
+    }
+
     @Test func aGroupCanBeSharedAndItsListingHeldBack() throws {
         let daemon = try DaemonUnderTest(rules: [])
         let (first, second) = (try daemon.program("first"), try daemon.program("second"))

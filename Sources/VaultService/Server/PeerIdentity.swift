@@ -132,7 +132,10 @@ package final class Peer: Sendable {
     private static func target(of link: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(link, &buffer, buffer.count)
-        guard count > 0, count < buffer.count else { return nil }
+        // A name is for logs, prompts and terminals: one with control characters is none.
+        guard count > 0, count < buffer.count, buffer[..<count].allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            return nil
+        }
         return String(validating: buffer[..<count], as: UTF8.self)
     }
 
