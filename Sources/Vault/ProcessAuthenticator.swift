@@ -20,7 +20,7 @@ final class ProcessAuthenticator: Authenticator {
         made.withLock { made in
             if let made { return made }
             let person = PersonAuthenticator(
-                prompt: ProcessPrompt.current ?? PromptChain.standard, biometry: FingerprintReader(),
+                prompt: ProcessPrompt.current ?? StandardPrompt(), biometry: FingerprintReader(),
                 allowance: BiometryAllowance(folder: folder + "/presence"))
             made = person
             return person

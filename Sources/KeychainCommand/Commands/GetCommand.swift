@@ -45,7 +45,7 @@ struct GetCommand: DocumentedCommand {
     }
 
     static func run(
-        _ search: PasswordSearch, passcode: PasscodeInput = .none, noNewline: Bool = false, json: Bool = false
+        _ search: PasswordSearch, passcode: PasscodeInput? = nil, noNewline: Bool = false, json: Bool = false
     ) throws(Failure) {
         let session = try VaultSession.ofOwnerForLooking(passcode)
         let item = try search.one(in: session, includingValues: true)

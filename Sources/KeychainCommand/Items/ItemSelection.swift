@@ -2,6 +2,7 @@ import Access
 import ArgumentParser
 import KeychainModel
 import KeychainServices
+import Presence
 import Vault
 
 /// The service and the account that name a password.
@@ -105,12 +106,12 @@ struct Ambiguity {
 extension VaultSession {
     /// The session of the owner's own tool, which sees every group. New items go to the first group of the
     /// environment, else to the tool's own.
-    static func ofOwner(_ passcode: PasscodeInput = .none) throws(Failure) -> VaultSession {
+    static func ofOwner(_ passcode: PasscodeInput? = nil) throws(Failure) -> VaultSession {
         let groups = ProcessVault.environmentGroups().filter { $0 != Client.everyGroup }
         ProcessVault.declare(
             Client(identifier: "keychain", accessGroups: (groups.isEmpty ? ["keychain"] : groups) + [Client.everyGroup])
         )
-        let prompt = passcode.prompt
+        let prompt = passcode?.prompt ?? StandardPrompt()
         ProcessPrompt.current = prompt
         var session = try failing { () throws(VaultError) in try VaultSession.current() }
         session.vault = UnlockingVault(base: session.vault, prompt: prompt)
@@ -118,7 +119,7 @@ extension VaultSession {
     }
 
     /// The session for a command that only looks: where there is no vault, none is made.
-    static func ofOwnerForLooking(_ passcode: PasscodeInput = .none) throws(Failure) -> VaultSession {
+    static func ofOwnerForLooking(_ passcode: PasscodeInput? = nil) throws(Failure) -> VaultSession {
         guard try failing({ () throws(VaultError) in try ProcessVault.exists() }) else {
             let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
             throw Failure(status: errSecItemNotFound, "there is no vault at \(path): `keychain set` makes one")

@@ -29,7 +29,7 @@ struct PasscodeInput: ParsableArguments {
 
     /// How this command asks: one that is given a descriptor asks nobody.
     var prompt: any PasscodePrompt {
-        if let descriptor { DescriptorPrompt(descriptor) } else { PromptChain.standard }
+        if let descriptor { DescriptorPrompt(descriptor) } else { StandardPrompt() }
     }
 
     /// The passcode that is set.

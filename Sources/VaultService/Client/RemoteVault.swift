@@ -107,7 +107,7 @@ package final class RemoteVault: Vault {
         let chosen = ProcessPrompt.current
         // Whether the standard one works shows when it is used: to find out costs more than a request.
         let call = WireCall(request, claim: client, canAsk: chosen?.isAvailable ?? true)
-        let prompt = chosen ?? PromptChain.standard
+        let prompt = chosen ?? StandardPrompt()
         return try pool.perform(call, prompt: prompt, listeners)
     }
 
