@@ -35,6 +35,12 @@ import Vault
         log.record(AuditEvent(.unlocked, client: "keychain"))
     }
 
+    /// Puts the published log into a folder under the name it has there.
+    private static func restoreFixture(to path: String) throws {
+        try FolderContents(of: fixture.path).restore(to: path)
+        try FileManager.default.moveItem(atPath: path + "/audit.jsonl", toPath: path + "/audit.log")
+    }
+
     /// The records that the second implementation finds in a log, each of which it has checked.
     private func readElsewhere(_ arguments: [String]) throws -> [AuditRecord] {
         let python = try Worker([Self.script] + arguments, command: "python3")
@@ -46,19 +52,19 @@ import Vault
     @Test func thePublishedLogIsWrittenToTheByte() throws {
         let folder = try AuditFolder()
         write(folder)
-        for name in ["audit.log", "audit.head"] {
-            let published = try Data(contentsOf: Self.fixture.appendingPathComponent(name))
+        for (name, file) in [("audit.log", "audit.jsonl"), ("audit.head", "audit.head")] {
+            let published = try Data(contentsOf: Self.fixture.appendingPathComponent(file))
             #expect(try folder.contents(name) == published, "\(name)")
         }
     }
 
     @Test func bothReadThePublishedLogAlike() throws {
         let folder = try AuditFolder()
-        try FolderContents(of: Self.fixture.path).restore(to: folder.path)
+        try Self.restoreFixture(to: folder.path)
         let records = try folder.records()
         #expect(records.count == 7)
         #expect(try folder.verify() == AuditReport(records: 7))
-        #expect(try readElsewhere(["--audit-key", Self.key, Self.fixture.path]) == records)
+        #expect(try readElsewhere(["--audit-key", Self.key, folder.path]) == records)
     }
 
     @Test func bothReadAVaultsLogAlike() throws {

@@ -39,13 +39,6 @@ struct ItemPassword: ParsableArguments {
         if let descriptor, descriptor < 0 { throw ValidationError("a file descriptor is a number from 0") }
     }
 
-    /// Without one, for commands that do not take the option.
-    static let none = {
-        var input = ItemPassword()
-        input.descriptor = nil
-        return input
-    }()
-
     /// How an operation may ask, and the password if there is one.
     func authentication() throws(Failure) -> AuthenticationOptions {
         AuthenticationOptions(
