@@ -77,6 +77,7 @@ let package = Package(
         // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
         .target(name: "SystemLibraries", swiftSettings: strict),
         .target(name: "SystemBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
+        .target(name: "LibCrypto", dependencies: ["KeychainModel", "SystemLibraries", asn1], swiftSettings: strict),
         .target(
             name: "Presence",
             dependencies: ["Access", "SystemBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
@@ -90,7 +91,8 @@ let package = Package(
         .target(
             name: "KeychainServices",
             dependencies: [
-                "Access", "Certificates", "KeychainModel", "Vault", "VaultInterface", "VaultService", crypto,
+                "Access", "Certificates", "KeychainModel", "LibCrypto", "Vault", "VaultInterface", "VaultService",
+                crypto,
             ],
             swiftSettings: strict),
         .target(name: "Security", dependencies: ["KeychainServices"], swiftSettings: strict),
