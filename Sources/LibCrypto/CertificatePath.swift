@@ -106,7 +106,8 @@ package struct CertificatePath {
         // itself. X509_V_FLAG_TRUSTED_FIRST: the shortest way to an anchor. X509_V_FLAG_X509_STRICT is left out: it
         // refuses certificates that everybody accepts.
         _ = paths.setFlags(parameters, 0x80000 | 0x8000)
-        paths.setTime(parameters, time_t(max(-0x7FFF_FFFF_FFFF, min(date.timeIntervalSince1970, 0x7FFF_FFFF_FFFF))))
+        // Certificates know the years 0 to 9999 (RFC 5280, 4.1.2.5).
+        paths.setTime(parameters, time_t(max(-62_167_219_200, min(date.timeIntervalSince1970, 253_402_300_799))))
         paths.setDepth(parameters, 32)
         // Level 1 is 80 bits of security, level 2 is 112: RSA with 2048 bits and no SHA-1 (SSL_CTX_set_security_level(3)).
         switch purpose {

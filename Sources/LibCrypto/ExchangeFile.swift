@@ -52,12 +52,11 @@ package struct ExchangeFile {
             let phrase = try Self.accepted(words.baseAddress, count, by: file, crypto)
             for safe in crypto.stacks.members(of: safes) {
                 let bags = crypto.exchange.plainBags(safe) ?? crypto.exchange.encryptedBags(safe, phrase, count)
-                guard let bags else {
-                    // Without a code over the file, this is where a wrong passphrase shows.
-                    throw crypto.exchange.hasCode(file) == 1 ? Failure.undecodable : Failure.wrongPassphrase
-                }
+                // Without a code over the file, this is where a wrong passphrase shows.
+                let undecryptable = crypto.exchange.hasCode(file) == 1 ? Failure.undecodable : .wrongPassphrase
+                guard let bags else { throw undecryptable }
                 defer { crypto.stacks.freeAll(bags, crypto.exchange.freeBag) }
-                try take(bags, phrase, count, depth: 0, crypto)
+                try take(bags, phrase, count, undecryptable, depth: 0, crypto)
             }
         }
     }
@@ -102,7 +101,8 @@ package struct ExchangeFile {
     }
 
     private mutating func take(
-        _ bags: LibCrypto.Object, _ phrase: UnsafePointer<CChar>?, _ count: Int32, depth: Int, _ crypto: LibCrypto
+        _ bags: LibCrypto.Object, _ phrase: UnsafePointer<CChar>?, _ count: Int32, _ undecryptable: Failure, depth: Int,
+        _ crypto: LibCrypto
     ) throws {
         guard depth < Self.deepest else { throw Failure.undecodable }
         for bag in crypto.stacks.members(of: bags) {
@@ -116,7 +116,7 @@ package struct ExchangeFile {
                     throw Failure.tooManyIterations
                 }
                 guard let key = crypto.exchange.decryptKey(bag, phrase, count, crypto.context, nil) else {
-                    throw Failure.undecodable
+                    throw undecryptable
                 }
                 defer { crypto.exchange.freeKey(key) }
                 try append(key: key, crypto)
@@ -128,7 +128,7 @@ package struct ExchangeFile {
                 certificates.append(encoded)
             case 155:
                 guard let inner = crypto.exchange.bagBags(bag) else { throw Failure.undecodable }
-                try take(inner, phrase, count, depth: depth + 1, crypto)
+                try take(inner, phrase, count, undecryptable, depth: depth + 1, crypto)
             default:
                 continue
             }

@@ -6,8 +6,7 @@ struct ExchangeFunctions: Sendable {
     typealias Text = UnsafePointer<CChar>
 
     let make: @convention(c) (Int32, Object?, Text?) -> Object?
-    let decode:
-        @convention(c) (UnsafeMutablePointer<Object?>?, UnsafeMutablePointer<LibCrypto.Bytes?>?, Int) -> Object?
+    let decode: @convention(c) (UnsafeMutablePointer<Object?>?, UnsafeMutablePointer<LibCrypto.Bytes?>?, Int) -> Object?
     let encode: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
     let free: @convention(c) (Object?) -> Void
     let hasCode: @convention(c) (Object?) -> Int32

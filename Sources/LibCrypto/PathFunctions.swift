@@ -6,12 +6,10 @@ struct PathFunctions: Sendable {
     let makeStore: @convention(c) () -> LibCrypto.Object?
     let freeStore: @convention(c) (LibCrypto.Object?) -> Void
     let addAnchor: @convention(c) (LibCrypto.Object?, LibCrypto.Object?) -> Int32
-    let addSystemAnchors:
-        @convention(c) (LibCrypto.Object?, LibCrypto.Object?, UnsafePointer<CChar>?) -> Int32
+    let addSystemAnchors: @convention(c) (LibCrypto.Object?, LibCrypto.Object?, UnsafePointer<CChar>?) -> Int32
     let makeCheck: @convention(c) (LibCrypto.Object?, UnsafePointer<CChar>?) -> LibCrypto.Object?
     let freeCheck: @convention(c) (LibCrypto.Object?) -> Void
-    let begin:
-        @convention(c) (LibCrypto.Object?, LibCrypto.Object?, LibCrypto.Object?, LibCrypto.Object?) -> Int32
+    let begin: @convention(c) (LibCrypto.Object?, LibCrypto.Object?, LibCrypto.Object?, LibCrypto.Object?) -> Int32
     let parameters: @convention(c) (LibCrypto.Object?) -> LibCrypto.Object?
     let setTime: @convention(c) (LibCrypto.Object?, time_t) -> Void
     let setFlags: @convention(c) (LibCrypto.Object?, CUnsignedLong) -> Int32
