@@ -115,6 +115,7 @@ let package = Package(
                 "LocalAuthenticationServices", "SecureMemory", "Vault", "VaultService",
             ],
             swiftSettings: strict),
+        .target(name: "SSHAgent", dependencies: ["VaultService", crypto], swiftSettings: strict),
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [
@@ -193,6 +194,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests", dependencies: ["KeychainCommand", "keychaind"], exclude: ["Sessions", "Transcripts"],
             swiftSettings: strict),
+        .testTarget(
+            name: "SSHAgentTests", dependencies: ["SSHAgent", "TestSupport", crypto], swiftSettings: strict),
         .testTarget(
             name: "VaultTests",
             dependencies: [
