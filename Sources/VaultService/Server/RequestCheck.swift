@@ -24,7 +24,7 @@ enum RequestCheck {
         try check(query.attributes, of: query.itemClass, isQuery: true)
     }
 
-    private static func check(_ control: AccessControl) throws(VaultError) {
+    static func check(_ control: AccessControl) throws(VaultError) {
         guard let flags = control.flags, !AccessControl.isValid(flags) else { return }
         throw .invalidRequest(reason: "an access control with flags that exclude each other")
     }

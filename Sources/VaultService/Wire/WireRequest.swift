@@ -28,6 +28,8 @@ package enum WireRequest: Sendable {
     case describeCaller
     case auditRecords(AuditQuery)
     case verifyAudit
+    case makeEnclaveKey(EnclaveKeyKind, AccessControl, AuthenticationOptions)
+    case useEnclaveKey(EnclaveKeyRecord, EnclaveKeyOperation, AuthenticationOptions)
 
     /// The number that stands for the operation.
     package var code: UInt8 {
@@ -54,6 +56,8 @@ package enum WireRequest: Sendable {
         case .describeCaller: 20
         case .auditRecords: 21
         case .verifyAudit: 22
+        case .makeEnclaveKey: 23
+        case .useEnclaveKey: 24
         }
     }
 
@@ -82,6 +86,8 @@ package enum WireRequest: Sendable {
         case .describeCaller: "describe-caller"
         case .auditRecords: "audit-records"
         case .verifyAudit: "verify-audit"
+        case .makeEnclaveKey: "make-enclave-key"
+        case .useEnclaveKey: "use-enclave-key"
         }
     }
 
@@ -153,6 +159,14 @@ package struct WireCall: Sendable {
         case .auditRecords(let query):
             buffer.append(optional: query.since) { buffer.append($0) }
             buffer.append(optional: query.limit) { buffer.append(UInt32(clamping: $0)) }
+        case .makeEnclaveKey(let kind, let accessControl, let options):
+            buffer.append(kind.rawValue)
+            buffer.append(accessControl)
+            buffer.append(options)
+        case .useEnclaveKey(let key, let operation, let options):
+            buffer.append(key.encoded)
+            buffer.append(operation)
+            buffer.append(options)
         case .status, .erase, .verify, .changes, .presenceAvailability, .describeCaller, .verifyAudit:
             break
         }
