@@ -50,6 +50,7 @@ package struct Entitlements: Sendable, Equatable {
         }
         let name = peer.ownGroup(owner: owner)
         var grant = CallerGrant(identifier: name ?? "process of user \(peer.user)")
+        grant.program = isTool ? nil : ServedProgram(user: peer.user, name: grant.identifier)
         for rule in matching {
             for group in rule.groups { grant.add(group, isListable: rule.rights.contains(.list)) }
             grant.rights.formUnion(rule.rights)
@@ -73,6 +74,8 @@ package struct CallerGrant: Sendable, Equatable {
     package private(set) var groups: [String] = []
     package private(set) var listable: [String] = []
     package var rights: CallerRights = []
+    /// Nil for the owner's tool.
+    package var program: ServedProgram?
 
     package init(identifier: String) {
         self.identifier = identifier
@@ -92,7 +95,7 @@ package struct CallerGrant: Sendable, Equatable {
     /// - Parameter isListing: Whether the operation does not name its items.
     package func client(claiming claim: [String], isListing: Bool) -> Client {
         let held = isListing ? listable : groups
-        if claim == groups { return Client(identifier: identifier, accessGroups: held) }
+        if claim == groups { return Client(identifier: identifier, accessGroups: held, program: program) }
         let holdsEvery = held.contains(Client.everyGroup)
         var effective: [String] = []
         for group in claim {
@@ -102,7 +105,7 @@ package struct CallerGrant: Sendable, Equatable {
                 effective += held.filter { !effective.contains($0) }
             }
         }
-        return Client(identifier: identifier, accessGroups: effective)
+        return Client(identifier: identifier, accessGroups: effective, program: program)
     }
 }
 
