@@ -4,13 +4,22 @@ package struct Client: Sendable, Hashable {
     package var identifier: String
     /// The groups in order; the first is where new items go. `*` stands for every group.
     package var accessGroups: [String]
+    /// Those of them that it may search without naming the item; nil for all.
+    package var listableGroups: [String]?
+    package var rights: CallerRights
     /// Which program a server takes the client for; nil for the owner's own tool, and for a program that has the vault
     /// in its own process.
     package var program: ServedProgram?
 
-    package init(identifier: String, accessGroups: [String], program: ServedProgram? = nil) {
+    /// Unless more is said, a client that may do everything with what is in its groups.
+    package init(
+        identifier: String, accessGroups: [String], listableGroups: [String]? = nil, rights: CallerRights = .all,
+        program: ServedProgram? = nil
+    ) {
         self.identifier = identifier
         self.accessGroups = accessGroups
+        self.listableGroups = listableGroups
+        self.rights = rights
         self.program = program
     }
 

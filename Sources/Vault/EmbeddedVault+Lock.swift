@@ -9,7 +9,7 @@ import Synchronization
 /// Locking, unlocking and checking the passcode.
 extension EmbeddedVault {
     package func unlock(with passcode: SecretBytes, as client: Client) throws(VaultError) {
-        _ = try authorize(.unlock, nil, nil, client)
+        _ = try authorize(VaultOperation(.unlock), client)
         do throws(VaultError) {
             try unlockKeys(with: passcode)
         } catch {
@@ -31,7 +31,7 @@ extension EmbeddedVault {
     }
 
     package func lock(after grace: Duration, as client: Client) throws(VaultError) {
-        _ = try authorize(.lock, nil, nil, client)
+        _ = try authorize(VaultOperation(.lock), client)
         do {
             try takeOverChangedKeybag()
         } catch {

@@ -10,7 +10,7 @@ import Sealing
 /// Operations on the vault as a whole.
 extension EmbeddedVault {
     package func status(as client: Client) throws(VaultError) -> VaultStatus {
-        let authorization = try authorize(.status, nil, nil, client)
+        let authorization = try authorize(VaultOperation(.status), client)
         return try recording(.inspected, of: authorization, items: { _ in nil }) { () throws(VaultError) in
             try status(authorization)
         }
@@ -45,19 +45,15 @@ extension EmbeddedVault {
     }
 
     package func erase(as client: Client) throws(VaultError) {
-        let authorization = try authorize(.erase, nil, nil, client)
+        let authorization = try authorizeForWhole(.erase, client)
         try recording(.erased, of: authorization, items: { _ in nil }) { () throws(VaultError) in
-            try checkHoldsEveryGroup(authorization)
             try erasing()
         }
     }
 
-    /// What concerns the whole vault is for those who may see all of it.
-    func checkHoldsEveryGroup(_ authorization: Authorization) throws(VaultError) {
-        guard case .every = authorization.scope else {
-            let client = authorization.client.identifier
-            throw .accessDenied(.groupNotHeld(group: Client.everyGroup, client: client))
-        }
+    /// Allows what concerns the vault as a whole.
+    func authorizeForWhole(_ kind: VaultOperation.Kind, _ client: Client) throws(VaultError) -> Authorization {
+        try authorize(VaultOperation(kind, isAboutWholeVault: true), client)
     }
 
     private func erasing() throws(VaultError) {
@@ -95,9 +91,8 @@ extension EmbeddedVault {
     }
 
     package func verify(as client: Client) throws(VaultError) -> IntegrityReport {
-        let authorization = try authorize(.status, nil, nil, client)
+        let authorization = try authorizeForWhole(.status, client)
         return try recording(.inspected, of: authorization, items: \.validItems) { () throws(VaultError) in
-            try checkHoldsEveryGroup(authorization)
             return try performing(as: client) { _ in
                 try self.verifyRows(
                     IntegrityReport(validItems: 0, lockedItems: 0, problems: store.structuralProblems()))

@@ -64,6 +64,16 @@ import VaultService
         #expect(try owner.status(as: owner.granted).failedAttempts == 0)
     }
 
+    /// The engine refuses and records, as it does for groups.
+    @Test func whatTakesARightIsRecordedOnceWithWhatWasAskedFor() throws {
+        let program = try daemon.program("program")
+        #expect(try daemon.says(program, "erase").contains("does not hold the right 'administer'"))
+        let refusals = try owner.auditRecords(AuditQuery(), as: owner.granted).filter { $0.client == program }
+        #expect(refusals.map(\.event) == ["refused"])
+        #expect(refusals.first?.operation == "erase")
+        #expect(refusals.first?.failure == "right-not-held")
+    }
+
     /// Questions that are open at the same time are answered one after the other.
     @Test func manyOpenQuestionsTakeNoMoreAnswers() throws {
         let program = try daemon.program("program")

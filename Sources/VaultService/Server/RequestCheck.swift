@@ -41,19 +41,6 @@ enum RequestCheck {
             }
         }
     }
-
-    /// Whether a search names its items, so that it finds nothing that its author did not know of.
-    static func namesItems(_ query: ItemQuery) -> Bool {
-        if query.identifier != nil { return true }
-        let naming: [[AttributeName]] =
-            switch query.itemClass {
-            case .genericPassword: [[.service, .account]]
-            case .internetPassword: [[.server, .account]]
-            case .certificate, .identity: [[.issuer, .serialNumber], [.label], [.subject], [.publicKeyHash]]
-            case .key: [[.applicationTag], [.applicationLabel]]
-            }
-        return naming.contains { $0.allSatisfy { query.attributes[$0] != nil } }
-    }
 }
 
 extension AttributeKind {

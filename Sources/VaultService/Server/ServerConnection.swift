@@ -141,13 +141,11 @@ final class ServerConnection: @unchecked Sendable {
 
     /// Records a refusal that the vault's own gate did not make.
     private func record(_ error: VaultError) {
-        guard case .accessDenied(let denied) = error, server.audit.isRecording else { return }
-        switch denied {
-        case .rightNotHeld, .unknownCaller:
-            let name = grant.identifier.isEmpty ? "process of user \(peer?.identity.user ?? 0)" : grant.identifier
-            server.audit.record(AuditEvent(.refused, client: name, failure: AuditFailure(denied)))
-        case .noAccessGroups, .groupNotHeld, .tokenGroupIsReadOnly: break
+        guard case .accessDenied(let denied) = error, case .unknownCaller = denied, server.audit.isRecording else {
+            return
         }
+        let name = grant.identifier.isEmpty ? "process of user \(peer?.identity.user ?? 0)" : grant.identifier
+        server.audit.record(AuditEvent(.refused, client: name, failure: AuditFailure(denied)))
     }
 
     private var rateKey: String { "\(peer?.identity.user ?? 0) \(grant.identifier)" }
