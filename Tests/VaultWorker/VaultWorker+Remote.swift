@@ -56,6 +56,11 @@ extension VaultWorker {
         case "erase":
             try vault.erase(as: client)
             return "erased"
+        case "put-large":
+            let item = NewItem(
+                itemClass: .genericPassword, attributes: [.service: .string("large"), .account: .string("a")],
+                value: Data(repeating: 7, count: (Int(word(1)) ?? 0) << 20))
+            return "stored in \(try vault.put(item, as: client).accessGroup)"
         case "guess":
             return guess(word(1), times: Int(word(2)) ?? 1, vault)
         case "hold":
