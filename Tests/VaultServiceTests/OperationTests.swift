@@ -88,6 +88,18 @@ import VaultService
         }
     }
 
+    @Test func accessControlOfAnotherVersionIsRefused() throws {
+        let flags = AccessControl.Flags(rawValue: 1 << 40)
+        let refusal = VaultError.invalidRequest(
+            reason: "an access control with flags that are not known or exclude each other")
+        var item = NewItem.password("mail", "ada", "x")
+        item.accessControl = AccessControl(protection: .whenUnlocked, flags: flags)
+        #expect(throws: refusal) { try vault.add(item, as: client) }
+        #expect(throws: refusal) {
+            try vault.authenticate(flags, context: UUID(), options: .init(), as: client)
+        }
+    }
+
     @Test func attributesThatNoProgramCanSetAreRefused() throws {
         for (name, value) in [
             (AttributeName.accessGroup, AttributeValue.string("OTHER")), (.tombstone, .number(1)),

@@ -25,8 +25,13 @@ enum RequestCheck {
     }
 
     private static func check(_ control: AccessControl) throws(VaultError) {
-        guard let flags = control.flags, !AccessControl.isValid(flags) else { return }
-        throw .invalidRequest(reason: "an access control with flags that exclude each other")
+        if let flags = control.flags { try check(flags) }
+    }
+
+    static func check(_ flags: AccessControl.Flags) throws(VaultError) {
+        guard AccessControl.isValid(flags) else {
+            throw .invalidRequest(reason: "an access control with flags that are not known or exclude each other")
+        }
     }
 
     private static func check(

@@ -98,6 +98,7 @@ struct RequestHandler {
         case .presenceAvailability:
             return .availability(try vault.presenceAvailability(as: client()))
         case .authenticate(let flags, let context, let options):
+            try RequestCheck.check(flags)
             return .proofs(try vault.authenticate(flags, context: context, options: options, as: client()))
         case .endContext(let context):
             vault.endContext(context, as: client())
