@@ -107,10 +107,7 @@ extension EmbeddedVault {
             try reader.forEachRow { row in
                 do {
                     let row = try row.get()
-                    guard keybag.keys.hasKey(for: row.binding.protection) else { return }
-                    let item = try keybag.openMetadata(of: row)
-                    let isSealedFurther = try keybag.header(of: row, item.accessControl) != nil
-                    _ = try keybag.openValue(of: row, accessControl: item.accessControl, .waived)
+                    guard let (item, isSealedFurther) = try self.opened(row, keybag) else { return }
                     filings.append((row.binding.rowID, keybag.expectedFiling(of: row, item)))
                     if isSealedFurther { report.lockedItems += 1 } else { report.validItems += 1 }
                 } catch KeybagError.locked {
@@ -126,6 +123,44 @@ extension EmbeddedVault {
             }
             return report
         }
+    }
+
+    /// The item in `row`, and whether more than the class key opens its value, which then was not opened; nil if it is of
+    /// a class that has no key any more.
+    private func opened(_ row: ItemRow, _ keybag: OpenedKeybag) throws -> (item: StoredItem, isSealedFurther: Bool)? {
+        guard keybag.keys.hasKey(for: row.binding.protection) else { return nil }
+        let item = try keybag.openMetadata(of: row)
+        let isSealedFurther = try keybag.header(of: row, item.accessControl) != nil
+        _ = try keybag.openValue(of: row, accessControl: item.accessControl, .waived)
+        return (item, isSealedFurther)
+    }
+
+    package func deleteDamaged(as client: Client) throws(VaultError) -> Int {
+        let authorization = try authorizeForWhole(.delete, client)
+        return try recording(.deleted, of: authorization, items: { $0 }) { () throws(VaultError) in
+            try performing(as: client) { _ in
+                try self.writing { writer, keybag in
+                    let damaged = try self.damagedRows(in: writer.reader, keybag)
+                    for row in damaged { try writer.deleteUnread(row) }
+                    return damaged.count
+                }
+            }
+        }
+    }
+
+    private func damagedRows(in reader: ItemStore.Reader, _ keybag: OpenedKeybag) throws -> [Int64] {
+        var damaged: [Int64] = []
+        try reader.forEachRow { row in
+            do {
+                _ = try self.opened(try row.get(), keybag)
+            } catch KeybagError.locked {
+                return
+            } catch {
+                guard case .corruptItem(let row, _) = VaultError(error) else { throw error }
+                damaged.append(row)
+            }
+        }
+        return damaged
     }
 
     package func changes() -> AsyncStream<VaultChange> {

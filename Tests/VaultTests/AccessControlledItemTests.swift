@@ -58,8 +58,10 @@ import Vault
         #expect(!flags.isSatisfied(by: [.passcode, .biometry, .companion]))
         let vault = try Self.vault(PersonUnderTest())
         var item = try Self.item("a", flags, password: "p")
-        #expect(throws: VaultError.invalidRequest(
-            reason: "an access control with flags that this vault does not know")) { try vault.add(item, as: .app) }
+        #expect(
+            throws: VaultError.invalidRequest(
+                reason: "an access control with flags that this vault does not know")
+        ) { try vault.add(item, as: .app) }
         item.accessControl.flags = nil
         _ = try vault.add(item, as: .app)
         #expect(throws: VaultError.self) {
@@ -71,7 +73,8 @@ import Vault
             _ = try vault.authenticate(flags, context: UUID(), options: .init(), as: .app)
         }
         let metadata = ItemMetadata(
-            accessControlFlags: flags, creationDate: Date(), modificationDate: Date(), accessGroup: "g", attributes: [:])
+            accessControlFlags: flags, creationDate: Date(), modificationDate: Date(), accessGroup: "g", attributes: [:]
+        )
         #expect(throws: SealingError.malformed("access control with flags of another version")) {
             try ItemMetadata(decoding: metadata.encoded())
         }

@@ -85,6 +85,8 @@ struct RequestHandler {
             try vault.erase(as: client())
         case .verify:
             return .report(try vault.verify(as: client()))
+        case .deleteDamaged:
+            return .count(try vault.deleteDamaged(as: client()))
         case .setPasscode(let passcode, let options):
             try vault.setPasscode(passcode, options: options, as: client())
         case .changePasscode(let passcode, let next, let options):
