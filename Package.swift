@@ -186,10 +186,12 @@ let package = Package(
             name: "VaultServiceTests",
             dependencies: [
                 "Access", "KeychainModel", "TestSupport", "Vault", "VaultInterface", "VaultService", "keychaind",
+                sqlite,
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "CommandTests", dependencies: ["KeychainCommand", "keychaind"], exclude: ["Sessions", "Transcripts"],
+            name: "CommandTests", dependencies: ["KeychainCommand", "keychaind", sqlite],
+            exclude: ["Sessions", "Transcripts"],
             swiftSettings: strict),
         .testTarget(
             name: "VaultTests",
