@@ -231,6 +231,15 @@ let package = Package(
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
         .testTarget(
+            name: "SecKeyTests",
+            dependencies: [
+                "Access", "Certificates", "KeyCryptography", "KeychainModel", "KeychainServices", "TestSupport", "Vault",
+                "VaultInterface",
+            ],
+            exclude: ["Peer"],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        .testTarget(
             name: "LocalAuthenticationTests",
             dependencies: [
                 "Access", "KeychainModel", "KeychainServices", "KeychainTesting", "LocalAuthentication",

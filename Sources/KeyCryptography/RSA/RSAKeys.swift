@@ -7,10 +7,16 @@ import KeychainModel
 /// swift-crypto has no RSA keys below 1024 bits, no operation without padding, and OAEP and PSS with some hash
 /// functions only. One library for all of it cannot disagree with itself.
 struct RSAPrivateKey: PrivateKeyOperations {
+    /// libcrypto's limit for public operations; without one, a modulus of megabytes would take days.
+    private static let greatestSizeInBits = 16384
+
     private let key: LibcryptoKey
     private let publicKey: KeyData
 
     init(_ key: KeyData) throws(KeyError) {
+        guard key.sizeInBits <= Self.greatestSizeInBits else {
+            throw .unsupported(reason: "RSA keys above \(Self.greatestSizeInBits) bits cannot be used.")
+        }
         publicKey = key.publicKey
         self.key = try key.withUnsafeBytes { (der) throws(KeyError) in
             try LibcryptoKey(der: der, as: .privateKey(type: Libcrypto.rsa))

@@ -49,21 +49,21 @@ public func SecKeyCopyKeyExchangeResult(
             throw .notThisOperation
         }
         try publicKey.require(.public)
-        let parameters = try KeyExchangeParameters(parameters)
-        guard algorithm.derivation == nil || parameters.requestedSize != nil else {
-            throw .invalidInput(reason: "SecKeyKeyExchangeParameter.requestedSize says how many bytes to derive.")
-        }
+        // Where nothing is derived there is nothing to say about it.
+        let parameters = algorithm.derivation == nil ? nil : try KeyExchangeParameters(parameters)
         return try privateKey.privateOperations().exchange(
-            with: publicKey.keyData, by: algorithm, requestedSize: parameters.requestedSize ?? 0,
-            sharedInfo: parameters.sharedInfo) as NSData
+            with: publicKey.keyData, by: algorithm, requestedSize: parameters?.requestedSize ?? 0,
+            sharedInfo: parameters?.sharedInfo ?? Data()) as NSData
     }
 }
 
 private struct KeyExchangeParameters {
-    private(set) var requestedSize: Int?
-    private(set) var sharedInfo = Data()
+    let requestedSize: Int
+    let sharedInfo: Data
 
     init(_ dictionary: NSDictionary) throws(KeyError) {
+        var requestedSize: Int?
+        var sharedInfo = Data()
         for (key, value) in dictionary {
             // A dictionary made of Swift's names has these for keys and not strings.
             let parameter =
@@ -84,5 +84,10 @@ private struct KeyExchangeParameters {
                 break
             }
         }
+        guard let requestedSize else {
+            throw .invalidInput(reason: "SecKeyKeyExchangeParameter.requestedSize says how many bytes to derive.")
+        }
+        self.requestedSize = requestedSize
+        self.sharedInfo = sharedInfo
     }
 }
