@@ -30,7 +30,7 @@ extension KeyAlgorithm {
     private func fits(modulusOf bits: Int) -> Bool {
         switch self {
         case .signature(.rsaPSS(let digest, _)):
-            // RFC 8017, 9.1.1: emLen >= hLen + sLen + 2, where emBits is one less than the modulus has.
+            // Apple's condition. RFC 8017, 9.1.1, needs one bit more, so that a modulus of just this size fails.
             bits >= 16 * digest.byteCount + 9
         case .encryption(.rsaOAEP(let digest)), .encryption(.rsaOAEPWithAESGCM(let digest)):
             // RFC 8017, 7.1.1.

@@ -5,6 +5,7 @@ Reads requests and writes answers, one JSON object a line, bytes in hexadecimal;
 representations and algorithms have SecKeyAlgorithm's names. An error is an answer with "error".
 """
 
+import functools
 import hashlib
 import json
 import os
@@ -29,6 +30,8 @@ BITS = {curve.key_size: curve for curve in CURVES.values()}
 
 # Keys
 
+# Reading an RSA key checks its primes, which takes longer than using it.
+@functools.lru_cache
 def private_key(data):
     if data[0] == 0x30:
         return serialization.load_der_private_key(data, None)
@@ -36,6 +39,7 @@ def private_key(data):
     return ec.derive_private_key(int.from_bytes(data[1 + 2 * size:], "big"), CURVES[size])
 
 
+@functools.lru_cache
 def public_key(data):
     if data[0] == 0x30:
         return serialization.load_der_public_key(data)
