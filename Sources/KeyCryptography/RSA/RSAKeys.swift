@@ -75,7 +75,21 @@ struct RSAPublicKey: PublicKeyOperations {
 
     func isValid(_ signature: Data, of input: Data, by algorithm: SignatureAlgorithm) throws(KeyError) -> Bool {
         let (input, padding) = try algorithm.rsaInput(input, blockSize: publicKey.blockSize)
-        return try key.isValid(signature, of: input, options: padding.options)
+        guard input.isEmpty else { return try key.isValid(signature, of: input, options: padding.options) }
+        return try isValidForNothing(signature)
+    }
+
+    /// Whether this is the signature of nothing with PKCS#1 v1.5 padding and no DigestInfo, which libcrypto makes and
+    /// does not recognise.
+    private func isValidForNothing(_ signature: Data) throws(KeyError) -> Bool {
+        let size = publicKey.blockSize
+        guard signature.count == size, size >= 11 else { return false }
+        let steps = LibcryptoKey.Transformation(
+            name: "verify a signature", start: key.library.startEncrypting, run: key.library.encrypt,
+            options: RSAPadding.none.options)
+        // RFC 8017, 9.2: EM = 0x00 ‖ 0x01 ‖ PS ‖ 0x00 ‖ T, here with an empty T.
+        let block = Data([0, 1]) + Data(repeating: 0xFF, count: size - 3) + [0]
+        return try key.transform(signature, steps, greatestCount: size) == block
     }
 
     func encrypt(_ plaintext: Data, by algorithm: EncryptionAlgorithm) throws(KeyError) -> Data {
