@@ -77,6 +77,7 @@ let package = Package(
         // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
         .target(name: "SystemLibraries", swiftSettings: strict),
         .target(name: "SystemBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
+        .target(name: "OpenSSLCertificates", dependencies: ["KeychainModel", "SystemLibraries", asn1], swiftSettings: strict),
         .target(
             name: "Presence",
             dependencies: ["Access", "SystemBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
@@ -95,7 +96,7 @@ let package = Package(
         .target(
             name: "KeychainServices",
             dependencies: [
-                "Access", "Certificates", "KeyCryptography", "KeychainModel", "Vault", "VaultInterface",
+                "Access", "Certificates", "KeyCryptography", "KeychainModel", "OpenSSLCertificates", "Vault", "VaultInterface",
                 "VaultService", crypto,
             ],
             swiftSettings: strict),
@@ -119,6 +120,7 @@ let package = Package(
                 "LocalAuthenticationServices", "SecureMemory", "Vault", "VaultService",
             ],
             swiftSettings: strict),
+        .target(name: "SSHAgent", dependencies: ["VaultService", crypto], swiftSettings: strict),
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [
@@ -199,6 +201,8 @@ let package = Package(
             name: "CommandTests", dependencies: ["KeychainCommand", "keychaind", sqlite],
             exclude: ["Sessions", "Transcripts"],
             swiftSettings: strict),
+        .testTarget(
+            name: "SSHAgentTests", dependencies: ["SSHAgent", "TestSupport", crypto], swiftSettings: strict),
         .testTarget(
             name: "VaultTests",
             dependencies: [
