@@ -1,5 +1,6 @@
 import Glibc
 import KeychainModel
+import Synchronization
 
 /// What went wrong with a connection.
 package enum SocketError: Error, Equatable {
@@ -66,8 +67,9 @@ package final class FrameSocket {
     /// - Parameters:
     ///   - limit: The most bytes of a frame.
     ///   - first: How long to wait for its first byte; nil for as long as it takes.
-    ///   - rest: How long the whole frame may take from then on, and one second more for each megabyte.
-    ///   - admit: Called once for a long frame before room is made for it.
+    ///   - rest: How long the whole frame may take from then on, and one second more for each megabyte; without the time
+    ///     that `admit` takes.
+    ///   - admit: Called for a long frame before room is made for more of it, with how much there will be then.
     package func receive(
         into frame: WireBuffer, limit: Int, first: Duration?, rest: Duration,
         admit: (Int) throws(SocketError) -> Void = { _ throws(SocketError) in }
@@ -79,11 +81,16 @@ package final class FrameSocket {
         let length = Int(UInt32(bigEndian: incoming.bytes.loadUnaligned(as: UInt32.self)))
         guard length >= 1 else { throw .malformed(WireError("empty frame")) }
         guard length <= limit else { throw .tooLong(size: length) }
-        if length > Self.longFrame { try admit(length) }
-        let deadline = started + rest + .seconds(length >> 20)
+        var deadline = started + rest + .seconds(length >> 20)
         // Room is made for what has come, not for what was announced.
         while incoming.count < 4 + length {
-            try fill(min(4 + length - incoming.count, 1 << 18), until: deadline)
+            let room = min(4 + length - incoming.count, max(Self.longFrame, min(incoming.count, 1 << 18)))
+            if length > Self.longFrame {
+                let asked = ContinuousClock.now
+                try admit(incoming.count + room)
+                deadline += ContinuousClock.now - asked
+            }
+            try fill(room, until: deadline)
         }
         let bytes = incoming.bytes
         frame.appendRaw(UnsafeRawBufferPointer(rebasing: bytes[4..<(4 + length)]))
@@ -150,6 +157,7 @@ package final class FrameSocket {
     }
 
     private func wait(for events: Int16, until deadline: ContinuousClock.Instant?) throws(SocketError) {
+        if stayAwake(for: events) { return }
         var polled = pollfd(fd: descriptor, events: events, revents: 0)
         while true {
             var milliseconds: Int32 = -1
@@ -163,4 +171,29 @@ package final class FrameSocket {
             if count < 0, errno != EINTR { throw .system(errno: errno) }
         }
     }
+
+    /// Asks again and again for a moment, in case what is awaited is about to come.
+    ///
+    /// A thread that sleeps is woken late: on an idle processor of a virtual machine that takes as long as the
+    /// whole of a lookup. One thread of a process does it at a time, and lets others run in between.
+    ///
+    /// - Returns: Whether it came.
+    private func stayAwake(for events: Int16) -> Bool {
+        guard Self.isAwake.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else {
+            return false
+        }
+        defer { Self.isAwake.store(false, ordering: .relaxed) }
+        let end = ContinuousClock.now + Self.moment
+        repeat {
+            var polled = pollfd(fd: descriptor, events: events, revents: 0)
+            if poll(&polled, 1, 0) > 0 { return true }
+            sched_yield()
+        } while ContinuousClock.now < end
+        return false
+    }
+
+    private static let isAwake = Atomic(false)
+    /// Longer than the daemon takes for a lookup and a program for its next one, and too short to matter when
+    /// nothing comes.
+    private static let moment = Duration.microseconds(60)
 }
