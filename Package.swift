@@ -54,6 +54,11 @@ let package = Package(
 
         // The vault engine, from the root of trust up.
         .target(name: "Enclave", dependencies: ["SecureMemory", crypto], swiftSettings: strict),
+        // The TPM2 Software Stack's types; its libraries are loaded when a vault is bound to a TPM.
+        .systemLibrary(name: "CTSS2"),
+        .target(
+            name: "TPM", dependencies: ["CTSS2", "Enclave", "SecureMemory", "SystemLibraries", crypto],
+            swiftSettings: strict),
         .target(
             name: "Keybag", dependencies: ["Enclave", "KeychainModel", "SecureMemory", crypto], swiftSettings: strict),
         .target(name: "Sealing", dependencies: ["KeychainModel", crypto], swiftSettings: strict),
@@ -231,6 +236,10 @@ let package = Package(
             path: "Tests/Conformance",
             exclude: ["Cases"],
             swiftSettings: strict),
+        .testTarget(
+            name: "EnclaveTests",
+            dependencies: ["CTSS2", "Enclave", "SecureMemory", "TPM", "TestSupport", crypto],
+            exclude: ["Layout"], swiftSettings: strict),
         .testTarget(
             name: "CertificatesTests",
             dependencies: ["Certificates", asn1, crypto],
