@@ -29,6 +29,8 @@ let package = Package(
         .library(name: "Security", targets: ["Security"]),
         .library(name: "LocalAuthenticationServices", targets: ["LocalAuthenticationServices"]),
         .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
+        .library(name: "EnclaveKeys", targets: ["EnclaveKeys"]),
+        .library(name: "CryptoKit", targets: ["CryptoKit"]),
         .library(name: "Keychain", targets: ["Keychain"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "keychain", targets: ["KeychainCommand"]),
@@ -54,11 +56,16 @@ let package = Package(
 
         // The vault engine, from the root of trust up.
         .target(name: "Enclave", dependencies: ["SecureMemory", crypto], swiftSettings: strict),
+        // The TPM2 Software Stack's types; its libraries are loaded when a vault is bound to a TPM.
+        .systemLibrary(name: "CTSS2"),
+        .target(
+            name: "TPM", dependencies: ["CTSS2", "Enclave", "SecureMemory", "SystemLibraries", crypto],
+            swiftSettings: strict),
         .target(
             name: "Keybag", dependencies: ["Enclave", "KeychainModel", "SecureMemory", crypto], swiftSettings: strict),
         .target(name: "Sealing", dependencies: ["KeychainModel", crypto], swiftSettings: strict),
         .target(name: "Items", dependencies: ["KeychainModel", "Sealing", sqlite, sqliteC], swiftSettings: strict),
-        .target(name: "Certificates", dependencies: [asn1, crypto], swiftSettings: strict),
+        .target(name: "Certificates", dependencies: ["KeychainModel", asn1, crypto], swiftSettings: strict),
         .target(name: "Access", dependencies: ["KeychainModel"], swiftSettings: strict),
         .target(name: "VaultInterface", dependencies: ["Access", "KeychainModel"], swiftSettings: strict),
         .target(
@@ -77,12 +84,17 @@ let package = Package(
         // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
         .target(name: "SystemLibraries", swiftSettings: strict),
         .target(name: "SystemBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
-        .target(name: "LibCrypto", dependencies: ["KeychainModel", "SystemLibraries", asn1], swiftSettings: strict),
+        .target(name: "OpenSSLCertificates", dependencies: ["KeychainModel", "SystemLibraries", asn1], swiftSettings: strict),
         .target(
             name: "Presence",
             dependencies: ["Access", "SystemBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
             swiftSettings: strict),
         .target(name: "LockSignals", dependencies: ["SystemBus"], swiftSettings: strict),
+
+        // What keys can do. libcrypto is loaded for what swift-crypto lacks.
+        .target(
+            name: "KeyCryptography",
+            dependencies: ["Certificates", "KeychainModel", "SystemLibraries", asn1, crypto], swiftSettings: strict),
         .target(
             name: "VaultService", dependencies: ["Access", "KeychainModel", "Presence", "VaultInterface"],
             swiftSettings: strict),
@@ -91,8 +103,8 @@ let package = Package(
         .target(
             name: "KeychainServices",
             dependencies: [
-                "Access", "Certificates", "KeychainModel", "LibCrypto", "Vault", "VaultInterface", "VaultService",
-                crypto,
+                "Access", "Certificates", "KeyCryptography", "KeychainModel", "OpenSSLCertificates", "Vault", "VaultInterface",
+                "VaultService", crypto,
             ],
             swiftSettings: strict),
         .target(name: "Security", dependencies: ["KeychainServices"], swiftSettings: strict),
@@ -100,6 +112,13 @@ let package = Package(
             name: "LocalAuthenticationServices",
             dependencies: ["Access", "KeychainModel", "KeychainServices", "VaultInterface", crypto],
             swiftSettings: strict),
+        .target(
+            name: "EnclaveKeys",
+            dependencies: [
+                "KeychainModel", "KeychainServices", "LocalAuthenticationServices", "VaultInterface", crypto,
+            ],
+            swiftSettings: strict),
+        .target(name: "CryptoKit", dependencies: ["EnclaveKeys", crypto], swiftSettings: strict),
         .target(
             name: "LocalAuthentication", dependencies: ["LocalAuthenticationServices"], swiftSettings: strict),
 
@@ -189,10 +208,12 @@ let package = Package(
             name: "VaultServiceTests",
             dependencies: [
                 "Access", "KeychainModel", "TestSupport", "Vault", "VaultInterface", "VaultService", "keychaind",
+                sqlite,
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "CommandTests", dependencies: ["KeychainCommand", "keychaind"], exclude: ["Sessions", "Transcripts"],
+            name: "CommandTests", dependencies: ["KeychainCommand", "keychaind", sqlite],
+            exclude: ["Sessions", "Transcripts"],
             swiftSettings: strict),
         .testTarget(
             name: "SSHAgentTests", dependencies: ["SSHAgent", "TestSupport", crypto], swiftSettings: strict),
@@ -225,8 +246,21 @@ let package = Package(
             exclude: ["Cases"],
             swiftSettings: strict),
         .testTarget(
+            name: "EnclaveTests",
+            dependencies: ["CTSS2", "Enclave", "SecureMemory", "TPM", "TestSupport", crypto],
+            exclude: ["Layout"], swiftSettings: strict),
+        .testTarget(
             name: "CertificatesTests",
             dependencies: ["Certificates", asn1, crypto],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SecKeyTests",
+            dependencies: [
+                "Access", "Certificates", "KeyCryptography", "KeychainModel", "KeychainServices", "TestSupport", "Vault",
+                "VaultInterface",
+            ],
+            exclude: ["Peer"],
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
         .testTarget(

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import KeychainModel
 import KeychainServices
 import LocalAuthenticationServices
 

@@ -12,8 +12,8 @@ extension EmbeddedVault {
     package func makeEnclaveKey(
         _ kind: EnclaveKeyKind, accessControl: AccessControl, options: AuthenticationOptions, as client: Client
     ) throws(VaultError) -> EnclaveKeyRecord {
-        let authorization = try authorize(.makeKey, nil, nil, client)
-        return try recording(.wrote, of: authorization) { () throws(VaultError) in
+        let authorization = try authorize(VaultOperation(.makeKey, itemClass: .key), client)
+        return try recording(.written, of: authorization, items: { _ in nil }) { () throws(VaultError) in
             guard accessControl.flags.map(AccessControl.isValid) ?? true else {
                 throw .invalidRequest(reason: "an access control with flags that exclude each other")
             }
@@ -36,8 +36,8 @@ extension EmbeddedVault {
         _ key: EnclaveKeyRecord, for operation: EnclaveKeyOperation, options: AuthenticationOptions,
         as client: Client
     ) throws(VaultError) -> Data {
-        let authorization = try authorize(.useKey, nil, nil, client)
-        return try recording(.read, of: authorization) { () throws(VaultError) in
+        let authorization = try authorize(VaultOperation(.useKey, itemClass: .key), client)
+        return try recording(.used, of: authorization, items: { _ in nil }) { () throws(VaultError) in
             try performing(options, as: client) { presence in
                 try withKeys { keybag in
                     let classKey = try keybag.keys.classKey(for: key.accessControl.protection)
@@ -83,7 +83,7 @@ extension EmbeddedVault {
             }
             return nil
         }
-        do {
+        do throws(SealingError) {
             return try SealHeader(decoding: [UInt8](key.factors))
         } catch {
             throw VaultError.corruptVault(reason: "the key's record is malformed (\(error.reason))")

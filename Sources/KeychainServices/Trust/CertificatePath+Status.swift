@@ -1,4 +1,4 @@
-import LibCrypto
+import OpenSSLCertificates
 
 extension CertificatePath.Failure {
     /// Apple's status for the failure.

@@ -1,6 +1,6 @@
 import Certificates
 import Foundation
-import LibCrypto
+import OpenSSLCertificates
 
 /// Reads the identities of a PKCS#12 file (RFC 7292).
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import LibCrypto
+import OpenSSLCertificates
 
 /// What a certificate has to fulfil besides leading to an anchor. Two objects are equal when they ask for the same.
 public final class SecPolicy: NSObject, Sendable {

@@ -1,6 +1,6 @@
 import Certificates
 import Foundation
-import LibCrypto
+import OpenSSLCertificates
 import Synchronization
 
 /// A question whether a certificate can be trusted, and the answer once it was asked.

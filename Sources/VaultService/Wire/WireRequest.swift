@@ -30,6 +30,7 @@ package enum WireRequest: Sendable {
     case verifyAudit
     case makeEnclaveKey(EnclaveKeyKind, AccessControl, AuthenticationOptions)
     case useEnclaveKey(EnclaveKeyRecord, EnclaveKeyOperation, AuthenticationOptions)
+    case deleteDamaged
 
     /// The number that stands for the operation.
     package var code: UInt8 {
@@ -56,8 +57,9 @@ package enum WireRequest: Sendable {
         case .describeCaller: 20
         case .auditRecords: 21
         case .verifyAudit: 22
-        case .makeEnclaveKey: 23
-        case .useEnclaveKey: 24
+        case .makeEnclaveKey: 24
+        case .useEnclaveKey: 25
+        case .deleteDamaged: 23
         }
     }
 
@@ -88,6 +90,7 @@ package enum WireRequest: Sendable {
         case .verifyAudit: "verify-audit"
         case .makeEnclaveKey: "make-enclave-key"
         case .useEnclaveKey: "use-enclave-key"
+        case .deleteDamaged: "delete-damaged"
         }
     }
 
@@ -96,7 +99,7 @@ package enum WireRequest: Sendable {
     package var isRepeatable: Bool {
         switch self {
         case .copy, .status, .verify, .changes, .presenceAvailability, .describeCaller, .lock, .endContext,
-            .auditRecords, .verifyAudit:
+            .auditRecords, .verifyAudit, .deleteDamaged:
             true
         default: false
         }
@@ -167,7 +170,7 @@ package struct WireCall: Sendable {
             buffer.append(key.encoded)
             buffer.append(operation)
             buffer.append(options)
-        case .status, .erase, .verify, .changes, .presenceAvailability, .describeCaller, .verifyAudit:
+        case .status, .erase, .verify, .changes, .presenceAvailability, .describeCaller, .verifyAudit, .deleteDamaged:
             break
         }
     }
