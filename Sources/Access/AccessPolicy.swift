@@ -40,26 +40,57 @@ package enum AccessDenied: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// The rules for access groups: who may name which group. Pure: no state, no input or output.
+/// The rules: who may name which group, and who may do what beyond that. Pure: no state, no input or output.
 ///
-/// The rules are those of Apple's keychain server: no group at all is refused for every operation, an
-/// explicit group has to be held, `*` holds all, and no group named means all groups of the client.
+/// The rules for groups are those of Apple's keychain server: no group at all is refused for every operation, an
+/// explicit group has to be held, `*` holds all, and no group named means all groups of the client. An operation that
+/// does not name its items is confined to the groups that the client may list.
 package enum AccessPolicy {
     package static func scope(of operation: VaultOperation, for client: Client) throws(AccessDenied) -> GroupScope {
-        guard !client.accessGroups.isEmpty else { throw .noAccessGroups(client: client.identifier) }
-        let holdsEvery = client.accessGroups.contains(Client.everyGroup)
+        if let right = operation.right, !client.rights.isSuperset(of: right) {
+            throw .rightNotHeld(right: right.name, client: client.identifier)
+        }
+        let scope = try scope(of: operation, in: usableGroups(for: operation, client), client)
+        // What concerns the whole vault is for those who may see all of it.
+        if operation.isAboutWholeVault, scope != .every {
+            throw .groupNotHeld(group: Client.everyGroup, client: client.identifier)
+        }
+        return scope
+    }
+
+    /// The groups that count for an operation.
+    private static func usableGroups(
+        for operation: VaultOperation, _ client: Client
+    ) throws(AccessDenied) -> [String] {
+        guard !operation.namesItems, let listable = client.listableGroups else { return client.accessGroups }
+        let isRefused =
+            if let group = operation.accessGroup {
+                holds(client.accessGroups, group) && !holds(listable, group)
+            } else {
+                listable.isEmpty && !client.accessGroups.isEmpty
+            }
+        if isRefused { throw .rightNotHeld(right: CallerRights.list.name, client: client.identifier) }
+        return listable
+    }
+
+    private static func scope(
+        of operation: VaultOperation, in groups: [String], _ client: Client
+    ) throws(AccessDenied) -> GroupScope {
+        guard !groups.isEmpty else { throw .noAccessGroups(client: client.identifier) }
         guard let group = operation.accessGroup else {
-            if holdsEvery { return .every }
-            guard operation.kind.isWrite else { return .only(client.accessGroups) }
-            let writable = client.accessGroups.filter { $0 != Client.tokenGroup }
+            if groups.contains(Client.everyGroup) { return .every }
+            guard operation.kind.isWrite else { return .only(groups) }
+            let writable = groups.filter { $0 != Client.tokenGroup }
             guard !writable.isEmpty else { throw .tokenGroupIsReadOnly }
             return .only(writable)
         }
-        guard holdsEvery || client.accessGroups.contains(where: { $0.isSameGroup(as: group) }) else {
-            throw .groupNotHeld(group: group, client: client.identifier)
-        }
+        guard holds(groups, group) else { throw .groupNotHeld(group: group, client: client.identifier) }
         if operation.kind.isWrite, group == Client.tokenGroup { throw .tokenGroupIsReadOnly }
         return .only([group])
+    }
+
+    private static func holds(_ groups: [String], _ group: String) -> Bool {
+        groups.contains { $0 == Client.everyGroup || $0.isSameGroup(as: group) }
     }
 
     /// The group a new item goes to.

@@ -78,7 +78,13 @@ package struct PresenceAvailability: Sendable, Equatable {
 /// What checks a passcode that a person gave: the vault.
 package protocol PasscodeVerifier: Sendable {
     var isPasscodeSet: Bool { get }
+    /// Whether a passcode would be looked at now: where not, nobody is asked for one.
+    var takesAnswers: Bool { get }
     func verify(_ passcode: SecretBytes) -> PasscodeVerdict
+}
+
+extension PasscodeVerifier {
+    package var takesAnswers: Bool { true }
 }
 
 /// What became of a passcode.

@@ -4,14 +4,39 @@ package struct Client: Sendable, Hashable {
     package var identifier: String
     /// The groups in order; the first is where new items go. `*` stands for every group.
     package var accessGroups: [String]
+    /// Those of them that it may search without naming the item; nil for all.
+    package var listableGroups: [String]?
+    package var rights: CallerRights
+    /// Which program a server takes the client for; nil for the owner's own tool, and for a program that has the vault
+    /// in its own process.
+    package var program: ServedProgram?
 
-    package init(identifier: String, accessGroups: [String]) {
+    /// Unless more is said, a client that may do everything with what is in its groups.
+    package init(
+        identifier: String, accessGroups: [String], listableGroups: [String]? = nil, rights: CallerRights = .all,
+        program: ServedProgram? = nil
+    ) {
         self.identifier = identifier
         self.accessGroups = accessGroups
+        self.listableGroups = listableGroups
+        self.rights = rights
+        self.program = program
     }
 
     /// The group of items on hardware tokens, which can be read and not written (Apple).
     package static let tokenGroup = "com.apple.token"
     /// The entry that grants every group.
     package static let everyGroup = "*"
+}
+
+/// A program that a vault is served to, by what stays the same on all of its connections.
+package struct ServedProgram: Sendable, Hashable {
+    package var user: UInt32
+    /// The firmest thing that is known of it, such as its unit or its executable's path.
+    package var name: String
+
+    package init(user: UInt32, name: String) {
+        self.user = user
+        self.name = name
+    }
 }

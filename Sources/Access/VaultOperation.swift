@@ -25,10 +25,43 @@ package struct VaultOperation: Sendable, Hashable {
     package var itemClass: ItemClass?
     /// The group named in the request; nil for the client's own.
     package var accessGroup: String?
+    /// Whether it names its items, so that it finds nothing its author did not know of.
+    package var namesItems: Bool
+    /// Whether it is about the vault as a whole, whosever items are in it.
+    package var isAboutWholeVault: Bool
 
-    package init(_ kind: Kind, itemClass: ItemClass? = nil, accessGroup: String? = nil) {
+    package init(
+        _ kind: Kind, itemClass: ItemClass? = nil, accessGroup: String? = nil, namesItems: Bool = true,
+        isAboutWholeVault: Bool = false
+    ) {
         self.kind = kind
         self.itemClass = itemClass
         self.accessGroup = accessGroup
+        self.namesItems = namesItems
+        self.isAboutWholeVault = isAboutWholeVault
+    }
+
+    /// What the client must be allowed besides its groups; nil for operations on items.
+    var right: CallerRights? {
+        switch kind {
+        case .unlock, .lock: .unlock
+        case .erase, .passcode: .administer
+        default: isAboutWholeVault ? .administer : nil
+        }
+    }
+}
+
+extension ItemQuery {
+    /// Whether the query names its items.
+    package var namesItems: Bool {
+        if identifier != nil { return true }
+        let naming: [[AttributeName]] =
+            switch itemClass {
+            case .genericPassword: [[.service, .account]]
+            case .internetPassword: [[.server, .account]]
+            case .certificate, .identity: [[.issuer, .serialNumber], [.label], [.subject], [.publicKeyHash]]
+            case .key: [[.applicationTag], [.applicationLabel]]
+            }
+        return naming.contains { $0.allSatisfy { attributes[$0] != nil } }
     }
 }

@@ -58,6 +58,12 @@ extension ItemStore {
             try unfile(rowID, from: terms)
         }
 
+        /// Removes a row that cannot be read, so that the terms it is filed under are not known.
+        package func deleteUnread(_ rowID: Int64) throws {
+            try database.cachedStatement(sql: "DELETE FROM item WHERE id = ?").execute(arguments: [rowID])
+            try database.cachedStatement(sql: "DELETE FROM term WHERE item = ?").execute(arguments: [rowID])
+        }
+
         /// Removes every row and makes the store belong to `keybag`.
         package func reset(to keybag: UUID) throws {
             try database.execute(sql: "DELETE FROM item; DELETE FROM term")

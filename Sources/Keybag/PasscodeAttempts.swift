@@ -57,14 +57,17 @@ package struct PasscodeAttempts: Sendable, Equatable {
     package mutating func remainingWait(now clock: BootClock) -> Double {
         let wait = Self.wait(after: failures)
         guard wait > 0 else { return 0 }
-        if boot != clock.bootIdentifier() || Double(milliseconds) > clock.uptime() * 1000 { stamp(clock) }
+        if boot != Self.boot(clock) || Double(milliseconds) > clock.uptime() * 1000 { stamp(clock) }
         return max(0, wait - (clock.uptime() - Double(milliseconds) / 1000))
     }
 
     private mutating func stamp(_ clock: BootClock) {
-        boot = clock.bootIdentifier()
+        boot = Self.boot(clock)
         milliseconds = UInt64(max(0, clock.uptime()) * 1000)
     }
+
+    /// Where it cannot be told every start is the same one, and waits end with the uptime they began at.
+    private static func boot(_ clock: BootClock) -> UUID { clock.bootIdentifier() ?? .zero }
 
     package static let encodedSize = 8 + 2 + 4 + 16 + 8 + 32
     private static let magic = Array("SKTRIES\0".utf8)
@@ -92,4 +95,9 @@ package struct PasscodeAttempts: Sendable, Equatable {
         boot = bytes[14..<30].withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
         milliseconds = bytes[30..<38].reduce(0) { $0 << 8 | UInt64($1) }
     }
+}
+
+extension UUID {
+    /// All bits zero, which no start of a machine is named.
+    fileprivate static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }

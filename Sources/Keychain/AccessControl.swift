@@ -41,7 +41,8 @@ extension Keychain {
         func flags() throws(KeychainError) -> KeychainModel.AccessControl.Flags {
             let flags = KeychainModel.AccessControl.Flags(rawValue: rawValue)
             guard KeychainModel.AccessControl.isValid(flags) else {
-                throw .invalidRequest("these access control flags exclude each other; see Keychain.AccessControl")
+                throw .invalidRequest(
+                    "these access control flags are not known or exclude each other; see Keychain.AccessControl")
             }
             return flags
         }

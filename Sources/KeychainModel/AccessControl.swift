@@ -16,6 +16,12 @@ package struct AccessControl: Hashable, Sendable {
         package static let privateKeyUsage = Flags(rawValue: 1 << 30)
         package static let applicationPassword = Flags(rawValue: 1 << 31)
 
+        /// Every bit that has a meaning. What another asks for is not known, and so never met.
+        package static let known: Flags = [
+            .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion, .or, .and, .privateKeyUsage,
+            .applicationPassword,
+        ]
+
         /// The flags that ask for a person.
         package static let presence: Flags = [
             .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion,
@@ -35,13 +41,14 @@ package struct AccessControl: Hashable, Sendable {
     /// Whether reading the value needs a person or a further password.
     package var isConstrained: Bool {
         guard let flags else { return false }
-        return !flags.isDisjoint(with: Flags.presence.union(.applicationPassword))
+        return !flags.isDisjoint(with: Flags.presence.union(.applicationPassword)) || !flags.isSubset(of: .known)
     }
 
-    /// Apple's validity rules for flags (SecAccessControl.m): `or` excludes `and`, the two kinds of
+    /// Apple's validity rules for flags (SecAccessControl.m): no bits without a meaning, `or` excludes `and`, the two kinds of
     /// biometry exclude each other, and user presence stands alone but for an application password and
     /// private-key usage.
     package static func isValid(_ flags: Flags) -> Bool {
+        guard flags.isSubset(of: .known) else { return false }
         if flags.isSuperset(of: [.or, .and]) { return false }
         if flags.isSuperset(of: [.biometryAny, .biometryCurrentSet]) { return false }
         if flags.contains(.userPresence),

@@ -13,8 +13,10 @@ package struct PresenceProofs: OptionSet, Hashable, Sendable {
 
 extension AccessControl.Flags {
     /// Whether `proofs` satisfy what these flags ask of a person: all of it, or one of it with
-    /// ``or``. An application password is no matter of presence and not looked at.
+    /// ``or``. An application password is no matter of presence and not looked at. Nothing satisfies flags that are not
+    /// known.
     package func isSatisfied(by proofs: PresenceProofs) -> Bool {
+        guard isSubset(of: .known) else { return false }
         let wanted = presenceAlternatives
         if wanted.isEmpty { return true }
         return contains(.or)

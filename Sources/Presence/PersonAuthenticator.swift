@@ -95,7 +95,7 @@ package final class PersonAuthenticator: Authenticator {
 
     private func passcodeFailure(_ checker: any PasscodeVerifier) -> AuthenticationFailure? {
         guard checker.isPasscodeSet else { return .passcodeNotSet }
-        return prompt.isAvailable ? nil : .notInteractive
+        return checker.takesAnswers && prompt.isAvailable ? nil : .notInteractive
     }
 
     private func biometryFailure(

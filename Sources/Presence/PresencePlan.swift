@@ -10,6 +10,8 @@ struct PresencePlan: Equatable {
     static func make(
         for flags: AccessControl.Flags, with means: PresenceMeans
     ) -> Result<PresencePlan, AuthenticationFailure> {
+        // What nobody knows nobody can show.
+        guard flags.isSubset(of: .known) else { return .failure(.authenticationFailed) }
         let wanted = flags.presenceAlternatives
         guard let first = wanted.first else { return .success(PresencePlan()) }
         let needed =

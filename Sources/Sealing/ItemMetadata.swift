@@ -64,6 +64,9 @@ package struct ItemMetadata: Sendable, Hashable {
         let flags = try reader.integer(UInt64.self)
         guard hasFlags <= 1 else { throw .malformed("access control") }
         accessControlFlags = hasFlags == 1 ? AccessControl.Flags(rawValue: flags) : nil
+        guard accessControlFlags?.isSubset(of: .known) ?? true else {
+            throw .malformed("access control with flags of another version")
+        }
         creationDate = try reader.date()
         modificationDate = try reader.date()
         accessGroup = try reader.string(count: Int(try reader.integer(UInt16.self)))

@@ -9,7 +9,7 @@ extension EmbeddedVault {
     package func copy(
         _ query: ItemQuery, includingValues: Bool, as client: Client
     ) throws(VaultError) -> [StoredItem] {
-        let authorization = try authorize(.copy, query.itemClass, query.accessGroup, client)
+        let authorization = try authorize(.copy, query, client)
         return try recording(includingValues ? .read : .listed, of: authorization, items: \.count) {
             () throws(VaultError) in
             let found = try performing(query.authentication, as: client) { presence in
@@ -116,10 +116,23 @@ extension EmbeddedVault {
     }
 
     func authorize(
-        _ kind: VaultOperation.Kind, _ itemClass: ItemClass? = nil, _ group: String? = nil, _ client: Client
+        _ kind: VaultOperation.Kind, _ query: ItemQuery, toGroup group: String? = nil, _ client: Client
     ) throws(VaultError) -> Authorization {
+        try authorize(
+            VaultOperation(
+                kind, itemClass: query.itemClass, accessGroup: group ?? query.accessGroup,
+                namesItems: query.namesItems), client)
+    }
+
+    func authorize(
+        _ kind: VaultOperation.Kind, _ item: NewItem, _ client: Client
+    ) throws(VaultError) -> Authorization {
+        try authorize(VaultOperation(kind, itemClass: item.itemClass, accessGroup: item.accessGroup), client)
+    }
+
+    func authorize(_ operation: VaultOperation, _ client: Client) throws(VaultError) -> Authorization {
         do {
-            return try gate.authorize(VaultOperation(kind, itemClass: itemClass, accessGroup: group), for: client)
+            return try gate.authorize(operation, for: client)
         } catch {
             throw .accessDenied(error)
         }

@@ -6,9 +6,10 @@ import KeychainModel
 
 extension EmbeddedVault {
     package func delete(_ query: ItemQuery, as client: Client) throws(VaultError) -> Int {
-        let authorization = try authorize(.delete, query.itemClass, query.accessGroup, client)
+        let authorization = try authorize(.delete, query, client)
         if query.itemClass == .identity {
-            let referrers = try authorize(.copy, .certificate, nil, client)
+            let referrers = try authorize(
+                VaultOperation(.copy, itemClass: .certificate, namesItems: query.namesItems), client)
             return try recording(.deleted, of: authorization, items: { $0 }) { () throws(VaultError) in
                 try performing(query.authentication, as: client) { _ in
                     try self.deleteIdentities(query, authorization, referrers: referrers)

@@ -8,8 +8,8 @@ import Sealing
 /// Identities: a private key and a certificate with the same public key, seen as one.
 extension EmbeddedVault {
     package func addIdentity(certificate: NewItem, key: NewItem, as client: Client) throws(VaultError) {
-        let forCertificate = try authorize(.add, certificate.itemClass, certificate.accessGroup, client)
-        let forKey = try authorize(.add, key.itemClass, key.accessGroup, client)
+        let forCertificate = try authorize(.add, certificate, client)
+        let forKey = try authorize(.add, key, client)
         _ = try recording(.written, of: forKey, items: { $0 }) { () throws(VaultError) in
             let halves = [try newItem(certificate, forCertificate), try newItem(key, forKey)]
             return try performing(key.authentication, as: client) { try self.insertMissing(halves, $0) }

@@ -9,7 +9,7 @@ import Synchronization
 /// Locking, unlocking and checking the passcode.
 extension EmbeddedVault {
     package func unlock(with passcode: SecretBytes, as client: Client) throws(VaultError) {
-        _ = try authorize(.unlock, nil, nil, client)
+        _ = try authorize(VaultOperation(.unlock), client)
         do throws(VaultError) {
             try unlockKeys(with: passcode)
         } catch {
@@ -31,7 +31,7 @@ extension EmbeddedVault {
     }
 
     package func lock(after grace: Duration, as client: Client) throws(VaultError) {
-        _ = try authorize(.lock, nil, nil, client)
+        _ = try authorize(VaultOperation(.lock), client)
         do {
             try takeOverChangedKeybag()
         } catch {
@@ -58,41 +58,62 @@ extension EmbeddedVault {
 
     /// What checks passcodes for authenticators.
     ///
-    /// Any client can have a question put and answer it itself, so that wrong answers to one erase the vault only for
-    /// those who may erase it anyway. They count and delay for all.
+    /// Any client can have a question put and answer it itself. Wrong answers of programs that are served count for
+    /// those programs alone; others erase the vault only for those who may erase it anyway.
     func passcodeVerifier(for client: Client) -> any PasscodeVerifier {
-        EmbeddedPasscodeVerifier(vault: self, mayErase: client.accessGroups.contains(Client.everyGroup))
+        EmbeddedPasscodeVerifier(
+            vault: self, program: client.program,
+            mayErase: client.program == nil && client.accessGroups.contains(Client.everyGroup))
+    }
+
+    /// Seconds until an answer of `program` is looked at again, after wrong ones; 0 for the owner.
+    func answerWait(of program: ServedProgram?) -> Int {
+        guard let program else { return 0 }
+        return Int(answers.withLock { $0.wait(for: program, now: bootClock.uptime()) }.rounded(.up))
     }
 
     /// The key that the passcode stretches to, once it is known to be the right one.
     ///
-    /// - Parameter mayErase: Whether this wrong passcode may be the one that erases the vault.
+    /// - Parameters:
+    ///   - program: The program that answered a question with it; nil if it was given by who has a right to.
+    ///   - mayErase: Whether this wrong passcode may be the one that erases the vault.
     /// - Throws: ``VaultError/wrongPasscode(retryAfter:)``, ``VaultError/passcodeDelayed(retryAfter:)`` or
     ///   ``VaultError/erasedAfterWrongPasscodes``.
     func checked(
-        _ passcode: SecretBytes, mayErase: Bool = true
+        _ passcode: SecretBytes, answeredBy program: ServedProgram? = nil, mayErase: Bool = true
     ) throws(VaultError) -> (protection: PasscodeProtection, key: LockedBytes) {
         do {
             try takeOverChangedKeybag()
             let keys = currentKeybag.keys
             let keybag = keys.keybag
             guard let protection = keybag.passcode else { throw VaultError.passcodeNotSet }
-            let failures: UInt32
-            switch try passcodeGuard.beginTry(keys) {
-            case .refused(let wait): throw VaultError.passcodeDelayed(retryAfter: Int(wait.rounded(.up)))
-            case .granted(let count): failures = count
-            }
+            let failures = try countTry(keys, answeredBy: program)
             let key = try protection.key(for: passcode)
             do {
                 _ = try keybag.unwrapKey(for: .whenUnlocked, in: keys.enclave, with: key)
             } catch {
                 guard case .wrongPasscode = error else { throw error }
+                if program != nil { throw VaultError.wrongPasscode(retryAfter: answerWait(of: program)) }
                 try refuse(failures: failures, mayErase ? protection.eraseAfter : nil)
             }
             try passcodeGuard.forget(keys)
+            answers.withLock { $0.forget(program) }
             return (protection, key)
         } catch {
             throw VaultError(error)
+        }
+    }
+
+    /// - Returns: How many wrong passcodes there will have been in a row if this is another; 0 for an answer.
+    private func countTry(_ keys: ClassKeys, answeredBy program: ServedProgram?) throws -> UInt32 {
+        if let program {
+            let wait = answers.withLock { $0.beginAnswer(of: program, now: bootClock.uptime()) }
+            guard wait == 0 else { throw VaultError.passcodeDelayed(retryAfter: Int(wait.rounded(.up))) }
+            return 0
+        }
+        switch try passcodeGuard.beginTry(keys) {
+        case .refused(let wait): throw VaultError.passcodeDelayed(retryAfter: Int(wait.rounded(.up)))
+        case .granted(let failures): return failures
         }
     }
 
@@ -108,13 +129,16 @@ extension EmbeddedVault {
 /// Lets an authenticator have a passcode checked.
 private struct EmbeddedPasscodeVerifier: PasscodeVerifier {
     let vault: EmbeddedVault
+    let program: ServedProgram?
     let mayErase: Bool
 
     var isPasscodeSet: Bool { vault.currentKeybag.keys.keybag.passcode != nil }
 
+    var takesAnswers: Bool { vault.answerWait(of: program) == 0 }
+
     func verify(_ passcode: SecretBytes) -> PasscodeVerdict {
         do throws(VaultError) {
-            _ = try vault.checked(passcode, mayErase: mayErase)
+            _ = try vault.checked(passcode, answeredBy: program, mayErase: mayErase)
             return .correct
         } catch {
             return switch error {

@@ -112,18 +112,6 @@ extension EmbeddedVault {
 
     /// More than anybody types, less than a file given by mistake.
     static let longestPasscode = 1024
-
-    /// Allows what concerns the vault as a whole to those who may see all of it.
-    func authorizeForWhole(_ kind: VaultOperation.Kind, _ client: Client) throws(VaultError) -> Authorization {
-        let authorization = try authorize(kind, nil, nil, client)
-        do {
-            try checkHoldsEveryGroup(authorization)
-        } catch {
-            gate.record(.refused, of: authorization, failure: AuditFailure(error))
-            throw error
-        }
-        return authorization
-    }
 }
 
 extension PasscodeProtection {

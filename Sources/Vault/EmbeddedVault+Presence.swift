@@ -37,9 +37,21 @@ extension EmbeddedVault {
     private func ask(
         for flags: AccessControl.Flags, _ presence: PresenceCheck, _ client: Client
     ) throws(VaultError) {
-        try presence.ask(for: flags, with: authenticator, verifier: passcodeVerifier(for: client), client: client) {
-            outcome in
-            gate.record(outcome, by: client)
+        let wait = answerWait(of: client.program)
+        do throws(VaultError) {
+            try presence.ask(for: flags, with: authenticator, verifier: passcodeVerifier(for: client), client: client) {
+                outcome in
+                if wait > 0, outcome == .failed(.notInteractive) {
+                    gate.record(.authenticationFailed, by: client, failure: .delayed)
+                } else {
+                    gate.record(outcome, by: client)
+                }
+            }
+        } catch {
+            guard wait > 0, case .interactionNotAllowed = error else { throw error }
+            throw .interactionNotAllowed(
+                reason: "\(client.identifier) answered with too many wrong passcodes and is not asked for "
+                    + "\((wait + 59) / 60) minutes; give the right one to `keychain unlock` to have it asked again")
         }
         try contexts.grant(presence.granted, to: presence.options.context, client)
     }

@@ -10,7 +10,7 @@ import Sealing
 /// Operations on the vault as a whole.
 extension EmbeddedVault {
     package func status(as client: Client) throws(VaultError) -> VaultStatus {
-        let authorization = try authorize(.status, nil, nil, client)
+        let authorization = try authorize(VaultOperation(.status), client)
         return try recording(.inspected, of: authorization, items: { _ in nil }) { () throws(VaultError) in
             try status(authorization)
         }
@@ -45,19 +45,15 @@ extension EmbeddedVault {
     }
 
     package func erase(as client: Client) throws(VaultError) {
-        let authorization = try authorize(.erase, nil, nil, client)
+        let authorization = try authorizeForWhole(.erase, client)
         try recording(.erased, of: authorization, items: { _ in nil }) { () throws(VaultError) in
-            try checkHoldsEveryGroup(authorization)
             try erasing()
         }
     }
 
-    /// What concerns the whole vault is for those who may see all of it.
-    func checkHoldsEveryGroup(_ authorization: Authorization) throws(VaultError) {
-        guard case .every = authorization.scope else {
-            let client = authorization.client.identifier
-            throw .accessDenied(.groupNotHeld(group: Client.everyGroup, client: client))
-        }
+    /// Allows what concerns the vault as a whole.
+    func authorizeForWhole(_ kind: VaultOperation.Kind, _ client: Client) throws(VaultError) -> Authorization {
+        try authorize(VaultOperation(kind, isAboutWholeVault: true), client)
     }
 
     private func erasing() throws(VaultError) {
@@ -95,9 +91,8 @@ extension EmbeddedVault {
     }
 
     package func verify(as client: Client) throws(VaultError) -> IntegrityReport {
-        let authorization = try authorize(.status, nil, nil, client)
+        let authorization = try authorizeForWhole(.status, client)
         return try recording(.inspected, of: authorization, items: \.validItems) { () throws(VaultError) in
-            try checkHoldsEveryGroup(authorization)
             return try performing(as: client) { _ in
                 try self.verifyRows(
                     IntegrityReport(validItems: 0, lockedItems: 0, problems: store.structuralProblems()))
@@ -112,10 +107,7 @@ extension EmbeddedVault {
             try reader.forEachRow { row in
                 do {
                     let row = try row.get()
-                    guard keybag.keys.hasKey(for: row.binding.protection) else { return }
-                    let item = try keybag.openMetadata(of: row)
-                    let isSealedFurther = try keybag.header(of: row, item.accessControl) != nil
-                    _ = try keybag.openValue(of: row, accessControl: item.accessControl, .waived)
+                    guard let (item, isSealedFurther) = try self.opened(row, keybag) else { return }
                     filings.append((row.binding.rowID, keybag.expectedFiling(of: row, item)))
                     if isSealedFurther { report.lockedItems += 1 } else { report.validItems += 1 }
                 } catch KeybagError.locked {
@@ -131,6 +123,44 @@ extension EmbeddedVault {
             }
             return report
         }
+    }
+
+    /// The item in `row`, and whether more than the class key opens its value, which then was not opened; nil if it is of
+    /// a class that has no key any more.
+    private func opened(_ row: ItemRow, _ keybag: OpenedKeybag) throws -> (item: StoredItem, isSealedFurther: Bool)? {
+        guard keybag.keys.hasKey(for: row.binding.protection) else { return nil }
+        let item = try keybag.openMetadata(of: row)
+        let isSealedFurther = try keybag.header(of: row, item.accessControl) != nil
+        _ = try keybag.openValue(of: row, accessControl: item.accessControl, .waived)
+        return (item, isSealedFurther)
+    }
+
+    package func deleteDamaged(as client: Client) throws(VaultError) -> Int {
+        let authorization = try authorizeForWhole(.delete, client)
+        return try recording(.deleted, of: authorization, items: { $0 }) { () throws(VaultError) in
+            try performing(as: client) { _ in
+                try self.writing { writer, keybag in
+                    let damaged = try self.damagedRows(in: writer.reader, keybag)
+                    for row in damaged { try writer.deleteUnread(row) }
+                    return damaged.count
+                }
+            }
+        }
+    }
+
+    private func damagedRows(in reader: ItemStore.Reader, _ keybag: OpenedKeybag) throws -> [Int64] {
+        var damaged: [Int64] = []
+        try reader.forEachRow { row in
+            do {
+                _ = try self.opened(try row.get(), keybag)
+            } catch KeybagError.locked {
+                return
+            } catch {
+                guard case .corruptItem(let row, _) = VaultError(error) else { throw error }
+                damaged.append(row)
+            }
+        }
+        return damaged
     }
 
     package func changes() -> AsyncStream<VaultChange> {

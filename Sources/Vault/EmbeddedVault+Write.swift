@@ -8,7 +8,7 @@ import SecureMemory
 
 extension EmbeddedVault {
     package func add(_ item: NewItem, as client: Client) throws(VaultError) -> StoredItem {
-        let authorization = try authorize(.add, item.itemClass, item.accessGroup, client)
+        let authorization = try authorize(.add, item, client)
         return try recording(.written, of: authorization, items: { _ in 1 }) { () throws(VaultError) in
             let stored = try newItem(item, authorization)
             return try performing(item.authentication, as: client) { try self.insertNew(stored, $0) }
@@ -33,7 +33,7 @@ extension EmbeddedVault {
     }
 
     package func put(_ item: NewItem, as client: Client) throws(VaultError) -> StoredItem {
-        let authorization = try authorize(.put, item.itemClass, item.accessGroup, client)
+        let authorization = try authorize(.put, item, client)
         return try recording(.written, of: authorization, items: { _ in 1 }) { () throws(VaultError) in
             let stored = try newItem(item, authorization)
             return try performing(item.authentication, as: client) { try self.insertOrUpdate(stored, $0) }
@@ -65,7 +65,7 @@ extension EmbeddedVault {
     package func exchange(
         _ item: NewItem, expecting expected: Data?, as client: Client
     ) throws(VaultError) -> Bool {
-        let authorization = try authorize(.exchange, item.itemClass, item.accessGroup, client)
+        let authorization = try authorize(.exchange, item, client)
         let kind: AuditEvent.Kind = item.value == nil ? .deleted : .written
         return try recording(kind, of: authorization, items: { $0 ? 1 : 0 }) { () throws(VaultError) in
             let stored = try newItem(item, authorization)
@@ -107,8 +107,8 @@ extension EmbeddedVault {
     package func update(
         _ query: ItemQuery, with changes: ItemChanges, as client: Client
     ) throws(VaultError) -> Int {
-        let authorization = try authorize(.update, query.itemClass, query.accessGroup, client)
-        if let group = changes.accessGroup { _ = try authorize(.update, query.itemClass, group, client) }
+        let authorization = try authorize(.update, query, client)
+        if let group = changes.accessGroup { _ = try authorize(.update, query, toGroup: group, client) }
         return try recording(.written, of: authorization, items: { $0 }) { () throws(VaultError) in
             guard query.itemClass != .identity else {
                 throw .unsupported(reason: "an identity is changed through its certificate or its key")

@@ -25,6 +25,9 @@ package final class EmbeddedVault: Vault {
     /// What stretching the application password of a new item costs; changed by tests, which have no time.
     package let passwordCost = Mutex(Argon2id.Cost.applicationPassword)
     let passcodeGuard: PasscodeGuard
+    /// In memory: whoever can start the process that serves the vault again can read its folder, and guess without it.
+    let answers = Mutex(AnswerBudget())
+    let bootClock: BootClock
     let pendingLock = Mutex(PendingLock())
     private let storeFile: FileIdentity?
     private let opened: Mutex<OpenedKeybag>
@@ -41,6 +44,7 @@ package final class EmbeddedVault: Vault {
         opened = Mutex(keybag)
         storeFile = try folder.map { try $0.folder.identity(of: VaultFolder.storeName) }
         notifier = ChangeNotifier()
+        self.bootClock = bootClock
         passcodeGuard = PasscodeGuard(folder: folder?.folder, clock: bootClock)
         beginAudit()
     }

@@ -71,8 +71,10 @@ final class PasscodeGuard: Sendable {
         do throws(FileError) {
             encoded = try folder.read(Self.fileName, limit: 4096)
         } catch {
-            guard case .notFound = error else { throw error }
-            return nil
+            switch error {
+            case .notFound, .tooLarge: return nil
+            default: throw error
+            }
         }
         return try PasscodeAttempts(decoding: encoded, in: keys.enclave, salt: keys.keybag.salt)
     }

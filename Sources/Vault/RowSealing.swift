@@ -105,6 +105,9 @@ extension OpenedKeybag {
         guard item.accessGroup.utf8.count <= UInt16.max else {
             throw VaultError.attributesTooLarge(size: item.accessGroup.utf8.count, limit: Int(UInt16.max))
         }
+        guard item.accessControl.flags?.isSubset(of: .known) ?? true else {
+            throw VaultError.invalidRequest(reason: "an access control with flags that this vault does not know")
+        }
         let encoded = try ItemMetadata(
             accessControlFlags: item.accessControl.flags, creationDate: item.creationDate,
             modificationDate: item.modificationDate, accessGroup: item.accessGroup, attributes: item.attributes

@@ -58,6 +58,12 @@ package protocol Vault: VaultLock, VaultPresence, VaultAudit {
     /// Reads every row and reports those that cannot be opened.
     func verify(as client: Client) throws(VaultError) -> IntegrityReport
 
+    /// Deletes every row that cannot be opened with a key that is there: damaged ones, and those of another vault. Items
+    /// whose class is locked stay, and so do those that ask for more than the class key.
+    ///
+    /// - Returns: How many were deleted.
+    func deleteDamaged(as client: Client) throws(VaultError) -> Int
+
     /// A stream with an element after each change by this or, within a second, another process.
     func changes() -> AsyncStream<VaultChange>
 }

@@ -71,7 +71,8 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
             "attributes of \(size) bytes are more than the \(limit) an item can hold"
         case .unsupported(let reason): reason
         case .corruptItem(let row, let reason):
-            "item \(row) is damaged (\(reason)); restore the vault from a backup"
+            "item \(row) is damaged (\(reason)); restore the vault from a backup, or delete what is damaged with "
+                + "`keychain status --delete-damaged`"
         case .corruptVault(let reason): "the vault cannot be read: \(reason)"
         case .unusableVault(let reason): reason
         case .readOnly(let reason): reason

@@ -1,4 +1,5 @@
 import Access
+import Foundation
 import KeychainModel
 import Synchronization
 import Testing
@@ -83,6 +84,67 @@ import Testing
         #expect(try group("b", ["a", "b"]) == "b")
         #expect(try group(nil, ["*", "b"]) == "b")
         #expect(throws: AccessDenied.noAccessGroups(client: "c")) { try group(nil, ["*"]) }
+    }
+
+    @Test func whatDoesNotNameItsItemsStaysInTheGroupsThatCanBeListed() throws {
+        func scope(_ group: String?, held: [String], listable: [String]) throws(AccessDenied) -> GroupScope {
+            try AccessPolicy.scope(
+                of: VaultOperation(.copy, accessGroup: group, namesItems: false),
+                for: Client(identifier: "c", accessGroups: held, listableGroups: listable, rights: []))
+        }
+        let refusal = AccessDenied.rightNotHeld(right: "list", client: "c")
+        #expect(try scope(nil, held: ["a", "b"], listable: ["b"]) == .only(["b"]))
+        #expect(try scope("b", held: ["a", "b"], listable: ["b"]) == .only(["b"]))
+        #expect(try scope(nil, held: ["*"], listable: ["*"]) == .every)
+        #expect(throws: refusal) { try scope("a", held: ["a", "b"], listable: ["b"]) }
+        #expect(throws: refusal) { try scope(nil, held: ["a"], listable: []) }
+        #expect(throws: refusal) { try scope("a", held: ["*"], listable: ["b"]) }
+        #expect(throws: AccessDenied.groupNotHeld(group: "c", client: "c")) {
+            try scope("c", held: ["a"], listable: ["a"])
+        }
+        #expect(throws: AccessDenied.noAccessGroups(client: "c")) { try scope(nil, held: [], listable: []) }
+    }
+
+    @Test(arguments: VaultOperation.Kind.allCases, [CallerRights.list, .unlock, .administer])
+    func rightsAllowWhatTheyName(_ kind: VaultOperation.Kind, _ right: CallerRights) throws {
+        let client = Client(identifier: "c", accessGroups: ["*"], listableGroups: ["*"], rights: right)
+        let needed: CallerRights? =
+            switch kind {
+            case .unlock, .lock: .unlock
+            case .erase, .passcode: .administer
+            default: nil
+            }
+        let operation = VaultOperation(kind)
+        if let needed, needed != right {
+            let name = needed == .unlock ? "unlock" : "administer"
+            #expect(throws: AccessDenied.rightNotHeld(right: name, client: "c")) {
+                try AccessPolicy.scope(of: operation, for: client)
+            }
+        } else {
+            #expect(try AccessPolicy.scope(of: operation, for: client) == .every)
+        }
+    }
+
+    @Test func theWholeVaultIsForThoseWhoSeeAllOfItAndMayAdminister() throws {
+        func scope(_ groups: [String], _ rights: CallerRights) throws(AccessDenied) -> GroupScope {
+            try AccessPolicy.scope(
+                of: VaultOperation(.status, isAboutWholeVault: true),
+                for: Client(identifier: "c", accessGroups: groups, listableGroups: [], rights: rights))
+        }
+        #expect(try scope(["*"], .administer) == .every)
+        #expect(throws: AccessDenied.groupNotHeld(group: "*", client: "c")) { try scope(["a"], .all) }
+        #expect(throws: AccessDenied.rightNotHeld(right: "administer", client: "c")) { try scope(["*"], .unlock) }
+        #expect(throws: AccessDenied.noAccessGroups(client: "c")) { try scope([], .all) }
+    }
+
+    @Test func queriesNameTheirItemsOrDoNot() {
+        #expect(ItemQuery(itemClass: .genericPassword, attributes: [.service: .string("s")]).namesItems == false)
+        #expect(
+            ItemQuery(itemClass: .genericPassword, attributes: [.service: .string("s"), .account: .string("a")])
+                .namesItems)
+        #expect(ItemQuery(itemClass: .key, attributes: [.applicationTag: .data(Data([1]))]).namesItems)
+        #expect(ItemQuery(itemClass: .certificate, identifier: UUID()).namesItems)
+        #expect(!ItemQuery(itemClass: .identity).namesItems)
     }
 
     @Test func refusalsSayWhatToDo() {

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Glibc
 import Synchronization
 import Testing
@@ -43,6 +44,30 @@ import Testing
         let items = try #require(try JSONSerialization.jsonObject(with: answer) as? [[String: Any]])
         #expect(Set(items.compactMap { $0["account"] as? String }) == ["alice", "bob"])
         #expect(items.allSatisfy { $0["value"] == nil && $0["base64"] == nil })
+    }
+
+    @Test func damagedItemsCanBeDeleted() throws {
+        let workplace = try Workplace()
+        for account in ["alice", "bob"] {
+            _ = try workplace.run(["keychain", "set", "mail", account], input: Data("of \(account)".utf8))
+        }
+        let store = try #require(
+            FileManager.default.enumerator(atPath: workplace.path)?.compactMap { $0 as? String }
+                .first { $0.hasSuffix("items.db") })
+        let database = try DatabaseQueue(path: workplace.path + "/" + store)
+        try database.inDatabase { try $0.execute(sql: "UPDATE item SET meta = x'00' WHERE id = 1") }
+        try database.close()
+        let broken = try workplace.run(["keychain", "status", "--verify"])
+        #expect(broken.status == 1)
+        #expect(broken.errors.contains("--delete-damaged"))
+        let answer = try workplace.run(["keychain", "status", "--delete-damaged", "--json"])
+        #expect(answer.status == 0)
+        let status = try #require(try JSONSerialization.jsonObject(with: answer.output) as? [String: Any])
+        let integrity = try #require(status["integrity"] as? [String: Any])
+        #expect(integrity["deleted"] as? Int == 1)
+        #expect(integrity["valid"] as? Int == 1)
+        #expect(try workplace.run(["keychain", "get", "mail", "bob"]).output == Data("of bob".utf8))
+        #expect(try workplace.run(["keychain", "get", "mail", "alice"]).status == 44)
     }
 
     /// Eight processes that write at once lose nothing and see no half-written item.

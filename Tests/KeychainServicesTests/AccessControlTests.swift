@@ -27,6 +27,10 @@ import Testing
         arguments: [
             [.or, .and], [.biometryAny, .biometryCurrentSet], [.userPresence, .biometryAny], [.userPresence, .or],
             [.userPresence, .and], [.userPresence, .devicePasscode], [.userPresence, .companion],
+            // Bits without a meaning, as another version of the flags may have.
+            SecAccessControlCreateFlags(rawValue: 1 << 2),
+            [.biometryAny, SecAccessControlCreateFlags(rawValue: 1 << 20)],
+            SecAccessControlCreateFlags(rawValue: 1 << 40),
         ] as [SecAccessControlCreateFlags])
     func refuses(_ flags: SecAccessControlCreateFlags) {
         let made = make(flags)

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import KeychainModel
 import Presence
 import Synchronization
 import Testing
@@ -8,10 +9,13 @@ import Testing
 @Suite struct AllowanceTests {
     /// The time since a start of a machine.
     final class Machine: Sendable {
-        let time = Mutex(BootTime(boot: "first", seconds: 100))
-        var clock: @Sendable () -> BootTime? { { self.time.withLock { $0 } } }
-        func advance(_ seconds: Double) { time.withLock { $0.seconds += seconds } }
-        func restart() { time.withLock { $0 = BootTime(boot: "second", seconds: 100) } }
+        private let time = Mutex((boot: UUID(), uptime: 100.0))
+        var clock: BootClock {
+            BootClock(
+                bootIdentifier: { self.time.withLock { $0.boot } }, uptime: { self.time.withLock { $0.uptime } })
+        }
+        func advance(_ seconds: Double) { time.withLock { $0.uptime += seconds } }
+        func restart() { time.withLock { $0 = (UUID(), 100) } }
     }
 
     let machine = Machine()
@@ -19,7 +23,7 @@ import Testing
 
     /// One that lives in memory, and one that several objects and processes share.
     private func allowances() -> [BiometryAllowance] {
-        [BiometryAllowance(now: machine.clock), BiometryAllowance(folder: folder, now: machine.clock)]
+        [BiometryAllowance(clock: machine.clock), BiometryAllowance(folder: folder, clock: machine.clock)]
     }
 
     @Test func asksForThePasscodeOnceAfterAStart() {
@@ -32,7 +36,7 @@ import Testing
             #expect(allowance.lockout == nil)
         }
         machine.restart()
-        #expect(BiometryAllowance(folder: folder, now: machine.clock).lockout == .restarted)
+        #expect(BiometryAllowance(folder: folder, clock: machine.clock).lockout == .restarted)
     }
 
     @Test func asksForThePasscodeEvery48Hours() {
@@ -70,8 +74,8 @@ import Testing
 
     @Test func processesShareTheCount() {
         let (first, second) = (
-            BiometryAllowance(folder: folder, now: machine.clock),
-            BiometryAllowance(folder: folder, now: machine.clock)
+            BiometryAllowance(folder: folder, clock: machine.clock),
+            BiometryAllowance(folder: folder, clock: machine.clock)
         )
         first.passcodeWasGiven()
         #expect(second.lockout == nil)
@@ -81,7 +85,7 @@ import Testing
     }
 
     @Test func damagedOrOpenFileAllowsNothing() throws {
-        let allowance = BiometryAllowance(folder: folder, now: machine.clock)
+        let allowance = BiometryAllowance(folder: folder, clock: machine.clock)
         allowance.passcodeWasGiven()
         let file = folder + "/biometry-allowance"
         let good = try Data(contentsOf: URL(fileURLWithPath: file))
@@ -97,15 +101,17 @@ import Testing
     }
 
     @Test func machineThatTellsNoTimeAllowsNothing() {
-        let allowance = BiometryAllowance(now: { nil })
+        let allowance = BiometryAllowance(clock: BootClock(bootIdentifier: { nil }, uptime: { 100 }))
         allowance.passcodeWasGiven()
         #expect(allowance.lockout == .unknown)
     }
 
     @Test func systemTellsTheTimeSinceItsStart() throws {
-        let (first, second) = (try #require(BootTime.now()), try #require(BootTime.now()))
-        #expect(first.boot == second.boot)
-        #expect(UUID(uuidString: first.boot) != nil)
-        #expect(first.seconds <= second.seconds)
+        let clock = BootClock.system
+        let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+        #expect(try #require(clock.bootIdentifier()).uuidString.lowercased() == boot.dropLast())
+        let (first, second) = (clock.uptime(), clock.uptime())
+        #expect(first > 0)
+        #expect(first <= second)
     }
 }

@@ -1,3 +1,5 @@
+import Glibc
+import GRDB
 import Access
 import Foundation
 import KeychainModel
@@ -85,6 +87,35 @@ import VaultService
         item.accessGroup = "OTHER.app"
         #expect(throws: VaultError.accessDenied(.groupNotHeld(group: "OTHER.app", client: client.identifier))) {
             try vault.add(item, as: liar)
+        }
+    }
+
+    @Test func damagedItemsAreDeletedByWhoMayAdminister() throws {
+        _ = try vault.add(.password("mail", "ada", "x"), as: client)
+        _ = try vault.add(.password("mail", "bob", "x"), as: client)
+        let database = try DatabaseQueue(path: daemon.home + "/items.db")
+        try database.inDatabase { try $0.execute(sql: "UPDATE item SET meta = x'00' WHERE id = 1") }
+        #expect(throws: VaultError.accessDenied(.rightNotHeld(right: "administer", client: client.identifier))) {
+            try vault.deleteDamaged(as: client)
+        }
+        let rule = #"{"executable": "\#(DaemonUnderTest.ownExecutable)", "groups": ["*"], "rights": ["administer"]}"#
+        try daemon.setRules([rule])
+        let deadline = ContinuousClock.now + .seconds(10)
+        while try !vault.describeCaller().rights.contains(.administer), .now < deadline { usleep(20_000) }
+        let owner = try daemon.connect()
+        #expect(try owner.deleteDamaged(as: owner.granted) == 1)
+        #expect(try owner.verify(as: owner.granted).validItems == 1)
+    }
+
+    @Test func accessControlOfAnotherVersionIsRefused() throws {
+        let flags = AccessControl.Flags(rawValue: 1 << 40)
+        let refusal = VaultError.invalidRequest(
+            reason: "an access control with flags that are not known or exclude each other")
+        var item = NewItem.password("mail", "ada", "x")
+        item.accessControl = AccessControl(protection: .whenUnlocked, flags: flags)
+        #expect(throws: refusal) { try vault.add(item, as: client) }
+        #expect(throws: refusal) {
+            try vault.authenticate(flags, context: UUID(), options: .init(), as: client)
         }
     }
 

@@ -114,7 +114,7 @@ struct WireSamples {
 
     mutating func call() throws -> WireCall {
         let request: WireRequest =
-            switch random.int(below: 20) {
+            switch random.int(below: 22) {
             case 0: .add(newItem())
             case 1: .addIdentity(certificate: newItem(), key: newItem())
             case 2: .copy(query(), includingValues: bool(), SearchReports())
@@ -135,7 +135,9 @@ struct WireSamples {
             case 17:
                 .authenticate(AccessControl.Flags(rawValue: random.next()), context: uuid(), authentication())
             case 18: .endContext(uuid())
-            default: .describeCaller
+            case 19: .describeCaller
+            case 20: .verifyAudit
+            default: .deleteDamaged
             }
         let claim = Client(identifier: string(), accessGroups: (0..<random.int(below: 4)).map { _ in string() })
         return WireCall(request, claim: claim, canAsk: bool())

@@ -1,6 +1,7 @@
 import Access
 import Foundation
 import KeychainModel
+import Sealing
 import SecureMemory
 import Synchronization
 import TestSupport
@@ -46,6 +47,37 @@ import Vault
             #expect(reason.contains("no way to ask"))
         }
         #expect(try vault.delete(Self.query("a"), as: .app) == 1)
+    }
+
+    /// Bits that another version may give a meaning, alone and beside known ones.
+    @Test(arguments: [2, 6, 13, 16, 29, 32, 63] as [UInt64], [[], .userPresence] as [AccessControl.Flags])
+    func flagsThatAreNotKnownAreNeverMet(_ bit: UInt64, _ known: AccessControl.Flags) throws {
+        let flags = known.union(AccessControl.Flags(rawValue: 1 << bit))
+        #expect(!AccessControl.isValid(flags))
+        #expect(AccessControl(protection: .whenUnlocked, flags: flags).isConstrained)
+        #expect(!flags.isSatisfied(by: [.passcode, .biometry, .companion]))
+        let vault = try Self.vault(PersonUnderTest())
+        var item = try Self.item("a", flags, password: "p")
+        #expect(
+            throws: VaultError.invalidRequest(
+                reason: "an access control with flags that this vault does not know")
+        ) { try vault.add(item, as: .app) }
+        item.accessControl.flags = nil
+        _ = try vault.add(item, as: .app)
+        #expect(throws: VaultError.self) {
+            try vault.update(
+                Self.query("a", password: "p"),
+                with: ItemChanges(accessControl: AccessControl(protection: .whenUnlocked, flags: flags)), as: .app)
+        }
+        #expect(throws: VaultError.self) {
+            _ = try vault.authenticate(flags, context: UUID(), options: .init(), as: .app)
+        }
+        let metadata = ItemMetadata(
+            accessControlFlags: flags, creationDate: Date(), modificationDate: Date(), accessGroup: "g", attributes: [:]
+        )
+        #expect(throws: SealingError.malformed("access control with flags of another version")) {
+            try ItemMetadata(decoding: metadata.encoded())
+        }
     }
 
     @Test func asksOncePerKind() throws {

@@ -83,7 +83,7 @@ import Vault
     }
 
     /// Whoever removes or changes the record has to wait, and not less.
-    @Test(arguments: [nil, Data(), Data("SKTRIES".utf8), Data(count: PasscodeAttempts.encodedSize)])
+    @Test(arguments: [nil, Data(), Data("SKTRIES".utf8), Data(count: PasscodeAttempts.encodedSize), Data(count: 5000)])
     func aLostRecordMakesWait(_ contents: Data?) throws {
         try makeVault()
         let file = path + "/attempts"

@@ -75,7 +75,7 @@ extension SeededGenerator {
             attributes[AttributeName(code: UInt32(truncatingIfNeeded: next()))] = attributeValue()
         }
         return ItemMetadata(
-            accessControlFlags: int(below: 2) == 0 ? nil : AccessControl.Flags(rawValue: next()),
+            accessControlFlags: int(below: 2) == 0 ? nil : AccessControl.Flags(rawValue: next()).intersection(.known),
             creationDate: date(), modificationDate: date(), accessGroup: string(), attributes: attributes)
     }
 

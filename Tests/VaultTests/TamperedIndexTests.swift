@@ -40,6 +40,30 @@ import Vault
         #expect(try vault.verify(as: .owner).problems.count == 1)
     }
 
+    @Test(arguments: ["meta = x'00'", "class = 77", "data = x'00'", "flags = 3", "grp = 5", "seal = x''"])
+    func whatIsDamagedCanBeDeletedAndNothingElse(_ damage: String) throws {
+        try database.inDatabase { try $0.execute(sql: "UPDATE item SET \(damage) WHERE id = 2") }
+        #expect(throws: VaultError.self) { try vault.deleteDamaged(as: .app) }
+        #expect(try vault.verify(as: .owner).problems.count == 1)
+        #expect(try vault.deleteDamaged(as: .owner) == 1)
+        let report = try vault.verify(as: .owner)
+        #expect(report.validItems == 2)
+        #expect(report.problems.isEmpty)
+        #expect(
+            try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM term WHERE item = 2") } == 0)
+        #expect(Set(try vault.items(.password("s", limit: nil)).map(\.value)) == [Data("a".utf8), Data("c".utf8)])
+        #expect(try vault.deleteDamaged(as: .owner) == 0)
+    }
+
+    @Test func whatIsLockedIsNotDamaged() throws {
+        let options = PasscodeOptions(cost: .explicit(memoryMiB: 1, passes: 1))
+        try vault.setPasscode(.test("right"), options: options, as: .owner)
+        try vault.lock(after: .zero, as: .owner)
+        #expect(try vault.deleteDamaged(as: .owner) == 0)
+        try vault.unlock(with: .test("right"), as: .owner)
+        #expect(try vault.items(.password("s", limit: nil)).count == 3)
+    }
+
     @Test(arguments: ["meta = x'00'", "class = 77"]) func listingsGoOnWithoutDamagedItems(_ damage: String) throws {
         try database.inDatabase { try $0.execute(sql: "UPDATE item SET \(damage) WHERE id = 2") }
         var query = ItemQuery.password("s", limit: nil)

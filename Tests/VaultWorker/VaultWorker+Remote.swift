@@ -2,6 +2,7 @@ import Access
 import Foundation
 import Glibc
 import KeychainModel
+import Synchronization
 import VaultInterface
 import VaultService
 
@@ -55,6 +56,13 @@ extension VaultWorker {
         case "erase":
             try vault.erase(as: client)
             return "erased"
+        case "put-large":
+            let item = NewItem(
+                itemClass: .genericPassword, attributes: [.service: .string("large"), .account: .string("a")],
+                value: Data(repeating: 7, count: (Int(word(1)) ?? 0) << 20))
+            return "stored in \(try vault.put(item, as: client).accessGroup)"
+        case "guess":
+            return guess(word(1), times: Int(word(2)) ?? 1, vault)
         case "hold":
             // Connected until the test says go on.
             _ = try vault.status(as: client)
@@ -62,6 +70,36 @@ extension VaultWorker {
             _ = readLine()
             return try outcome(on: vault)
         default: return "failed: unknown verb"
+        }
+    }
+
+    /// Has itself asked for the passcode so many times, and answers always the same.
+    private static func guess(_ passcode: String, times: Int, _ vault: RemoteVault) -> String {
+        let prompt = StubbornPrompt(passcode)
+        ProcessPrompt.current = prompt
+        var last = ""
+        for _ in 0..<times {
+            do throws(VaultError) {
+                _ = try vault.authenticate(.devicePasscode, context: UUID(), options: .init(), as: vault.granted)
+                last = "authenticated"
+            } catch {
+                last = "\(Mirror(reflecting: error).children.first?.label ?? "refused:") \(error)"
+            }
+        }
+        return "\(prompt.answers.withLock { $0 }) answers, \(last)"
+    }
+
+    private final class StubbornPrompt: PasscodePrompt {
+        let answers = Mutex(0)
+        private let passcode: [UInt8]
+        var isAvailable: Bool { true }
+
+        init(_ passcode: String) { self.passcode = Array(passcode.utf8) }
+
+        func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer {
+            answers.withLock { $0 += 1 }
+            let secret = passcode.withUnsafeBytes { try? SecretBytes(copying: $0) }
+            return secret.map(PasscodeAnswer.passcode) ?? .canceled
         }
     }
 

@@ -7,7 +7,9 @@ import Vault
 struct StatusCommand: DocumentedCommand {
     static let summary = "Show where the vault is, what protects it and what is in it."
     static let details = """
-        With --verify, every item is opened and checked; the exit status is 1 if any of them is damaged.
+        With --verify, every item is opened and checked; the exit status is 1 if any of them is damaged. \
+        --delete-damaged deletes first what cannot be opened with the keys that are there: items that were \
+        changed on disk, and those of another vault or a later version. Locked items are not looked at and stay.
         """
     static let examples = [
         Example("Look", "keychain status"),
@@ -18,27 +20,39 @@ struct StatusCommand: DocumentedCommand {
     @Flag(help: "Open every item and report those that are damaged.")
     var verify = false
 
+    @Flag(
+        name: .customLong("delete-damaged"),
+        help: "Delete the items that are damaged, for good; try a backup first. Implies --verify.")
+    var deletesDamaged = false
+
     @Flag(help: "Print the status, and any error, as JSON.")
     var json = false
 
     func run() throws {
         let session = try VaultSession.ofOwner()
+        let deleted: Int? =
+            if deletesDamaged {
+                try failing { () throws(VaultError) in try session.vault.deleteDamaged(as: session.client) }
+            } else {
+                nil
+            }
         let status = try failing { () throws(VaultError) in try session.vault.status(as: session.client) }
         let report: IntegrityReport? =
-            if verify {
+            if verify || deletesDamaged {
                 try failing { () throws(VaultError) in try session.vault.verify(as: session.client) }
             } else {
                 nil
             }
         if json {
-            try StandardOutput.write(json: StatusAnswer(status, report))
+            try StandardOutput.write(json: StatusAnswer(status, report, deleted))
         } else {
-            try StandardOutput.write(line: Table(rows(status, report)).text(aligned: true))
+            try StandardOutput.write(line: Table(rows(status, report, deleted)).text(aligned: true))
         }
         if let count = report?.problems.count, count > 0 {
             throw Failure(
                 status: errSecDecode,
-                "the vault has \(count) damaged \(count == 1 ? "part" : "parts"): restore it from a backup")
+                "the vault has \(count) damaged \(count == 1 ? "part" : "parts"): restore it from a backup"
+                    + (deletesDamaged ? "" : ", or delete what is damaged with --delete-damaged"))
         }
     }
 
@@ -50,7 +64,7 @@ struct StatusCommand: DocumentedCommand {
         return words
     }
 
-    private func rows(_ status: VaultStatus, _ report: IntegrityReport?) -> [[String]] {
+    private func rows(_ status: VaultStatus, _ report: IntegrityReport?, _ deleted: Int?) -> [[String]] {
         let counts = ItemClass.stored.map { $0.counted(status.itemCounts[$0] ?? 0) }
         var rows = [
             ["vault", status.path?.escapedForTerminal ?? "in memory"],
@@ -61,6 +75,7 @@ struct StatusCommand: DocumentedCommand {
             ["items", counts.joined(separator: ", ")],
         ]
         guard let report else { return rows }
+        if let deleted { rows.append(["deleted", "\(deleted) damaged"]) }
         rows.append(
             [
                 "checked",
@@ -76,6 +91,8 @@ private struct StatusAnswer: Encodable {
         var valid: Int
         var locked: Int
         var problems: [String]
+        /// How many damaged items were deleted before; absent where that was not asked for.
+        var deleted: Int?
     }
 
     var vault: String?
@@ -89,7 +106,7 @@ private struct StatusAnswer: Encodable {
     var items: [String: Int]
     var integrity: Integrity?
 
-    init(_ status: VaultStatus, _ report: IntegrityReport?) {
+    init(_ status: VaultStatus, _ report: IntegrityReport?, _ deleted: Int?) {
         vault = status.path
         format = status.formatVersion
         enclave = status.enclave
@@ -99,7 +116,9 @@ private struct StatusAnswer: Encodable {
         retryAfter = status.retryAfter
         daemon = status.isShared
         items = Dictionary(uniqueKeysWithValues: ItemClass.stored.map { ($0.rawValue, status.itemCounts[$0] ?? 0) })
-        integrity = report.map { Integrity(valid: $0.validItems, locked: $0.lockedItems, problems: $0.problems) }
+        integrity = report.map {
+            Integrity(valid: $0.validItems, locked: $0.lockedItems, problems: $0.problems, deleted: deleted)
+        }
     }
 }
 

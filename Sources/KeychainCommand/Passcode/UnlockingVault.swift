@@ -80,6 +80,7 @@ extension UnlockingVault {
     func status(as client: Client) throws(VaultError) -> VaultStatus { try base.status(as: client) }
     func erase(as client: Client) throws(VaultError) { try base.erase(as: client) }
     func verify(as client: Client) throws(VaultError) -> IntegrityReport { try base.verify(as: client) }
+    func deleteDamaged(as client: Client) throws(VaultError) -> Int { try base.deleteDamaged(as: client) }
     func auditRecords(_ query: AuditQuery, as client: Client) throws(VaultError) -> [AuditRecord] {
         try base.auditRecords(query, as: client)
     }

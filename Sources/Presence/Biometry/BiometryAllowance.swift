@@ -1,4 +1,5 @@
 import Foundation
+import KeychainModel
 import PrivateFiles
 import Synchronization
 
@@ -35,40 +36,43 @@ package final class BiometryAllowance: Sendable {
 
     private let storage: Storage
     private let memory = Mutex<Record?>(nil)
-    private let now: @Sendable () -> BootTime?
+    private let clock: BootClock
 
     /// Kept by this object: for a daemon, whose every start asks for the passcode anew.
-    package init(now: @escaping @Sendable () -> BootTime? = { BootTime.now() }) {
+    package init(clock: BootClock = .system) {
         storage = .memory
-        self.now = now
+        self.clock = clock
     }
 
     /// Kept in a folder of its own and shared by processes; made if it is not there. Whoever can write there
     /// can allow fingerprints.
-    package init(folder path: String, now: @escaping @Sendable () -> BootTime? = { BootTime.now() }) {
+    package init(folder path: String, clock: BootClock = .system) {
         // Without the folder no fingerprint counts, which is what its absence asks for.
         storage = (try? PrivateFolder(creating: path)).map { .folder($0) } ?? .unusable
-        self.now = now
+        self.clock = clock
     }
 
     /// Nil while a fingerprint is enough.
     package var lockout: Lockout? {
-        guard let now = now() else { return .unknown }
+        guard let boot else { return .unknown }
         let record: Record?
         do {
             record = try load()
         } catch {
             return .unknown
         }
-        guard let record, record.boot == now.boot else { return .restarted }
-        let age = now.seconds - record.passcodeGiven
+        guard let record, record.boot == boot else { return .restarted }
+        let age = clock.uptime() - record.passcodeGiven
         guard age >= 0, age < Self.secondsAllowed else { return .passcodeTooLongAgo }
         return record.misses < Self.missesAllowed ? nil : .misses
     }
 
+    /// Which start of the machine this is, as the kernel writes it.
+    private var boot: String? { clock.bootIdentifier()?.uuidString.lowercased() }
+
     package func passcodeWasGiven() {
-        guard let now = now() else { return }
-        change { _ in Record(boot: now.boot, passcodeGiven: now.seconds) }
+        guard let boot else { return }
+        change { _ in Record(boot: boot, passcodeGiven: clock.uptime()) }
     }
 
     package func wasMissed() {

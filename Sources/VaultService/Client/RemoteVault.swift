@@ -95,6 +95,11 @@ package final class RemoteVault: Vault {
         return report
     }
 
+    package func deleteDamaged(as client: Client) throws(VaultError) -> Int {
+        defer { local.changed() }
+        return try count(.deleteDamaged, as: client)
+    }
+
     package func changes() -> AsyncStream<VaultChange> {
         RemoteChanges.stream(from: pool, as: described.client, local)
     }

@@ -50,6 +50,7 @@ package struct Entitlements: Sendable, Equatable {
         }
         let name = peer.ownGroup(owner: owner)
         var grant = CallerGrant(identifier: name ?? "process of user \(peer.user)")
+        grant.program = isTool ? nil : ServedProgram(user: peer.user, name: grant.identifier)
         for rule in matching {
             for group in rule.groups { grant.add(group, isListable: rule.rights.contains(.list)) }
             grant.rights.formUnion(rule.rights)
@@ -73,6 +74,8 @@ package struct CallerGrant: Sendable, Equatable {
     package private(set) var groups: [String] = []
     package private(set) var listable: [String] = []
     package var rights: CallerRights = []
+    /// Nil for the owner's tool.
+    package var program: ServedProgram?
 
     package init(identifier: String) {
         self.identifier = identifier
@@ -87,12 +90,15 @@ package struct CallerGrant: Sendable, Equatable {
         CallerDescription(identifier: identifier, accessGroups: groups, listableGroups: listable, rights: rights)
     }
 
-    /// The client that an operation runs for: what is both held and claimed, in the order of the claim.
-    ///
-    /// - Parameter isListing: Whether the operation does not name its items.
-    package func client(claiming claim: [String], isListing: Bool) -> Client {
-        let held = isListing ? listable : groups
-        if claim == groups { return Client(identifier: identifier, accessGroups: held) }
+    /// The client that an operation runs for: with what is both held and claimed, in the order of the claim.
+    package func client(claiming claim: [String]) -> Client {
+        Client(
+            identifier: identifier, accessGroups: Self.effective(groups, claim == groups ? nil : claim),
+            listableGroups: Self.effective(listable, claim == groups ? nil : claim), rights: rights, program: program)
+    }
+
+    private static func effective(_ held: [String], _ claim: [String]?) -> [String] {
+        guard let claim else { return held }
         let holdsEvery = held.contains(Client.everyGroup)
         var effective: [String] = []
         for group in claim {
@@ -102,7 +108,7 @@ package struct CallerGrant: Sendable, Equatable {
                 effective += held.filter { !effective.contains($0) }
             }
         }
-        return Client(identifier: identifier, accessGroups: effective)
+        return effective
     }
 }
 

@@ -1,32 +1,98 @@
+import Access
 import Foundation
 
-/// Bounds the memory that requests under way take: a long one waits for room.
+/// Bounds the memory that long requests on their way in take: what has arrived counts, and not what was announced.
+///
+/// All of them together have a limit, and so have those of a user and those of a program. A request that has begun holds
+/// what has arrived while it waits for more, so that several could wait for each other for ever: of each limit, room for
+/// one whole request is kept for the one that began first. That of all requests which began first therefore never waits.
 final class RequestBudget: @unchecked Sendable {
-    // `available` is only touched with `condition` locked.
-    private let condition = NSCondition()
-    private var available: Int
+    /// A long request that is being read.
+    final class Claim: @unchecked Sendable {
+        // What changes is only touched with the budget's lock held.
+        fileprivate let number: UInt64
+        fileprivate let caller: ServedProgram
+        fileprivate var bytes = 0
 
-    init(bytes: Int) {
-        available = bytes
+        fileprivate init(_ number: UInt64, _ caller: ServedProgram) {
+            self.number = number
+            self.caller = caller
+        }
     }
 
-    /// - Returns: Whether there was room in time.
-    func reserve(_ bytes: Int, within time: Duration) -> Bool {
-        let deadline = Date(timeIntervalSinceNow: time / .seconds(1))
+    private enum Sharing: CaseIterable {
+        case all, ofUser, ofProgram
+
+        func includes(_ claim: Claim, with other: Claim) -> Bool {
+            switch self {
+            case .all: true
+            case .ofUser: claim.caller.user == other.caller.user
+            case .ofProgram: claim.caller == other.caller
+            }
+        }
+
+        func share(of bytes: Int) -> Int {
+            switch self {
+            case .all: bytes
+            case .ofUser: bytes / 2
+            case .ofProgram: bytes / 4
+            }
+        }
+    }
+
+    private let bytes: Int
+    private let wholeRequest: Int
+    // Everything below, and the bytes of claims, are only touched with `condition` locked.
+    private let condition = NSCondition()
+    private var claims: [UInt64: Claim] = [:]
+    private var lastNumber: UInt64 = 0
+
+    /// - Parameters:
+    ///   - bytes: How much all requests may take.
+    ///   - wholeRequest: How much the longest takes.
+    init(bytes: Int, wholeRequest: Int = WireLimits.frame) {
+        self.bytes = bytes
+        self.wholeRequest = wholeRequest
+    }
+
+    func begin(_ caller: ServedProgram) -> Claim {
         condition.lock()
         defer { condition.unlock() }
-        while available < bytes {
+        lastNumber += 1
+        let claim = Claim(lastNumber, caller)
+        claims[claim.number] = claim
+        return claim
+    }
+
+    /// Waits until `claim` may take so many bytes in all.
+    ///
+    /// - Returns: Whether there was room in time.
+    func reserve(_ total: Int, for claim: Claim, within time: Duration) -> Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        let more = total - claim.bytes
+        guard more > 0 else { return true }
+        let deadline = Date(timeIntervalSinceNow: time / .seconds(1))
+        while !hasRoom(for: more, claim) {
             guard condition.wait(until: deadline) else { return false }
         }
-        available -= bytes
+        claim.bytes = total
         return true
     }
 
-    func release(_ bytes: Int) {
-        guard bytes > 0 else { return }
+    func end(_ claim: Claim) {
         condition.lock()
-        available += bytes
+        claims[claim.number] = nil
         condition.broadcast()
         condition.unlock()
+    }
+
+    private func hasRoom(for more: Int, _ claim: Claim) -> Bool {
+        Sharing.allCases.allSatisfy { sharing in
+            let others = claims.values.filter { sharing.includes($0, with: claim) }
+            guard let first = others.map(\.number).min(), first != claim.number else { return true }
+            let taken = others.reduce(0) { $1.number == first ? $0 : $0 + $1.bytes }
+            return taken + more <= max(0, sharing.share(of: bytes) - wholeRequest)
+        }
     }
 }

@@ -25,8 +25,13 @@ enum RequestCheck {
     }
 
     private static func check(_ control: AccessControl) throws(VaultError) {
-        guard let flags = control.flags, !AccessControl.isValid(flags) else { return }
-        throw .invalidRequest(reason: "an access control with flags that exclude each other")
+        if let flags = control.flags { try check(flags) }
+    }
+
+    static func check(_ flags: AccessControl.Flags) throws(VaultError) {
+        guard AccessControl.isValid(flags) else {
+            throw .invalidRequest(reason: "an access control with flags that are not known or exclude each other")
+        }
     }
 
     private static func check(
@@ -40,19 +45,6 @@ enum RequestCheck {
                 throw .invalidRequest(reason: "an attribute of the wrong type")
             }
         }
-    }
-
-    /// Whether a search names its items, so that it finds nothing that its author did not know of.
-    static func namesItems(_ query: ItemQuery) -> Bool {
-        if query.identifier != nil { return true }
-        let naming: [[AttributeName]] =
-            switch query.itemClass {
-            case .genericPassword: [[.service, .account]]
-            case .internetPassword: [[.server, .account]]
-            case .certificate, .identity: [[.issuer, .serialNumber], [.label], [.subject], [.publicKeyHash]]
-            case .key: [[.applicationTag], [.applicationLabel]]
-            }
-        return naming.contains { $0.allSatisfy { query.attributes[$0] != nil } }
     }
 }
 

@@ -22,7 +22,6 @@ struct RequestHandler {
         if case .copy(let query, let includingValues, let reports) = call.request {
             reply = try copy(query, includingValues, reports, to: buffer)
         } else if case .auditRecords(let query) = call.request {
-            try require(.administer)
             let records = try vault.auditRecords(query, as: client())
             for record in records { buffer.appendFrame(.auditRecord) { buffer.append(record) } }
             reply = .count(records.count)
@@ -41,7 +40,7 @@ struct RequestHandler {
         let withheld = Collector<WithheldItem>()
         if reports.damage { query.reportDamage = { damage.add($0) } }
         if reports.withheld { query.reportWithheld = { withheld.add($0) } }
-        let items = try vault.copy(query, includingValues: includingValues, as: try client(for: query))
+        let items = try vault.copy(query, includingValues: includingValues, as: client())
         for reason in damage.collected { buffer.appendFrame(.damage) { buffer.append(reason) } }
         for item in withheld.collected { buffer.appendFrame(.withheld) { buffer.append(item) } }
         for item in items { buffer.appendFrame(.item) { buffer.append(item) } }
@@ -63,10 +62,10 @@ struct RequestHandler {
         case .update(let query, let changes):
             try RequestCheck.check(query)
             try RequestCheck.check(changes, of: query.itemClass)
-            return .count(try vault.update(query, with: changes, as: try client(for: query)))
+            return .count(try vault.update(query, with: changes, as: client()))
         case .delete(let query):
             try RequestCheck.check(query)
-            return .count(try vault.delete(query, as: try client(for: query)))
+            return .count(try vault.delete(query, as: client()))
         case .put(let item):
             let client = try client(for: item)
             return .item(try vault.put(item, as: client).withoutValue(knownFrom: item))
@@ -83,34 +82,29 @@ struct RequestHandler {
         case .status:
             return .status(try vault.status(as: client()))
         case .erase:
-            try require(.administer)
             try vault.erase(as: client())
         case .verify:
-            try require(.administer)
             return .report(try vault.verify(as: client()))
+        case .deleteDamaged:
+            return .count(try vault.deleteDamaged(as: client()))
         case .setPasscode(let passcode, let options):
-            try require(.administer)
             try vault.setPasscode(passcode, options: options, as: client())
         case .changePasscode(let passcode, let next, let options):
-            try require(.administer)
             try vault.changePasscode(from: passcode, to: next, options: options, as: client())
         case .removePasscode(let passcode):
-            try require(.administer)
             try vault.removePasscode(passcode, as: client())
         case .unlock(let passcode):
-            try require(.unlock)
             try vault.unlock(with: passcode, as: client())
         case .lock(let grace):
-            try require(.unlock)
             try vault.lock(after: grace, as: client())
         case .presenceAvailability:
             return .availability(try vault.presenceAvailability(as: client()))
         case .authenticate(let flags, let context, let options):
+            try RequestCheck.check(flags)
             return .proofs(try vault.authenticate(flags, context: context, options: options, as: client()))
         case .endContext(let context):
             vault.endContext(context, as: client())
         case .verifyAudit:
-            try require(.administer)
             return .auditReport(try vault.verifyAudit(as: client()))
         case .describeCaller:
             return .caller(grant.description)
@@ -122,22 +116,7 @@ struct RequestHandler {
 
     // MARK: Who asks
 
-    private func client() -> Client { grant.client(claiming: call.claim.accessGroups, isListing: false) }
-
-    private func client(for query: ItemQuery) throws(VaultError) -> Client {
-        let isListing = !RequestCheck.namesItems(query)
-        let client = grant.client(claiming: call.claim.accessGroups, isListing: isListing)
-        guard isListing else { return client }
-        let all = self.client()
-        let refused =
-            if let group = query.accessGroup {
-                all.holds(group) && !client.holds(group)
-            } else {
-                client.accessGroups.isEmpty && !all.accessGroups.isEmpty
-            }
-        if refused { throw .accessDenied(.rightNotHeld(right: "list", client: grant.identifier)) }
-        return client
-    }
+    private func client() -> Client { grant.client(claiming: call.claim.accessGroups) }
 
     private func client(for item: NewItem) throws(VaultError) -> Client {
         try RequestCheck.check(item)
@@ -150,12 +129,6 @@ struct RequestHandler {
             throw .accessDenied(.groupNotHeld(group: first, client: grant.identifier))
         }
         return client
-    }
-
-    private func require(_ right: CallerRights) throws(VaultError) {
-        guard !grant.rights.isSuperset(of: right) else { return }
-        let name = CallerRights.names.first { $0.right == right }?.name ?? "unknown"
-        throw .accessDenied(.rightNotHeld(right: name, client: grant.identifier))
     }
 }
 

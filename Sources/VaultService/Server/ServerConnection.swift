@@ -80,16 +80,20 @@ final class ServerConnection: @unchecked Sendable {
 
     // MARK: Requests
 
+    /// Stands for the owner's tool where programs share something.
+    private static let ownersTool = ServedProgram(user: geteuid(), name: "keychain")
+
     private func receive() throws(SocketError) -> FrameKind {
-        var reserved = 0
-        defer { server.budget.release(reserved) }
+        var claim: RequestBudget.Claim?
+        defer { if let claim { server.budget.end(claim) } }
         try socket.waitForInput()
         server.isAtWork(self)
         return try socket.receive(
             into: incoming, limit: WireLimits.frame, first: server.limits.transfer, rest: server.limits.transfer
-        ) { length throws(SocketError) in
-            guard server.budget.reserve(length, within: server.limits.transfer) else { throw .timedOut }
-            reserved = length
+        ) { total throws(SocketError) in
+            let present = claim ?? server.budget.begin(grant.program ?? Self.ownersTool)
+            claim = present
+            guard server.budget.reserve(total, for: present, within: server.limits.room) else { throw .timedOut }
         }
     }
 
@@ -141,13 +145,11 @@ final class ServerConnection: @unchecked Sendable {
 
     /// Records a refusal that the vault's own gate did not make.
     private func record(_ error: VaultError) {
-        guard case .accessDenied(let denied) = error, server.audit.isRecording else { return }
-        switch denied {
-        case .rightNotHeld, .unknownCaller:
-            let name = grant.identifier.isEmpty ? "process of user \(peer?.identity.user ?? 0)" : grant.identifier
-            server.audit.record(AuditEvent(.refused, client: name, failure: AuditFailure(denied)))
-        case .noAccessGroups, .groupNotHeld, .tokenGroupIsReadOnly: break
+        guard case .accessDenied(let denied) = error, case .unknownCaller = denied, server.audit.isRecording else {
+            return
         }
+        let name = grant.identifier.isEmpty ? "process of user \(peer?.identity.user ?? 0)" : grant.identifier
+        server.audit.record(AuditEvent(.refused, client: name, failure: AuditFailure(denied)))
     }
 
     private var rateKey: String { "\(peer?.identity.user ?? 0) \(grant.identifier)" }

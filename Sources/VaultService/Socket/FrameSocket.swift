@@ -67,8 +67,9 @@ package final class FrameSocket {
     /// - Parameters:
     ///   - limit: The most bytes of a frame.
     ///   - first: How long to wait for its first byte; nil for as long as it takes.
-    ///   - rest: How long the whole frame may take from then on, and one second more for each megabyte.
-    ///   - admit: Called once for a long frame before room is made for it.
+    ///   - rest: How long the whole frame may take from then on, and one second more for each megabyte; without the time
+    ///     that `admit` takes.
+    ///   - admit: Called for a long frame before room is made for more of it, with how much there will be then.
     package func receive(
         into frame: WireBuffer, limit: Int, first: Duration?, rest: Duration,
         admit: (Int) throws(SocketError) -> Void = { _ throws(SocketError) in }
@@ -80,11 +81,16 @@ package final class FrameSocket {
         let length = Int(UInt32(bigEndian: incoming.bytes.loadUnaligned(as: UInt32.self)))
         guard length >= 1 else { throw .malformed(WireError("empty frame")) }
         guard length <= limit else { throw .tooLong(size: length) }
-        if length > Self.longFrame { try admit(length) }
-        let deadline = started + rest + .seconds(length >> 20)
+        var deadline = started + rest + .seconds(length >> 20)
         // Room is made for what has come, not for what was announced.
         while incoming.count < 4 + length {
-            try fill(min(4 + length - incoming.count, 1 << 18), until: deadline)
+            let room = min(4 + length - incoming.count, max(Self.longFrame, min(incoming.count, 1 << 18)))
+            if length > Self.longFrame {
+                let asked = ContinuousClock.now
+                try admit(incoming.count + room)
+                deadline += ContinuousClock.now - asked
+            }
+            try fill(room, until: deadline)
         }
         let bytes = incoming.bytes
         frame.appendRaw(UnsafeRawBufferPointer(rebasing: bytes[4..<(4 + length)]))

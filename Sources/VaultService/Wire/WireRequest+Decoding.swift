@@ -50,6 +50,7 @@ extension WireCall {
                     since: try reader.optional { reader throws(WireError) in try reader.integer(Int64.self) },
                     limit: try reader.optional { reader throws(WireError) in Int(try reader.integer(UInt32.self)) }))
         case 22: return .verifyAudit
+        case 23: return .deleteDamaged
         default: throw WireError("unknown operation")
         }
     }

@@ -28,6 +28,7 @@ package enum WireRequest: Sendable {
     case describeCaller
     case auditRecords(AuditQuery)
     case verifyAudit
+    case deleteDamaged
 
     /// The number that stands for the operation.
     package var code: UInt8 {
@@ -54,6 +55,7 @@ package enum WireRequest: Sendable {
         case .describeCaller: 20
         case .auditRecords: 21
         case .verifyAudit: 22
+        case .deleteDamaged: 23
         }
     }
 
@@ -82,6 +84,7 @@ package enum WireRequest: Sendable {
         case .describeCaller: "describe-caller"
         case .auditRecords: "audit-records"
         case .verifyAudit: "verify-audit"
+        case .deleteDamaged: "delete-damaged"
         }
     }
 
@@ -90,7 +93,7 @@ package enum WireRequest: Sendable {
     package var isRepeatable: Bool {
         switch self {
         case .copy, .status, .verify, .changes, .presenceAvailability, .describeCaller, .lock, .endContext,
-            .auditRecords, .verifyAudit:
+            .auditRecords, .verifyAudit, .deleteDamaged:
             true
         default: false
         }
@@ -153,7 +156,7 @@ package struct WireCall: Sendable {
         case .auditRecords(let query):
             buffer.append(optional: query.since) { buffer.append($0) }
             buffer.append(optional: query.limit) { buffer.append(UInt32(clamping: $0)) }
-        case .status, .erase, .verify, .changes, .presenceAvailability, .describeCaller, .verifyAudit:
+        case .status, .erase, .verify, .changes, .presenceAvailability, .describeCaller, .verifyAudit, .deleteDamaged:
             break
         }
     }

@@ -3,12 +3,12 @@ import Glibc
 
 /// Time that nobody can set: since the machine was started, sleep included, and which start that was.
 package struct BootClock: Sendable {
-    /// Another value after each start of the machine.
-    package var bootIdentifier: @Sendable () -> UUID
+    /// Another value after each start of the machine; nil where the kernel does not tell.
+    package var bootIdentifier: @Sendable () -> UUID?
     /// Seconds since then.
     package var uptime: @Sendable () -> Double
 
-    package init(bootIdentifier: @escaping @Sendable () -> UUID, uptime: @escaping @Sendable () -> Double) {
+    package init(bootIdentifier: @escaping @Sendable () -> UUID?, uptime: @escaping @Sendable () -> Double) {
         self.bootIdentifier = bootIdentifier
         self.uptime = uptime
     }
@@ -17,17 +17,11 @@ package struct BootClock: Sendable {
     package static let system = BootClock(
         bootIdentifier: {
             let text = (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)) ?? ""
-            // Where it cannot be read every start is the same one, and waits end with the uptime they began at.
-            return UUID(uuidString: text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? .zero
+            return UUID(uuidString: text.trimmingCharacters(in: .whitespacesAndNewlines))
         },
         uptime: {
             var now = timespec()
             clock_gettime(CLOCK_BOOTTIME, &now)
             return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
         })
-}
-
-extension UUID {
-    /// All bits zero, which no start of a machine is named.
-    static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }

@@ -1,0 +1,23 @@
+/// What a caller may do besides using the items of its access groups.
+package struct CallerRights: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Search a granted group without naming the item.
+    package static let list = CallerRights(rawValue: 1 << 0)
+    /// Lock and unlock the vault.
+    package static let unlock = CallerRights(rawValue: 1 << 1)
+    /// Set, change and remove the passcode; erase; verify.
+    package static let administer = CallerRights(rawValue: 1 << 2)
+
+    /// Those of a program that has the vault in its own process, and of the owner's tool.
+    package static let all: CallerRights = [.list, .unlock, .administer]
+
+    /// The names in an entitlements file.
+    package static let names: [(name: String, right: CallerRights)] = [
+        ("list", .list), ("unlock", .unlock), ("administer", .administer),
+    ]
+
+    /// The name of one right.
+    var name: String { Self.names.first { $0.right == self }?.name ?? "unknown" }
+}

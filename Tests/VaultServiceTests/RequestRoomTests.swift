@@ -1,0 +1,128 @@
+import Access
+import Foundation
+import Glibc
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import VaultService
+
+/// The room that long requests share.
+@Suite struct RequestRoomTests {
+    private let mail = ServedProgram(user: 1000, name: "mail")
+    private let news = ServedProgram(user: 1000, name: "news")
+    private let theirs = ServedProgram(user: 1001, name: "mail")
+
+    @Test func whatBeganFirstAlwaysHasRoomAndTheOthersShare() {
+        let budget = RequestBudget(bytes: 400, wholeRequest: 50)
+        let first = budget.begin(mail)
+        let second = budget.begin(mail)
+        #expect(budget.reserve(50, for: first, within: .zero))
+        // A quarter, less the room of the first.
+        #expect(budget.reserve(50, for: second, within: .zero))
+        #expect(!budget.reserve(51, for: second, within: .zero))
+        let third = budget.begin(mail)
+        #expect(!budget.reserve(1, for: third, within: .zero))
+        // The second takes the place of the first, and leaves its own to the third.
+        budget.end(first)
+        #expect(budget.reserve(60, for: second, within: .zero))
+        #expect(budget.reserve(50, for: third, within: .zero))
+    }
+
+    @Test func programsOfAUserLeaveRoomToOtherUsers() {
+        let budget = RequestBudget(bytes: 400, wholeRequest: 50)
+        _ = budget.begin(mail)
+        let copies = (0..<8).map { budget.begin(ServedProgram(user: 1000, name: "copy\($0)")) }
+        let taken = copies.filter { budget.reserve(50, for: $0, within: .zero) }
+        // Half, less the room of the first of them.
+        #expect(taken.count == 3)
+        #expect(!budget.reserve(10, for: budget.begin(news), within: .zero))
+        let other = budget.begin(theirs)
+        #expect(budget.reserve(50, for: other, within: .zero))
+        let another = budget.begin(theirs)
+        #expect(budget.reserve(50, for: another, within: .zero))
+    }
+
+    @Test func whoWaitsGoesOnWhenRoomIsMade() {
+        let budget = RequestBudget(bytes: 400, wholeRequest: 50)
+        let claims = (0..<3).map { _ in budget.begin(mail) }
+        for claim in claims.prefix(2) { #expect(budget.reserve(50, for: claim, within: .zero)) }
+        let thread = Thread {
+            #expect(budget.reserve(50, for: claims[2], within: .seconds(20)))
+            budget.end(claims[2])
+        }
+        thread.start()
+        budget.end(claims[1])
+        withDeadline(20, "room") { while !thread.isFinished { usleep(1_000) } }
+    }
+
+    private func largeRequest(_ client: Client) -> WireBuffer {
+        var item = NewItem.password("large", "value", "")
+        item.value = Data(repeating: 1, count: 16 << 20)
+        let frame = WireBuffer()
+        frame.appendFrame(.request) { WireCall(.put(item), claim: client, canAsk: false).encode(to: frame) }
+        return frame
+    }
+
+    /// Sends what the other side takes in.
+    private func sendSome(_ bytes: UnsafeRawBufferPointer, on socket: FrameSocket) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = Glibc.send(
+                socket.descriptor, bytes.baseAddress.map { $0 + sent }, bytes.count - sent,
+                Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            guard count > 0 else { return }
+            sent += count
+        }
+    }
+
+    @Test func announcementsTakeNoRoom() throws {
+        let daemon = try DaemonUnderTest(["--rate", "0"])
+        let client = try daemon.connect().granted
+        let announcement: [UInt8] = [0x02, 0x40, 0x00, 0x00, 0x02] + [UInt8](repeating: 0, count: 70_000)
+        let stalled = try (0..<60).map { _ in try daemon.greeted() }
+        for socket in stalled { announcement.withUnsafeBytes { sendSome($0, on: socket) } }
+        // Sooner than they are given up, the very program that made them is served.
+        let socket = try daemon.greeted()
+        try withDeadline(8, "announcements keep a request out") {
+            let frame = largeRequest(client)
+            try socket.send(frame, within: .seconds(8))
+            let kind = try socket.receive(into: frame, limit: 1 << 20, first: .seconds(8), rest: .seconds(8))
+            #expect(kind == .result)
+        }
+    }
+
+    @Test func aProgramThatStallsLargeRequestsKeepsNoOtherOut() throws {
+        let daemon = try DaemonUnderTest(["--rate", "0"])
+        let frame = largeRequest(try daemon.connect().granted)
+        let stalled = try (0..<24).map { _ in try daemon.greeted() }
+        let bytes = UnsafeRawBufferPointer(rebasing: frame.bytes.dropLast(1))
+        // Until the daemon takes in no more of any.
+        for _ in 0..<40 {
+            for socket in stalled { sendSome(bytes, on: socket) }
+            usleep(2_000)
+        }
+        let other = try daemon.program("other")
+        let storing = try Worker(["remote", daemon.socket, "put-large", "16"], command: other)
+        let said = withDeadline(9, "stalled requests keep another program out") { storing.readLine() }
+        #expect(said == "stored in \(other)")
+    }
+
+    @Test func manyLargeRequestsOfOneProgramAllGoThrough() throws {
+        let daemon = try DaemonUnderTest(["--rate", "0"])
+        let clients = try (0..<8).map { _ in try daemon.connect() }
+        let threads = clients.enumerated().map { number, client in
+            Thread {
+                var item = NewItem.password("large", "\(number)", "")
+                item.value = Data(repeating: UInt8(number), count: 16 << 20)
+                do {
+                    _ = try client.add(item, as: client.granted)
+                } catch {
+                    Issue.record(error)
+                }
+            }
+        }
+        for thread in threads { thread.start() }
+        withDeadline(60, "the items") { while !threads.allSatisfy(\.isFinished) { usleep(5_000) } }
+    }
+}
