@@ -257,7 +257,8 @@ let package = Package(
         .testTarget(
             name: "SecKeyTests",
             dependencies: [
-                "Access", "Certificates", "KeyCryptography", "KeychainModel", "KeychainServices", "TestSupport", "Vault",
+                "Access", "Certificates", "KeyCryptography", "KeychainModel", "KeychainServices", "TestSupport",
+                "Vault",
                 "VaultInterface",
             ],
             exclude: ["Peer"],
