@@ -58,7 +58,7 @@ let package = Package(
             name: "Keybag", dependencies: ["Enclave", "KeychainModel", "SecureMemory", crypto], swiftSettings: strict),
         .target(name: "Sealing", dependencies: ["KeychainModel", crypto], swiftSettings: strict),
         .target(name: "Items", dependencies: ["KeychainModel", "Sealing", sqlite, sqliteC], swiftSettings: strict),
-        .target(name: "Certificates", dependencies: [asn1, crypto], swiftSettings: strict),
+        .target(name: "Certificates", dependencies: ["KeychainModel", asn1, crypto], swiftSettings: strict),
         .target(name: "Access", dependencies: ["KeychainModel"], swiftSettings: strict),
         .target(name: "VaultInterface", dependencies: ["Access", "KeychainModel"], swiftSettings: strict),
         .target(
@@ -82,6 +82,11 @@ let package = Package(
             dependencies: ["Access", "SystemBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
             swiftSettings: strict),
         .target(name: "LockSignals", dependencies: ["SystemBus"], swiftSettings: strict),
+
+        // What keys can do. libcrypto is loaded for what swift-crypto lacks.
+        .target(
+            name: "KeyCryptography",
+            dependencies: ["Certificates", "KeychainModel", "SystemLibraries", asn1, crypto], swiftSettings: strict),
         .target(
             name: "VaultService", dependencies: ["Access", "KeychainModel", "Presence", "VaultInterface"],
             swiftSettings: strict),
@@ -90,7 +95,8 @@ let package = Package(
         .target(
             name: "KeychainServices",
             dependencies: [
-                "Access", "Certificates", "KeychainModel", "Vault", "VaultInterface", "VaultService", crypto,
+                "Access", "Certificates", "KeyCryptography", "KeychainModel", "Vault", "VaultInterface",
+                "VaultService", crypto,
             ],
             swiftSettings: strict),
         .target(name: "Security", dependencies: ["KeychainServices"], swiftSettings: strict),
@@ -224,6 +230,15 @@ let package = Package(
         .testTarget(
             name: "CertificatesTests",
             dependencies: ["Certificates", asn1, crypto],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SecKeyTests",
+            dependencies: [
+                "Access", "Certificates", "KeyCryptography", "KeychainModel", "KeychainServices", "TestSupport", "Vault",
+                "VaultInterface",
+            ],
+            exclude: ["Peer"],
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
         .testTarget(

@@ -8,6 +8,9 @@ cd "$(dirname "$0")/.."
 
 # Without a search path of its own a program does not look for libraries beside itself.
 printf -- '-c release --static-swift-stdlib --disable-local-rpath'
+# The static runtime asks for every symbol to be exported, which keeps what nobody calls and makes each start look
+# through all of them.
+printf -- ' -Xlinker --version-script=%s' "$PWD/Scripts/exported-symbols.map"
 archive=$(clang -print-file-name=libstdc++.a 2>/dev/null || cc -print-file-name=libstdc++.a)
 # Without a path in front the compiler has not found it, and the shared one is linked.
 if [[ $archive == /* ]]; then

@@ -1,15 +1,25 @@
-/// Why bytes are not what they claim to be.
+/// Why bytes are not what they claim to be, or cannot be kept.
 ///
-/// Says which part of which structure is wrong and nothing about its contents.
+/// Says which part of which structure is concerned and nothing about its contents.
 package struct CertificateError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The part that could not be read, such as `certificate validity`.
     package let part: String
+    /// Whether the part is well-formed and only the memory for it is missing.
+    private let isMemoryMissing: Bool
 
     package init(malformed part: String) {
         self.part = part
+        isMemoryMissing = false
+    }
+
+    package init(noMemoryFor part: String) {
+        self.part = part
+        isMemoryMissing = true
     }
 
     package var description: String {
-        "The \(part) is malformed: check that the data is the unmodified DER encoding."
+        isMemoryMissing
+            ? "There is no memory for the \(part): free some and try again."
+            : "The \(part) is malformed: check that the data is the unmodified DER encoding."
     }
 }

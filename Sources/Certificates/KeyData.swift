@@ -1,10 +1,11 @@
 import Crypto
 import Foundation
+import KeychainModel
 
 /// A key in the external representation of Apple's `SecKey`: `04 ‖ X ‖ Y` and `04 ‖ X ‖ Y ‖ K`
 /// (ANSI X9.63) for elliptic curves, PKCS#1 (RFC 8017, A.1) for RSA.
 ///
-/// The secret bytes are kept in memory that is wiped when it is freed, and no description shows them.
+/// The secret bytes are kept in memory that is locked and wiped when it is freed, and no description shows them.
 package struct KeyData: Sendable {
     /// Raw values are those of `kSecAttrKeyType`.
     package enum KeyType: Int, Sendable {
@@ -23,7 +24,7 @@ package struct KeyData: Sendable {
     package let sizeInBits: Int
     /// The public key, for a private key that of its pair.
     package let publicRepresentation: Data
-    private let secret: SymmetricKey?
+    private let secret: SecretBytes?
 
     /// Reads a key of the stated type and class. The curve follows from the length alone.
     ///
@@ -37,7 +38,15 @@ package struct KeyData: Sendable {
         self.type = type
         self.sizeInBits = form.sizeInBits
         self.publicRepresentation = form.publicRepresentation
-        self.secret = keyClass == .private ? SymmetricKey(data: bytes) : nil
+        guard keyClass == .private else {
+            self.secret = nil
+            return
+        }
+        do {
+            self.secret = try bytes.withUnsafeBytes { try SecretBytes(copying: $0) }
+        } catch {
+            throw CertificateError(noMemoryFor: "private key")
+        }
     }
 
     private init(publicHalfOf key: KeyData) {
@@ -52,9 +61,20 @@ package struct KeyData: Sendable {
     /// The public half; a public key is its own.
     package var publicKey: KeyData { KeyData(publicHalfOf: self) }
 
-    /// The whole key: secret for private keys.
+    /// The whole key: secret for private keys, and then in memory that is wiped when it is freed.
     package var externalRepresentation: Data {
-        secret.map { $0.withUnsafeBytes { Data($0) } } ?? publicRepresentation
+        secret.map { .wipedWhenFreed($0.withUnsafeBytes { Data($0) }) } ?? publicRepresentation
+    }
+
+    /// The bytes of ``externalRepresentation`` where they are kept.
+    package func withUnsafeBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        func run(_ bytes: UnsafeRawBufferPointer) -> Swift.Result<Result, Failure> {
+            Swift.Result { () throws(Failure) in try body(bytes) }
+        }
+        if let secret { return try secret.withUnsafeBytes(run).get() }
+        return try publicRepresentation.withUnsafeBytes(run).get()
     }
 
     /// SHA-1 of the public representation: the same for both halves of a pair, and for a certificate's
@@ -76,7 +96,18 @@ extension KeyData: Hashable, CustomStringConvertible, CustomDebugStringConvertib
 
     package static func == (left: KeyData, right: KeyData) -> Bool {
         left.type == right.type && left.publicRepresentation == right.publicRepresentation
-            && left.secret == right.secret
+            && isSame(left.secret, right.secret)
+    }
+
+    /// In time that depends on the lengths alone.
+    private static func isSame(_ left: SecretBytes?, _ right: SecretBytes?) -> Bool {
+        guard let left, let right else { return left == nil && right == nil }
+        guard left.count == right.count else { return false }
+        return left.withUnsafeBytes { left in
+            right.withUnsafeBytes { right in
+                zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+            }
+        }
     }
 
     package var description: String {

@@ -65,7 +65,7 @@ package struct SoftwareEnclave: Enclave {
         defer { wipeRecentlyFreed(.derivation) }
         return material.withUnsafeBytes {
             HKDF<SHA256>.deriveKey(
-                inputKeyMaterial: SymmetricKey(data: $0), salt: salt, info: Data(context.utf8), outputByteCount: 32)
+                inputKeyMaterial: SymmetricKey(data: $0), salt: salt, info: [UInt8](context.utf8), outputByteCount: 32)
         }
     }
 

@@ -1,12 +1,11 @@
 import Foundation
-import GRDB
 import KeychainModel
 import Sealing
 
 extension ItemStore {
     /// Access to the rows for the duration of a read.
     package struct Reader {
-        let database: Database
+        let database: any StatementSource
         /// The keybag whose keys the caller holds.
         let keybag: UUID?
 

@@ -23,9 +23,9 @@ package final class ItemStore: Sendable {
                 return connection
             },
             readers: ReaderPool(limit: readerLimit) {
-                var readOnly = configuration()
-                readOnly.readonly = true
-                return try DatabaseQueue(path: path, configuration: readOnly)
+                try ReadConnection(path: path, settings: settings) { _, attempts in
+                    ItemStore.waitForOthers(attempts: Int(attempts)) ? 1 : 0
+                }
             })
     }
 
@@ -73,7 +73,7 @@ package final class ItemStore: Sendable {
     /// so when it is the last.
     package func close() throws(StoreError) {
         do {
-            try readers?.close()
+            readers?.close()
             try writer.close()
         } catch {
             throw StoreError(error)
@@ -94,7 +94,7 @@ package final class ItemStore: Sendable {
         try withConnection { try body(Reader(database: $0, keybag: keybag)) }
     }
 
-    private func withConnection<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    private func withConnection<Result>(_ body: (any StatementSource) throws -> Result) throws -> Result {
         guard let readers else { return try writer.connection().unsafeRead(body) }
         return try readers.read(body)
     }
@@ -113,7 +113,7 @@ package final class ItemStore: Sendable {
     package func structuralProblems() throws(StoreError) -> [String] {
         do {
             return try withConnection { database in
-                try String.fetchAll(database, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }
+                try database.texts("PRAGMA integrity_check(20)").filter { $0 != "ok" }
             }
         } catch {
             throw StoreError(error)
@@ -136,19 +136,20 @@ package final class ItemStore: Sendable {
         configuration.label = "keychain.items"
         configuration.busyMode = .callback(waitForOthers)
         configuration.prepareDatabase { database in
-            // The file may have been changed by somebody else: nothing in its schema is trusted, and
-            // what is deleted is overwritten.
-            try database.execute(
-                sql: """
-                    PRAGMA trusted_schema = OFF;
-                    PRAGMA cell_size_check = ON;
-                    PRAGMA secure_delete = ON;
-                    PRAGMA temp_store = MEMORY;
-                    PRAGMA cache_size = -8192;
-                    """)
+            // What is deleted is overwritten.
+            try database.execute(sql: settings + "PRAGMA secure_delete = ON;")
         }
         return configuration
     }
+
+    /// The file may have been changed by somebody else: nothing in its schema is trusted.
+    private static let settings = """
+        PRAGMA trusted_schema = OFF;
+        PRAGMA cell_size_check = ON;
+        PRAGMA temp_store = MEMORY;
+        PRAGMA cache_size = -8192;
+
+        """
 
     /// Waits a short random time, so that many writers on one file get their turns; gives up after
     /// about a minute.

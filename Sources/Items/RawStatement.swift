@@ -9,16 +9,17 @@ import GRDBSQLite
 /// and a changed file may hold anything anywhere.
 struct RawStatement {
     /// Owns `statement`.
-    private let owner: Statement
+    private let owner: AnyObject
     private let statement: SQLiteStatement
     private let connection: SQLiteConnection
 
-    /// The statement from `database`'s cache, or one of its own while that one is being stepped through,
+    /// The statement that `database` keeps, or one of its own while that one is being stepped through,
     /// as by a search inside a search; valid while `database` is.
-    init(_ sql: String, in database: Database) throws {
-        let cached = try database.cachedStatement(sql: sql)
-        owner = sqlite3_stmt_busy(cached.sqliteStatement) == 0 ? cached : try database.makeStatement(sql: sql)
-        statement = owner.sqliteStatement
+    init(_ sql: String, in database: any StatementSource) throws {
+        var prepared = try database.keptStatement(sql)
+        if sqlite3_stmt_busy(prepared.pointer) != 0 { prepared = try database.freshStatement(sql) }
+        owner = prepared.owner
+        statement = prepared.pointer
         guard let connection = database.sqliteConnection else {
             throw StoreError.inputOutput(reason: "the connection is closed")
         }
@@ -65,6 +66,12 @@ struct RawStatement {
         return sqlite3_column_int64(statement, column)
     }
 
+    /// The text in a column, or nil if it holds anything else.
+    func text(_ column: Int32) -> String? {
+        guard sqlite3_column_type(statement, column) == SQLITE_TEXT else { return nil }
+        return sqlite3_column_text(statement, column).map { String(cString: $0) }
+    }
+
     /// A copy of the blob in a column, or nil if it holds anything else.
     func blob(_ column: Int32) -> Data? {
         withBlob(column) { Data($0) }
@@ -85,7 +92,6 @@ struct RawStatement {
     }
 
     private func error(_ code: Int32) -> DatabaseError {
-        DatabaseError(
-            resultCode: ResultCode(rawValue: code), message: sqlite3_errmsg(connection).map { String(cString: $0) })
+        DatabaseError(code, on: connection)
     }
 }

@@ -39,7 +39,7 @@ enum Schema {
         """,
     ]
 
-    static func keybagIdentifier(in database: Database) throws -> UUID? {
+    static func keybagIdentifier(in database: any StatementSource) throws -> UUID? {
         let statement = try RawStatement("SELECT keybag FROM vault WHERE id = 1", in: database)
         defer { statement.reset() }
         guard try statement.step() else { return nil }
@@ -48,9 +48,8 @@ enum Schema {
 
     /// The schema is compared as text: a table, index, view or trigger that is not ours means that
     /// somebody else wrote to the file.
-    static func check(_ database: Database) throws {
-        let found = try String.fetchAll(
-            database, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
+    static func check(_ database: any StatementSource) throws {
+        let found = try database.texts("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
         guard found == statements else { throw StoreError.corrupt(reason: "the tables are not those of a vault") }
     }
 }
@@ -60,7 +59,7 @@ extension ItemStore {
     package func isEmptyFile() throws(StoreError) -> Bool {
         do {
             return try read { reader in
-                try Int.fetchOne(reader.database, sql: "SELECT count(*) FROM sqlite_master") == 0
+                try reader.database.integer("SELECT count(*) FROM sqlite_master") == 0
             }
         } catch {
             throw StoreError(error)
@@ -89,11 +88,11 @@ extension ItemStore {
         do {
             return try read { reader in
                 let database = reader.database
-                guard try Int.fetchOne(database, sql: "PRAGMA application_id") == Schema.applicationID else {
+                guard try database.integer("PRAGMA application_id") == Int64(Schema.applicationID) else {
                     throw StoreError.corrupt(reason: "not an item store")
                 }
-                let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-                guard version == Schema.version else { throw StoreError.unknownFormat(version) }
+                let version = try database.integer("PRAGMA user_version") ?? 0
+                guard version == Schema.version else { throw StoreError.unknownFormat(Int(version)) }
                 try Schema.check(database)
                 guard let keybag = try reader.keybagIdentifier() else {
                     throw StoreError.corrupt(reason: "the store names no keybag")
@@ -109,7 +108,7 @@ extension ItemStore {
     package func isWithoutRows() throws(StoreError) -> Bool {
         do {
             return try read { reader in
-                try Int.fetchOne(reader.database, sql: "SELECT EXISTS (SELECT 1 FROM item)") == 0
+                try reader.database.integer("SELECT EXISTS (SELECT 1 FROM item)") == 0
             }
         } catch {
             throw StoreError(error)
@@ -121,12 +120,14 @@ extension ItemStore {
         do {
             return try read { reader in
                 var counts: [ItemClass: Int] = [:]
-                let rows = try Row.fetchCursor(
-                    reader.database,
-                    sql: "SELECT class, grp, count(*) FROM item WHERE flags & 2 = 0 GROUP BY class, grp")
-                while let row = try rows.next() {
-                    guard let code = UInt8.fromDatabaseValue(row[0]), let itemClass = ItemClass(storedCode: code),
-                        let group = Int64.fromDatabaseValue(row[1]), let count = Int.fromDatabaseValue(row[2])
+                let rows = try RawStatement(
+                    "SELECT class, grp, count(*) FROM item WHERE flags & 2 = 0 GROUP BY class, grp",
+                    in: reader.database)
+                defer { rows.reset() }
+                while try rows.step() {
+                    guard let code = rows.integer(0).flatMap(UInt8.init(exactly:)),
+                        let itemClass = ItemClass(storedCode: code), let group = rows.integer(1),
+                        let count = rows.integer(2).flatMap(Int.init(exactly:))
                     else { throw StoreError.corrupt(reason: "a row has no class") }
                     if groups.map({ $0.contains(group) }) ?? true { counts[itemClass, default: 0] += count }
                 }

@@ -1,10 +1,9 @@
 import Foundation
-import GRDB
 import Sealing
 
 /// One search: picks the statement that visits the fewest rows and filters what it yields.
 struct Search {
-    let database: Database
+    let database: any StatementSource
     let keybag: UUID?
     let search: ItemSearch
     let includingCiphertext: Bool

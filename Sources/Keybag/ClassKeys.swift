@@ -170,7 +170,7 @@ package final class ClassKeys: Sendable {
         defer { wipeRecentlyFreed(.derivation) }
         return classKey.withUnsafeBytes {
             HKDF<SHA256>.deriveKey(
-                inputKeyMaterial: SymmetricKey(data: $0), info: Data(context.utf8), outputByteCount: 32)
+                inputKeyMaterial: SymmetricKey(data: $0), info: [UInt8](context.utf8), outputByteCount: 32)
         }
     }
 }

@@ -46,15 +46,15 @@ final class AuthenticationContexts: Sendable {
     ///
     /// - Throws: ``VaultError/presence(_:)`` when it was ended.
     func proofs(of context: UUID?, _ client: Client) throws(VaultError) -> PresenceProofs {
-        guard let context else { return [] }
+        guard let context else { return PresenceProofs() }
         let key = Key(client: client.identifier, context: context)
         let now = now()
         let found: PresenceProofs? = state.withLock { state in
             if state.ended.contains(key) { return nil }
-            guard let grant = state.grants[key] else { return [] }
+            guard let grant = state.grants[key] else { return PresenceProofs() }
             if grant.expiry > now { return grant.proofs }
             state.grants[key] = nil
-            return []
+            return PresenceProofs()
         }
         guard let found else { throw .presence(.invalidContext) }
         return found

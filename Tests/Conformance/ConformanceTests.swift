@@ -10,8 +10,9 @@ import Testing
 
     static let areas = [
         "access-control", "access-group", "accessible", "auth-ui", "certificate", "constants", "dates", "delete",
-        "errors", "genp-basic", "genp-primary-key", "genp-search", "identity", "inet", "keys-secitem",
-        "localauthentication", "lock-state",
+        "errors", "genp-basic", "genp-primary-key", "genp-search", "identity", "inet", "kat-ecies",
+        "kat-rsa-oaep-aesgcm", "key-attributes", "key-create", "key-encrypt-rsa", "key-exchange",
+        "key-import-export", "key-sign-verify", "key-support", "keys-secitem", "localauthentication", "lock-state",
         "match-limit", "persistent-ref", "return-matrix", "synchronizable", "update",
     ]
 

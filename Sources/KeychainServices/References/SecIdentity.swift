@@ -39,7 +39,7 @@ public func SecIdentityGetTypeID() -> CFTypeID {
 public func SecIdentityCreate(
     _ allocator: CFAllocator?, _ certificate: SecCertificate, _ privateKey: SecKey
 ) -> SecIdentity? {
-    guard privateKey.keyData.keyClass == .private,
+    guard privateKey.keyClass == .private,
         privateKey.keyData.applicationLabel == certificate.certificate.publicKeyHash
     else { return nil }
     return SecIdentity(certificate: certificate, key: privateKey)

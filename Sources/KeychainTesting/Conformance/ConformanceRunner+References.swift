@@ -83,31 +83,9 @@ extension ConformanceRunner {
         }
     }
 
-    private func performKeyOperation(
-        _ operation: String, _ arguments: inout ConformanceArguments, _ values: ConformanceValues
-    ) throws(ConformanceProblem) -> Outcome? {
-        var error: Unmanaged<CFError>?
-        if operation == "createWithData" {
-            let data = try Self.data("data", &arguments, values)
-            let attributes = try values.dictionary(arguments.take("attributes") ?? .object([:]))
-            let key = SecKeyCreateWithData(data, attributes, &error)
-            return Outcome(status: Self.code(of: error), result: key)
-        }
-        guard ["external", "attributes", "publicKey", "blockSize"].contains(operation) else { return nil }
-        let key = try Self.object("key", SecKey.self, &arguments, values)
-        switch operation {
-        case "external":
-            let representation = SecKeyCopyExternalRepresentation(key, &error)
-            return Outcome(status: Self.code(of: error), result: representation)
-        case "attributes": return Outcome(result: SecKeyCopyAttributes(key))
-        case "publicKey": return Outcome(result: SecKeyCopyPublicKey(key))
-        default: return Outcome(result: NSNumber(value: SecKeyGetBlockSize(key)))
-        }
-    }
-
     // MARK: Arguments and errors
 
-    private static func data(
+    static func data(
         _ name: String, _ arguments: inout ConformanceArguments, _ values: ConformanceValues
     ) throws(ConformanceProblem) -> NSData {
         let json = arguments.take(name)
@@ -117,7 +95,7 @@ extension ConformanceRunner {
         return data
     }
 
-    private static func object<Object: AnyObject>(
+    static func object<Object: AnyObject>(
         _ name: String, _ type: Object.Type, _ arguments: inout ConformanceArguments, _ values: ConformanceValues
     ) throws(ConformanceProblem) -> Object {
         let json = arguments.take(name)
@@ -127,7 +105,7 @@ extension ConformanceRunner {
         return object
     }
 
-    private static func code(of error: Unmanaged<CFError>?) -> Int {
+    static func code(of error: Unmanaged<CFError>?) -> Int {
         error.map { CFErrorGetCode($0.takeRetainedValue()) } ?? 0
     }
 }

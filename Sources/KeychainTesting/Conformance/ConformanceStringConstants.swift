@@ -4,7 +4,7 @@ import KeychainServices
 /// The string constants of `KeychainServices` by their names, for cases that name them.
 enum ConformanceStringConstants {
     static let all: [String: String] = [
-        accessible, attributes, classes, imports, keys, macOS, privateNames, protocols, queries,
+        accessible, attributes, classes, imports, keyAlgorithms, keys, macOS, privateNames, protocols, queries,
     ].reduce(into: [:]) { all, some in
         all.merge(some) { first, _ in first }
     }

@@ -1,5 +1,6 @@
 import Glibc
 import KeychainModel
+import Synchronization
 
 /// What went wrong with a connection.
 package enum SocketError: Error, Equatable {
@@ -156,6 +157,7 @@ package final class FrameSocket {
     }
 
     private func wait(for events: Int16, until deadline: ContinuousClock.Instant?) throws(SocketError) {
+        if stayAwake(for: events) { return }
         var polled = pollfd(fd: descriptor, events: events, revents: 0)
         while true {
             var milliseconds: Int32 = -1
@@ -169,4 +171,29 @@ package final class FrameSocket {
             if count < 0, errno != EINTR { throw .system(errno: errno) }
         }
     }
+
+    /// Asks again and again for a moment, in case what is awaited is about to come.
+    ///
+    /// A thread that sleeps is woken late: on an idle processor of a virtual machine that takes as long as the
+    /// whole of a lookup. One thread of a process does it at a time, and lets others run in between.
+    ///
+    /// - Returns: Whether it came.
+    private func stayAwake(for events: Int16) -> Bool {
+        guard Self.isAwake.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else {
+            return false
+        }
+        defer { Self.isAwake.store(false, ordering: .relaxed) }
+        let end = ContinuousClock.now + Self.moment
+        repeat {
+            var polled = pollfd(fd: descriptor, events: events, revents: 0)
+            if poll(&polled, 1, 0) > 0 { return true }
+            sched_yield()
+        } while ContinuousClock.now < end
+        return false
+    }
+
+    private static let isAwake = Atomic(false)
+    /// Longer than the daemon takes for a lookup and a program for its next one, and too short to matter when
+    /// nothing comes.
+    private static let moment = Duration.microseconds(60)
 }

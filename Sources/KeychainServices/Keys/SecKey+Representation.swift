@@ -1,5 +1,6 @@
 import Certificates
 import Foundation
+import KeyCryptography
 import KeychainModel
 
 /// The type of keys.
@@ -23,8 +24,8 @@ public func SecKeyCreateWithData(
         store(errSecUnimplemented, "A key of a token cannot be made from data.", in: error)
         return nil
     }
-    guard let type = decimal(attributes[AttributeName.type.string]),
-        let keyClass = decimal(attributes[AttributeName.keyClass.string])
+    guard let type = KeyNumber.decimal(attributes[AttributeName.type.string]),
+        let keyClass = KeyNumber.decimal(attributes[AttributeName.keyClass.string])
     else {
         store(errSecParam, "The key type and the key class must be given, as the constants or as numbers.", in: error)
         return nil
@@ -38,22 +39,42 @@ public func SecKeyCreateWithData(
         store(errSecParam, "The data is not a key of the given type and class.", in: error)
         return nil
     }
-    return key
+    return keyResult(error) { () throws(KeyError) in
+        try key.checkIfUnchecked()
+        return key
+    }
+}
+
+extension SecKey {
+    /// Points on the smaller curves are not checked by reading them, since only libcrypto can.
+    fileprivate func checkIfUnchecked() throws(KeyError) {
+        switch (keyData.curve, keyData.keyClass) {
+        case (.p192?, .public), (.p224?, .public): _ = try publicOperations()
+        case (.p192?, .private), (.p224?, .private): _ = try privateOperations()
+        default: break
+        }
+    }
 }
 
 /// The external representation of a key; see ``SecKeyCreateWithData(_:_:_:)``. For private keys it
-/// contains the secret.
+/// contains the secret, in memory that is wiped when it is freed.
 ///
-/// - Parameter error: Where an error is stored.
+/// - Parameter error: Where an error is stored: ``errSecUnimplemented`` for a private key that is kept in an enclave
+///   and never leaves it.
+/// - Returns: The representation, or `nil` with an error.
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    key.keyData.externalRepresentation as NSData
+    guard key.kept == nil else {
+        store(errSecUnimplemented, "The private key cannot leave where it is kept.", in: error)
+        return nil
+    }
+    return key.keyData.externalRepresentation as NSData
 }
 
 /// The public key of a pair; of a public key, the key itself.
 public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
-    key.keyData.keyClass == .public ? key : SecKey(key.keyData.publicKey)
+    key.publicKey
 }
 
 /// The attributes of a key.
@@ -68,15 +89,18 @@ public func SecKeyGetBlockSize(_ key: SecKey) -> Int {
     key.keyData.blockSize
 }
 
-/// A number, or a string that is the decimal notation of one; Booleans are neither.
-private func decimal(_ value: Any?) -> Int? {
-    switch value {
-    case let string as String:
-        guard let number = Int(string), String(number) == string else { return nil }
-        return number
-    case let number as NSNumber where !isCFBoolean(number):
-        return Int(exactly: number.doubleValue)
-    default:
-        return nil
+/// Numbers in the dictionaries of keys.
+enum KeyNumber {
+    /// A number, or a string that is the decimal notation of one; Booleans are neither.
+    static func decimal(_ value: Any?) -> Int? {
+        switch value {
+        case let string as String:
+            guard let number = Int(string), String(number) == string else { return nil }
+            return number
+        case let number as NSNumber where !isCFBoolean(number):
+            return Int(exactly: number.doubleValue)
+        default:
+            return nil
+        }
     }
 }

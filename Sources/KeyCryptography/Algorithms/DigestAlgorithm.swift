@@ -1,0 +1,71 @@
+import Crypto
+import Foundation
+import KeychainModel
+
+/// The hash functions that key algorithms are built on (FIPS 180-4).
+package enum DigestAlgorithm: String, CaseIterable, Sendable {
+    case sha1 = "SHA1"
+    case sha224 = "SHA224"
+    case sha256 = "SHA256"
+    case sha384 = "SHA384"
+    case sha512 = "SHA512"
+
+    /// The length of a digest in bytes.
+    package var byteCount: Int {
+        switch self {
+        case .sha1: 20
+        case .sha224: 28
+        case .sha256: 32
+        case .sha384: 48
+        case .sha512: 64
+        }
+    }
+
+    /// The digest of `message`, written to the first ``byteCount`` bytes of `digest`.
+    ///
+    /// - Throws: ``KeyError/libraryMissing(_:)`` for SHA-224, which swift-crypto does not have.
+    func hash(_ message: UnsafeRawBufferPointer, into digest: UnsafeMutableRawBufferPointer) throws(KeyError) {
+        switch self {
+        case .sha1: Self.hash(message, with: Insecure.SHA1.self, into: digest)
+        case .sha224: try Libcrypto.shared().hash(message, with: self, into: digest)
+        case .sha256: Self.hash(message, with: SHA256.self, into: digest)
+        case .sha384: Self.hash(message, with: SHA384.self, into: digest)
+        case .sha512: Self.hash(message, with: SHA512.self, into: digest)
+        }
+    }
+
+    private static func hash<Function: HashFunction>(
+        _ message: UnsafeRawBufferPointer, with function: Function.Type, into digest: UnsafeMutableRawBufferPointer
+    ) {
+        var hash = Function()
+        hash.update(bufferPointer: message)
+        hash.finalize().withUnsafeBytes { digest.copyMemory(from: $0) }
+    }
+
+    /// The digest of `message`.
+    package func hash(_ message: Data) throws(KeyError) -> Data {
+        var digest = Data(count: byteCount)
+        try digest.withBytes { bytes throws(KeyError) in
+            try message.withBytes { message throws(KeyError) in
+                try hash(message, into: bytes)
+            }
+        }
+        return digest
+    }
+}
+
+/// A digest that somebody else computed, of whatever length, for swift-crypto's functions.
+struct GivenDigest: Digest {
+    /// The lengths differ; swift-crypto asks the bytes and not the type.
+    static var byteCount: Int { 0 }
+
+    let bytes: Data
+
+    func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try bytes.withUnsafeBytes(body)
+    }
+
+    func makeIterator() -> Data.Iterator { bytes.makeIterator() }
+
+    var description: String { "digest of \(bytes.count) bytes" }
+}

@@ -1,0 +1,63 @@
+/// What a key can be asked to do.
+package enum KeyOperation: Sendable, CaseIterable {
+    case sign, verify, encrypt, decrypt, keyExchange
+}
+
+/// A way of doing one of the operations.
+package enum KeyAlgorithm: Hashable, Sendable {
+    case signature(SignatureAlgorithm)
+    case encryption(EncryptionAlgorithm)
+    case keyExchange(KeyExchangeAlgorithm)
+}
+
+package enum SignatureAlgorithm: Hashable, Sendable {
+    /// ECDSA (FIPS 186-4).
+    case ecdsa(SignatureEncoding, SignatureInput)
+    /// The RSA operation on a number as long as the modulus, without padding.
+    case rsaRaw
+    /// RSASSA-PKCS1-v1_5 (RFC 8017, 8.2); with a digest of no named function the input is padded as it is, without
+    /// a DigestInfo.
+    case rsaPKCS1(SignatureInput)
+    /// RSASSA-PSS (RFC 8017, 8.1) with MGF1 of the same function and a salt as long as the digest.
+    case rsaPSS(DigestAlgorithm, isDigest: Bool)
+}
+
+/// How the two numbers of an ECDSA signature are written.
+package enum SignatureEncoding: Hashable, Sendable {
+    /// An ASN.1 SEQUENCE in DER (ANSI X9.62; RFC 3279, 2.2.3).
+    case x962
+    /// One after the other, each as long as the order of the curve (RFC 4754).
+    case rfc4754
+}
+
+/// What is signed.
+package enum SignatureInput: Hashable, Sendable {
+    /// A message, which is hashed here.
+    case message(DigestAlgorithm)
+    /// A digest of a named function, or of whatever length.
+    case digest(DigestAlgorithm?)
+}
+
+package enum EncryptionAlgorithm: Hashable, Sendable {
+    /// The RSA operation without padding.
+    case rsaRaw
+    /// RSAES-PKCS1-v1_5 (RFC 8017, 7.2).
+    case rsaPKCS1
+    /// RSAES-OAEP (RFC 8017, 7.1) with MGF1 of the same function and an empty label.
+    case rsaOAEP(DigestAlgorithm)
+    /// A session key under OAEP and the data under it with AES-GCM.
+    case rsaOAEPWithAESGCM(DigestAlgorithm)
+    /// ECIES with ECDH, the KDF of ANSI X9.63 and AES-GCM. Standard and cofactor Diffie-Hellman are the same on
+    /// the curves there are, whose cofactor is 1.
+    case ecies(DigestAlgorithm, derivesNonce: Bool)
+}
+
+/// Elliptic-curve Diffie-Hellman (SP 800-56A); standard and cofactor are the same here.
+package struct KeyExchangeAlgorithm: Hashable, Sendable {
+    /// The function of the KDF of ANSI X9.63; nil for the shared secret as it is.
+    package var derivation: DigestAlgorithm?
+
+    package init(derivation: DigestAlgorithm?) {
+        self.derivation = derivation
+    }
+}

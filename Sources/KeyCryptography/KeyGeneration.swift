@@ -1,0 +1,39 @@
+import Certificates
+import Foundation
+import KeychainModel
+
+extension SoftwareKeys {
+    /// The sizes of RSA keys that are made, in bits.
+    package static let rsaSizes = 512...8192
+
+    /// A new private key.
+    ///
+    /// - Throws: ``KeyError/invalidInput(reason:)`` for a size there are no keys of.
+    package static func randomKey(type: KeyData.KeyType, sizeInBits: Int) throws(KeyError) -> KeyData {
+        let secret: SecretBytes
+        switch type {
+        case .ellipticCurve:
+            guard let curve = EllipticCurve.allCases.first(where: { $0.sizeInBits == sizeInBits }) else {
+                throw .invalidInput(reason: "Elliptic-curve keys have 192, 224, 256, 384 or 521 bits.")
+            }
+            secret = try curve.randomKey()
+        case .rsa:
+            guard rsaSizes.contains(sizeInBits) else {
+                throw .invalidInput(reason: "RSA keys have from \(rsaSizes.lowerBound) to \(rsaSizes.upperBound) bits.")
+            }
+            secret = try RSAPrivateKey.randomKey(sizeInBits: sizeInBits)
+        }
+        do {
+            let key = try KeyData(secret.data, type: type, keyClass: .private)
+            guard key.sizeInBits == sizeInBits else {
+                throw KeyError.invalidInput(
+                    reason: "OpenSSL makes no RSA keys with \(sizeInBits) bits; ask for an even size.")
+            }
+            return key
+        } catch let error as KeyError {
+            throw error
+        } catch {
+            throw .failed(operation: "make a key")
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import SystemLibraries
+
+/// The functions of OpenSSL 3's libcrypto that are needed here (openssl/evp.h, openssl/x509.h), all of which are
+/// part of its stable interface.
+///
+/// Most return 1 for success and 0 or a negative number for failure.
+struct Libcrypto: Sendable {
+    typealias Bytes = UnsafePointer<UInt8>
+    typealias MutableBytes = UnsafeMutablePointer<UInt8>
+    typealias Source = UnsafeMutablePointer<Bytes?>
+    typealias Sink = UnsafeMutablePointer<MutableBytes?>
+    typealias Count = UnsafeMutablePointer<Int>
+    typealias Text = UnsafePointer<CChar>
+    typealias Start = @convention(c) (OpaquePointer) -> Int32
+    typealias Transform = @convention(c) (OpaquePointer, MutableBytes?, Count, Bytes?, Int) -> Int32
+
+    let decodePrivateKey: @convention(c) (Int32, OpaquePointer?, Source, Int) -> OpaquePointer?
+    let decodePublicKey: @convention(c) (Int32, OpaquePointer?, Source, Int) -> OpaquePointer?
+    let decodePublicKeyInfo: @convention(c) (OpaquePointer?, Source, Int) -> OpaquePointer?
+    let encodePrivateKey: @convention(c) (OpaquePointer, Sink?) -> Int32
+    let encodePublicKey: @convention(c) (OpaquePointer, Sink?) -> Int32
+    let freeKey: @convention(c) (OpaquePointer) -> Void
+
+    let newContext: @convention(c) (OpaquePointer, OpaquePointer?) -> OpaquePointer?
+    let newContextForType: @convention(c) (Int32, OpaquePointer?) -> OpaquePointer?
+    let freeContext: @convention(c) (OpaquePointer) -> Void
+    let setOption: @convention(c) (OpaquePointer, Text, Text) -> Int32
+
+    let startGeneration: Start
+    let generate: @convention(c) (OpaquePointer, UnsafeMutablePointer<OpaquePointer?>) -> Int32
+    let checkPair: Start
+    let startSigning: Start
+    let sign: Transform
+    let startVerifying: Start
+    let verify: @convention(c) (OpaquePointer, Bytes?, Int, Bytes?, Int) -> Int32
+    let startEncrypting: Start
+    let encrypt: Transform
+    let startDecrypting: Start
+    let decrypt: Transform
+    let startDeriving: Start
+    let setPeer: @convention(c) (OpaquePointer, OpaquePointer) -> Int32
+    let derive: @convention(c) (OpaquePointer, MutableBytes?, Count) -> Int32
+
+    let digestNamed: @convention(c) (Text) -> OpaquePointer?
+    let digest:
+        @convention(c) (
+            UnsafeRawPointer?, Int, MutableBytes?, UnsafeMutablePointer<UInt32>?, OpaquePointer, OpaquePointer?
+        ) -> Int32
+    let forgetErrors: @convention(c) () -> Void
+
+    /// `EVP_PKEY_RSA` and `EVP_PKEY_EC`, which are the numbers of their object identifiers (openssl/obj_mac.h).
+    static let rsa: Int32 = 6
+    static let ellipticCurve: Int32 = 408
+
+    /// Loaded at the first use.
+    private static let loaded = Result { () throws(SystemLibraryError) in try Libcrypto() }
+
+    static func shared() throws(KeyError) -> Libcrypto {
+        switch loaded {
+        case .success(let library): return library
+        case .failure(let error): throw .libraryMissing(error)
+        }
+    }
+
+    private init() throws(SystemLibraryError) {
+        let library = try SystemLibrary("libcrypto.so.3", provides: "this kind of key")
+        decodePrivateKey = try library.function("d2i_PrivateKey")
+        decodePublicKey = try library.function("d2i_PublicKey")
+        decodePublicKeyInfo = try library.function("d2i_PUBKEY")
+        encodePrivateKey = try library.function("i2d_PrivateKey")
+        encodePublicKey = try library.function("i2d_PublicKey")
+        freeKey = try library.function("EVP_PKEY_free")
+        newContext = try library.function("EVP_PKEY_CTX_new")
+        newContextForType = try library.function("EVP_PKEY_CTX_new_id")
+        freeContext = try library.function("EVP_PKEY_CTX_free")
+        setOption = try library.function("EVP_PKEY_CTX_ctrl_str")
+        startGeneration = try library.function("EVP_PKEY_keygen_init")
+        generate = try library.function("EVP_PKEY_keygen")
+        checkPair = try library.function("EVP_PKEY_pairwise_check")
+        startSigning = try library.function("EVP_PKEY_sign_init")
+        sign = try library.function("EVP_PKEY_sign")
+        startVerifying = try library.function("EVP_PKEY_verify_init")
+        verify = try library.function("EVP_PKEY_verify")
+        startEncrypting = try library.function("EVP_PKEY_encrypt_init")
+        encrypt = try library.function("EVP_PKEY_encrypt")
+        startDecrypting = try library.function("EVP_PKEY_decrypt_init")
+        decrypt = try library.function("EVP_PKEY_decrypt")
+        startDeriving = try library.function("EVP_PKEY_derive_init")
+        setPeer = try library.function("EVP_PKEY_derive_set_peer")
+        derive = try library.function("EVP_PKEY_derive")
+        digestNamed = try library.function("EVP_get_digestbyname")
+        digest = try library.function("EVP_Digest")
+        forgetErrors = try library.function("ERR_clear_error")
+    }
+
+    func hash(
+        _ message: UnsafeRawBufferPointer, with algorithm: DigestAlgorithm, into output: UnsafeMutableRawBufferPointer
+    ) throws(KeyError) {
+        guard let function = digestNamed(algorithm.rawValue), output.count >= algorithm.byteCount,
+            digest(
+                message.baseAddress, message.count, output.bindMemory(to: UInt8.self).baseAddress, nil, function, nil)
+                == 1
+        else { throw failure("compute a digest") }
+    }
+
+    /// Empties this thread's queue of errors, which nobody reads.
+    func failure(_ operation: String) -> KeyError {
+        forgetErrors()
+        return .failed(operation: operation)
+    }
+}

@@ -1,0 +1,103 @@
+import Certificates
+import Foundation
+import KeychainModel
+
+/// What a private key does, wherever it is kept: in this process, or in an enclave that never gives it away.
+///
+/// Callers check ``KeyAlgorithm/isSupported(for:byKeyOf:_:sizeInBits:)`` before; a key asked for an algorithm of
+/// another kind of key throws ``KeyError/unsupported(reason:)`` nevertheless.
+package protocol PrivateKeyOperations: Sendable {
+    /// The signature of a message or digest.
+    func sign(_ input: Data, by algorithm: SignatureAlgorithm) throws(KeyError) -> Data
+
+    /// What was encrypted for the key.
+    func decrypt(_ ciphertext: Data, by algorithm: EncryptionAlgorithm) throws(KeyError) -> Data
+
+    /// What this key and a public key share.
+    ///
+    /// - Parameters:
+    ///   - requestedSize: The number of bytes to derive; not used where nothing is derived.
+    ///   - sharedInfo: Goes into the derivation.
+    func exchange(
+        with peer: KeyData, by algorithm: KeyExchangeAlgorithm, requestedSize: Int, sharedInfo: Data
+    ) throws(KeyError) -> Data
+}
+
+/// A private key on one of the curves: two operations, from which all others follow. An enclave's key has to
+/// have no more than these.
+package protocol CurvePrivateKey: PrivateKeyOperations {
+    var curve: EllipticCurve { get }
+
+    /// An ECDSA signature of a digest, of which the leftmost bits count if it is longer than the order of the
+    /// curve.
+    ///
+    /// - Returns: r and s, each as long as the order of the curve.
+    func signature(ofDigest digest: Data) throws(KeyError) -> Data
+
+    /// The x coordinate of the point that both keys lead to, as long as a coordinate is.
+    ///
+    /// - Parameter point: A public key on the same curve, as `04 ‖ X ‖ Y`. It may come from anywhere: the
+    ///   implementation checks that it is on the curve.
+    func sharedSecret(with point: Data) throws(KeyError) -> SecretBytes
+}
+
+extension CurvePrivateKey {
+    package func sign(_ input: Data, by algorithm: SignatureAlgorithm) throws(KeyError) -> Data {
+        guard case .ecdsa(let encoding, let kind) = algorithm else { throw .notForCurves }
+        let signature = try signature(ofDigest: kind.digest(of: input))
+        return switch encoding {
+        case .rfc4754: signature
+        case .x962: try ECDSASignature(raw: signature).der
+        }
+    }
+
+    package func decrypt(_ ciphertext: Data, by algorithm: EncryptionAlgorithm) throws(KeyError) -> Data {
+        guard case .ecies(let digest, let derivesNonce) = algorithm else { throw .notForCurves }
+        return try ECIES(curve: curve, digest: digest, derivesNonce: derivesNonce).decrypt(ciphertext, with: self)
+    }
+
+    package func exchange(
+        with peer: KeyData, by algorithm: KeyExchangeAlgorithm, requestedSize: Int, sharedInfo: Data
+    ) throws(KeyError) -> Data {
+        guard peer.keyClass == .public, peer.curve == curve else {
+            throw .invalidInput(reason: "The other key is not a public key on the same curve.")
+        }
+        let secret = try sharedSecret(with: peer.publicRepresentation)
+        guard let digest = algorithm.derivation else { return secret.data }
+        return try X963KeyDerivation(digest: digest).derive(
+            count: requestedSize, from: secret, sharedInfo: sharedInfo
+        ).data
+    }
+}
+
+extension SignatureInput {
+    /// The digest to sign.
+    ///
+    /// - Throws: ``KeyError/invalidInput(reason:)`` if the input claims to be a digest of a function and has another
+    ///   length.
+    func digest(of input: Data) throws(KeyError) -> Data {
+        switch self {
+        case .message(let digest): return try digest.hash(input)
+        case .digest(nil): return input
+        case .digest(let digest?):
+            guard input.count == digest.byteCount else { throw .notADigest(digest) }
+            return input
+        }
+    }
+}
+
+extension KeyError {
+    static let notForCurves = KeyError.unsupported(reason: "Elliptic-curve keys have no such algorithm.")
+
+    static func notADigest(_ digest: DigestAlgorithm) -> KeyError {
+        .invalidInput(reason: "A \(digest.rawValue) digest has \(digest.byteCount) bytes.")
+    }
+}
+
+extension KeyData {
+    /// The curve of the key; nil for RSA.
+    package var curve: EllipticCurve? {
+        guard type == .ellipticCurve else { return nil }
+        return EllipticCurve.allCases.first { $0.sizeInBits == sizeInBits }
+    }
+}

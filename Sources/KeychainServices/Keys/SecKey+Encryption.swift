@@ -1,0 +1,52 @@
+import Foundation
+import KeyCryptography
+
+/// Encrypts data for the holder of a private key.
+///
+/// - Parameters:
+///   - key: A public key.
+///   - algorithm: How to encrypt.
+///   - plaintext: The data. RSA without AES-GCM takes a limited number of bytes: less than the modulus without
+///     padding, 11 less than the modulus has with PKCS#1, and with OAEP 2 and twice the length of a digest less.
+///   - error: Where an error is stored: ``errSecParam`` if the key does not encrypt with this algorithm or the data
+///     is too long.
+/// - Returns: The cryptogram, or `nil` with an error.
+public func SecKeyCreateEncryptedData(
+    _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ plaintext: CFData,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    keyResult(error) { () throws(KeyError) in
+        guard case .encryption(let algorithm) = try key.algorithm(algorithm, for: .encrypt) else {
+            throw .notThisOperation
+        }
+        try key.require(.public)
+        return try key.publicOperations().encrypt(plaintext as Data, by: algorithm) as NSData
+    }
+}
+
+/// Decrypts what was encrypted for a key.
+///
+/// Whoever can see whether ``SecKeyAlgorithm/rsaEncryptionPKCS1`` fails for cryptograms of his making can decrypt
+/// others by asking often enough. OpenSSL from 3.2 on returns random data instead of failing; before, it fails.
+/// Prefer another algorithm.
+///
+/// - Parameters:
+///   - key: A private key.
+///   - algorithm: How the data was encrypted.
+///   - ciphertext: The cryptogram.
+///   - error: Where an error is stored: ``errSecParam`` if the key does not decrypt with this algorithm, or the
+///     cryptogram was not made for it or was changed; for a key that is kept in an enclave also what keeps it from
+///     being used.
+/// - Returns: The data, or `nil` with an error.
+public func SecKeyCreateDecryptedData(
+    _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ ciphertext: CFData,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    keyResult(error) { () throws(KeyError) in
+        guard case .encryption(let algorithm) = try key.algorithm(algorithm, for: .decrypt) else {
+            throw .notThisOperation
+        }
+        try key.require(.private)
+        return try key.privateOperations().decrypt(ciphertext as Data, by: algorithm) as NSData
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import KeyCryptography
+
+/// Whether a key does an operation with an algorithm.
+///
+/// RSA public keys say that they decrypt with ``SecKeyAlgorithm/rsaEncryptionRaw``, PKCS#1 and OAEP, and RSA private
+/// keys that they verify signatures without PSS, as on Apple systems; both fail when they are asked to.
+public func SecKeyIsAlgorithmSupported(
+    _ key: SecKey, _ operation: SecKeyOperationType, _ algorithm: SecKeyAlgorithm
+) -> Bool {
+    algorithm.keyAlgorithm.map { key.isSupported($0, for: operation.operation) } ?? false
+}
+
+/// Signs a message or a digest.
+///
+/// - Parameters:
+///   - key: A private key.
+///   - algorithm: How to sign, and whether `dataToSign` is a message or a digest.
+///   - dataToSign: The message, or a digest of the length that the algorithm's hash function has.
+///   - error: Where an error is stored: ``errSecParam`` if the key does not sign with this algorithm or the data
+///     has not the right length; for a key that is kept in an enclave also what keeps it from being used.
+/// - Returns: The signature, or `nil` with an error.
+public func SecKeyCreateSignature(
+    _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ dataToSign: CFData,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    keyResult(error) { () throws(KeyError) in
+        guard case .signature(let algorithm) = try key.algorithm(algorithm, for: .sign) else { throw .notThisOperation }
+        return try key.privateOperations().sign(dataToSign as Data, by: algorithm) as NSData
+    }
+}
+
+/// Checks a signature.
+///
+/// - Parameters:
+///   - key: A public key.
+///   - algorithm: How the signature was made, and whether `signedData` is a message or a digest.
+///   - signedData: The message, or a digest of the length that the algorithm's hash function has.
+///   - signature: The signature.
+///   - error: Where an error is stored: ``errSecVerifyFailed`` if the signature is not the key's for this data or is
+///     malformed; ``errSecParam`` if the key does not verify with this algorithm or the data has not the right length.
+/// - Returns: Whether the signature is valid.
+public func SecKeyVerifySignature(
+    _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ signedData: CFData, _ signature: CFData,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> Bool {
+    let isValid = keyResult(error) { () throws(KeyError) in
+        guard case .signature(let algorithm) = try key.algorithm(algorithm, for: .verify) else {
+            throw .notThisOperation
+        }
+        try key.require(.public)
+        return try key.publicOperations().isValid(signature as Data, of: signedData as Data, by: algorithm)
+    }
+    if isValid == false { store(errSecVerifyFailed, "The signature is not this key's for this data.", in: error) }
+    return isValid ?? false
+}
+
+extension KeyError {
+    /// Not reached: an algorithm that a key supports for an operation is one of that operation.
+    static let notThisOperation = KeyError.unsupported(reason: "The algorithm is for another operation.")
+}

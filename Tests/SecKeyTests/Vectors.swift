@@ -1,0 +1,82 @@
+import Certificates
+import Foundation
+import Testing
+
+@testable import KeychainServices
+
+/// The file of known answers.
+struct Vectors: Decodable {
+    struct Key: Decodable {
+        let `private`: Hexadecimal
+        let `public`: Hexadecimal
+    }
+
+    struct Signature: Decodable {
+        let key: String
+        let algorithm: String
+        let input: Hexadecimal
+        let signature: Hexadecimal
+    }
+
+    struct Encryption: Decodable {
+        let key: String
+        let algorithm: String
+        let input: Hexadecimal
+        let ciphertext: Hexadecimal
+    }
+
+    struct Exchange: Decodable {
+        let key: String
+        let peer: Hexadecimal
+        let algorithm: String
+        let count: Int
+        let sharedInfo: Hexadecimal
+        let result: Hexadecimal
+    }
+
+    let keys: [String: Key]
+    let signatures: [Signature]
+    let encryptions: [Encryption]
+    let exchanges: [Exchange]
+
+    static func read() throws -> Vectors {
+        let url = try #require(
+            Bundle.module.url(forResource: "vectors", withExtension: "json", subdirectory: "Fixtures"))
+        return try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: url))
+    }
+
+    /// Both halves of a key of the file.
+    func pair(_ name: String) throws -> KeyPair {
+        let key = try #require(keys[name])
+        return try KeyPair(private: key.private.data, public: key.public.data)
+    }
+}
+
+/// Bytes written as hexadecimal digits.
+struct Hexadecimal: Decodable {
+    let data: Data
+
+    init(from decoder: any Decoder) throws {
+        let digits = try decoder.singleValueContainer().decode(String.self)
+        guard let data = Data(hexadecimal: digits) else { throw CocoaError(.coderReadCorrupt) }
+        self.data = data
+    }
+}
+
+extension Data {
+    init?(hexadecimal digits: String) {
+        let digits = Array(digits.utf8)
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        self.init(capacity: digits.count / 2)
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let byte = UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            append(byte)
+        }
+    }
+
+    var hexadecimal: String {
+        map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+@testable import Items
+
+/// The connection that reads, beside the one that writes.
+struct ReadConnectionTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+
+    private func store() throws -> ItemStore {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let path = folder.appending(path: "items.db").path
+        try Data().write(to: URL(filePath: path))
+        let store = ItemStore.open(path: path)
+        try store.create(for: UUID())
+        return store
+    }
+
+    private func connection() throws -> ReadConnection {
+        try ReadConnection(path: folder.appending(path: "items.db").path, settings: "") { _, _ in 0 }
+    }
+
+    @Test func cannotWrite() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = try store()
+        let connection = try connection()
+        let failure = #expect(throws: (any Error).self) {
+            _ = try RawStatement("DELETE FROM vault", in: connection).step()
+        }
+        #expect(failure.map { StoreError($0) } == .readOnly)
+        _ = try store.check()
+    }
+
+    @Test func aFileThatIsNotThereIsAnErrorAndStaysAway() {
+        #expect(throws: (any Error).self) { try connection() }
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
+    }
+
+    @Test func settingsThatFailAreAnError() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = try store()
+        #expect(throws: (any Error).self) {
+            try ReadConnection(path: folder.appending(path: "items.db").path, settings: "PRAGMA x; no such") { _, _ in 0
+            }
+        }
+        try store.close()
+    }
+
+    @Test func moreStatementsThanAreKept() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = try store()
+        let connection = try connection()
+        let held = try RawStatement("SELECT 0", in: connection)
+        #expect(try held.step())
+        for round in 1...100 { #expect(try connection.integer("SELECT \(round)") == Int64(round)) }
+        #expect(held.integer(0) == 0)
+        try store.close()
+    }
+
+    @Test func aStatementInUseIsNotLentTwice() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = try store()
+        let connection = try connection()
+        let twoRows = "SELECT 1 UNION ALL SELECT 2"
+        let outer = try RawStatement(twoRows, in: connection)
+        #expect(try outer.step())
+        #expect(try connection.integer(twoRows) == 1)
+        #expect(try outer.step())
+        #expect(outer.integer(0) == 2)
+        connection.close()
+        #expect(throws: (any Error).self) { try connection.integer("SELECT 1") }
+        try store.close()
+    }
+}
