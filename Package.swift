@@ -54,6 +54,11 @@ let package = Package(
 
         // The vault engine, from the root of trust up.
         .target(name: "Enclave", dependencies: ["SecureMemory", crypto], swiftSettings: strict),
+        // The TPM2 Software Stack's types; its libraries are loaded when a vault is bound to a TPM.
+        .systemLibrary(name: "CTSS2"),
+        .target(
+            name: "TPM", dependencies: ["CTSS2", "Enclave", "SecureMemory", "SystemLibraries", crypto],
+            swiftSettings: strict),
         .target(
             name: "Keybag", dependencies: ["Enclave", "KeychainModel", "SecureMemory", crypto], swiftSettings: strict),
         .target(name: "Sealing", dependencies: ["KeychainModel", crypto], swiftSettings: strict),
@@ -77,6 +82,7 @@ let package = Package(
         // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
         .target(name: "SystemLibraries", swiftSettings: strict),
         .target(name: "SystemBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
+        .target(name: "OpenSSLCertificates", dependencies: ["KeychainModel", "SystemLibraries", asn1], swiftSettings: strict),
         .target(
             name: "Presence",
             dependencies: ["Access", "SystemBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
@@ -95,7 +101,7 @@ let package = Package(
         .target(
             name: "KeychainServices",
             dependencies: [
-                "Access", "Certificates", "KeyCryptography", "KeychainModel", "Vault", "VaultInterface",
+                "Access", "Certificates", "KeyCryptography", "KeychainModel", "OpenSSLCertificates", "Vault", "VaultInterface",
                 "VaultService", crypto,
             ],
             swiftSettings: strict),
@@ -119,6 +125,7 @@ let package = Package(
                 "LocalAuthenticationServices", "SecureMemory", "Vault", "VaultService",
             ],
             swiftSettings: strict),
+        .target(name: "SSHAgent", dependencies: ["VaultService", crypto], swiftSettings: strict),
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [
@@ -200,6 +207,8 @@ let package = Package(
             exclude: ["Sessions", "Transcripts"],
             swiftSettings: strict),
         .testTarget(
+            name: "SSHAgentTests", dependencies: ["SSHAgent", "TestSupport", crypto], swiftSettings: strict),
+        .testTarget(
             name: "VaultTests",
             dependencies: [
                 "Access", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing",
@@ -227,6 +236,10 @@ let package = Package(
             path: "Tests/Conformance",
             exclude: ["Cases"],
             swiftSettings: strict),
+        .testTarget(
+            name: "EnclaveTests",
+            dependencies: ["CTSS2", "Enclave", "SecureMemory", "TPM", "TestSupport", crypto],
+            exclude: ["Layout"], swiftSettings: strict),
         .testTarget(
             name: "CertificatesTests",
             dependencies: ["Certificates", asn1, crypto],

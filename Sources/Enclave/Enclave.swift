@@ -6,8 +6,11 @@ import SecureMemory
 ///
 /// A keybag is bound to an enclave: what the enclave derives cannot be derived without it, so a copy
 /// of the vault's files alone opens nothing.
-package protocol Enclave: Sendable {
+package protocol Enclave: EnclaveKeys {
     var kind: EnclaveKind { get }
+
+    /// What has to be stored to have this enclave again: the contents of the file `device-secret`.
+    func encoded() throws(EnclaveError) -> Data
 
     /// A 256-bit key that depends on the enclave's device secret, on `input` and on `context`.
     ///
@@ -17,26 +20,31 @@ package protocol Enclave: Sendable {
     ///   - salt: Stored with what the key protects.
     ///   - context: The purpose; different purposes get unrelated keys.
     func deriveKey(tangling input: LockedBytes?, salt: Data, context: String) throws(EnclaveError) -> SymmetricKey
+
+    /// Makes the enclave guard a new passcode.
+    ///
+    /// - Parameter stretched: What the passcode stretches to.
+    /// - Returns: What to store with the passcode, which is no secret, and the key to tangle for it.
+    func guardPasscode(stretched: LockedBytes) throws(EnclaveError) -> (binding: Data, key: LockedBytes)
+
+    /// The key to tangle for a passcode.
+    ///
+    /// An enclave that counts wrong passcodes itself counts one here; another leaves it to who tangles the key
+    /// to find out.
+    ///
+    /// - Parameter binding: What ``guardPasscode(stretched:)`` gave for it.
+    /// - Throws: ``EnclaveError/wrongAuthorization`` and ``EnclaveError/lockedOut(retryAfter:)``.
+    func passcodeKey(stretched: LockedBytes, binding: Data) throws(EnclaveError) -> LockedBytes
+
+    /// Ends the enclave's work for this process in good order. It may be used again.
+    func close()
 }
 
 /// What stands behind an enclave; raw values are stored and never reused.
-package enum EnclaveKind: UInt8, Sendable {
+package enum EnclaveKind: UInt8, Sendable, CaseIterable {
     case software = 1
     case tpm2 = 2
-}
 
-/// Why an enclave could not do its work.
-package enum EnclaveError: Error, Equatable, CustomStringConvertible {
-    /// The stored device secret is not one; the vault cannot be opened without the original.
-    case damagedDeviceSecret(reason: String)
-    case memoryUnavailable
-
-    package var description: String {
-        switch self {
-        case .damagedDeviceSecret(let reason):
-            "the device secret is damaged (\(reason)); restore the file from a backup, or move the folder away to start anew"
-        case .memoryUnavailable:
-            "no locked memory for key material; raise the limit (ulimit -l) or free memory"
-        }
-    }
+    /// The name on the command line and in the vault's status.
+    package var name: String { "\(self)" }
 }

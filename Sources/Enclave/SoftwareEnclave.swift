@@ -69,6 +69,19 @@ package struct SoftwareEnclave: Enclave {
         }
     }
 
+    /// The device secret and what the passcode stretches to are tangled as they are: whether the passcode is
+    /// right shows when a class key unwraps, and others count the tries.
+    package func guardPasscode(stretched: LockedBytes) -> (binding: Data, key: LockedBytes) {
+        (Data(), stretched)
+    }
+
+    package func passcodeKey(stretched: LockedBytes, binding: Data) throws(EnclaveError) -> LockedBytes {
+        guard binding.isEmpty else { throw .otherEnclave }
+        return stretched
+    }
+
+    package func close() {}
+
     private static func joined(_ first: LockedBytes, _ second: LockedBytes) throws -> LockedBytes {
         try LockedBytes(count: first.count + second.count) { joined in
             first.withUnsafeBytes { joined.copyMemory(from: $0) }

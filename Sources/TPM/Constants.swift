@@ -1,0 +1,66 @@
+import CTSS2
+
+/// Numbers of the TPM 2.0 Library, Part 2: Structures, with the table's section.
+enum Algorithm {
+    // 6.3, TPM_ALG_ID
+    static let hmac: TPM2_ALG_ID = 0x0005
+    static let aes: TPM2_ALG_ID = 0x0006
+    static let keyedHash: TPM2_ALG_ID = 0x0008
+    static let sha256: TPM2_ALG_ID = 0x000B
+    static let null: TPM2_ALG_ID = 0x0010
+    static let ecdsa: TPM2_ALG_ID = 0x0018
+    static let ecc: TPM2_ALG_ID = 0x0023
+    static let cfb: TPM2_ALG_ID = 0x0043
+    // 6.4, TPM_ECC_CURVE
+    static let p256: TPM2_ECC_CURVE = 0x0003
+}
+
+/// 8.3, TPMA_OBJECT.
+struct ObjectAttributes: OptionSet {
+    let rawValue: UInt32
+
+    /// Cannot be moved to another TPM, nor under another parent.
+    static let fixedTPM = ObjectAttributes(rawValue: 1 << 1)
+    static let fixedParent = ObjectAttributes(rawValue: 1 << 4)
+    static let sensitiveDataOrigin = ObjectAttributes(rawValue: 1 << 5)
+    static let userWithAuth = ObjectAttributes(rawValue: 1 << 6)
+    /// Wrong authorizations are not counted, and the object works while the TPM is locked out.
+    static let noDA = ObjectAttributes(rawValue: 1 << 10)
+    static let restricted = ObjectAttributes(rawValue: 1 << 16)
+    static let decrypt = ObjectAttributes(rawValue: 1 << 17)
+    static let sign = ObjectAttributes(rawValue: 1 << 18)
+}
+
+/// 8.4, TPMA_SESSION.
+enum SessionAttributes {
+    static let continueSession: UInt8 = 1 << 0
+    static let decrypt: UInt8 = 1 << 5
+    static let encrypt: UInt8 = 1 << 6
+}
+
+/// 6.9 (TPM_ST), 6.10 (TPM_SU), 6.11 (TPM_SE), 6.12 (TPM_CAP), 6.13 (TPM_PT), 7.4 (TPM_RH).
+enum TPMConstant {
+    static let hashCheckTicket: UInt16 = 0x8024
+    static let startupClear: UInt16 = 0
+    static let hmacSession: UInt8 = 0
+    static let handlesCapability: UInt32 = 1
+    static let propertiesCapability: UInt32 = 6
+    static let variableProperties: UInt32 = 0x200
+    static let permanentFlags: UInt32 = 0x200
+    static let lockoutCounter: UInt32 = 0x20E
+    static let maximumFailures: UInt32 = 0x20F
+    static let lockoutInterval: UInt32 = 0x210
+    static let lockoutRecovery: UInt32 = 0x211
+    static let nullHierarchy: TPM2_HANDLE = 0x4000_0007
+    /// Where the storage root key is kept if it is kept (TCG TPM v2.0 Provisioning Guidance, section 7.8).
+    static let storageRootKey: TPM2_HANDLE = 0x8100_0001
+}
+
+/// The stack's own names for what needs no loading (tss2_esys.h).
+enum Handle {
+    static let none: ESYS_HANDLE = 0xFFF
+    static let password: ESYS_HANDLE = 0x0FF
+    static let owner: ESYS_HANDLE = 0x101
+    static let lockout: ESYS_HANDLE = 0x10A
+    static let endorsement: ESYS_HANDLE = 0x10B
+}

@@ -1,0 +1,28 @@
+import Enclave
+
+/// Where the machine's TPM is.
+package struct TPMAddress: Sendable, Hashable {
+    /// As the stack's loader of transports takes it.
+    package let text: String
+
+    /// The kernel's resource manager, which lets many programs use the TPM at once.
+    package static let standard = "device:/dev/tpmrm0"
+
+    /// Transports that lead to a TPM; others would start programs or load libraries by a name.
+    private static let transports = ["device", "swtpm", "mssim", "tabrmd"]
+
+    /// - Parameter environment: The value of a variable; nil if it is not set.
+    package init(environment: (String) -> String?) throws(EnclaveError) {
+        guard let named = environment("KEYCHAIN_TPM") else {
+            text = Self.standard
+            return
+        }
+        guard Self.transports.contains(where: { named == $0 || named.hasPrefix($0 + ":") }) else {
+            throw .unavailable(
+                reason:
+                    "KEYCHAIN_TPM is '\(named)'; it can be device:PATH, swtpm:path=SOCKET, swtpm:host=NAME,port=NUMBER, "
+                    + "mssim:… or tabrmd:…")
+        }
+        text = named
+    }
+}

@@ -1,0 +1,216 @@
+import CTSS2
+import Dispatch
+import Enclave
+import Foundation
+import Synchronization
+import SystemLibraries
+
+/// This process's way to a TPM: one conversation at a time, for all threads.
+///
+/// What is loaded for an operation is flushed with it. The storage key and the session stay for operations that
+/// follow at once. A TPM that was restarted is connected to anew.
+package final class TPMConnection: Sendable {
+    package let address: String
+    private let queue: DispatchQueue
+    private let state = Mutex(State())
+
+    private struct State {
+        var context: TPMContext?
+        var began = ContinuousClock.now
+        var lastUse = ContinuousClock.now
+        var endIsPlanned = false
+        /// Whether a guarded object was used in a conversation that has ended.
+        var owesShutdown = false
+    }
+
+    /// How long an operation may take, waiting for others included. A TPM takes a second for the slowest.
+    static let deadline: DispatchTimeInterval = .seconds(30)
+
+    /// Where only one program can be connected: a TPM behind a socket has no resource manager.
+    private var isExclusive: Bool { address.hasPrefix("swtpm") || address.hasPrefix("mssim") }
+
+    /// How long a conversation outlives its last operation.
+    private var patience: Duration { isExclusive ? .milliseconds(30) : .seconds(5) }
+
+    /// After how long a conversation ends to let others in.
+    private static let longestTurn: Duration = .milliseconds(250)
+
+    private init(_ address: String) {
+        self.address = address
+        queue = DispatchQueue(label: "TPM")
+    }
+
+    private static let connections = Mutex<[String: TPMConnection]>([:])
+
+    /// The connection to the TPM at `address`, the same for the whole process.
+    package static func shared(_ address: String) -> TPMConnection {
+        connections.withLock { connections in
+            if let present = connections[address] { return present }
+            let connection = TPMConnection(address)
+            connections[address] = connection
+            return connection
+        }
+    }
+
+    /// Runs `body` in the conversation, and once more in a new one if the TPM was restarted meanwhile.
+    ///
+    /// - Throws: What `body` throws; ``EnclaveError/unreachable(reason:)`` if the TPM does not answer in time.
+    func perform<Result: Sendable>(
+        _ body: @escaping @Sendable (TPMContext) throws -> Result
+    ) throws(EnclaveError) -> Result {
+        let tss: TSS
+        do {
+            tss = try TSS.loaded.get()
+        } catch {
+            throw .unavailable(reason: "\(error)")
+        }
+        let answer = Answer<Result>()
+        queue.async { answer.give(self.run(body, tss)) }
+        guard let result = answer.wait(Self.deadline) else {
+            throw .unreachable(
+                reason: "the TPM at \(address) did not answer within 30 seconds; another program may be holding it")
+        }
+        return try result.get()
+    }
+
+    /// Ends the conversation, and tells the TPM that it may lose power if its count of wrong passcodes would else
+    /// suffer.
+    package func close() {
+        guard case .success(let tss) = TSS.loaded else { return }
+        let answer = Answer<Void>()
+        queue.async {
+            self.state.withLock { state in
+                if state.owesShutdown || state.context?.usedGuardedObject == true {
+                    // As well as it can be done: who closes has nobody to tell.
+                    _ = try? self.connect(&state, tss).shutDown()
+                }
+                self.drop(&state, isLost: false)
+                state.owesShutdown = false
+            }
+            answer.give(.success(()))
+        }
+        _ = answer.wait(Self.deadline)
+    }
+
+    private func run<Result: Sendable>(
+        _ body: (TPMContext) throws -> Result, _ tss: TSS
+    ) -> Swift.Result<Result, EnclaveError> {
+        state.withLock { state in
+            defer { finish(&state) }
+            var triesLeft = 3
+            while true {
+                let wasConnected = state.context != nil
+                do {
+                    let context = try connect(&state, tss)
+                    return .success(try body(context))
+                } catch let error as TSSError {
+                    triesLeft -= 1
+                    guard triesLeft > 0, recover(from: error, &state, wasConnected: wasConnected) else {
+                        return .failure(self.error(for: error, tss))
+                    }
+                } catch let error as EnclaveError {
+                    return .failure(error)
+                } catch {
+                    return .failure(.refused(reason: "\(error)"))
+                }
+            }
+        }
+    }
+
+    @discardableResult
+    private func connect(_ state: inout State, _ tss: TSS) throws(TSSError) -> TPMContext {
+        if let context = state.context { return context }
+        let context = try TPMContext(tss, at: address)
+        state.context = context
+        state.began = .now
+        return context
+    }
+
+    /// Whether it is worth another try.
+    private func recover(from error: TSSError, _ state: inout State, wasConnected: Bool) -> Bool {
+        switch error.kind {
+        case .connectionLost:
+            drop(&state, isLost: true)
+            return wasConnected
+        case .foreignBlob, .noSuchHandle:
+            // Perhaps the parent is not what it was.
+            guard wasConnected else { return false }
+            drop(&state, isLost: false)
+            return true
+        case .notStarted: return (try? state.context?.start()) != nil
+        case .full where isExclusive:
+            drop(&state, isLost: false)
+            guard let tss = try? TSS.loaded.get(), let context = try? connect(&state, tss) else { return false }
+            return (try? context.sweep()) != nil
+        default: return false
+        }
+    }
+
+    private func drop(_ state: inout State, isLost: Bool) {
+        if state.context?.usedGuardedObject == true { state.owesShutdown = true }
+        state.context?.end(isLost: isLost)
+        state.context = nil
+    }
+
+    private func error(for error: TSSError, _ tss: TSS) -> EnclaveError {
+        switch error.kind {
+        case .wrongAuthorization: .wrongAuthorization
+        // Whoever asked for something guarded says for how long.
+        case .lockedOut: .lockedOut(retryAfter: 0)
+        case .foreignBlob: .damagedBlob(reason: "it is not one of this TPM's, or was changed")
+        case .invalidPoint: .invalidPublicKey
+        case .memoryUnavailable: .memoryUnavailable
+        case .connectionLost: unreachable(error, tss)
+        case .notStarted, .full, .noSuchHandle, .other:
+            error.command == "Connect" ? unreachable(error, tss) : .refused(reason: error.words(tss))
+        }
+    }
+
+    private func unreachable(_ error: TSSError, _ tss: TSS) -> EnclaveError {
+        let hint =
+            address.hasPrefix("device:")
+            ? "see that the machine has a TPM and that this user may open it (group tss)"
+            : "see that KEYCHAIN_TPM names a TPM that runs"
+        return .unreachable(reason: "no TPM answers at \(address) (\(error.reason(tss))); \(hint)")
+    }
+
+    // MARK: The end of a conversation
+
+    private func finish(_ state: inout State) {
+        state.lastUse = .now
+        guard state.context != nil else { return }
+        if isExclusive, .now - state.began > Self.longestTurn { return drop(&state, isLost: false) }
+        planEnd(&state, in: patience)
+    }
+
+    private func planEnd(_ state: inout State, in time: Duration) {
+        guard !state.endIsPlanned else { return }
+        state.endIsPlanned = true
+        let nanoseconds = time.components.seconds * 1_000_000_000 + time.components.attoseconds / 1_000_000_000
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds))) {
+            self.state.withLock { state in
+                state.endIsPlanned = false
+                guard state.context != nil else { return }
+                let rest = self.patience - (.now - state.lastUse)
+                if rest > .zero { self.planEnd(&state, in: rest) } else { self.drop(&state, isLost: false) }
+            }
+        }
+    }
+}
+
+/// The answer to a question that another thread works on.
+private final class Answer<Value: Sendable>: Sendable {
+    private let value = Mutex<Result<Value, EnclaveError>?>(nil)
+    private let isThere = DispatchSemaphore(value: 0)
+
+    func give(_ result: Result<Value, EnclaveError>) {
+        value.withLock { $0 = result }
+        isThere.signal()
+    }
+
+    /// Nil if it takes too long.
+    func wait(_ time: DispatchTimeInterval) -> Result<Value, EnclaveError>? {
+        guard isThere.wait(timeout: .now() + time) == .success else { return nil }
+        return value.withLock { $0 }
+    }
+}

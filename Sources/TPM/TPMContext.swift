@@ -1,0 +1,232 @@
+import CTSS2
+import Enclave
+import Foundation
+
+/// One conversation with a TPM: what is loaded in it is flushed when it ends.
+///
+/// Used by one thread at a time.
+final class TPMContext {
+    let tss: TSS
+    private(set) var transport: OpaquePointer?
+    private(set) var esys: OpaquePointer?
+    private var parent: Parent?
+    private var session: ESYS_HANDLE?
+    /// Whether an object whose wrong authorizations are counted was used.
+    private(set) var usedGuardedObject = false
+
+    struct Parent {
+        let name: Data
+        let object: ESYS_HANDLE
+        /// The TPM keeps it by itself.
+        let isStored: Bool
+    }
+
+    /// - Parameter address: Where the TPM is, as the stack's loader of transports takes it.
+    init(_ tss: TSS, at address: String) throws(TSSError) {
+        self.tss = tss
+        try check(tss.initializeTransport(address, &transport), "Connect")
+        let status = tss.initialize(&esys, transport, nil)
+        guard status == 0 else {
+            tss.finalizeTransport(&transport)
+            throw TSSError(code: status, command: "Connect")
+        }
+    }
+
+    /// Flushes everything and closes the connection.
+    ///
+    /// - Parameter isLost: Whether the TPM forgot all this by itself.
+    func end(isLost: Bool = false) {
+        guard esys != nil else { return }
+        if !isLost {
+            if let session { _ = tss.flush(esys, session) }
+            dropParent()
+        }
+        tss.finalize(&esys)
+        tss.finalizeTransport(&transport)
+        esys = nil
+    }
+
+    func check(_ status: UInt32, _ command: String) throws(TSSError) {
+        guard status == 0 else { throw TSSError(code: status, command: command) }
+    }
+
+    // MARK: Parents
+
+    /// Loads the storage key called `name`, unless that is loaded already.
+    ///
+    /// - Returns: Nil if this TPM has no such key.
+    func parent(named name: Data) throws(TSSError) -> ESYS_HANDLE? {
+        if let parent, parent.name == name { return parent.object }
+        dropParent()
+        // A key that the TPM keeps takes no time to make.
+        if let stored = try storedRootKey() {
+            if stored.name == name { return use(stored) }
+            drop(stored)
+        }
+        let made = try makePrimary(in: Handle.owner, from: Template.storageRootKey)
+        if made.name == name { return use(made) }
+        drop(made)
+        return nil
+    }
+
+    /// Loads a storage key for a new enclave: the one that follows from the template, or, if the TPM's owner has to
+    /// be asked for that, the one that the owner left.
+    func chooseParent() throws(TSSError) -> Parent {
+        dropParent()
+        let chosen: Parent
+        do throws(TSSError) {
+            chosen = try makePrimary(in: Handle.owner, from: Template.storageRootKey)
+        } catch {
+            guard error.kind == .wrongAuthorization, let stored = try storedRootKey() else { throw error }
+            chosen = stored
+        }
+        parent = chosen
+        return chosen
+    }
+
+    /// The name of the key that tells this TPM from others, also after it was cleared; nil if the owner has to be asked for
+    /// it.
+    func identity() throws(TSSError) -> Data? {
+        do throws(TSSError) {
+            let key = try makePrimary(in: Handle.endorsement, from: Template.identity)
+            drop(key)
+            return key.name
+        } catch {
+            guard error.kind == .wrongAuthorization else { throw error }
+            return nil
+        }
+    }
+
+    private func use(_ key: Parent) -> ESYS_HANDLE {
+        parent = key
+        return key.object
+    }
+
+    private func makePrimary(in hierarchy: ESYS_HANDLE, from template: TPM2B_PUBLIC) throws(TSSError) -> Parent {
+        var object = Handle.none
+        var sensitive = TPM2B_SENSITIVE_CREATE()
+        var template = template
+        var outside = TPM2B_DATA()
+        var registers = TPML_PCR_SELECTION()
+        try check(
+            tss.createPrimary(
+                esys, hierarchy, Handle.password, Handle.none, Handle.none, &sensitive, &template, &outside,
+                &registers, &object, nil, nil, nil, nil), "CreatePrimary")
+        return Parent(name: try name(of: object), object: object, isStored: false)
+    }
+
+    private func storedRootKey() throws(TSSError) -> Parent? {
+        var object = Handle.none
+        let status = tss.handle(esys, TPMConstant.storageRootKey, Handle.none, Handle.none, Handle.none, &object)
+        do throws(TSSError) {
+            try check(status, "ReadPublic")
+        } catch {
+            guard error.kind == .noSuchHandle else { throw error }
+            return nil
+        }
+        return Parent(name: try name(of: object), object: object, isStored: true)
+    }
+
+    private func dropParent() {
+        if let parent { drop(parent) }
+        parent = nil
+    }
+
+    private func drop(_ key: Parent) {
+        var object = key.object
+        _ = key.isStored ? tss.closeHandle(esys, &object) : tss.flush(esys, object)
+    }
+
+    private func name(of object: ESYS_HANDLE) throws(TSSError) -> Data {
+        var name: UnsafeMutablePointer<TPM2B_NAME>?
+        try check(tss.name(esys, object, &name), "GetName")
+        defer { tss.free(name) }
+        return name?.pointee.data ?? Data()
+    }
+
+    // MARK: Sessions
+
+    /// A session that proves authorizations without sending them, and encrypts the first parameter of commands and
+    /// answers on their way. Its key is agreed on with `parent`, whose name was checked: nobody between here and the TPM
+    /// can stand in for it.
+    ///
+    /// - Parameter encrypting: Which of both has a parameter to encrypt.
+    func session(under parent: ESYS_HANDLE, encrypting: Encrypted) throws(TSSError) -> ESYS_HANDLE {
+        let session: ESYS_HANDLE
+        if let present = self.session {
+            session = present
+        } else {
+            var started = Handle.none
+            var symmetric = Template.symmetric
+            try check(
+                tss.startSession(
+                    esys, parent, Handle.none, Handle.none, Handle.none, Handle.none, nil, TPMConstant.hmacSession,
+                    &symmetric, Algorithm.sha256, &started), "StartAuthSession")
+            self.session = started
+            session = started
+        }
+        var flags = SessionAttributes.continueSession
+        if encrypting.contains(.command) { flags |= SessionAttributes.decrypt }
+        if encrypting.contains(.answer) { flags |= SessionAttributes.encrypt }
+        try check(tss.setSessionAttributes(esys, session, flags, 0xFF), "SetAttributes")
+        return session
+    }
+
+    struct Encrypted: OptionSet {
+        let rawValue: Int
+
+        static let command = Encrypted(rawValue: 1)
+        static let answer = Encrypted(rawValue: 2)
+    }
+
+    // MARK: Objects
+
+    /// Loads an object, gives it to `body`, and flushes it.
+    ///
+    /// - Parameter authorization: What the commands of `body` prove to know.
+    func using<Result>(
+        _ object: inout ObjectBlob, under parent: ESYS_HANDLE, authorization: TPM2B_AUTH? = nil,
+        _ body: (ESYS_HANDLE) throws(TSSError) -> Result
+    ) throws(TSSError) -> Result {
+        var loaded = Handle.none
+        try check(
+            tss.load(
+                esys, parent, Handle.password, Handle.none, Handle.none, &object.privateArea, &object.publicArea,
+                &loaded), "Load")
+        defer { _ = tss.flush(esys, loaded) }
+        if var authorization {
+            defer { wipeValue(&authorization) }
+            try check(tss.setAuthorization(esys, loaded, &authorization), "SetAuth")
+        }
+        if object.isGuarded { usedGuardedObject = true }
+        return try body(loaded)
+    }
+
+    /// Makes an object under `parent`.
+    ///
+    /// - Parameter sensitive: Its authorization, and its secret if it is not the TPM that makes one.
+    func make(
+        _ template: TPM2B_PUBLIC, _ sensitive: inout TPM2B_SENSITIVE_CREATE, under parent: ESYS_HANDLE
+    ) throws(TSSError) -> ObjectBlob {
+        let session = try session(under: parent, encrypting: .command)
+        var template = template
+        var outside = TPM2B_DATA()
+        var registers = TPML_PCR_SELECTION()
+        var privateArea: UnsafeMutablePointer<TPM2B_PRIVATE>?
+        var publicArea: UnsafeMutablePointer<TPM2B_PUBLIC>?
+        try check(
+            tss.create(
+                esys, parent, session, Handle.none, Handle.none, &sensitive, &template, &outside, &registers,
+                &privateArea, &publicArea, nil, nil, nil), "Create")
+        defer {
+            tss.free(privateArea)
+            tss.free(publicArea)
+        }
+        guard let privateArea, let publicArea else { throw TSSError(code: 0, command: "Create") }
+        return ObjectBlob(publicArea: publicArea.pointee, privateArea: privateArea.pointee)
+    }
+
+    func forgetGuardedObjects() {
+        usedGuardedObject = false
+    }
+}

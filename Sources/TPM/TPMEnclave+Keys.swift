@@ -1,0 +1,93 @@
+import CTSS2
+import Crypto
+import Enclave
+import Foundation
+import SecureMemory
+
+/// Keys and sealed secrets under the vault's storage key. Wrong authorizations for them are not counted, and
+/// they work while the TPM is locked out: what guards them is a key and nothing anybody could guess.
+extension TPMEnclave {
+    package func createKey(
+        for uses: EnclaveKeyUses, authorization: SymmetricKey
+    ) throws(EnclaveError) -> EnclaveBlob {
+        guard let content = uses.content else { throw .refused(reason: "a key needs a use") }
+        let template = Template.key(signs: uses.contains(.signing), agrees: uses.contains(.keyAgreement))
+        return try make(template, content, authorization, secret: nil)
+    }
+
+    package func seal(_ secret: LockedBytes, authorization: SymmetricKey) throws(EnclaveError) -> EnclaveBlob {
+        guard secret.count <= EnclaveLimits.sealedSize else {
+            throw .refused(reason: "an enclave seals at most \(EnclaveLimits.sealedSize) bytes")
+        }
+        return try make(Template.sealed, .sealed, authorization, secret: secret)
+    }
+
+    private func make(
+        _ template: TPM2B_PUBLIC, _ content: EnclaveBlob.Content, _ authorization: SymmetricKey, secret: LockedBytes?
+    ) throws(EnclaveError) -> EnclaveBlob {
+        let body = try using { context, parent in
+            var sensitive =
+                secret?.withUnsafeBytes { TPM2B_SENSITIVE_CREATE(authorization, $0) }
+                ?? TPM2B_SENSITIVE_CREATE(authorization)
+            defer { wipeValue(&sensitive) }
+            return try context.make(template, &sensitive, under: parent).encoded(context.tss)
+        }
+        return EnclaveBlob(enclave: .tpm2, content: content, body: body)
+    }
+
+    package func publicKey(of key: EnclaveBlob) throws(EnclaveError) -> Data {
+        try key.check(madeBy: .tpm2, for: [])
+        do {
+            let object = try ObjectBlob(decoding: key.body, TSS.loaded.get())
+            guard let point = object.point else { throw EnclaveError.damagedBlob(reason: "its public key is none") }
+            return point
+        } catch let error as EnclaveError {
+            throw error
+        } catch {
+            throw .unavailable(reason: "\(error)")
+        }
+    }
+
+    package func sign(
+        digest: Data, with key: EnclaveBlob, authorization: SymmetricKey
+    ) throws(EnclaveError) -> Data {
+        try key.check(madeBy: .tpm2, for: .signing)
+        let digest = P256Digest(digest).withUnsafeBytes { Data($0) }
+        return try using(key, authorization, encrypting: []) { context, object, session throws(TSSError) in
+            try context.signature(of: digest, key: object, session: session)
+        }
+    }
+
+    package func sharedSecret(
+        with peer: Data, using key: EnclaveBlob, authorization: SymmetricKey
+    ) throws(EnclaveError) -> LockedBytes {
+        try key.check(madeBy: .tpm2, for: .keyAgreement)
+        guard (try? P256.KeyAgreement.PublicKey(x963Representation: peer)) != nil else { throw .invalidPublicKey }
+        return try using(key, authorization, encrypting: .answer) { context, object, session throws(TSSError) in
+            try context.product(with: peer, key: object, session: session)
+        }
+    }
+
+    package func unseal(_ blob: EnclaveBlob, authorization: SymmetricKey) throws(EnclaveError) -> LockedBytes {
+        try blob.check(madeBy: .tpm2, for: nil)
+        return try using(blob, authorization, encrypting: .answer) { context, object, session throws(TSSError) in
+            try context.unsealed(object, session: session)
+        }
+    }
+
+    private func using<Result: Sendable>(
+        _ blob: EnclaveBlob, _ authorization: SymmetricKey, encrypting encrypted: TPMContext.Encrypted,
+        _ body: @escaping @Sendable (TPMContext, ESYS_HANDLE, ESYS_HANDLE) throws(TSSError) -> Result
+    ) throws(EnclaveError) -> Result {
+        let encoded = blob.body
+        return try using { context, parent in
+            var object = try ObjectBlob(decoding: encoded, context.tss)
+            // A blob that was exchanged for one that the TPM guards could be used to lock everybody out.
+            guard !object.isGuarded else { throw EnclaveError.damagedBlob(reason: "not one of this enclave's") }
+            let session = try context.session(under: parent, encrypting: encrypted)
+            return try context.using(
+                &object, under: parent, authorization: authorization.withUnsafeBytes { TPM2B_AUTH($0) }
+            ) { object throws(TSSError) in try body(context, object, session) }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import CTSS2
+import Crypto
+import Enclave
+import Foundation
+import SecureMemory
+
+/// The TPM's guard against guessing: it belongs to the machine and not to a vault.
+extension TPMConnection {
+    package func lockoutState() throws(EnclaveError) -> LockoutState {
+        try perform { context in try context.lockoutState() }
+    }
+
+    /// Sets how guessing is slowed down, and gives the lockout a password, so that only who knows that can set it
+    /// otherwise or end a lockout before its time.
+    ///
+    /// - Returns: False, and nothing was changed, if the lockout has a password already: it has an owner, who decides.
+    package func takeLockout(
+        _ policy: LockoutPolicy, password: SymmetricKey?, storageKey: Data
+    ) throws(EnclaveError) -> Bool {
+        try perform { context in
+            guard try !context.lockoutState().hasPassword else { return false }
+            guard let parent = try context.parent(named: storageKey) else { throw EnclaveError.otherEnclave }
+            try context.setLockout(policy, session: context.session(under: parent, encrypting: []))
+            if let password {
+                try context.setLockoutPassword(
+                    password.withUnsafeBytes { TPM2B_AUTH($0) },
+                    session: context.session(under: parent, encrypting: .command))
+            }
+            return true
+        }
+    }
+}
+
+extension TPMEnclave {
+    /// See ``TPMConnection/takeLockout(_:password:storageKey:)``.
+    package func takeLockout(_ policy: LockoutPolicy, password: SymmetricKey?) throws(EnclaveError) -> Bool {
+        try connection.takeLockout(policy, password: password, storageKey: record.parent)
+    }
+}
+
+extension TPMContext {
+    func lockoutState() throws(TSSError) -> LockoutState {
+        let properties = try properties(from: TPMConstant.variableProperties, count: 32)
+        let flags = properties[TPMConstant.permanentFlags] ?? 0
+        return LockoutState(
+            policy: LockoutPolicy(
+                tries: properties[TPMConstant.maximumFailures] ?? 0,
+                recoveryTime: properties[TPMConstant.lockoutInterval] ?? 0,
+                ownerRecoveryTime: properties[TPMConstant.lockoutRecovery] ?? 0),
+            failures: properties[TPMConstant.lockoutCounter] ?? 0,
+            // TPMA_PERMANENT (Part 2, section 8.6): lockoutAuthSet and inLockout.
+            hasPassword: flags & 1 << 2 != 0, isLockedOut: flags & 1 << 9 != 0)
+    }
+}

@@ -1,0 +1,65 @@
+import CTSS2
+import Crypto
+import Enclave
+import Foundation
+import SecureMemory
+
+/// The passcode: a random secret sealed in the TPM, whose authorization follows from what the passcode stretches to.
+///
+/// The TPM counts wrong ones and stops looking at them when there were too many, whoever asks and whatever program
+/// they use. What is tangled is the secret and what the passcode stretches to, so that a TPM which was taken apart
+/// does not give the keys away either.
+extension TPMEnclave {
+    package func guardPasscode(
+        stretched: LockedBytes
+    ) throws(EnclaveError) -> (binding: Data, key: LockedBytes) {
+        let secret: LockedBytes
+        do {
+            secret = try LockedBytes.random(count: 32)
+        } catch {
+            throw .memoryUnavailable
+        }
+        let authorization = Self.authorization(for: stretched)
+        let binding = try using { context, parent in
+            var sensitive = secret.withUnsafeBytes { TPM2B_SENSITIVE_CREATE(authorization, $0) }
+            defer { wipeValue(&sensitive) }
+            return try context.make(Template.guarded, &sensitive, under: parent).encoded(context.tss)
+        }
+        return (binding, try joined(secret, stretched))
+    }
+
+    package func passcodeKey(stretched: LockedBytes, binding: Data) throws(EnclaveError) -> LockedBytes {
+        let authorization = Self.authorization(for: stretched)
+        let secret = try using { context, parent in
+            var object = try ObjectBlob(decoding: binding, context.tss)
+            guard object.isGuarded else { throw EnclaveError.damagedBlob(reason: "the TPM would not guard it") }
+            let session = try context.session(under: parent, encrypting: .answer)
+            do throws(TSSError) {
+                return try context.using(
+                    &object, under: parent, authorization: authorization.withUnsafeBytes { TPM2B_AUTH($0) }
+                ) { object throws(TSSError) in try context.unsealed(object, session: session) }
+            } catch {
+                guard error.kind == .lockedOut else { throw error }
+                throw EnclaveError.lockedOut(retryAfter: max(1, Int(try context.lockoutState().policy.recoveryTime)))
+            }
+        }
+        return try joined(secret, stretched)
+    }
+
+    private static func authorization(for stretched: LockedBytes) -> SymmetricKey {
+        defer { wipeRecentlyFreed(.derivation) }
+        return stretched.withUnsafeBytes {
+            HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: SymmetricKey(data: $0), info: Data("swift-keychain/v1/tpm-passcode".utf8),
+                outputByteCount: 32)
+        }
+    }
+}
+
+extension TPM2B_SENSITIVE_CREATE {
+    init(_ authorization: SymmetricKey, _ secret: UnsafeRawBufferPointer? = nil) {
+        self.init()
+        sensitive.userAuth = authorization.withUnsafeBytes { TPM2B_AUTH($0) }
+        if let secret { sensitive.data = TPM2B_SENSITIVE_DATA(secret) }
+    }
+}

@@ -1,0 +1,118 @@
+import CTSS2
+import Crypto
+import Enclave
+import Foundation
+import SecureMemory
+import Synchronization
+
+/// An enclave in a TPM 2.0: its device secret is a key that the TPM made and never shows.
+///
+/// A copy of the vault's folder is useless on another machine, and a passcode can be tried only as often as the
+/// TPM lets it.
+package final class TPMEnclave: Enclave {
+    package var kind: EnclaveKind { .tpm2 }
+
+    package let connection: TPMConnection
+    let record: DeviceRecord
+    /// What the TPM derives from the device secret for a salt. Asked for once: every key that follows from it is
+    /// as good as it.
+    private let roots = Mutex<[Data: LockedBytes]>([:])
+
+    private init(_ record: DeviceRecord, _ connection: TPMConnection) {
+        self.record = record
+        self.connection = connection
+    }
+
+    /// An enclave with a device secret that the TPM makes now and forgets unless ``encoded()`` is stored.
+    package static func make(_ connection: TPMConnection) throws(EnclaveError) -> TPMEnclave {
+        let record = try connection.perform { context in
+            let identity = try context.identity()
+            let parent: TPMContext.Parent
+            do throws(TSSError) {
+                parent = try context.chooseParent()
+            } catch {
+                guard error.kind == .wrongAuthorization else { throw error }
+                throw EnclaveError.unavailable(
+                    reason: "the TPM's owner has set a password and left no storage key at 0x81000001; "
+                        + "ask the owner to make one (tpm2_createprimary, tpm2_evictcontrol)")
+            }
+            var sensitive = TPM2B_SENSITIVE_CREATE()
+            let secret = try context.make(Template.deviceSecret, &sensitive, under: parent.object)
+            return DeviceRecord(parent: parent.name, identity: identity, secret: try secret.encoded(context.tss))
+        }
+        return TPMEnclave(record, connection)
+    }
+
+    /// The enclave that was stored as `encoded`. Whether its TPM is there shows when it is used.
+    package convenience init(decoding encoded: Data, _ connection: TPMConnection) throws(EnclaveError) {
+        self.init(try DeviceRecord(decoding: encoded), connection)
+    }
+
+    package func encoded() -> Data { record.encoded() }
+
+    package func close() { connection.close() }
+
+    // MARK: Derivation
+
+    /// HKDF-SHA256 (RFC 5869) with a code that the TPM computes under the device secret, followed by `input`, as key
+    /// material.
+    package func deriveKey(
+        tangling input: LockedBytes?, salt: Data, context: String
+    ) throws(EnclaveError) -> SymmetricKey {
+        let root = try root(for: salt)
+        let material = try input.map { second throws(EnclaveError) in try joined(root, second) } ?? root
+        defer { wipeRecentlyFreed(.derivation) }
+        return material.withUnsafeBytes {
+            HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: SymmetricKey(data: $0), salt: salt, info: Data(context.utf8), outputByteCount: 32)
+        }
+    }
+
+    private func root(for salt: Data) throws(EnclaveError) -> LockedBytes {
+        if let root = roots.withLock({ $0[salt] }) { return root }
+        let message = Data("swift-keychain/v1/tpm-root".utf8) + salt
+        let secret = record.secret
+        let root = try using { context, parent in
+            var object = try ObjectBlob(decoding: secret, context.tss)
+            let session = try context.session(under: parent, encrypting: [.command, .answer])
+            return try context.using(&object, under: parent) { key throws(TSSError) in
+                try context.authenticationCode(of: message, key: key, session: session)
+            }
+        }
+        roots.withLock { roots in
+            // A vault has one salt at a time; what was erased is not kept.
+            if roots.count >= 4 { roots.removeAll() }
+            roots[salt] = root
+        }
+        return root
+    }
+
+    func joined(_ first: LockedBytes, _ second: LockedBytes) throws(EnclaveError) -> LockedBytes {
+        do {
+            return try LockedBytes(count: first.count + second.count) { joined in
+                first.withUnsafeBytes { joined.copyMemory(from: $0) }
+                second.withUnsafeBytes {
+                    UnsafeMutableRawBufferPointer(rebasing: joined[first.count...]).copyMemory(from: $0)
+                }
+            }
+        } catch {
+            throw .memoryUnavailable
+        }
+    }
+
+    /// Runs `body` with the storage key that this enclave's objects are under.
+    ///
+    /// - Throws: ``EnclaveError/cleared`` or ``EnclaveError/otherEnclave`` if there is no such key.
+    func using<Result: Sendable>(
+        _ body: @escaping @Sendable (TPMContext, ESYS_HANDLE) throws -> Result
+    ) throws(EnclaveError) -> Result {
+        let (name, identity) = (record.parent, record.identity)
+        return try connection.perform { context in
+            guard let parent = try context.parent(named: name) else {
+                guard let identity, let present = try context.identity() else { throw EnclaveError.otherEnclave }
+                throw present == identity ? EnclaveError.cleared : .otherEnclave
+            }
+            return try body(context, parent)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import CTSS2
+import Enclave
+
+/// What a function of the stack returned when it failed.
+struct TSSError: Error {
+    let code: UInt32
+    /// The command, as Part 3 of the TPM's specification calls it.
+    let command: String
+
+    enum Kind {
+        case wrongAuthorization
+        case lockedOut
+        /// The connection is gone, or the TPM was restarted behind it: worth one more try on a new one.
+        case connectionLost
+        /// All places for objects or sessions are taken.
+        case full
+        case notStarted
+        /// A loaded blob is not one of this TPM's.
+        case foreignBlob
+        case noSuchHandle
+        case invalidPoint
+        case memoryUnavailable
+        case other
+    }
+
+    /// No memory for what the TPM answered: the stack's own code for it (TSS2_ESYS_RC_MEMORY), which is also used here.
+    static let memoryUnavailable = TSSError(code: 7 << 16 | 2, command: "Memory")
+
+    var kind: Kind {
+        // Bits 16 to 23 say who speaks (TSS 2.0 Overview, section 4): 0 the TPM, 11 the TPM through a resource manager.
+        switch code >> 16 & 0xFF {
+        case 0, 11: tpmKind(code & 0xFFFF)
+        case 10: .connectionLost
+        default: code & 0xFFFF == 2 ? .memoryUnavailable : .other
+        }
+    }
+
+    /// Part 2, section 6.6: bit 7 tells codes that name a parameter, handle or session from those that do not.
+    private func tpmKind(_ code: UInt32) -> Kind {
+        if code & 0x80 != 0 {
+            switch code & 0xBF {
+            // TPM_RC_AUTH_FAIL, TPM_RC_BAD_AUTH
+            case 0x8E, 0xA2: .wrongAuthorization
+            // TPM_RC_INTEGRITY
+            case 0x9F: .foreignBlob
+            // TPM_RC_HANDLE
+            case 0x8B: .noSuchHandle
+            // TPM_RC_ECC_POINT
+            case 0xA7: .invalidPoint
+            default: .other
+            }
+        } else {
+            switch code {
+            case 0x921: .lockedOut
+            // TPM_RC_OBJECT_MEMORY, TPM_RC_SESSION_MEMORY, TPM_RC_SESSION_HANDLES
+            case 0x902, 0x903, 0x905: .full
+            // TPM_RC_INITIALIZE
+            case 0x100: .notStarted
+            // TPM_RC_REFERENCE_H0… and TPM_RC_REFERENCE_S0…: what was loaded is not there any more.
+            case 0x910...0x91E: .connectionLost
+            default: .other
+            }
+        }
+    }
+
+    /// The stack's words for the code.
+    func reason(_ tss: TSS) -> String {
+        tss.decode(code).map { String(cString: $0) } ?? "0x" + String(code, radix: 16)
+    }
+
+    /// What became of the command, for a person.
+    func words(_ tss: TSS) -> String {
+        "the TPM refused \(command) (\(reason(tss)))"
+    }
+}

@@ -1,0 +1,48 @@
+// Gives each function type of this package the stack's function: a difference does not compile.
+#include <tss2/tss2_esys.h>
+#include <tss2/tss2_mu.h>
+#include <tss2/tss2_rc.h>
+#include <tss2/tss2_sys.h>
+#include <tss2/tss2_tctildr.h>
+
+// The stack's structures in the place of this package's.
+#define KEYCHAIN_TPM2_H
+#include "esys.h"
+
+TctiLdr_Initialize_Function check_TctiLdr_Initialize = Tss2_TctiLdr_Initialize;
+TctiLdr_Finalize_Function check_TctiLdr_Finalize = Tss2_TctiLdr_Finalize;
+RC_Decode_Function check_RC_Decode = Tss2_RC_Decode;
+MU_PUBLIC_Marshal_Function check_MU_PUBLIC_Marshal = Tss2_MU_TPM2B_PUBLIC_Marshal;
+MU_PUBLIC_Unmarshal_Function check_MU_PUBLIC_Unmarshal = Tss2_MU_TPM2B_PUBLIC_Unmarshal;
+MU_PRIVATE_Marshal_Function check_MU_PRIVATE_Marshal = Tss2_MU_TPM2B_PRIVATE_Marshal;
+MU_PRIVATE_Unmarshal_Function check_MU_PRIVATE_Unmarshal = Tss2_MU_TPM2B_PRIVATE_Unmarshal;
+Sys_GetContextSize_Function check_Sys_GetContextSize = Tss2_Sys_GetContextSize;
+Sys_Initialize_Function check_Sys_Initialize = Tss2_Sys_Initialize;
+Sys_Finalize_Function check_Sys_Finalize = Tss2_Sys_Finalize;
+Sys_FlushContext_Function check_Sys_FlushContext = Tss2_Sys_FlushContext;
+Esys_Initialize_Function check_Esys_Initialize = Esys_Initialize;
+Esys_Finalize_Function check_Esys_Finalize = Esys_Finalize;
+Esys_Free_Function check_Esys_Free = Esys_Free;
+Esys_TR_FromTPMPublic_Function check_Esys_TR_FromTPMPublic = Esys_TR_FromTPMPublic;
+Esys_TR_Close_Function check_Esys_TR_Close = Esys_TR_Close;
+Esys_TR_SetAuth_Function check_Esys_TR_SetAuth = Esys_TR_SetAuth;
+Esys_TR_GetName_Function check_Esys_TR_GetName = Esys_TR_GetName;
+Esys_TRSess_SetAttributes_Function check_Esys_TRSess_SetAttributes = Esys_TRSess_SetAttributes;
+Esys_Startup_Function check_Esys_Startup = Esys_Startup;
+Esys_Shutdown_Function check_Esys_Shutdown = Esys_Shutdown;
+Esys_StartAuthSession_Function check_Esys_StartAuthSession = Esys_StartAuthSession;
+Esys_CreatePrimary_Function check_Esys_CreatePrimary = Esys_CreatePrimary;
+Esys_Create_Function check_Esys_Create = Esys_Create;
+Esys_Load_Function check_Esys_Load = Esys_Load;
+Esys_FlushContext_Function check_Esys_FlushContext = Esys_FlushContext;
+Esys_HMAC_Function check_Esys_HMAC = Esys_HMAC;
+Esys_Sign_Function check_Esys_Sign = Esys_Sign;
+Esys_ECDH_ZGen_Function check_Esys_ECDH_ZGen = Esys_ECDH_ZGen;
+Esys_Unseal_Function check_Esys_Unseal = Esys_Unseal;
+Esys_GetCapability_Function check_Esys_GetCapability = Esys_GetCapability;
+Esys_DictionaryAttackParameters_Function check_Esys_DictionaryAttackParameters = Esys_DictionaryAttackParameters;
+Esys_HierarchyChangeAuth_Function check_Esys_HierarchyChangeAuth = Esys_HierarchyChangeAuth;
+Esys_NV_DefineSpace_Function check_Esys_NV_DefineSpace = Esys_NV_DefineSpace;
+Esys_NV_UndefineSpace_Function check_Esys_NV_UndefineSpace = Esys_NV_UndefineSpace;
+Esys_NV_Increment_Function check_Esys_NV_Increment = Esys_NV_Increment;
+Esys_NV_Read_Function check_Esys_NV_Read = Esys_NV_Read;
