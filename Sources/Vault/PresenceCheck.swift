@@ -85,7 +85,7 @@ final class PresenceCheck {
         prompts += 1
         guard prompts <= 20 else { throw .authenticationFailed }
         let request = AuthenticationRequest(
-            flags: flags, prompt: options.prompt, client: client, context: options.context)
+            flags: flags, prompt: options.prompt, client: client, context: options.context, titles: options.titles)
         let outcome = authenticator?.evaluate(request, verifier: verifier) ?? .failed(.notInteractive)
         record(outcome)
         switch outcome {

@@ -94,6 +94,17 @@ package enum WireRequest: Sendable {
         }
     }
 
+    /// How a person may be asked on the way.
+    package var authentication: AuthenticationOptions? {
+        switch self {
+        case .add(let item), .put(let item), .exchange(let item, _): item.authentication
+        case .addIdentity(let certificate, _): certificate.authentication
+        case .copy(let query, _, _), .update(let query, _), .delete(let query): query.authentication
+        case .authenticate(_, _, let options): options
+        default: nil
+        }
+    }
+
     /// Whether doing it twice is the same as once, so that it may be sent again when the first answer
     /// was lost.
     package var isRepeatable: Bool {
