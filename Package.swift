@@ -75,7 +75,7 @@ let package = Package(
                 "Access", "Audit", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "Presence",
                 "PrivateFiles",
                 "Sealing",
-                "SecureMemory", "VaultInterface", crypto,
+                "SecureMemory", "TPM", "VaultInterface", crypto,
             ],
             swiftSettings: strict),
 
@@ -127,7 +127,8 @@ let package = Package(
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [
-                "Access", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault", "VaultService",
+                "Access", "Enclave", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault",
+                "VaultService",
                 arguments,
             ],
             swiftSettings: strict),
@@ -244,7 +245,8 @@ let package = Package(
         .testTarget(
             name: "SecKeyTests",
             dependencies: [
-                "Access", "Certificates", "KeyCryptography", "KeychainModel", "KeychainServices", "TestSupport", "Vault",
+                "Access", "Certificates", "KeyCryptography", "KeychainModel", "KeychainServices", "TestSupport",
+                "Vault",
                 "VaultInterface",
             ],
             exclude: ["Peer"],
