@@ -77,7 +77,7 @@ let package = Package(
                 "Access", "Audit", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "Presence",
                 "PrivateFiles",
                 "Sealing",
-                "SecureMemory", "VaultInterface", crypto,
+                "SecureMemory", "TPM", "VaultInterface", crypto,
             ],
             swiftSettings: strict),
 
@@ -138,7 +138,8 @@ let package = Package(
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [
-                "Access", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault", "VaultService",
+                "Access", "Enclave", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault",
+                "VaultService",
                 arguments,
             ],
             swiftSettings: strict),

@@ -20,7 +20,7 @@ func measureUnlock(in vaults: FilledVaults, count: Int, rounds: Int) throws {
     guard let protection = keybag.passcode else { throw RawStore.Failure(reason: "no passcode") }
     var (ours, floor) = (Samples(.elapsed), Samples(.elapsed))
     for _ in 0..<rounds {
-        try floor.measure(operations: 1) { _ = try protection.key(for: passcode) }
+        try floor.measure(operations: 1) { _ = try protection.stretched(passcode) }
         try vault.lock(after: .zero, as: SampleItems.owner)
         try ours.measure(operations: 1) { try vault.unlock(with: passcode, as: SampleItems.owner) }
     }

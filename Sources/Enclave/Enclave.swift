@@ -36,6 +36,9 @@ package protocol Enclave: EnclaveKeys {
     /// - Throws: ``EnclaveError/wrongAuthorization`` and ``EnclaveError/lockedOut(retryAfter:)``.
     func passcodeKey(stretched: LockedBytes, binding: Data) throws(EnclaveError) -> LockedBytes
 
+    /// For how many seconds at most the enclave looks at no passcode; 0 if it looks at the next one.
+    func lockoutTime() throws(EnclaveError) -> Int
+
     /// Ends the enclave's work for this process in good order. It may be used again.
     func close()
 }

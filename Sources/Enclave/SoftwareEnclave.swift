@@ -80,6 +80,8 @@ package struct SoftwareEnclave: Enclave {
         return stretched
     }
 
+    package func lockoutTime() -> Int { 0 }
+
     package func close() {}
 
     private static func joined(_ first: LockedBytes, _ second: LockedBytes) throws -> LockedBytes {

@@ -8,7 +8,7 @@ import SecureMemory
 ///
 ///     offset  bytes  field (integers big-endian)
 ///          0      8  magic "SKKEYBAG"
-///          8      2  format version, 1
+///          8      2  format version: 1, or 2 if the enclave has a binding for the passcode
 ///         10      1  enclave kind
 ///         11      1  passcode key derivation: 0 = no passcode, 1 = Argon2id
 ///         12     16  identifier
@@ -18,14 +18,17 @@ import SecureMemory
 ///         77   41*n  entries: class code, 40 bytes of wrapped key; ascending by class code
 ///          …     25  only with a passcode: 16 bytes of salt, KiB of memory (4), passes (4), wrong
 ///                    passcodes in a row that erase the vault (1, 0 = never)
+///          …   2+b  only in version 2, after those: size of the enclave's binding, the binding
 ///        end     32  HMAC-SHA256 under the enclave's key for "swift-keychain/v1/keybag"
 extension Keybag {
     /// The file's largest size: one entry for each class code a byte can hold.
-    package static let largestEncoding = headerSize + 255 * entrySize + passcodeSize + macSize
+    package static let largestEncoding =
+        headerSize + 255 * entrySize + passcodeSize + 2 + EnclaveLimits.blobSize + macSize
 
     package func encoded(in enclave: any Enclave) throws(KeybagError) -> Data {
         var encoded = Data(Self.magic)
-        encoded.append(contentsOf: [0, 1, enclaveKind.rawValue, passcode == nil ? 0 : 1])
+        let binding = passcode?.binding ?? Data()
+        encoded.append(contentsOf: [0, binding.isEmpty ? 1 : 2, enclaveKind.rawValue, passcode == nil ? 0 : 1])
         encoded.append(Self.bytes(of: identifier))
         encoded.append(replaces.map(Self.bytes(of:)) ?? Data(count: 16))
         encoded.append(salt)
@@ -41,6 +44,10 @@ extension Keybag {
             }
             encoded.append(passcode.eraseAfter ?? 0)
         }
+        if !binding.isEmpty {
+            withUnsafeBytes(of: UInt16(clamping: binding.count).bigEndian) { encoded.append(contentsOf: $0) }
+            encoded.append(binding)
+        }
         let key = try Self.derive(in: enclave, salt: salt, context: Self.macContext)
         encoded.append(contentsOf: HMAC<SHA256>.authenticationCode(for: encoded, using: key))
         return encoded
@@ -53,14 +60,21 @@ extension Keybag {
             throw .malformed(reason: "not a keybag")
         }
         let version = UInt16(bytes[8]) << 8 | UInt16(bytes[9])
-        guard version == 1 else { throw .unknownVersion(version) }
+        guard version == 1 || version == 2 else { throw .unknownVersion(version) }
         guard bytes.count >= Self.headerSize + Self.macSize else {
             throw .malformed(reason: "only \(bytes.count) bytes")
         }
         let count = Int(bytes[76])
         guard bytes[11] <= 1 else { throw .malformed(reason: "unknown passcode key derivation \(bytes[11])") }
         let entriesEnd = Self.headerSize + count * Self.entrySize
-        let bodySize = entriesEnd + (bytes[11] == 1 ? Self.passcodeSize : 0)
+        var bodySize = entriesEnd + (bytes[11] == 1 ? Self.passcodeSize : 0)
+        let bindingStart = bodySize + 2
+        if version == 2 {
+            guard bytes[11] == 1, bytes.count >= bindingStart + Self.macSize else {
+                throw .malformed(reason: "only \(bytes.count) bytes")
+            }
+            bodySize = bindingStart + (Int(bytes[bodySize]) << 8 | Int(bytes[bodySize + 1]))
+        }
         guard bytes.count == bodySize + Self.macSize else {
             throw .malformed(reason: "\(bytes.count) bytes for \(count) class keys")
         }
@@ -86,11 +100,15 @@ extension Keybag {
         self.init(
             identifier: Self.uuid(bytes[12..<28]), replaces: replaced == Self.zero ? nil : replaced,
             enclaveKind: kind, salt: salt,
-            passcode: bytes[11] == 1 ? try Self.passcode(bytes[entriesEnd..<bodySize]) : nil, wrappedKeys: wrapped)
+            passcode: bytes[11] == 1
+                ? try Self.passcode(
+                    bytes[entriesEnd..<(entriesEnd + Self.passcodeSize)],
+                    binding: version == 2 ? Data(bytes[bindingStart..<bodySize]) : Data()) : nil,
+            wrappedKeys: wrapped)
     }
 
     /// `bytes` is always a slice of ``passcodeSize``.
-    private static func passcode(_ bytes: ArraySlice<UInt8>) throws(KeybagError) -> PasscodeProtection {
+    private static func passcode(_ bytes: ArraySlice<UInt8>, binding: Data) throws(KeybagError) -> PasscodeProtection {
         let start = bytes.startIndex
         let cost = Argon2id.Cost(
             memoryKiB: number(bytes[(start + 16)..<(start + 20)]), passes: number(bytes[(start + 20)..<(start + 24)]))
@@ -99,7 +117,8 @@ extension Keybag {
         }
         let eraseAfter = bytes[start + 24]
         return PasscodeProtection(
-            salt: Array(bytes[start..<(start + 16)]), cost: cost, eraseAfter: eraseAfter == 0 ? nil : eraseAfter)
+            salt: Array(bytes[start..<(start + 16)]), cost: cost, eraseAfter: eraseAfter == 0 ? nil : eraseAfter,
+            binding: binding)
     }
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {

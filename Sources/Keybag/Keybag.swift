@@ -117,7 +117,7 @@ package struct Keybag: Sendable, Equatable {
         do {
             return try enclave.deriveKey(tangling: passcodeKey, salt: salt, context: context)
         } catch {
-            throw .memoryUnavailable
+            throw KeybagError(error)
         }
     }
 

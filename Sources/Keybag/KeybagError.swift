@@ -1,3 +1,4 @@
+import Enclave
 import KeychainModel
 
 /// Why a keybag could not be read or a class key not be had.
@@ -17,8 +18,18 @@ package enum KeybagError: Error, Equatable, CustomStringConvertible {
     case memoryUnavailable
     /// The passcode's key cannot be derived for want of memory.
     case passcodeMemoryUnavailable(mebibytes: Int)
+    /// The enclave could not do its part.
+    case enclave(EnclaveError)
     /// The passcode does not open the class keys.
     case wrongPasscode
+
+    init(_ error: EnclaveError) {
+        self =
+            switch error {
+            case .memoryUnavailable: .memoryUnavailable
+            default: .enclave(error)
+            }
+    }
 
     package var description: String {
         switch self {
@@ -40,6 +51,7 @@ package enum KeybagError: Error, Equatable, CustomStringConvertible {
             "no locked memory for class keys; raise the limit (ulimit -l) or free memory"
         case .passcodeMemoryUnavailable(let mebibytes):
             "checking the passcode takes \(mebibytes) MiB of memory, which is not to be had; free some"
+        case .enclave(let error): error.description
         case .wrongPasscode: "the passcode is wrong"
         }
     }

@@ -53,6 +53,11 @@ package struct PasscodeAttempts: Sendable, Equatable {
         stamp(clock)
     }
 
+    /// Takes back a failure that was counted before it was one. The time stays, so that this shortens no wait.
+    package mutating func takeBackFailure() {
+        if failures > 0 { failures -= 1 }
+    }
+
     /// Seconds until the next passcode is looked at. Begins the wait anew if the machine was restarted since.
     package mutating func remainingWait(now clock: BootClock) -> Double {
         let wait = Self.wait(after: failures)

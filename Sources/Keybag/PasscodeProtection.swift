@@ -1,4 +1,5 @@
 import Crypto
+import Enclave
 import Foundation
 import KeychainModel
 import SecureMemory
@@ -11,11 +12,14 @@ package struct PasscodeProtection: Sendable, Equatable {
     package let cost: Argon2id.Cost
     /// The number of wrong passcodes in a row that erases the vault; nil for never.
     package let eraseAfter: UInt8?
+    /// What the enclave needs to know the passcode again; empty if it needs nothing.
+    package let binding: Data
 
-    package init(salt: [UInt8], cost: Argon2id.Cost, eraseAfter: UInt8?) {
+    package init(salt: [UInt8], cost: Argon2id.Cost, eraseAfter: UInt8?, binding: Data = Data()) {
         self.salt = salt
         self.cost = cost
         self.eraseAfter = eraseAfter
+        self.binding = binding
     }
 
     /// With a fresh salt.
@@ -25,8 +29,33 @@ package struct PasscodeProtection: Sendable, Equatable {
         return PasscodeProtection(salt: salt, cost: cost, eraseAfter: eraseAfter)
     }
 
-    /// The key that a passcode stretches to; tangled with the device secret before it wraps anything.
-    package func key(for passcode: SecretBytes) throws(KeybagError) -> LockedBytes {
+    /// The key of a passcode; tangled with the device secret before it wraps anything.
+    ///
+    /// - Throws: ``KeybagError/wrongPasscode`` if the enclave can tell; what the key unwraps tells it else.
+    package func key(for passcode: SecretBytes, in enclave: any Enclave) throws(KeybagError) -> LockedBytes {
+        let stretched = try stretched(passcode)
+        do {
+            return try enclave.passcodeKey(stretched: stretched, binding: binding)
+        } catch {
+            throw error == .wrongAuthorization ? .wrongPasscode : KeybagError(error)
+        }
+    }
+
+    /// The same cost and salt for `passcode`, which the enclave guards from now on, and the passcode's key.
+    package func guarding(
+        _ passcode: SecretBytes, in enclave: any Enclave
+    ) throws(KeybagError) -> (protection: PasscodeProtection, key: LockedBytes) {
+        let stretched = try stretched(passcode)
+        do {
+            let (binding, key) = try enclave.guardPasscode(stretched: stretched)
+            return (PasscodeProtection(salt: salt, cost: cost, eraseAfter: eraseAfter, binding: binding), key)
+        } catch {
+            throw KeybagError(error)
+        }
+    }
+
+    /// What a passcode stretches to.
+    package func stretched(_ passcode: SecretBytes) throws(KeybagError) -> LockedBytes {
         do {
             return try passcode.withUnsafeBytes { passcode throws(SecureMemoryError) in
                 try Argon2id.derive(from: passcode, salt: salt, cost: cost)

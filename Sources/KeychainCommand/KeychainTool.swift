@@ -20,7 +20,7 @@ struct KeychainTool: DocumentedCommand {
         discussion: discussion,
         version: "0.1.0",
         subcommands: [
-            SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, DeleteCommand.self,
+            InitCommand.self, SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, DeleteCommand.self,
             PasscodeCommand.self, LockCommand.self, UnlockCommand.self, StatusCommand.self, AuditCommand.self,
             EntitlementsCommand.self, EraseCommand.self, SecurityCommand.self, ManualCommand.self,
         ])

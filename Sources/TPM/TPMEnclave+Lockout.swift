@@ -32,6 +32,11 @@ extension TPMConnection {
 }
 
 extension TPMEnclave {
+    package func lockoutTime() throws(EnclaveError) -> Int {
+        let state = try connection.lockoutState()
+        return state.isLockedOut ? max(1, Int(state.policy.recoveryTime)) : 0
+    }
+
     /// See ``TPMConnection/takeLockout(_:password:storageKey:)``.
     package func takeLockout(_ policy: LockoutPolicy, password: SymmetricKey?) throws(EnclaveError) -> Bool {
         try connection.takeLockout(policy, password: password, storageKey: record.parent)

@@ -1,5 +1,7 @@
 import Access
+import Enclave
 import Items
+import Keybag
 import PrivateFiles
 
 extension EmbeddedVault: VaultEngine {
@@ -10,6 +12,7 @@ extension EmbeddedVault: VaultEngine {
 
     package func close() {
         gate.flush()
+        currentKeybag.keys.enclave.close()
         let logSize = (try? folder?.folder.size(of: VaultFolder.storeName + "-wal")) ?? 0
         if logSize > Self.largestLogLeft { return store.abandon() }
         // What only reads holds nothing that the end of the process does not give back.

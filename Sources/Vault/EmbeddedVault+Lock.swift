@@ -1,5 +1,6 @@
 import Access
 import Dispatch
+import Enclave
 import Foundation
 import Keybag
 import KeychainModel
@@ -88,10 +89,13 @@ extension EmbeddedVault {
             let keybag = keys.keybag
             guard let protection = keybag.passcode else { throw VaultError.passcodeNotSet }
             let failures = try countTry(keys, answeredBy: program)
-            let key = try protection.key(for: passcode)
+            let key: LockedBytes
             do {
+                key = try protection.key(for: passcode, in: keys.enclave)
                 _ = try keybag.unwrapKey(for: .whenUnlocked, in: keys.enclave, with: key)
             } catch {
+                // A try that the enclave refused to look at was none.
+                if case .enclave(.lockedOut) = error, program == nil { try passcodeGuard.takeBackTry(keys) }
                 guard case .wrongPasscode = error else { throw error }
                 if program != nil { throw VaultError.wrongPasscode(retryAfter: answerWait(of: program)) }
                 try refuse(failures: failures, mayErase ? protection.eraseAfter : nil)

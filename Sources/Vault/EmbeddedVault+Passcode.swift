@@ -27,8 +27,8 @@ extension EmbeddedVault {
             guard currentKeybag.keys.keybag.passcode == nil else { throw VaultError.passcodeIsSet }
             // Left over from a removal that was interrupted; their key is gone.
             try deleteItemsOfPasscodeClass()
-            let protection = try PasscodeProtection(options)
-            let key = try protection.key(for: passcode)
+            let (protection, key) = try PasscodeProtection(options).guarding(
+                passcode, in: currentKeybag.keys.enclave)
             // Before there is a passcode to guess, so that there is no moment without a count.
             try passcodeGuard.forget(currentKeybag.keys)
             try replacePasscode(from: nil, nil, to: key, protection)
@@ -52,8 +52,9 @@ extension EmbeddedVault {
     ) throws(VaultError) {
         let (present, key) = try checked(passcode)
         do {
-            let protection = try PasscodeProtection(options)
-            try replacePasscode(from: present, key, to: protection.key(for: next), protection)
+            let (protection, nextKey) = try PasscodeProtection(options).guarding(
+                next, in: currentKeybag.keys.enclave)
+            try replacePasscode(from: present, key, to: nextKey, protection)
         } catch {
             throw VaultError(error)
         }

@@ -30,13 +30,13 @@ extension EmbeddedVault {
             }
         do {
             var status = VaultStatus(
-                path: folder?.folder.path, enclave: "\(keybag.keys.keybag.enclaveKind)",
+                path: folder?.folder.path, enclave: keybag.keys.keybag.enclaveKind.name,
                 lockState: keybag.keys.lockState, isPasscodeSet: keybag.keys.hasPasscodeClass,
                 itemCounts: try store.counts(inGroups: groups), formatVersion: 1)
             if keybag.keys.keybag.passcode != nil {
                 let attempts = try passcodeGuard.state(keybag.keys)
                 status.failedAttempts = Int(attempts.failures)
-                status.retryAfter = Int(attempts.wait.rounded(.up))
+                status.retryAfter = max(Int(attempts.wait.rounded(.up)), try keybag.keys.enclave.lockoutTime())
             }
             return status
         } catch {

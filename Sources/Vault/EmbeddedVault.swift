@@ -51,14 +51,19 @@ package final class EmbeddedVault: Vault {
 
     /// The vault in the folder at `path`; made if there is none.
     ///
+    /// - Parameters:
+    ///   - kind: The enclave that the vault is to hang on; nil for the one that it hangs on, or the software's for a
+    ///     new one.
+    ///   - enclaves: Where the enclaves of this machine are.
     /// - Throws: ``VaultError/unusableVault(reason:)`` and its like, each with what to do. Nothing is
     ///   ever replaced to get going.
     package static func open(
-        at path: String, authenticator: (any Authenticator)? = nil, audit: any AuditSink = NoAudit(),
+        at path: String, in kind: EnclaveKind? = nil, enclaves: EnclavePlace = .environment,
+        authenticator: (any Authenticator)? = nil, audit: any AuditSink = NoAudit(),
         bootClock: BootClock = .system, now: @escaping @Sendable () -> Date = { Date() }
     ) throws(VaultError) -> EmbeddedVault {
         do {
-            let (folder, keybag, store) = try VaultFolder.open(at: path)
+            let (folder, keybag, store) = try VaultFolder.open(at: path, in: kind, enclaves: enclaves)
             return try EmbeddedVault(
                 store: store, keybag: keybag, folder: folder, authenticator: authenticator, audit: audit,
                 bootClock: bootClock, now: now)

@@ -38,6 +38,11 @@ final class PasscodeGuard: Sendable {
         }
     }
 
+    /// Nobody looked at the passcode.
+    func takeBackTry(_ keys: ClassKeys) throws {
+        try changing(keys) { $0.takeBackFailure() }
+    }
+
     /// The passcode was right.
     func forget(_ keys: ClassKeys) throws {
         try changing(keys) { $0 = PasscodeAttempts() }

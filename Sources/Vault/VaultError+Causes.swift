@@ -17,7 +17,7 @@ extension VaultError {
             case let error as StoreError: Self.cause(error)
             case let error as KeybagError: Self.cause(error)
             case let error as FileError: Self.cause(error)
-            case let error as EnclaveError: .unusableVault(reason: error.description)
+            case let error as EnclaveError: Self.cause(error)
             case let error as SealingError: .corruptVault(reason: error.reason)
             default: Self.cause(StoreError(error))
             }
@@ -40,8 +40,18 @@ extension VaultError {
         }
     }
 
+    private static func cause(_ error: EnclaveError) -> VaultError {
+        switch error {
+        case .memoryUnavailable: .memoryUnavailable
+        case .lockedOut(let seconds): .passcodeDelayed(retryAfter: seconds)
+        case .wrongAuthorization: .authenticationFailed
+        default: .unusableVault(reason: error.description)
+        }
+    }
+
     private static func cause(_ error: KeybagError) -> VaultError {
         switch error {
+        case .enclave(let error): cause(error)
         case .locked: .interactionNotAllowed(reason: error.description)
         case .noClassKey(let protection): .classKeyAbsent(protection)
         case .memoryUnavailable: .memoryUnavailable

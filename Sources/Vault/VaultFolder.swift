@@ -20,15 +20,23 @@ struct VaultFolder: Sendable {
     private static let journalName = storeName + "-journal"
 
     let folder: PrivateFolder
+    let enclaves: EnclavePlace
 
     /// Opens the vault in the folder at `path`, or makes a new one in an empty or absent folder.
-    static func open(at path: String) throws -> (folder: VaultFolder, keybag: OpenedKeybag, store: ItemStore) {
+    ///
+    /// - Parameter kind: The enclave that the vault is to hang on; nil for the one that it hangs on, or the software's
+    ///   for a new one.
+    static func open(
+        at path: String, in kind: EnclaveKind?, enclaves: EnclavePlace
+    ) throws -> (folder: VaultFolder, keybag: OpenedKeybag, store: ItemStore) {
         guard path.hasPrefix("/") else {
             throw VaultError.unusableVault(reason: "the vault's folder must be an absolute path, not '\(path)'")
         }
         let folder = try PrivateFolder(creating: path)
+        let vault = VaultFolder(folder: folder, enclaves: enclaves)
         return try folder.withLock {
-            folder.contains(keybagName) ? try openExisting(folder) : try create(in: folder)
+            folder.contains(keybagName)
+                ? try vault.openExisting(expecting: kind) : try vault.create(in: kind ?? .software)
         }
     }
 
@@ -63,7 +71,7 @@ struct VaultFolder: Sendable {
     ///
     /// - Parameter rows: The keybag that the rows belong to.
     func replaceKeys(erasing rows: UUID) throws -> OpenedKeybag {
-        let enclave = try makeEnclave(Self.nextSecretName)
+        let enclave = try makeEnclave(Self.nextSecretName, readEnclave(Self.deviceSecretName).kind)
         let keybag = try Keybag.generate(in: enclave, replacing: rows)
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
         try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
@@ -82,25 +90,34 @@ struct VaultFolder: Sendable {
         OpenedKeybag(try ClassKeys(keybag, in: enclave), file: try folder.version(of: Self.keybagName))
     }
 
-    private static func openExisting(
-        _ folder: PrivateFolder
+    private func openExisting(
+        expecting kind: EnclaveKind?
     ) throws -> (folder: VaultFolder, keybag: OpenedKeybag, store: ItemStore) {
-        for name in [deviceSecretName, storeName] where !folder.contains(name) {
+        for name in [Self.deviceSecretName, Self.storeName] where !folder.contains(name) {
             throw VaultError.unusableVault(
                 reason: "\(folder.path(of: name)) is missing; restore the whole folder from a backup, "
                     + "or move the folder away to start with an empty vault")
         }
-        let vault = VaultFolder(folder: folder)
-        let keybag = try vault.openKeybag()
-        try vault.checkStoreHeader()
-        let store = try vault.openStore()
+        if let kind { try checkEnclave(is: kind) }
+        let keybag = try openKeybag()
+        try checkStoreHeader()
+        let store = try openStore()
         do {
-            try vault.checkOwner(of: store, keybag.keys.keybag)
-            return (vault, keybag, store)
+            try checkOwner(of: store, keybag.keys.keybag)
+            return (self, keybag, store)
         } catch {
             store.abandon()
             throw error
         }
+    }
+
+    /// A vault stays in the enclave that it was made in.
+    private func checkEnclave(is kind: EnclaveKind) throws {
+        let present = try readEnclave(Self.deviceSecretName).kind
+        guard present != kind else { return }
+        throw VaultError.unusableVault(
+            reason: "the vault in \(folder.path) hangs on the enclave '\(present.name)', and stays with it; "
+                + "to begin with '\(kind.name)', make a vault in another folder (KEYCHAIN_HOME)")
     }
 
     /// Makes sure that the rows of `store` are sealed under `keybag`.
@@ -116,50 +133,55 @@ struct VaultFolder: Sendable {
         try store.write { try $0.reset(to: keybag.identifier) }
     }
 
-    private static func create(
-        in folder: PrivateFolder
+    private func create(
+        in kind: EnclaveKind
     ) throws -> (folder: VaultFolder, keybag: OpenedKeybag, store: ItemStore) {
-        try removeRemainsOfInterruptedCreation(in: folder)
-        let vault = VaultFolder(folder: folder)
-        let enclave =
-            folder.contains(deviceSecretName)
-            ? try vault.readEnclave(deviceSecretName) : try vault.makeEnclave(deviceSecretName)
+        try removeRemainsOfInterruptedCreation()
+        let enclave = try remainingEnclave(of: kind) ?? makeEnclave(Self.deviceSecretName, kind)
         let keybag = try Keybag.generate(in: enclave)
-        try folder.touch(storeName)
-        let store = try vault.openStore()
+        try folder.touch(Self.storeName)
+        let store = try openStore()
         try store.create(for: keybag.identifier)
         try folder.synchronize()
-        try folder.replace(keybagName, with: try keybag.encoded(in: enclave))
-        return (vault, try vault.opened(keybag, in: enclave), store)
+        try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
+        return (self, try opened(keybag, in: enclave), store)
+    }
+
+    /// What an interrupted creation left; nil if there is nothing, or an enclave of another kind, on which nothing
+    /// hangs yet.
+    private func remainingEnclave(of kind: EnclaveKind) throws -> (any Enclave)? {
+        guard folder.contains(Self.deviceSecretName) else { return nil }
+        let enclave = try readEnclave(Self.deviceSecretName)
+        return enclave.kind == kind ? enclave : nil
     }
 
     /// A store without a keybag is what a killed creation leaves; one that holds items is not.
-    private static func removeRemainsOfInterruptedCreation(in folder: PrivateFolder) throws {
-        guard folder.contains(storeName) else { return }
-        try folder.checkFile(storeName)
-        if folder.contains(journalName) { try folder.checkFile(journalName) }
-        let store = ItemStore.examine(path: folder.path(of: storeName))
+    private func removeRemainsOfInterruptedCreation() throws {
+        guard folder.contains(Self.storeName) else { return }
+        try folder.checkFile(Self.storeName)
+        if folder.contains(Self.journalName) { try folder.checkFile(Self.journalName) }
+        let store = ItemStore.examine(path: folder.path(of: Self.storeName))
         if try !store.isEmptyFile() {
             _ = try store.check()
             guard try store.isWithoutRows() else {
                 throw VaultError.unusableVault(
-                    reason: "\(folder.path(of: keybagName)) is missing but items.db holds items; "
+                    reason: "\(folder.path(of: Self.keybagName)) is missing but items.db holds items; "
                         + "restore the keybag from a backup, or move the folder away to start anew")
             }
         }
         try store.close()
-        for suffix in ["", "-journal", "-wal", "-shm"] { try folder.remove(storeName + suffix) }
+        for suffix in ["", "-journal", "-wal", "-shm"] { try folder.remove(Self.storeName + suffix) }
     }
 
     private func readEnclave(_ name: String) throws -> any Enclave {
         var encoded = try folder.read(name, limit: 4096)
         defer { encoded.wipe() }
-        return try SoftwareEnclave(decoding: encoded)
+        return try enclaves.open(encoded)
     }
 
-    private func makeEnclave(_ name: String) throws -> any Enclave {
-        let fresh = try SoftwareEnclave()
-        var encoded = fresh.encoded()
+    private func makeEnclave(_ name: String, _ kind: EnclaveKind) throws -> any Enclave {
+        let fresh = try enclaves.make(kind)
+        var encoded = try fresh.encoded()
         defer { encoded.wipe() }
         try folder.replace(name, with: encoded)
         return fresh

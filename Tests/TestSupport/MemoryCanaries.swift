@@ -40,7 +40,7 @@ package struct MemoryCanaries {
         let enclave = try SoftwareEnclave(decoding: contents("device-secret"))
         let keybag = try Keybag(decoding: contents("keybag"), in: enclave)
         guard let protection = keybag.passcode else { throw CanaryError.noPasscode }
-        let passcodeKey = try protection.key(for: SecretBytes(passcode))
+        let passcodeKey = try protection.key(for: SecretBytes(passcode), in: enclave)
         var secrets = [("value", canary), ("passcode", Array(passcode.utf8))]
         secrets.append(("passcode key", passcodeKey.withUnsafeBytes { Array($0) }))
         let keys = try ClassKeys(keybag, in: enclave)

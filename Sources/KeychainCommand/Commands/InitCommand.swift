@@ -1,0 +1,72 @@
+import ArgumentParser
+import Enclave
+import KeychainServices
+import Vault
+
+/// Makes a vault.
+struct InitCommand: DocumentedCommand {
+    static let summary = "Make a vault, and choose the enclave that it hangs on."
+    static let details = """
+        Without this a vault is made at its first use, in the software enclave. A vault stays in the enclave that it was \
+        made in; running this again changes nothing, and is an error if the vault is in another one.
+
+        software: the device secret is a file in the vault's folder. Whoever copies the whole folder can try \
+        passcodes elsewhere.
+
+        tpm2: the device secret is a key in the machine's TPM 2.0, at $KEYCHAIN_TPM, else device:/dev/tpmrm0. The folder \
+        is useless on another machine, and the TPM itself counts wrong passcodes. There is no way back into a \
+        vault whose TPM is broken or was cleared: keep copies of what is in it elsewhere.
+
+        The TPM's lockout belongs to the machine. If it has no password, which lets anybody end a lockout, it is given \
+        one, which is printed here and nowhere else, and is set to 32 wrong passcodes and one more every ten \
+        minutes. With --keep-lockout it is left as it is.
+        """
+    static let examples = [
+        Example("In the machine's TPM", "keychain init --enclave tpm2"),
+        Example("In another folder", "KEYCHAIN_HOME=$HOME/vault keychain init"),
+    ]
+    static let configuration: CommandConfiguration = documented("init")
+
+    @Option(help: "What the vault hangs on: software or tpm2.")
+    var enclave = "software"
+
+    @Flag(help: "Leave the TPM's lockout as it is.")
+    var keepLockout = false
+
+    @Flag(help: "Print the result, and any error, as JSON.")
+    var json = false
+
+    private struct Answer: Encodable {
+        var vault: String
+        var enclave: String
+        var lockoutPassword: String?
+    }
+
+    func run() throws {
+        guard let kind = EnclaveKind.allCases.first(where: { $0.name == enclave }) else {
+            throw Failure.usage("'\(enclave.escapedForTerminal)' is no enclave: it can be software or tpm2")
+        }
+        let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
+        let vault = try failing { () throws(VaultError) in try EmbeddedVault.open(at: path, in: kind) }
+        defer { vault.close() }
+        let lockout =
+            keepLockout ? nil : try failing { () throws(VaultError) in try vault.takeLockout() }
+        if json {
+            try StandardOutput.write(
+                json: Answer(vault: path, enclave: vault.enclaveKind.name, lockoutPassword: lockout?.password))
+        } else {
+            var rows = [["vault", path.escapedForTerminal], ["enclave", vault.enclaveKind.name]]
+            if let lockout {
+                rows.append(
+                    ["lockout", "after \(lockout.tries) wrong passcodes, one more every \(lockout.recoveryTime) s"])
+                rows.append(["password", lockout.password ?? "set by the TPM's owner, who decides about the lockout"])
+            }
+            try StandardOutput.write(line: Table(rows).text(aligned: true))
+            if lockout?.password != nil {
+                try StandardOutput.write(
+                    line: "The password ends a lockout before its time (tpm2_dictionarylockout -c -p PASSWORD). "
+                        + "It is not shown again: write it down.")
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Enclave
+import Foundation
+import Glibc
+import TPM
+
+/// Where the enclaves of this machine are, and how a vault's own is found again.
+package struct EnclavePlace: Sendable, Hashable {
+    /// Nil for what the environment says when it is needed.
+    private let tpm: String?
+
+    /// The machine's TPM is where `KEYCHAIN_TPM` says.
+    package static let environment = EnclavePlace(tpm: nil)
+
+    package init(tpm: String?) {
+        self.tpm = tpm
+    }
+
+    func make(_ kind: EnclaveKind) throws(EnclaveError) -> any Enclave {
+        switch kind {
+        case .software: try SoftwareEnclave()
+        case .tpm2: try TPMEnclave.make(connection())
+        }
+    }
+
+    /// The enclave whose device secret is stored as `encoded`. The version of the file says which kind it is.
+    func open(_ encoded: Data) throws(EnclaveError) -> any Enclave {
+        // See Documentation/Formats.md, "device-secret".
+        guard encoded.count >= 10, Array(encoded.prefix(10).suffix(2)) == [0, 2] else {
+            return try SoftwareEnclave(decoding: encoded)
+        }
+        return try TPMEnclave(decoding: encoded, connection())
+    }
+
+    private func connection() throws(EnclaveError) -> TPMConnection {
+        let address = try TPMAddress { name in
+            if let tpm { return tpm }
+            guard let value = getenv(name), value.pointee != 0 else { return nil }
+            return String(cString: value)
+        }
+        return .shared(address.text)
+    }
+}
