@@ -84,7 +84,9 @@ let package = Package(
         // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
         .target(name: "SystemLibraries", swiftSettings: strict),
         .target(name: "SystemBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
-        .target(name: "OpenSSLCertificates", dependencies: ["KeychainModel", "SystemLibraries", asn1], swiftSettings: strict),
+        .target(
+            name: "OpenSSLCertificates", dependencies: ["KeychainModel", "SystemLibraries", asn1], swiftSettings: strict
+        ),
         .target(
             name: "Presence",
             dependencies: ["Access", "SystemBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
@@ -103,7 +105,8 @@ let package = Package(
         .target(
             name: "KeychainServices",
             dependencies: [
-                "Access", "Certificates", "KeyCryptography", "KeychainModel", "OpenSSLCertificates", "Vault", "VaultInterface",
+                "Access", "Certificates", "KeyCryptography", "KeychainModel", "OpenSSLCertificates", "Vault",
+                "VaultInterface",
                 "VaultService", crypto,
             ],
             swiftSettings: strict),
