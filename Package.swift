@@ -220,6 +220,10 @@ let package = Package(
             exclude: ["Sessions", "Transcripts"],
             swiftSettings: strict),
         .testTarget(
+            name: "EnclaveKeysTests",
+            dependencies: ["CryptoKit", "Enclave", "KeychainModel", "KeychainTesting", "TPM", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
             name: "SSHAgentTests", dependencies: ["SSHAgent", "TestSupport", crypto], swiftSettings: strict),
         .testTarget(
             name: "VaultTests",

@@ -20,7 +20,7 @@ enum ItemResult {
 struct ResultShape {
     let returns: ReturnFlags
     /// On whose behalf keys among the results will be used.
-    let use: KeyUse
+    var use = KeyUse()
 
     /// The result of a search: one item's, or an array even if there is just one.
     func ofCopy(_ items: [StoredItem], asArray: Bool) -> ItemResult {
