@@ -117,7 +117,8 @@ struct Daemon: ParsableCommand {
         _ = try PrivateFolder(creating: paths.home)
         let system = ["/usr", "/lib", "/lib64", "/etc", "/run", "/proc", "/sys", "/dev"]
         let entitlements = DaemonPaths.folder(of: paths.entitlements)
-        let own = [paths.home, paths.socketFolder]
+        // The machine's TPM, if the vault is in it.
+        let own = [paths.home, paths.socketFolder] + [EnclavePlace.device].compactMap { $0 }
         guard FileConfinement.apply(own: own, readable: system + [entitlements]) == 0 else {
             throw DaemonError("no confinement (Landlock): \(String(cString: strerror(errno))); leave --landlock out")
         }
