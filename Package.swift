@@ -211,12 +211,13 @@ let package = Package(
         .testTarget(
             name: "VaultServiceTests",
             dependencies: [
-                "Access", "KeychainModel", "TestSupport", "Vault", "VaultInterface", "VaultService", "keychaind",
+                "Access", "Enclave", "KeychainModel", "TestSupport", "Vault", "VaultInterface", "VaultService",
+                "keychaind",
                 sqlite,
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "CommandTests", dependencies: ["KeychainCommand", "keychaind", sqlite],
+            name: "CommandTests", dependencies: ["KeychainCommand", "TestSupport", "keychaind", sqlite],
             exclude: ["Sessions", "Transcripts"],
             swiftSettings: strict),
         .testTarget(

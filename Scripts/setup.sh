@@ -50,6 +50,10 @@ if [[ ${1-} == --tests ]]; then
     compgen -G '/usr/lib/*/libsystemd.so.0' >/dev/null || missing+=(libsystemd0)
     compgen -G '/usr/lib/*/security/pam_exec.so' >/dev/null || compgen -G '/lib/*/security/pam_exec.so' >/dev/null ||
         missing+=(libpam0g libpam-modules)
+    # A TPM in software, tools to look at it from outside, and the headers that declarations are checked against.
+    command -v swtpm >/dev/null || missing+=(swtpm)
+    command -v tpm2_getcap >/dev/null || missing+=(tpm2-tools)
+    [[ -e /usr/include/tss2/tss2_esys.h ]] || missing+=(libtss2-dev)
     has_argon2id || missing+=(python3-argon2)
 fi
 

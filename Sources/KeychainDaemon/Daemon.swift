@@ -122,7 +122,9 @@ struct Daemon: ParsableCommand {
         _ = try PrivateFolder(creating: paths.home)
         let system = ["/usr", "/lib", "/lib64", "/etc", "/run", "/proc", "/sys", "/dev"]
         let entitlements = DaemonPaths.folder(of: paths.entitlements)
-        let own = [paths.home, paths.socketFolder] + (options.metrics.map { [DaemonPaths.folder(of: $0)] } ?? [])
+        // The machine's TPM, if the vault is in it, and where the metrics go.
+        let others = [EnclavePlace.device, options.metrics.map(DaemonPaths.folder(of:))].compactMap { $0 }
+        let own = [paths.home, paths.socketFolder] + others
         guard FileConfinement.apply(own: own, readable: system + [entitlements]) == 0 else {
             throw DaemonError("no confinement (Landlock): \(String(cString: strerror(errno))); leave --landlock out")
         }

@@ -8,6 +8,12 @@ package struct TPMAddress: Sendable, Hashable {
     /// The kernel's resource manager, which lets many programs use the TPM at once.
     package static let standard = "device:/dev/tpmrm0"
 
+    /// The file of a TPM that the kernel drives; nil for another transport.
+    package var device: String? {
+        guard text.hasPrefix("device:") else { return nil }
+        return String(text.dropFirst("device:".count))
+    }
+
     /// Transports that lead to a TPM; others would start programs or load libraries by a name.
     private static let transports = ["device", "swtpm", "mssim", "tabrmd"]
 

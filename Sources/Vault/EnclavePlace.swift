@@ -31,12 +31,20 @@ package struct EnclavePlace: Sendable, Hashable {
         return try TPMEnclave(decoding: encoded, connection())
     }
 
+    /// The file that leads to the TPM which the environment names; nil if none does.
+    package static var device: String? {
+        try? environment.address().device
+    }
+
     private func connection() throws(EnclaveError) -> TPMConnection {
-        let address = try TPMAddress { name in
+        .shared(try address().text)
+    }
+
+    private func address() throws(EnclaveError) -> TPMAddress {
+        try TPMAddress { name in
             if let tpm { return tpm }
             guard let value = getenv(name), value.pointee != 0 else { return nil }
             return String(cString: value)
         }
-        return .shared(address.text)
     }
 }

@@ -45,9 +45,11 @@ enum PostQuantumKey {
         try using(seed) { seed in
             switch kind {
             case .mldsa65:
-                try MLDSA65.PrivateKey(seedRepresentation: seed, publicKey: nil).signature(for: message, context: context)
+                try MLDSA65.PrivateKey(seedRepresentation: seed, publicKey: nil).signature(
+                    for: message, context: context)
             case .mldsa87:
-                try MLDSA87.PrivateKey(seedRepresentation: seed, publicKey: nil).signature(for: message, context: context)
+                try MLDSA87.PrivateKey(seedRepresentation: seed, publicKey: nil).signature(
+                    for: message, context: context)
             default: throw Self.wrongKind
             }
         }

@@ -73,7 +73,8 @@ extension OpenedKeybag {
     ) throws -> SealingFactors? {
         guard item.accessControl.isSealedFurther else { return nil }
         return try presence.factors(
-            for: item.accessControl, hasValue: item.value != nil, insteadOf: try old.flatMap { try header(of: $0, item.accessControl) },
+            for: item.accessControl, hasValue: item.value != nil,
+            insteadOf: try old.flatMap { try header(of: $0, item.accessControl) },
             classKey: keys.classKey(for: item.accessControl.protection))
     }
 

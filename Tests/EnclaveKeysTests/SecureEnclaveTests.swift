@@ -132,7 +132,8 @@ struct SecureEnclaveTests {
         try world.run { _ in
             let control = try control(
                 kSecAttrAccessibleWhenUnlockedThisDeviceOnly, [.privateKeyUsage, .applicationPassword])
-            #expect(code { try SecureEnclave.P256.Signing.PrivateKey(accessControl: control) } == .interactionNotAllowed)
+            #expect(
+                code { try SecureEnclave.P256.Signing.PrivateKey(accessControl: control) } == .interactionNotAllowed)
             let context = LAContext()
             #expect(context.setCredential(Data("right".utf8), type: .applicationPassword))
             let key = try SecureEnclave.P256.Signing.PrivateKey(accessControl: control, authenticationContext: context)
@@ -153,7 +154,8 @@ struct SecureEnclaveTests {
         try world.run { _ in
             let key = try SecureEnclave.P256.Signing.PrivateKey()
             stolen = key.dataRepresentation
-            #expect(code { try SecureEnclave.P256.KeyAgreement.PrivateKey(dataRepresentation: stolen) } == .malformedKey)
+            #expect(
+                code { try SecureEnclave.P256.KeyAgreement.PrivateKey(dataRepresentation: stolen) } == .malformedKey)
             #expect(code { try SecureEnclave.MLKEM768.PrivateKey(dataRepresentation: stolen) } == .malformedKey)
             #expect(code { try SecureEnclave.P256.Signing.PrivateKey(dataRepresentation: Data()) } == .malformedKey)
         }

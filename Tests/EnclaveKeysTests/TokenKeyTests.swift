@@ -119,7 +119,8 @@ struct TokenKeyTests {
     @Test func whatAnEnclaveHasNot() throws {
         try World.software.run { _ in
             for (type, size) in [
-                (kSecAttrKeyTypeECSECPrimeRandom, 384), (kSecAttrKeyTypeRSA, 2048), (kSecAttrKeyTypeECSECPrimeRandom, 224),
+                (kSecAttrKeyTypeECSECPrimeRandom, 384), (kSecAttrKeyTypeRSA, 2048),
+                (kSecAttrKeyTypeECSECPrimeRandom, 224),
             ] {
                 let attributes: NSDictionary = [
                     kSecAttrKeyType: type, kSecAttrKeySizeInBits: size,

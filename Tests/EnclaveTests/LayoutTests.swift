@@ -10,7 +10,7 @@ import Testing
         let headers = Self.here.appendingPathComponent("../../Sources/CTSS2").path
         return try run(
             "/usr/bin/env",
-            ["cc", "-Wall", "-Werror", "-I\(headers)", Self.here.appendingPathComponent("Layout/\(name)").path]
+            ["clang", "-Wall", "-Werror", "-I\(headers)", Self.here.appendingPathComponent("Layout/\(name)").path]
                 + arguments)
     }
 

@@ -108,7 +108,8 @@ struct SoakMessageTests {
         var random = SeededGenerator()
         var connection = AgentConnection(keys)
         for round in 0..<TestScale.count(3_000, soak: 1_000_000) {
-            let message = round % 3 == 0 ? random.bytes(random.int(below: 80)) : random.mutated([sign, bind][round % 2].message)
+            let message =
+                round % 3 == 0 ? random.bytes(random.int(below: 80)) : random.mutated([sign, bind][round % 2].message)
             let answer = connection.answer(message)
             #expect([5, 6, 12, 14].contains(answer.first), "seed \(random.seed), round \(round)")
         }

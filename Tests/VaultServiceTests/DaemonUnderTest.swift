@@ -1,7 +1,9 @@
 import Access
+import Enclave
 import Foundation
 import Glibc
 import TestSupport
+import Vault
 import VaultInterface
 import VaultService
 
@@ -10,6 +12,7 @@ final class DaemonUnderTest {
     let folder: TemporaryFolder
     private let options: [String]
     private let user: uid_t?
+    private let tpm: SoftwareTPM?
     private var process: Worker?
 
     var socket: String { folder.path(of: "run/socket") }
@@ -27,13 +30,18 @@ final class DaemonUnderTest {
     static let ownRule =
         #"{"executable": "\#(ownExecutable)", "groups": ["TEAM.app", "TEAM.shared"], "rights": ["list"]}"#
 
-    /// - Parameter user: The user to run it as; nil for the one who runs the tests.
+    /// - Parameters:
+    ///   - user: The user to run it as; nil for the one who runs the tests.
+    ///   - tpm: What the vault hangs on; nil for the software enclave.
     init(
-        _ options: [String] = [], rules: [String] = [DaemonUnderTest.ownRule], as user: uid_t? = nil
+        _ options: [String] = [], rules: [String] = [DaemonUnderTest.ownRule], as user: uid_t? = nil,
+        in tpm: SoftwareTPM? = nil
     ) throws {
         folder = try TemporaryFolder()
         self.options = options
         self.user = user
+        self.tpm = tpm
+        if let tpm { try EmbeddedVault.open(at: home, in: .tpm2, enclaves: EnclavePlace(tpm: tpm.address)).close() }
         if let user { chown(folder.path, user, user) }
         try setRules(rules)
         try start()
@@ -51,6 +59,7 @@ final class DaemonUnderTest {
             .appendingPathComponent("keychaind").path
         var command =
             [binary, "--socket", socket, "--home", home, "--entitlements", entitlements, "--log", "error"] + options
+        if let tpm { command = ["env", "KEYCHAIN_TPM=\(tpm.address)"] + command }
         if let user { command = ["setpriv", "--reuid", "\(user)", "--clear-groups"] + command }
         process = try Worker(Array(command.dropFirst()), command: command[0])
         withDeadline(20, "the daemon does not listen") {

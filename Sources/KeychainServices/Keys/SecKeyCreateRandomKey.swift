@@ -122,7 +122,8 @@ private struct KeyRequest {
         }
         throw KeyCreationFailure(
             status: errSecParam,
-            description: "Give a SecAccessControl as kSecAttrAccessControl, or one of the constants as kSecAttrAccessible.")
+            description:
+                "Give a SecAccessControl as kSecAttrAccessControl, or one of the constants as kSecAttrAccessible.")
     }
 
     func create() throws(KeyCreationFailure) -> SecKey {

@@ -84,7 +84,9 @@ struct ResultShape {
         }
         if returns.contains(.reference) {
             objects.add(kSecClass, item.itemClass.rawValue as NSString)
-            if let reference = ItemReferences.reference(for: item, use: use) as? NSObject { objects.add(kSecValueRef, reference) }
+            if let reference = ItemReferences.reference(for: item, use: use) as? NSObject {
+                objects.add(kSecValueRef, reference)
+            }
         }
         return objects.dictionary
     }

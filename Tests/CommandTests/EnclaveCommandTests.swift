@@ -1,0 +1,78 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `keychain init`, and a vault in a TPM at the command line.
+@Suite struct EnclaveCommandTests {
+    private let workplace: Workplace
+    private let tpm: SoftwareTPM
+
+    init() throws {
+        workplace = try Workplace()
+        tpm = try SoftwareTPM()
+    }
+
+    private func keychain(_ arguments: String, environment: String = "") throws -> Outcome {
+        try workplace.shell("KEYCHAIN_TPM='\(tpm.address)' \(environment) keychain \(arguments)")
+    }
+
+    @Test func aVaultInATPMIsChosenAndStaysThere() throws {
+        let made = try keychain("init --enclave tpm2")
+        #expect(made.status == 0, Comment(rawValue: made.errors))
+        let password = made.text.firstMatch(of: /password +([A-Z2-7]{4}(-[A-Z2-7]{4}){5})\n/)
+        #expect(made.text.contains("enclave   tpm2\n"))
+        #expect(password != nil)
+        let again = try keychain("init --enclave tpm2 --json")
+        #expect(again.text == #"{"enclave":"tpm2","vault":"\#(workplace.home)"}"# + "\n")
+
+        let other = try keychain("init")
+        #expect(other.status == 1)
+        #expect(other.errors.contains("'tpm2', and stays with it"))
+        #expect(try keychain("init --enclave tpm").status == 64)
+
+        #expect(try workplace.shell("printf secret | KEYCHAIN_TPM='\(tpm.address)' keychain set s a").status == 0)
+        #expect(try keychain("get s a").text == "secret")
+        #expect(try keychain("status").text.contains("enclave   tpm2\n"))
+        #expect(try keychain("status --json").text.contains(#""enclave":"tpm2""#))
+
+        // Without its TPM there is no vault, and no other is made.
+        for (address, words) in [
+            ("swtpm:path=/nowhere", "see that KEYCHAIN_TPM names a TPM that runs"),
+            ("cmd:sh", "KEYCHAIN_TPM is 'cmd:sh'"),
+        ] {
+            let lost = try keychain("get s a", environment: "KEYCHAIN_TPM=\(address)")
+            #expect(lost.status == 1)
+            #expect(lost.text.isEmpty)
+            #expect(lost.errors.contains(words))
+        }
+    }
+
+    @Test func theLockoutCanBeLeftAlone() throws {
+        let made = try keychain("init --enclave tpm2 --keep-lockout")
+        #expect(made.text == "vault    \(workplace.home)\nenclave  tpm2\n")
+        #expect(try tpm.tool("tpm2_getcap", "properties-variable").contains("lockoutAuthSet:            0"))
+    }
+
+    @Test func aSoftwareVaultIsTheDefault() throws {
+        let made = try keychain("init")
+        #expect(made.text == "vault    \(workplace.home)\nenclave  software\n")
+        #expect(try keychain("status --json").text.contains(#""enclave":"software""#))
+    }
+
+    /// A TPM behind a socket serves one program at a time.
+    @Test func eightProgramsShareTheTPM() throws {
+        #expect(try keychain("init --enclave tpm2").status == 0)
+        #expect(try workplace.shell("printf secret | KEYCHAIN_TPM='\(tpm.address)' keychain set s a").status == 0)
+        let outcome = try workplace.shell(
+            """
+            export KEYCHAIN_TPM='\(tpm.address)'
+            for client in 1 2 3 4 5 6 7 8; do
+                (for round in 1 2 3; do keychain get s a; done) &
+            done
+            wait
+            """)
+        #expect(outcome.text == String(repeating: "secret", count: 24))
+        #expect(outcome.errors.isEmpty)
+        #expect(try tpm.loadedHandles().isEmpty)
+    }
+}
