@@ -18,7 +18,7 @@ package enum ItemReferences {
     /// whose stored value is none.
     ///
     /// - Parameter use: On whose behalf a key of the enclave will be used.
-    static func reference(for item: StoredItem, use: KeyUse) -> AnyObject? {
+    static func reference(for item: StoredItem, use: KeyUse = KeyUse()) -> AnyObject? {
         switch item.itemClass {
         case .genericPassword, .internetPassword:
             return nil
