@@ -3,7 +3,6 @@ import Foundation
 import KeychainModel
 import KeychainServices
 import OpenSSLCertificates
-import SwiftASN1
 
 /// What a file holds: certificates and keys, in the order of the file.
 struct ImportedFile {
@@ -28,36 +27,37 @@ struct ImportedFile {
         guard !contents.isEmpty else { throw Self.unreadable }
     }
 
+    private static let encrypted = Failure(
+        status: errSecDecode,
+        "the key in the file is encrypted: pack it with `openssl pkcs12 -export -nocerts -inkey FILE`, which is read with "
+            + "its passphrase")
     private static let unreadable = Failure(
         status: errSecDecode,
         "the file holds no certificate and no key: it can be PEM, DER, PKCS#8 or PKCS#12, with RSA keys or keys on the "
             + "NIST curves")
 
-    private static func documents(in bytes: Data) throws(Failure) -> [PEMDocument]? {
+    private static func documents(in bytes: Data) throws(Failure) -> [PEM]? {
         guard bytes.range(of: Data("-----BEGIN ".utf8)) != nil else { return nil }
-        do {
-            return try PEMDocument.parseMultiple(pemString: String(decoding: bytes, as: UTF8.self))
-        } catch {
+        guard let documents = PEM.documents(in: bytes) else {
             throw Failure(status: errSecDecode, "the file is PEM and damaged: fetch or export it again")
         }
+        return documents
     }
 
-    private mutating func read(_ document: PEMDocument) throws(Failure) {
-        switch document.discriminator {
+    private mutating func read(_ document: PEM) throws(Failure) {
+        switch document.kind {
         case "CERTIFICATE", "X509 CERTIFICATE", "PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "PUBLIC KEY",
             "RSA PUBLIC KEY":
-            guard let content = Self.content(Data(document.derBytes)) else {
+            guard !document.isEncrypted else { throw Self.encrypted }
+            guard let content = Self.content(document.der) else {
                 throw Failure(
                     status: errSecDecode,
-                    "the part '\(document.discriminator)' is damaged, encrypted or of a kind that is not known: it can be "
-                        + "RSA or on a NIST curve; decrypt it with `openssl pkey` first")
+                    "the part '\(document.kind.escapedForTerminal)' is damaged or of a kind that is not known: keys can "
+                        + "be RSA or on a NIST curve")
             }
             contents.append(content)
         case "ENCRYPTED PRIVATE KEY":
-            throw Failure(
-                status: errSecDecode,
-                "the key in the file is encrypted: pack it with `openssl pkcs12 -export -nocerts -inkey FILE`, which is "
-                    + "read with its passphrase")
+            throw Self.encrypted
         case "OPENSSH PRIVATE KEY":
             throw Failure(
                 status: errSecDecode,

@@ -29,7 +29,7 @@ struct KeyInventory {
         for index in pairs.indices where !pairs[index].hasPrivateHalf {
             pairs[index].privateHalf = try search.unseenPrivateHalf(of: pairs[index])
         }
-        pairs.sort { ($0.name, $0.hexadecimalHash) < ($1.name, $1.hexadecimalHash) }
+        pairs.sort { ($0.name, $0.group, $0.hexadecimalHash) < ($1.name, $1.group, $1.hexadecimalHash) }
     }
 
     private mutating func update(_ item: StoredItem, _ change: (inout KeyPair) -> Void) {

@@ -45,13 +45,6 @@ enum PublicKeyFormat: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// Data in base64 between two lines that say what it is (RFC 7468).
-enum PEM {
-    static func encoding(_ der: Data, as kind: String) -> Data {
-        Data((PEMDocument(type: kind, derBytes: Array(der)).pemString + "\n").utf8)
-    }
-}
-
 extension SSHPublicKey {
     /// Nil for a kind of key that SSH does not have.
     init?(_ key: KeyData) {
