@@ -50,7 +50,8 @@ extension DistinguishedName {
                         + "an object identifier")
             }
             guard let value = string(trimmed(part[(equals + 1)...])), !value.isEmpty else {
-                throw NameTextError(description: "\(name) has no value: write it as in '\(name)=Example', or leave it out")
+                throw NameTextError(
+                    description: "\(name) has no value: write it as in '\(name)=Example', or leave it out")
             }
             parts.append((type, value))
         }

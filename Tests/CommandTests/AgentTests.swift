@@ -60,6 +60,35 @@ import Testing
         #expect(outcome.status == 0)
     }
 
+    /// Who logs in where is in the question.
+    @Test func aPersonIsAskedForALogin() throws {
+        let script = """
+            set -e; export XDG_RUNTIME_DIR=\(workplace.path)/run; cd "$HOME"
+            keychain key create door --enclave --require presence
+            printf 'swordfish\\n' > right
+            keychain passcode set --memory 8 --passes 1 --new-passcode-fd 3 3<right; rm right
+            \(Self.host)
+            keychain ssh-agent -- sh login
+            ssh-keygen -l -f host.pub; id -un; echo "$port"
+            """
+        let terminal = try Pseudoterminal(workplace, ["/bin/sh", "-c", script])
+        // The vault is locked too.
+        for purpose in ["The vault is locked.", "keychain: log in as"] {
+            try terminal.expect(purpose)
+            try terminal.expect("Passcode: ")
+            try terminal.waitUntilSilent()
+            terminal.type("swordfish\n")
+        }
+        try terminal.expect("inside")
+        #expect(try terminal.finish() == 0)
+        let screen = terminal.screen.replacing("\r\n", with: "\n")
+        let facts = screen.split(separator: "\n").suffix(3)
+        let fingerprint = try #require(facts.first?.split(separator: " ").dropFirst().first)
+        let (user, port) = try (#require(facts.dropFirst().first), #require(facts.last))
+        let question = "log in as \(user) on [127.0.0.1]:\(port) (\(fingerprint)) with the key 'door'."
+        #expect(screen.contains(question), "\(screen)")
+    }
+
     @Test func signingCommits() throws {
         let outcome = try shell(
             """
@@ -87,6 +116,7 @@ import Testing
     func aSignalEndsItAndTakesTheSocketAway(signal: String) throws {
         let outcome = try shell(
             """
+            keychain ssh-agent --socket early -- ssh-add -L || echo $?
             keychain key create me
             mkfifo said; keychain ssh-agent > said & agent=$!
             read -r line < said; echo "$line"; eval "$line"
@@ -97,6 +127,8 @@ import Testing
             """)
         #expect(
             outcome.text == """
+                The agent has no identities.
+                1
                 SSH_AUTH_SOCK=\(workplace.path)/run/keychain/ssh-agent; export SSH_AUTH_SOCK;
                 drwx------
                 srw-------

@@ -39,7 +39,8 @@ struct AgentCommand: DocumentedCommand {
             "Where to listen, instead of $XDG_RUNTIME_DIR/keychain/ssh-agent.", valueName: "path"))
     var socket: String?
 
-    @Argument(parsing: .postTerminator, help: ArgumentHelp("A command to run, with its arguments.", valueName: "command"))
+    @Argument(
+        parsing: .postTerminator, help: ArgumentHelp("A command to run, with its arguments.", valueName: "command"))
     var command: [String] = []
 
     func run() throws {
@@ -47,8 +48,7 @@ struct AgentCommand: DocumentedCommand {
         guard let signals = AgentSignals() else {
             throw Failure(status: errSecIO, "no descriptor is left: end other programs or raise `ulimit -n`")
         }
-        let keys = KeychainAgentKeys(session: try KeySession.forLooking())
-        let server = try Self.server(at: path, keys)
+        let server = try Self.server(at: path, KeychainAgentKeys())
         defer { unlink(path) }
         guard ConnectionThread.start({ server.run() }) else { throw Self.noThread }
         defer { server.stop() }
@@ -75,7 +75,9 @@ struct AgentCommand: DocumentedCommand {
     }
 
     private func path() throws(Failure) -> String {
-        if let socket { return socket.hasPrefix("/") ? socket : FileManager.default.currentDirectoryPath + "/" + socket }
+        if let socket {
+            return socket.hasPrefix("/") ? socket : FileManager.default.currentDirectoryPath + "/" + socket
+        }
         guard let runtime = getenv("XDG_RUNTIME_DIR"), runtime.pointee == UInt8(ascii: "/") else {
             throw Failure.usage("XDG_RUNTIME_DIR is not set: say with --socket where to listen")
         }
@@ -103,7 +105,8 @@ struct AgentCommand: DocumentedCommand {
     /// A word that every shell reads as `path`.
     private static func quoted(_ path: String) -> String {
         let isPlain = path.utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
                 || (UInt8(ascii: "-")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
         }
         return isPlain ? path : "'" + path.replacing("'", with: "'\\''") + "'"

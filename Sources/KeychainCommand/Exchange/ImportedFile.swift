@@ -61,7 +61,8 @@ struct ImportedFile {
         case "OPENSSH PRIVATE KEY":
             throw Failure(
                 status: errSecDecode,
-                "the key is in OpenSSH's own form: write a copy of it as PKCS#8 with `ssh-keygen -p -N '' -m PKCS8 -f COPY`")
+                "the key is in OpenSSH's own form: write a copy of it as PKCS#8 with `ssh-keygen -p -N '' -m PKCS8 -f COPY`"
+            )
         default:
             // Parameters of a curve, a request: what stands beside keys in the same file.
             return

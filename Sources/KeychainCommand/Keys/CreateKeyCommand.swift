@@ -48,7 +48,8 @@ struct CreateKeyCommand: DocumentedCommand {
 
     func run() throws {
         let session = try KeySession.forWriting(passcode)
-        let store = KeyStore(session: session, protection: protection, authentication: try itemPassword.authentication())
+        let store = KeyStore(
+            session: session, protection: protection, authentication: try itemPassword.authentication())
         try store.requireUnused(label)
         let control = protection.accessControl(isEnclave: enclave)
         let key = try create(control, session, store.authentication)

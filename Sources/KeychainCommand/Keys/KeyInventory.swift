@@ -19,9 +19,11 @@ struct KeyInventory {
         let publicHalves = try search.halves(.public, includingValues: true)
         let privateHalves = try search.halves(.private, includingValues: false)
         isLocked = publicHalves.isLocked || privateHalves.isLocked
-        for item in privateHalves.items {
-            let whole = item.isEnclaveKey ? try search.item(item.identifier) ?? item : item
-            update(item) { $0.privateHalf = .found(whole) }
+        // What is stored of a key of the enclave is no secret, and says what the key is.
+        let hasRecords = privateHalves.items.contains { $0.isEnclaveKey }
+        let records = hasRecords ? try search.halves(.private, inEnclave: true, includingValues: true).items : []
+        for item in privateHalves.items + records {
+            update(item) { $0.privateHalf = .found(item) }
         }
         for item in publicHalves.items {
             update(item) { $0.publicHalf = item }
@@ -71,34 +73,31 @@ struct KeyInventory {
         }
 
         /// The items of one half that the lock does not hide.
-        func halves(_ half: Half, includingValues: Bool) throws(Failure) -> (items: [StoredItem], isLocked: Bool) {
-            var found: [StoredItem] = []
-            var isLocked = false
+        func halves(
+            _ half: Half, inEnclave: Bool = false, includingValues: Bool
+        ) throws(Failure) -> (items: [StoredItem], isLocked: Bool) {
+            var query = query(half)
+            if inEnclave { query.attributes[.tokenID] = .string(kSecAttrTokenIDSecureEnclave as String) }
+            if let items = try items(query, includingValues) { return (items, false) }
             // An item that is locked fails a search as a whole, so that each class is looked at by itself.
+            var found: [StoredItem] = []
             for protection in ProtectionClass.allCases {
-                var query = query(half)
                 query.attributes[.accessible] = .string(protection.rawValue)
-                do {
-                    found += try vault.copy(query, includingValues: includingValues, as: client)
-                } catch {
-                    switch error {
-                    case .itemNotFound: continue
-                    case .interactionNotAllowed: isLocked = true
-                    default: throw Failure(error)
-                    }
-                }
+                found += try items(query, includingValues) ?? []
             }
-            return (found, isLocked)
+            return (found, true)
         }
 
-        func item(_ identifier: UUID) throws(Failure) -> StoredItem? {
-            var query = query(.private)
-            query.identifier = identifier
+        /// Nil if the lock hides one of the items.
+        private func items(_ query: ItemQuery, _ includingValues: Bool) throws(Failure) -> [StoredItem]? {
             do {
-                return try vault.copy(query, includingValues: true, as: client).first
+                return try vault.copy(query, includingValues: includingValues, as: client)
             } catch {
-                if error == .itemNotFound { return nil }
-                throw Failure(error)
+                switch error {
+                case .itemNotFound: return []
+                case .interactionNotAllowed: return nil
+                default: throw Failure(error)
+                }
             }
         }
 

@@ -76,23 +76,24 @@ struct KeyStore {
     /// Stores a key; of a private one both halves.
     func add(_ key: SecKey, label: String?, _ control: AccessControl) throws(Failure) -> KeyPair {
         var pair = KeyPair(hash: key.keyData.applicationLabel, group: group)
+        if key.keyClass == .private {
+            // A key of the enclave guards its use itself, wherever its record is.
+            let stored = key.kept == nil ? control : AccessControl(protection: control.protection)
+            let item = try store(key, label, stored, isOptional: false)
+            pair.privateHalf = control.isConstrained && key.kept == nil ? .withheld(control) : .found(item)
+        }
         // The public half names the key and reveals nothing that is secret.
         let isBound = control.protection.isThisDeviceOnly
         pair.publicHalf = try store(
             key.publicKey, label, AccessControl(protection: isBound ? .alwaysThisDeviceOnly : .always),
             isOptional: key.keyClass == .private)
-        guard key.keyClass == .private else { return pair }
-        // A key of the enclave guards its use itself, wherever its record is.
-        let stored = key.kept == nil ? control : AccessControl(protection: control.protection)
-        guard let item = try store(key, label, stored, isOptional: false) else { return pair }
-        pair.privateHalf = control.isConstrained && key.kept == nil ? .withheld(control) : .found(item)
         return pair
     }
 
     /// - Parameter isOptional: Whether it is as well that the item is there already.
     private func store(
         _ key: SecKey, _ label: String?, _ control: AccessControl, isOptional: Bool
-    ) throws(Failure) -> StoredItem? {
+    ) throws(Failure) -> StoredItem {
         var item = NewItem(
             itemClass: .key, attributes: key.storedAttributes, accessGroup: group, accessControl: control,
             value: key.storedValue, authentication: authentication)
