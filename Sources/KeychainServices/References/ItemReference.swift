@@ -37,6 +37,8 @@ package enum ItemReferences {
     }
 
     private static func key(_ value: Data?, attributes: [AttributeName: AttributeValue]) -> SecKey? {
+        // What is stored of a key that is kept elsewhere is not its representation.
+        guard attributes[.tokenID]?.isEmpty ?? true else { return nil }
         guard let value, let type = number(attributes[.type]), let keyClass = number(attributes[.keyClass]) else {
             return nil
         }
