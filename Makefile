@@ -29,7 +29,7 @@ test: ## Run every check: format, warnings, tests, conformance, names
 
 soak: ## Run the long tests at full counts
 	Scripts/setup.sh --tests
-	KEYCHAIN_TEST_SCALE=soak swift test -c release -Xswiftc -enable-testing --disable-xctest --filter "Soak|MovedField|HostileClient|RestartTests|WireTests|Tampering|ProcessesTests|RandomDictionary|Exchange"
+	KEYCHAIN_TEST_SCALE=soak swift test -c release -Xswiftc -enable-testing --disable-xctest --filter "Soak|MovedField|HostileClient|RestartTests|WireTests|Tampering|ProcessesTests|RandomDictionary|Exchange|CrossCheck"
 
 bench: ## Run the benchmarks
 	Scripts/setup.sh

@@ -29,6 +29,8 @@ let package = Package(
         .library(name: "Security", targets: ["Security"]),
         .library(name: "LocalAuthenticationServices", targets: ["LocalAuthenticationServices"]),
         .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
+        .library(name: "EnclaveKeys", targets: ["EnclaveKeys"]),
+        .library(name: "CryptoKit", targets: ["CryptoKit"]),
         .library(name: "Keychain", targets: ["Keychain"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "keychain", targets: ["KeychainCommand"]),
@@ -83,6 +85,9 @@ let package = Package(
         .target(name: "SystemLibraries", swiftSettings: strict),
         .target(name: "SystemBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
         .target(
+            name: "OpenSSLCertificates", dependencies: ["KeychainModel", "SystemLibraries", asn1], swiftSettings: strict
+        ),
+        .target(
             name: "Presence",
             dependencies: ["Access", "SystemBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
             swiftSettings: strict),
@@ -100,7 +105,8 @@ let package = Package(
         .target(
             name: "KeychainServices",
             dependencies: [
-                "Access", "Certificates", "KeyCryptography", "KeychainModel", "Vault", "VaultInterface",
+                "Access", "Certificates", "KeyCryptography", "KeychainModel", "OpenSSLCertificates", "Vault",
+                "VaultInterface",
                 "VaultService", crypto,
             ],
             swiftSettings: strict),
@@ -109,6 +115,13 @@ let package = Package(
             name: "LocalAuthenticationServices",
             dependencies: ["Access", "KeychainModel", "KeychainServices", "VaultInterface", crypto],
             swiftSettings: strict),
+        .target(
+            name: "EnclaveKeys",
+            dependencies: [
+                "KeychainModel", "KeychainServices", "LocalAuthenticationServices", "VaultInterface", crypto,
+            ],
+            swiftSettings: strict),
+        .target(name: "CryptoKit", dependencies: ["EnclaveKeys", crypto], swiftSettings: strict),
         .target(
             name: "LocalAuthentication", dependencies: ["LocalAuthenticationServices"], swiftSettings: strict),
 
@@ -124,6 +137,7 @@ let package = Package(
                 "LocalAuthenticationServices", "SecureMemory", "Vault", "VaultService",
             ],
             swiftSettings: strict),
+        .target(name: "SSHAgent", dependencies: ["VaultService", crypto], swiftSettings: strict),
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [
@@ -206,6 +220,12 @@ let package = Package(
             name: "CommandTests", dependencies: ["KeychainCommand", "TestSupport", "keychaind", sqlite],
             exclude: ["Sessions", "Transcripts"],
             swiftSettings: strict),
+        .testTarget(
+            name: "EnclaveKeysTests",
+            dependencies: ["CryptoKit", "Enclave", "KeychainModel", "KeychainTesting", "TPM", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SSHAgentTests", dependencies: ["SSHAgent", "TestSupport", crypto], swiftSettings: strict),
         .testTarget(
             name: "VaultTests",
             dependencies: [

@@ -66,6 +66,11 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
     steady "$bench" unlock "$cache" 1000
     steady "$bench" passcode "$cache" "${sizes[@]}"
 
+    steady "$bench" keys "$cache"
+    # A line of nine fields, whose last two are signatures and verifications a second.
+    openssl speed -seconds 1 ecdsap256 2>/dev/null | awk '$2 == "bits" && /nistp256/ {
+        printf "keys.sign.openssl\t%f\nkeys.verify.openssl\t%f\n", 1e6 / $(NF - 1), 1e6 / $NF }'
+
     # The peers and ourselves take turns.
     for turn in 1 2 3; do
         for count in 100 10000; do

@@ -128,6 +128,15 @@ no search terms; it is one transaction with `synchronous=FULL`.""")
         table.row(f"attributes, {size:,} items", f"list.engine.{size}", f"list.floor.{size}")
         table.row(f"with values, {size:,} items", f"list-values.engine.{size}", f"list-values.floor.{size}")
 
+    table.heading("Keys on P-256 in this process", "`SecKey`", "swift-crypto alone")
+    table.row("signature of a message", "keys.sign.seckey", "keys.sign.swift-crypto", 1.3)
+    table.row("verification", "keys.verify.seckey", "keys.verify.swift-crypto", 1.3)
+    # The peer's key arrives as bytes, and the secret is kept in locked memory.
+    table.row("shared secret", "keys.exchange.seckey", "keys.exchange.swift-crypto")
+    table.heading("The same against `openssl speed`", "`SecKey`", "OpenSSL")
+    for name, label in [("sign", "signature"), ("verify", "verification")]:
+        table.row(label, f"keys.{name}.seckey", f"keys.{name}.openssl")
+
     print("\n## Memory to list 100,000 items\n\n| | peak | for each item |\n|---|---|---|")
     for label, name in [("attributes", "memory.peak.100000"), ("with values", "memory-values.peak.100000")]:
         peak, growth = table.results[name]

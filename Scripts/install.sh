@@ -13,6 +13,7 @@ completions=(
     fish "$prefix/share/fish/vendor_completions.d/keychain.fish"
 )
 manual=$prefix/share/man/man1
+daemon_manual=$prefix/share/man/man8
 # Where the programs will be run from, which units have to name.
 bindir=${prefix#"${DESTDIR:-}"}/bin
 # Files under Packaging/systemd, and where systemd looks for them under a prefix.
@@ -29,6 +30,7 @@ if [[ $1 == --remove ]]; then
     if [[ $(readlink "$prefix/bin/security") == keychain ]]; then rm -f "$prefix/bin/security"; fi
     for ((i = 0; i < ${#units[@]}; i += 2)); do rm -f "$prefix/${units[i + 1]}"; done
     rm -f "$prefix/bin/keychain" "$prefix/bin/keychaind" "$manual"/keychain.1 "$manual"/keychain-*.1 \
+        "$daemon_manual"/keychaind.8 \
         "${completions[1]}" "${completions[3]}" "${completions[5]}"
     exit 0
 fi
@@ -41,8 +43,9 @@ for ((i = 0; i < ${#units[@]}; i += 2)); do
     install -D -m 644 "Packaging/systemd/${units[i]}" "$prefix/${units[i + 1]}"
     sed -i "s|@bindir@|$bindir|" "$prefix/${units[i + 1]}"
 done
-mkdir -p "$manual"
+mkdir -p "$manual" "$daemon_manual"
 "$binary" manual --directory "$manual"
+"$1/keychaind" --experimental-dump-help | "$binary" manual --directory "$daemon_manual" --daemon-help
 for ((i = 0; i < ${#completions[@]}; i += 2)); do
     mkdir -p "$(dirname "${completions[i + 1]}")"
     "$binary" --generate-completion-script "${completions[i]}" >"${completions[i + 1]}"

@@ -36,6 +36,9 @@ else
 fi
 if [[ ${1-} == --tests ]]; then
     command -v openssl >/dev/null || missing+=(openssl)
+    # Clients of the ssh-agent, and a host to log in to.
+    command -v ssh-keygen >/dev/null || missing+=(openssh-client)
+    [[ -x /usr/sbin/sshd ]] || missing+=(openssh-server)
     command -v sqlite3 >/dev/null || missing+=(sqlite3)
     command -v python3 >/dev/null || missing+=(python3)
     python3 -c 'import cryptography' 2>/dev/null || missing+=(python3-cryptography)

@@ -9,6 +9,8 @@ package struct AuditEvent: Sendable, Equatable {
         /// Attributes were handed out, and no value.
         case listed
         case written, deleted, erased
+        /// A key that the enclave keeps signed, decrypted or agreed.
+        case used
         /// The vault's state or soundness was looked at.
         case inspected
         /// Access control said no, and nothing was done.

@@ -10,8 +10,13 @@ package struct AuthenticationRequest: Sendable {
     package var client: Client
     /// The authentication context on whose behalf is asked; ending it ends the asking.
     package var context: UUID?
+    package var titles: PromptTitles
 
-    package init(flags: AccessControl.Flags, prompt: String?, client: Client, context: UUID? = nil) {
+    package init(
+        flags: AccessControl.Flags, prompt: String?, client: Client, context: UUID? = nil,
+        titles: PromptTitles = .init()
+    ) {
+        self.titles = titles
         self.flags = flags
         self.prompt = prompt
         self.client = client

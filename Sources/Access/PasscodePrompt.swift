@@ -16,8 +16,11 @@ package struct PasscodeQuestion: Sendable, Equatable {
     package var reason: String
     /// What was wrong with the last answer; nil at the first time.
     package var complaint: String?
+    /// What the program that asks calls the prompt's parts; no part of a question that is put to another process.
+    package var titles: PromptTitles
 
-    package init(purpose: Purpose, reason: String, complaint: String? = nil) {
+    package init(purpose: Purpose, reason: String, complaint: String? = nil, titles: PromptTitles = .init()) {
+        self.titles = titles
         self.purpose = purpose
         self.reason = reason
         self.complaint = complaint

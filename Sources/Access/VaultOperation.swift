@@ -11,12 +11,15 @@ package struct VaultOperation: Sendable, Hashable {
         /// To set, change or remove the passcode.
         case passcode
         case unlock, lock
+        /// To make a key in the enclave, and to use one.
+        case makeKey = "make-key"
+        case useKey = "use-key"
 
         /// Whether the operation changes what is stored.
         package var isWrite: Bool {
             switch self {
-            case .copy, .status, .unlock, .lock: false
-            case .add, .update, .delete, .erase, .put, .exchange, .passcode: true
+            case .copy, .status, .unlock, .lock, .useKey: false
+            case .add, .update, .delete, .erase, .put, .exchange, .passcode, .makeKey: true
             }
         }
     }

@@ -5,6 +5,7 @@ import Dispatch
 import Glibc
 import LockSignals
 import Logging
+import Metrics
 import Presence
 import PrivateFiles
 import ServiceLifecycle
@@ -39,6 +40,9 @@ struct Daemon: ParsableCommand {
         guard (0...86_400).contains(options.lockGrace) else {
             throw ValidationError("--lock-grace takes 0 to 86400 seconds")
         }
+        guard options.metrics?.hasPrefix("/") ?? true else {
+            throw ValidationError("--metrics takes an absolute path")
+        }
         guard options.rate >= 0, options.connections > 0 else {
             throw ValidationError("--rate and --connections are numbers of requests and connections")
         }
@@ -68,7 +72,7 @@ struct Daemon: ParsableCommand {
             }
             let listener = try Self.listener(paths, isSystem: options.system)
             defer { if listener.isOurs { unlink(paths.socket) } }
-            if options.landlock { try Self.confine(to: paths) }
+            if options.landlock { try confine(to: paths) }
             let audit = BufferedAudit()
             let vault = try EmbeddedVault.open(
                 at: paths.home,
@@ -82,12 +86,13 @@ struct Daemon: ParsableCommand {
                 audit.record(AuditEvent(.stopped, client: "keychaind"))
                 vault.close()
             }
+            let metrics = metricsFile(logger)
             let server = VaultServer(
                 vault: vault, entitlements: entitlements, ownerTool: paths.ownerTool, limits: limits,
                 observer: Journal(logger: logger), audit: audit)
             let group = ServiceGroup(
                 services: [VaultServiceUnit(server: server, listener: listener.descriptor)]
-                    + lockSignals(vault, logger),
+                    + lockSignals(vault, logger) + metrics,
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
             logger.notice("serving", metadata: ["vault": "\(paths.home)", "socket": "\(paths.socket)"])
             try Self.wait(for: group)
@@ -113,12 +118,13 @@ struct Daemon: ParsableCommand {
         if let error = failure.withLock({ $0 }) { throw error }
     }
 
-    private static func confine(to paths: DaemonPaths) throws {
+    private func confine(to paths: DaemonPaths) throws {
         _ = try PrivateFolder(creating: paths.home)
         let system = ["/usr", "/lib", "/lib64", "/etc", "/run", "/proc", "/sys", "/dev"]
         let entitlements = DaemonPaths.folder(of: paths.entitlements)
-        // The machine's TPM, if the vault is in it.
-        let own = [paths.home, paths.socketFolder] + [EnclavePlace.device].compactMap { $0 }
+        // The machine's TPM, if the vault is in it, and where the metrics go.
+        let others = [EnclavePlace.device, options.metrics.map(DaemonPaths.folder(of:))].compactMap { $0 }
+        let own = [paths.home, paths.socketFolder] + others
         guard FileConfinement.apply(own: own, readable: system + [entitlements]) == 0 else {
             throw DaemonError("no confinement (Landlock): \(String(cString: strerror(errno))); leave --landlock out")
         }
@@ -147,6 +153,14 @@ struct Daemon: ParsableCommand {
             LockSignalUnit(
                 vault: vault, signals: signals, grace: .seconds(options.lockGrace), logger: logger)
         ]
+    }
+
+    /// Before anything is recorded: what records takes the system that is there when it begins.
+    private func metricsFile(_ logger: Logger) -> [any Service] {
+        guard let path = options.metrics else { return [] }
+        let registry = MetricsRegistry()
+        MetricsSystem.bootstrap(registry)
+        return [MetricsFile(registry: registry, path: path, logger: logger)]
     }
 
     private var limits: ServerLimits {

@@ -35,6 +35,12 @@ struct DaemonOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The most connections at a time.", valueName: "number"))
     var connections = 2048
 
+    @Option(
+        help: ArgumentHelp(
+            "Write counts of requests and the time they took into this file every ten seconds, as Prometheus reads it.",
+            valueName: "file"))
+    var metrics: String?
+
     @Option(help: ArgumentHelp("What to log: error, notice, info or debug.", valueName: "level"))
     var log = "notice"
 }

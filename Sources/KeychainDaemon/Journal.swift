@@ -1,5 +1,7 @@
+import Access
 import Logging
 import Metrics
+import Vault
 import VaultInterface
 import VaultService
 
@@ -28,7 +30,7 @@ struct Journal: ServerObserver {
     }
 
     func answered(_ operation: String, for caller: String, in time: Duration, refusal: VaultError?) {
-        let outcome = refusal.map(Self.name) ?? "ok"
+        let outcome = refusal.map { AuditFailure($0).rawValue } ?? "ok"
         Counter(label: "keychain_requests_total", dimensions: [("operation", operation), ("outcome", outcome)])
             .increment()
         Timer(label: "keychain_request_duration", dimensions: [("operation", operation)])
@@ -43,10 +45,5 @@ struct Journal: ServerObserver {
         logger.log(
             level: level, "refused",
             metadata: ["operation": "\(operation)", "caller": "\(caller)", "outcome": "\(outcome)"])
-    }
-
-    /// The error's case, without what it carries.
-    private static func name(of error: VaultError) -> String {
-        String("\(Mirror(reflecting: error).children.first?.label ?? String(describing: error))".prefix(40))
     }
 }

@@ -120,15 +120,31 @@ package struct AuthenticationOptions: Sendable {
     package var context: UUID?
     /// The further password for items that ask for one.
     package var applicationPassword: SecretBytes?
+    /// What the prompt's parts are called. Stays in the process that prompts.
+    package var titles: PromptTitles
 
     package init(
         interaction: Interaction = .allow, prompt: String? = nil, context: UUID? = nil,
-        applicationPassword: SecretBytes? = nil
+        applicationPassword: SecretBytes? = nil, titles: PromptTitles = .init()
     ) {
+        self.titles = titles
         self.interaction = interaction
         self.prompt = prompt
         self.context = context
         self.applicationPassword = applicationPassword
+    }
+}
+
+/// What a program calls the parts of a prompt; nil or empty for the prompt's own words.
+package struct PromptTitles: Sendable, Hashable {
+    /// The button that gives the question up.
+    package var cancel: String?
+    /// The passcode, which is what is left where a finger will not do.
+    package var passcode: String?
+
+    package init(cancel: String? = nil, passcode: String? = nil) {
+        self.cancel = cancel
+        self.passcode = passcode
     }
 }
 

@@ -58,8 +58,10 @@ public final class TestKeychain: Sendable {
     /// - Parameters:
     ///   - folder: Where to keep the items; nil for memory.
     ///   - isServed: Whether the vault is behind a server.
-    init(
-        client: TestClient, isPasscodeSet: Bool, folder: String?, isServed: Bool = false
+    ///   - enclave: What the keys of a vault in memory hang on; nil for one in software.
+    package init(
+        client: TestClient = TestClient(), isPasscodeSet: Bool = true, folder: String?, isServed: Bool = false,
+        enclave: (any Enclave)? = nil
     ) throws(TestKeychainError) {
         let clock = TestClock()
         let authenticator = ScriptedAuthenticator()
@@ -67,7 +69,7 @@ public final class TestKeychain: Sendable {
             if let folder {
                 vault = try EmbeddedVault.open(at: folder, authenticator: authenticator, now: { clock.now })
             } else {
-                let enclave = try SoftwareEnclave()
+                let enclave = try enclave ?? SoftwareEnclave()
                 let keys = try ClassKeys(Keybag.generate(in: enclave), in: enclave)
                 vault = try EmbeddedVault.inMemory(keys: keys, authenticator: authenticator, now: { clock.now })
             }

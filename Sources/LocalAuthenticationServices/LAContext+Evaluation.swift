@@ -66,7 +66,8 @@ extension LAContext {
         _ flags: AccessControl.Flags, _ reason: String, in session: VaultSession
     ) throws(LAError) {
         let options = AuthenticationOptions(
-            interaction: interactionNotAllowed ? .fail : .allow, prompt: reason.isEmpty ? nil : reason)
+            interaction: interactionNotAllowed ? .fail : .allow, prompt: reason.isEmpty ? nil : reason,
+            titles: PromptTitles(cancel: localizedCancelTitle, passcode: localizedFallbackTitle))
         do throws(VaultError) {
             _ = try session.vault.authenticate(
                 flags, context: _keychainState.identifier, options: options, as: session.client)

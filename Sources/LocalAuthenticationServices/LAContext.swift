@@ -48,13 +48,15 @@ open class LAContext: NSObject, _SecAuthenticationContext, @unchecked Sendable {
         set { state.withLock { $0.localizedReason = newValue } }
     }
 
-    /// What the button for another way says. Kept; the prompts of this system have words of their own.
+    /// What the passcode is called where it is asked for, as the other way than a finger: at most 40 characters are
+    /// shown. Nil or empty for the prompt's own word; the passcode is asked for all the same.
     open var localizedFallbackTitle: String? {
         get { state.withLock { $0.localizedFallbackTitle } }
         set { state.withLock { $0.localizedFallbackTitle = newValue } }
     }
 
-    /// What the button for cancelling says. Kept; the prompts of this system have words of their own.
+    /// What the button for cancelling says in a dialog of pinentry: at most 40 characters are shown. Nil or empty for
+    /// the dialog's own word. A terminal has no such button.
     open var localizedCancelTitle: String? {
         get { state.withLock { $0.localizedCancelTitle } }
         set { state.withLock { $0.localizedCancelTitle = newValue } }

@@ -52,7 +52,8 @@ struct Asking {
     private func askPasscode(_ cancellation: Cancellation, orFinger: Bool) -> Answer {
         let prompt = authenticator.prompt
         var question = PasscodeQuestion(
-            purpose: .presence, reason: orFinger ? reason + "\nOr touch the fingerprint reader." : reason)
+            purpose: .presence, reason: orFinger ? reason + "\nOr touch the fingerprint reader." : reason,
+            titles: request.titles)
         for attempt in 1...PersonAuthenticator.passcodeAttempts {
             switch prompt.ask(question, until: deadline, cancellation: cancellation) {
             case .canceled: return .failure(.userCancel)

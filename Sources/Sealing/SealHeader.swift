@@ -71,7 +71,7 @@ package struct SealHeader: Sendable, Hashable {
     }
 
     /// The header at the start of `bytes`, which holds nothing else.
-    init(decoding bytes: [UInt8]) throws(SealingError) {
+    package init(decoding bytes: [UInt8]) throws(SealingError) {
         guard bytes.count >= 2, bytes[0] == Self.version else { throw .malformed("version of a value's seal") }
         let bits = bytes[1]
         guard bits & 5 != 0, bits & ~0x87 == 0, bits & 6 != 2 else { throw .malformed("factors of a value's seal") }

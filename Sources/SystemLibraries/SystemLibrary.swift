@@ -44,6 +44,12 @@ package struct SystemLibraryError: Error, Equatable, CustomStringConvertible {
     package var symbol: String?
     package var provides: String
 
+    package init(library: String, symbol: String?, provides: String) {
+        self.library = library
+        self.symbol = symbol
+        self.provides = provides
+    }
+
     package var description: String {
         if let symbol {
             "\(library) is too old for \(provides): it has no \(symbol); install a newer one"

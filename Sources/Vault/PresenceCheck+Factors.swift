@@ -47,16 +47,16 @@ extension PresenceCheck {
 
     // MARK: Sealing
 
-    /// What `item` is to be sealed under beside its class key.
+    /// What something with this access control is to be sealed under beside its class key.
     ///
     /// - Parameter old: The header of the item that it takes the place of, if both have the same access
     ///   control: an item stays bound to the password and the enrolment that it was stored with.
     func factors(
-        forSealing item: StoredItem, insteadOf old: SealHeader?, classKey: SymmetricKey
+        for accessControl: AccessControl, hasValue: Bool, insteadOf old: SealHeader?, classKey: SymmetricKey
     ) throws -> SealingFactors {
-        let flags = item.accessControl.flags ?? []
+        let flags = accessControl.flags ?? []
         var header = old ?? SealHeader(password: nil, enrolment: nil, hasValue: true)
-        header.hasValue = item.value != nil
+        header.hasValue = hasValue
         if flags.contains(.applicationPassword), header.password == nil {
             let fresh = try freshPasswordKey()
             header.password = fresh.password

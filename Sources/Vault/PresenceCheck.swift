@@ -50,15 +50,15 @@ final class PresenceCheck {
         freshKeysUsed = 0
     }
 
-    /// Whether `item` may be used; false when the operation leaves out items that need a person.
+    /// Whether what has this access control may be used; false when the operation leaves out what needs a person.
     ///
     /// - Parameters:
     ///   - header: The head of the item's seal.
     ///   - classKey: The class key of the item.
     func permits(
-        _ item: StoredItem, _ header: SealHeader?, classKey: () throws -> SymmetricKey
+        _ accessControl: AccessControl, _ header: SealHeader?, classKey: () throws -> SymmetricKey
     ) throws -> Bool {
-        guard !isWaived, item.accessControl.isConstrained, var flags = item.accessControl.flags else { return true }
+        guard !isWaived, accessControl.isConstrained, var flags = accessControl.flags else { return true }
         if options.interaction == .skip { return false }
         if flags.contains(.applicationPassword), options.applicationPassword == nil { throw Self.passwordMissing }
         if let bound = header?.enrolment, try !matchesEnrolment(bound, classKey: classKey()) {
@@ -85,7 +85,7 @@ final class PresenceCheck {
         prompts += 1
         guard prompts <= 20 else { throw .authenticationFailed }
         let request = AuthenticationRequest(
-            flags: flags, prompt: options.prompt, client: client, context: options.context)
+            flags: flags, prompt: options.prompt, client: client, context: options.context, titles: options.titles)
         let outcome = authenticator?.evaluate(request, verifier: verifier) ?? .failed(.notInteractive)
         record(outcome)
         switch outcome {

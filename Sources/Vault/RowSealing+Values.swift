@@ -73,14 +73,15 @@ extension OpenedKeybag {
     ) throws -> SealingFactors? {
         guard item.accessControl.isSealedFurther else { return nil }
         return try presence.factors(
-            forSealing: item, insteadOf: try old.flatMap { try header(of: $0, item.accessControl) },
+            for: item.accessControl, hasValue: item.value != nil,
+            insteadOf: try old.flatMap { try header(of: $0, item.accessControl) },
             classKey: keys.classKey(for: item.accessControl.protection))
     }
 
     /// Whether the operation may use the item in `row`; see ``PresenceCheck/permits(_:_:classKey:)``.
     func permits(_ item: StoredItem, in row: ItemRow, _ presence: PresenceCheck) throws -> Bool {
         guard item.accessControl.isConstrained else { return true }
-        return try presence.permits(item, try header(of: row, item.accessControl)) {
+        return try presence.permits(item.accessControl, try header(of: row, item.accessControl)) {
             try keys.classKey(for: item.accessControl.protection)
         }
     }

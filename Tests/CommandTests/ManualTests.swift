@@ -24,6 +24,25 @@ import Testing
         #expect(!main.contains(".It Cm manual"))
     }
 
+    @Test func theDaemonHasAPageWithAllItsOptions() throws {
+        let workplace = try Workplace()
+        let made = try workplace.shell(
+            "keychaind --experimental-dump-help | keychain manual --directory . --daemon-help; keychaind --help")
+        #expect(made.status == 0, Comment(rawValue: made.errors))
+        let page = try String(contentsOfFile: "\(workplace.path)/keychaind.8", encoding: .utf8)
+        let options = made.text.matches(of: /--[a-z][a-z-]+/).map(\.output).filter { $0 != "--help" }
+        #expect(options.count > 8)
+        for option in options { #expect(page.contains(option.dropFirst().replacing("-", with: "\\-")), "\(option)") }
+        for section in [
+            "NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES", "SEE ALSO",
+        ] {
+            #expect(page.contains("\n.Sh \(section)\n"), "no \(section)")
+        }
+        let refused = try workplace.run(["keychain", "manual", "--daemon-help"], input: Data("{}".utf8))
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("is not what"))
+    }
+
     @Test func folderThatIsNotThereIsNamed() throws {
         let outcome = try Workplace().run(["keychain", "manual", "--directory", "/nowhere"])
         #expect(outcome.status == 1)

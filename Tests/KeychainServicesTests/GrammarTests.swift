@@ -150,6 +150,8 @@ import Testing
     }
 
     private final class Context: NSObject, _SecAuthenticationContext {
+        let localizedCancelTitle: String? = nil
+        let localizedFallbackTitle: String? = nil
         let interactionNotAllowed = true
         let localizedReason = "reason"
         let _keychainState = _SecAuthenticationState()

@@ -102,6 +102,36 @@ import Vault
         }
     }
 
+    @Test func whatTheProgramCallsThePartsOfAPromptReachesIt() async throws {
+        let person = PersonUnderTest()
+        let vault = try memoryVault(person)
+        try await VaultSession.$override.withValue(vault) {
+            let context = LAContext()
+            context.localizedCancelTitle = "Not now"
+            context.localizedFallbackTitle = "The PIN"
+            _ = try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "why")
+            let control = try #require(
+                SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .userPresence, nil))
+            var query: [CFString: Any] = [
+                kSecClass: kSecClassGenericPassword, kSecAttrService: "s", kSecAttrAccount: "a",
+                kSecAttrAccessControl: control, kSecValueData: Data([1]),
+            ]
+            #expect(SecItemAdd(query as CFDictionary, nil) == errSecSuccess)
+            query[kSecAttrAccessControl] = nil
+            query[kSecValueData] = nil
+            query[kSecReturnData] = true
+            let other = LAContext()
+            other.localizedCancelTitle = "Later"
+            query[kSecUseAuthenticationContext] = other
+            var result: CFTypeRef?
+            #expect(SecItemCopyMatching(query as CFDictionary, &result) == errSecSuccess)
+            #expect(
+                person.requests.map(\.titles) == [
+                    PromptTitles(cancel: "Not now", passcode: "The PIN"), PromptTitles(cancel: "Later"),
+                ])
+        }
+    }
+
     /// A context that is let go leaves nothing behind that another could use.
     @Test func aContextEndsWithItsLastReference() throws {
         let person = PersonUnderTest()

@@ -62,6 +62,47 @@ import Testing
         #expect(answer.wait(until: .now + .seconds(20)) == .passcode("1234"))
     }
 
+    @Test func thePasscodeIsCalledWhatTheProgramCallsIt() throws {
+        var question = question
+        question.titles = PromptTitles(cancel: "Not now", passcode: "The\u{1B}[2J PIN")
+        let answer = ask(question)
+        try terminal.expect("The [2J PIN:")
+        try terminal.typeUnseen("1234\n")
+        #expect(answer.wait(until: .now + .seconds(20)) == .passcode("1234"))
+    }
+
+    /// What the dialogs with buttons are told.
+    @Test func theTitlesAreSent() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/pinentry-\(UUID().uuidString)"
+        let script = """
+            echo OK
+            while read -r line; do
+                printf '%s\\n' "$line" >> \(path).log
+                if [ "$line" = GETPIN ]; then echo D 1234; fi
+                echo OK
+            done
+            """
+        try writeScript(script, to: path)
+        defer { for file in [path, path + ".log"] { unlink(file) } }
+        func said(_ titles: PromptTitles) throws -> [Substring] {
+            unlink(path + ".log")
+            let question = PasscodeQuestion(purpose: .presence, reason: "to pay", titles: titles)
+            let answer = PinentryPrompt(program: path).ask(question, until: .now + .seconds(10))
+            #expect(Answer(answer) == .passcode("1234"))
+            return try String(contentsOfFile: path + ".log", encoding: .utf8).split(separator: "\n")
+        }
+        let titled = try said(PromptTitles(cancel: "Not_now, 100 %\nthanks", passcode: "PIN"))
+        #expect(titled.contains("SETCANCEL Not__now, 100 %25 thanks"))
+        #expect(titled.contains("SETPROMPT PIN:"))
+        for titles in [PromptTitles(), PromptTitles(cancel: "", passcode: " ")] {
+            let plain = try said(titles)
+            #expect(!plain.contains { $0.hasPrefix("SETCANCEL") })
+            #expect(plain.contains("SETPROMPT Passcode:"))
+        }
+        let long = try said(PromptTitles(cancel: String(repeating: "x", count: 2_000)))
+        #expect(long.contains("SETCANCEL " + String(repeating: "x", count: 40)))
+    }
+
     @Test func newPasscodeIsTypedTwice() throws {
         let answer = ask(PasscodeQuestion(purpose: .new, reason: "Choose"))
         for (first, second) in [("one", "two"), ("three", "three")] {

@@ -35,6 +35,13 @@ import Testing
         }
     }
 
+    @Test func passcodeIsCalledWhatTheProgramCallsIt() throws {
+        let asked = try Asked("titled", "20000")
+        try asked.terminal.expect("The PIN: ")
+        try asked.terminal.typeUnseen("1234\n")
+        #expect(try asked.outcome() == "passcode 1234")
+    }
+
     @Test func passcodeIsTypedWithoutEcho() throws {
         let asked = try Asked("presence", "20000")
         // Nothing of the reason reaches the terminal as a command.

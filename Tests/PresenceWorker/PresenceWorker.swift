@@ -6,7 +6,7 @@ import Presence
 /// Asks for a passcode at its terminal and says on standard error how that ended: the program that tests
 /// run at a terminal of its own.
 @main enum PresenceWorker {
-    /// - The arguments are `presence` or `new`, and how many milliseconds there are to answer; a third one
+    /// - The arguments are `presence`, `titled` or `new`, and how many milliseconds there are to answer; a third one
     ///   after how many the question is taken back.
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
@@ -18,7 +18,8 @@ import Presence
         let answer = prompt.ask(
             PasscodeQuestion(
                 purpose: arguments.first == "new" ? .new : .presence, reason: "What \u{1B}[2J for",
-                complaint: "Not that."),
+                complaint: "Not that.",
+                titles: PromptTitles(passcode: arguments.first == "titled" ? "The PIN" : nil)),
             until: .now + (numbers.first ?? .zero), cancellation: cancellation)
         switch answer {
         case .passcode(let passcode):

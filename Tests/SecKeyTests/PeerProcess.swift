@@ -1,23 +1,31 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
 @testable import KeychainServices
 
 /// `Peer/peer.py`: the same operations by Python's cryptography, in a process of its own.
-final class PeerProcess {
-    private let worker: Worker
+final class PeerProcess: Sendable {
+    /// One for all tests, because it takes a while to start; it ends with its input.
+    private static let started = Result { try PeerProcess() }
+    private let worker: Mutex<Worker>
 
-    init() throws {
+    static func shared() throws -> PeerProcess { try started.get() }
+
+    private init() throws {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Peer/peer.py")
-        worker = try Worker(["-B", script.path], command: "python3")
+        worker = Mutex(try Worker(["-B", script.path], command: "python3"))
     }
 
     private func ask(_ request: [String: Any]) throws -> [String: Any] {
         var line = [UInt8](try JSONSerialization.data(withJSONObject: request))
         line.append(0x0A)
-        worker.send(line)
-        let answer = try #require(worker.readLine(), "the peer ended")
+        let reply = worker.withLock { [line] worker in
+            worker.send(line)
+            return worker.readLine()
+        }
+        let answer = try #require(reply, "the peer ended")
         let object = try JSONSerialization.jsonObject(with: Data(answer.utf8))
         let members = try #require(object as? [String: Any])
         if let error = members["error"] { throw PeerError(description: "\(error)") }

@@ -64,19 +64,22 @@ struct Hexadecimal: Decodable {
 }
 
 extension Data {
+    private static let digits = Array("0123456789abcdef".utf8)
+
     init?(hexadecimal digits: String) {
-        let digits = Array(digits.utf8)
-        guard digits.count.isMultiple(of: 2) else { return nil }
-        self.init(capacity: digits.count / 2)
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let byte = UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16) else {
-                return nil
+        let values = digits.utf8.map { digit -> UInt8? in
+            switch digit {
+            case 0x30...0x39: digit - 0x30
+            case 0x61...0x66: digit - 0x61 + 10
+            default: nil
             }
-            append(byte)
         }
+        guard values.count.isMultiple(of: 2), !values.contains(nil) else { return nil }
+        self.init(
+            stride(from: 0, to: values.count, by: 2).map { ((values[$0] ?? 0) << 4) | (values[$0 + 1] ?? 0) })
     }
 
     var hexadecimal: String {
-        map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        String(decoding: flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }

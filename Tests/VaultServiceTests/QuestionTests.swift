@@ -77,7 +77,7 @@ import VaultInterface
     }
 
     private func authenticate(
-        through prompt: any PasscodePrompt, for reason: String = "to pay"
+        through prompt: any PasscodePrompt, for reason: String = "to pay", titles: PromptTitles = .init()
     ) throws -> PresenceProofs {
         let folder = try TemporaryFolder()
         let vault = try EmbeddedVaultForQuestions.open(in: folder, WordAuthenticator())
@@ -97,7 +97,8 @@ import VaultInterface
         let availability = try remote.presenceAvailability(as: remote.granted)
         #expect((availability.passcodeFailure == nil) == prompt.isAvailable)
         return try remote.authenticate(
-            .devicePasscode, context: UUID(), options: AuthenticationOptions(prompt: reason), as: remote.granted)
+            .devicePasscode, context: UUID(), options: AuthenticationOptions(prompt: reason, titles: titles),
+            as: remote.granted)
     }
 
     @Test func theClientsPersonIsAsked() throws {
@@ -106,6 +107,14 @@ import VaultInterface
         #expect(try authenticate(through: prompt) == .passcode)
         #expect(prompt.questions.withLock { $0 } == [PasscodeQuestion(purpose: .presence, reason: "to pay")])
         #expect(prompt.messages.withLock { $0 } == ["a message first"])
+    }
+
+    @Test func theProgramsOwnTitlesAreInTheQuestionThatItsPersonIsAsked() throws {
+        let word = try SecretBytes("swordfish")
+        let prompt = ScriptedPrompt { .passcode(word) }
+        let titles = PromptTitles(cancel: "Not now", passcode: "The PIN")
+        #expect(try authenticate(through: prompt, titles: titles) == .passcode)
+        #expect(prompt.questions.withLock { $0 }.map(\.titles) == [titles])
     }
 
     @Test func aQuestionThatIsTakenBackIsTakenAway() throws {

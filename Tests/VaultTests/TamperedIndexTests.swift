@@ -40,7 +40,7 @@ import Vault
         #expect(try vault.verify(as: .owner).problems.count == 1)
     }
 
-    @Test(arguments: ["meta = x'00'", "class = 77", "data = x'00'", "flags = 3", "grp = 5", "seal = x''"])
+    @Test(arguments: ["meta = x'00'", "class = 77", "data = x'0000'", "flags = 3", "grp = 5", "seal = x''"])
     func whatIsDamagedCanBeDeletedAndNothingElse(_ damage: String) throws {
         try database.inDatabase { try $0.execute(sql: "UPDATE item SET \(damage) WHERE id = 2") }
         #expect(throws: VaultError.self) { try vault.deleteDamaged(as: .app) }

@@ -6,6 +6,7 @@ struct HelpTree: Decodable {
     struct Command: Decodable {
         var commandName: String
         var abstract: String?
+        var discussion: String?
         var shouldDisplay: Bool?
         var subcommands: [Command]?
         var arguments: [Argument]?

@@ -6,17 +6,39 @@ import KeychainServices
 /// Writes the manual pages. Hidden: it is for those who package the program.
 struct ManualCommand: DocumentedCommand {
     static let summary = "Write the manual pages into a folder."
-    static let details = "The pages are made from the commands' own help."
-    static let examples = [Example("Before packaging", "keychain manual --directory share/man/man1")]
+    static let details = """
+        The pages are made from the commands' own help. With --daemon-help, only that of keychaind is written, from \
+        what it says of itself.
+        """
+    static let examples = [
+        Example("Before packaging", "keychain manual --directory share/man/man1"),
+        Example(
+            "And for the daemon",
+            "keychaind --experimental-dump-help | keychain manual --directory share/man/man8 --daemon-help"),
+    ]
     static let configuration: CommandConfiguration = documented("manual", shouldDisplay: false)
 
     @Option(help: ArgumentHelp("The folder, which has to exist.", valueName: "folder"))
     var directory = "."
 
+    @Flag(name: .customLong("daemon-help"), help: "Read what keychaind says of itself from standard input.")
+    var readsDaemonHelp = false
+
     func run() throws {
-        for page in try pages() {
+        for page in try readsDaemonHelp ? [daemonPage()] : pages() {
             try write(page.source, to: "\(directory)/\(page.fileName)")
         }
+    }
+
+    private func daemonPage() throws -> ManualPage {
+        let help = FileHandle.standardInput.readDataToEndOfFile()
+        guard let tree = try? JSONDecoder().decode(HelpTree.self, from: help), tree.command.commandName == "keychaind"
+        else {
+            throw Failure(
+                status: errSecParam, exitCode: ExitStatus.other,
+                "standard input is not what `keychaind --experimental-dump-help` writes")
+        }
+        return ManualPage(daemon: tree.command)
     }
 
     private func pages() throws -> [ManualPage] {

@@ -3,39 +3,52 @@ import Foundation
 
 /// A manual page in mdoc(7), made from the same words as a command's help.
 struct ManualPage {
-    let command: any DocumentedCommand.Type
-    let help: HelpTree.Command
+    struct Entry {
+        /// In mdoc.
+        var tag: String
+        var lines: [String]
+    }
+
+    var help: HelpTree.Command
     /// The command's name and those of the commands above it.
-    let path: [String]
-    let seeAlso: [String]
+    var path: [String]
+    var section = 1
+    var summary: String
+    /// Paragraphs separated by empty lines.
+    var details: String
+    var exitStatus: [Entry]
+    var environment: [Entry]
+    var files: [Entry] = []
+    var examples: [Example]
+    /// Each with its section.
+    var seeAlso: [(name: String, section: Int)]
 
     /// When the words were changed last, so that the same program makes the same pages.
     private static let date = "November 21, 2026"
 
     var name: String { path.joined(separator: "-") }
-    var fileName: String { name + ".1" }
+    var fileName: String { "\(name).\(section)" }
 
     var source: String {
         var lines = [
-            ".Dd \(Self.date)", ".Dt \(Mdoc.text(name.uppercased())) 1", ".Os",
+            ".Dd \(Self.date)", ".Dt \(Mdoc.text(name.uppercased())) \(section)", ".Os",
             ".Sh NAME", ".Nm \(Mdoc.text(name))",
-            ".Nd \(Mdoc.text(lowercasedFirst(command.summary)))",
+            ".Nd \(Mdoc.text(lowercasedFirst(summary)))",
             ".Sh SYNOPSIS",
         ]
         lines += synopsis
         lines.append(".Sh DESCRIPTION")
-        lines += Mdoc.paragraphs(command.details)
+        lines += Mdoc.paragraphs(details)
         lines += subcommands
         lines += options
-        lines += exitStatus
-        lines += environment
+        lines += entries("EXIT STATUS", exitStatus) + entries("ENVIRONMENT", environment) + entries("FILES", files)
         lines.append(".Sh EXAMPLES")
-        for example in command.examples {
+        for example in examples {
             lines += [".Pp", Mdoc.line(example.purpose + ":"), ".Dl \(Mdoc.text(example.command))"]
         }
         lines.append(".Sh SEE ALSO")
         for (index, page) in seeAlso.enumerated() {
-            lines.append(".Xr \(Mdoc.text(page)) 1" + (index == seeAlso.count - 1 ? "" : " ,"))
+            lines.append(".Xr \(Mdoc.text(page.name)) \(page.section)" + (index == seeAlso.count - 1 ? "" : " ,"))
         }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -75,21 +88,9 @@ struct ManualPage {
             } + [".El"]
     }
 
-    private var exitStatus: [String] {
-        [".Sh EXIT STATUS", ".Bl -tag -width Ds"]
-            + ExitStatus.documented.flatMap {
-                [".It \(Mdoc.text($0.code.trimmingCharacters(in: .whitespaces)))", Mdoc.line($0.meaning)]
-            } + [".El"]
-    }
-
-    private var environment: [String] {
-        [
-            ".Sh ENVIRONMENT", ".Bl -tag -width Ds", ".It Ev KEYCHAIN_HOME",
-            "The folder of the vault. It has to belong to the user and be closed to others.",
-            ".It Ev XDG_DATA_HOME",
-            "Where the folder is otherwise, as",
-            ".Pa keychain .", "The default is", ".Pa ~/.local/share .", ".El",
-        ]
+    private func entries(_ title: String, _ entries: [Entry]) -> [String] {
+        guard !entries.isEmpty else { return [] }
+        return [".Sh \(title)", ".Bl -tag -width Ds"] + entries.flatMap { [".It \($0.tag)"] + $0.lines } + [".El"]
     }
 }
 

@@ -73,6 +73,23 @@ struct UnlockingVault: Vault {
             try base.exchange(item, expecting: expected, as: client)
         }
     }
+
+    func makeEnclaveKey(
+        _ kind: EnclaveKeyKind, accessControl: AccessControl, options: AuthenticationOptions, as client: Client
+    ) throws(VaultError) -> EnclaveKeyRecord {
+        try unlocking(as: client) { () throws(VaultError) in
+            try base.makeEnclaveKey(kind, accessControl: accessControl, options: options, as: client)
+        }
+    }
+
+    func useEnclaveKey(
+        _ key: EnclaveKeyRecord, for operation: EnclaveKeyOperation, options: AuthenticationOptions,
+        as client: Client
+    ) throws(VaultError) -> Data {
+        try unlocking(as: client) { () throws(VaultError) in
+            try base.useEnclaveKey(key, for: operation, options: options, as: client)
+        }
+    }
 }
 
 /// What no lock keeps from being done.

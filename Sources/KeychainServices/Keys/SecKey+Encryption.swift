@@ -20,7 +20,7 @@ public func SecKeyCreateEncryptedData(
             throw .notThisOperation
         }
         try key.require(.public)
-        return try key.publicOperations().encrypt(plaintext as Data, by: algorithm) as NSData
+        return try key.publicOperations().encrypt(plaintext.contents, by: algorithm) as NSData
     }
 }
 
@@ -47,6 +47,6 @@ public func SecKeyCreateDecryptedData(
             throw .notThisOperation
         }
         try key.require(.private)
-        return try key.privateOperations().decrypt(ciphertext as Data, by: algorithm) as NSData
+        return try key.privateOperations().decrypt(ciphertext.contents, by: algorithm) as NSData
     }
 }

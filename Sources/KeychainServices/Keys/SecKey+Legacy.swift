@@ -121,7 +121,7 @@ public func SecKeyDecrypt(
     let data = NSData(bytes: cipherText, length: cipherTextLen)
     return result(in: plainText, plainTextLen) { error in
         guard let plaintext = SecKeyCreateDecryptedData(key, algorithm, data, error) else { return nil }
-        return padding.isEmpty ? (plaintext as Data).drop { $0 == 0 } as NSData : plaintext
+        return padding.isEmpty ? plaintext.contents.drop { $0 == 0 } as NSData : plaintext
     }
 }
 

@@ -35,7 +35,7 @@ public func SecKeyCreateWithData(
         store(errSecUnimplemented, "Symmetric keys are not supported.", in: error)
         return nil
     }
-    guard let key = SecKey(bytes: keyData as Data, type: type, keyClass: keyClass) else {
+    guard let key = SecKey(bytes: keyData.contents, type: type, keyClass: keyClass) else {
         store(errSecParam, "The data is not a key of the given type and class.", in: error)
         return nil
     }

@@ -26,7 +26,7 @@ public func SecKeyCreateSignature(
 ) -> CFData? {
     keyResult(error) { () throws(KeyError) in
         guard case .signature(let algorithm) = try key.algorithm(algorithm, for: .sign) else { throw .notThisOperation }
-        return try key.privateOperations().sign(dataToSign as Data, by: algorithm) as NSData
+        return try key.privateOperations().sign(dataToSign.contents, by: algorithm) as NSData
     }
 }
 
@@ -49,7 +49,7 @@ public func SecKeyVerifySignature(
             throw .notThisOperation
         }
         try key.require(.public)
-        return try key.publicOperations().isValid(signature as Data, of: signedData as Data, by: algorithm)
+        return try key.publicOperations().isValid(signature.contents, of: signedData.contents, by: algorithm)
     }
     if isValid == false { store(errSecVerifyFailed, "The signature is not this key's for this data.", in: error) }
     return isValid ?? false

@@ -2,6 +2,7 @@ import Certificates
 import Foundation
 import KeyCryptography
 import KeychainModel
+import VaultInterface
 
 /// Makes a key pair and stores it in the keychain if that is asked for.
 ///
@@ -57,6 +58,8 @@ private struct KeyRequest {
     private let sizeInBits: Int
     private let publicAttributes: NSDictionary
     private let privateAttributes: NSDictionary
+    /// What guards the key in the enclave; nil for a key of this process.
+    private let enclaveProtection: AccessControl?
 
     init(_ parameters: NSDictionary) throws(KeyCreationFailure) {
         // Unlike for import, only the constants themselves are types.
@@ -74,7 +77,7 @@ private struct KeyRequest {
         self.sizeInBits = sizeInBits
         publicAttributes = try Self.attributes(of: kSecPublicKeyAttrs, in: parameters)
         privateAttributes = try Self.attributes(of: kSecPrivateKeyAttrs, in: parameters)
-        try requireSoftware(parameters)
+        enclaveProtection = try Self.enclaveProtection(type, sizeInBits, privateAttributes)
     }
 
     /// The attributes of one half: those of the whole dictionary, and over them its own. Type and size are the
@@ -100,8 +103,10 @@ private struct KeyRequest {
         return attributes
     }
 
-    private func requireSoftware(_ parameters: NSDictionary) throws(KeyCreationFailure) {
-        guard let token = privateAttributes[kSecAttrTokenID], token as? String != "" else { return }
+    private static func enclaveProtection(
+        _ type: KeyData.KeyType, _ sizeInBits: Int, _ attributes: NSDictionary
+    ) throws(KeyCreationFailure) -> AccessControl? {
+        guard let token = attributes[kSecAttrTokenID], token as? String != "" else { return nil }
         guard token as? String == kSecAttrTokenIDSecureEnclave as String else {
             throw KeyCreationFailure(status: errSecParam, description: "There is no token with this identifier.")
         }
@@ -109,21 +114,50 @@ private struct KeyRequest {
             throw KeyCreationFailure(
                 status: errSecParam, description: "An enclave keeps elliptic-curve keys with 256 bits only.")
         }
+        let (control, name) = (attributes[kSecAttrAccessControl], attributes[kSecAttrAccessible])
+        if control == nil, name == nil { return AccessControl(protection: .whenUnlocked) }
+        if name == nil, let control = control as? SecAccessControl { return control.control }
+        if control == nil, let protection = (name as? String).flatMap(ProtectionClass.init(rawValue:)) {
+            return AccessControl(protection: protection)
+        }
         throw KeyCreationFailure(
-            status: errSecUnimplemented,
-            description: "This keychain has no enclave that keeps keys; leave kSecAttrTokenID out.")
+            status: errSecParam,
+            description:
+                "Give a SecAccessControl as kSecAttrAccessControl, or one of the constants as kSecAttrAccessible.")
     }
 
     func create() throws(KeyCreationFailure) -> SecKey {
-        let key: SecKey
-        do throws(KeyError) {
-            key = SecKey(try SoftwareKeys.randomKey(type: type, sizeInBits: sizeInBits))
-        } catch {
-            throw KeyCreationFailure(status: error.osStatus, description: error.description)
-        }
+        let key = if let enclaveProtection { try enclaveKey(enclaveProtection) } else { try softwareKey() }
         try Self.storeIfPermanent(key.publicKey, publicAttributes)
         try Self.storeIfPermanent(key, privateAttributes)
         return key
+    }
+
+    private func softwareKey() throws(KeyCreationFailure) -> SecKey {
+        do throws(KeyError) {
+            return SecKey(try SoftwareKeys.randomKey(type: type, sizeInBits: sizeInBits))
+        } catch {
+            throw KeyCreationFailure(status: error.osStatus, description: error.description)
+        }
+    }
+
+    private func enclaveKey(_ protection: AccessControl) throws(KeyCreationFailure) -> SecKey {
+        var use = KeyUse()
+        if let context = privateAttributes[kSecUseAuthenticationContext] as? any _SecAuthenticationContext {
+            use.context = context._keychainState
+            use.authentication.context = context._keychainState.identifier
+            use.authentication.applicationPassword = context._keychainState.applicationPassword
+            if context.interactionNotAllowed { use.authentication.interaction = .fail }
+        }
+        do throws(VaultError) {
+            let session = try VaultSession.current()
+            let record = try session.vault.makeEnclaveKey(
+                .p256, accessControl: protection, options: use.authentication, as: session.client)
+            if let key = SecKey(record, use: use) { return key }
+        } catch {
+            throw KeyCreationFailure(status: error.osStatus, description: error.description)
+        }
+        throw KeyCreationFailure(status: errSecInternal, description: "The enclave made no key.")
     }
 
     private static func storeIfPermanent(_ key: SecKey, _ attributes: NSDictionary) throws(KeyCreationFailure) {
@@ -133,6 +167,12 @@ private struct KeyRequest {
         }
         let item = attributes.changeableCopy
         item[kSecValueRef] = key
+        item.removeObject(forKey: kSecAttrTokenID)
+        if let control = key.kept == nil ? nil : attributes[kSecAttrAccessControl] as? SecAccessControl {
+            // The constraints guard the use of the key, where it is kept, and not the finding of it.
+            item.removeObject(forKey: kSecAttrAccessControl)
+            item[kSecAttrAccessible] = control.control.protection.rawValue
+        }
         do throws(SecItemFailure) {
             _ = try ItemOperations.add(item)
         } catch {

@@ -16,17 +16,19 @@ package protocol ItemReference: AnyObject {
 package enum ItemReferences {
     /// The object for an item whose value was read; nil for passwords, and for keys and certificates
     /// whose stored value is none.
-    package static func reference(for item: StoredItem) -> AnyObject? {
+    ///
+    /// - Parameter use: On whose behalf a key of the enclave will be used.
+    static func reference(for item: StoredItem, use: KeyUse = KeyUse()) -> AnyObject? {
         switch item.itemClass {
         case .genericPassword, .internetPassword:
             return nil
         case .certificate:
             return certificate(item.value)
         case .key:
-            return key(item.value, attributes: item.attributes)
+            return key(item.value, attributes: item.attributes, use)
         case .identity:
             guard let half = item.identityKey, let certificate = certificate(item.value),
-                let key = key(half.value, attributes: half.attributes)
+                let key = key(half.value, attributes: half.attributes, use)
             else { return nil }
             return SecIdentity(certificate: certificate, key: key)
         }
@@ -36,9 +38,14 @@ package enum ItemReferences {
         value.flatMap(SecCertificate.init(der:))
     }
 
-    private static func key(_ value: Data?, attributes: [AttributeName: AttributeValue]) -> SecKey? {
+    private static func key(
+        _ value: Data?, attributes: [AttributeName: AttributeValue], _ use: KeyUse
+    ) -> SecKey? {
         guard let value, let type = number(attributes[.type]), let keyClass = number(attributes[.keyClass]) else {
             return nil
+        }
+        if attributes[.tokenID] == .string(kSecAttrTokenIDSecureEnclave as String), keyClass == 1 {
+            return SecKey(enclaveRecord: value, use: use)
         }
         return SecKey(bytes: value, type: type, keyClass: keyClass)
     }

@@ -13,7 +13,7 @@ public func SecCertificateGetTypeID() -> CFTypeID {
 ///   - data: The complete encoding and nothing after it.
 /// - Returns: The certificate, or `nil` if any part of it is malformed. Trust is not evaluated.
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
-    SecCertificate(der: data as Data)
+    SecCertificate(der: data.contents)
 }
 
 /// The DER encoding of a certificate.

@@ -9,7 +9,14 @@ enum ItemOperations {
         let session = try onVault { () throws(VaultError) in try VaultSession.current() }
         let request = try parsed(for: session.client) { () throws(SecItemFailure) in try AddRequest(dictionary) }
         try use(request.context, in: session)
-        let shape = ResultShape(returns: request.returns)
+        let authentication =
+            switch request.subject {
+            case .item(let item): item.authentication
+            case .identity(_, let key): key.authentication
+            }
+        let shape = ResultShape(
+            returns: request.returns,
+            use: KeyUse(authentication: authentication, context: request.context?._keychainState))
         switch request.subject {
         case .item(let item):
             let stored = try onVault { () throws(VaultError) in try session.vault.add(item, as: session.client) }
@@ -31,7 +38,9 @@ enum ItemOperations {
             try session.vault.copy(request.query, includingValues: request.needsValues, as: session.client)
         }
         if request.needsTrust { throw .unimplemented }
-        return ResultShape(returns: request.returns).ofCopy(items, asArray: request.wantsArray)
+        let use = KeyUse(
+            authentication: request.query.authentication, context: request.context?._keychainState)
+        return ResultShape(returns: request.returns, use: use).ofCopy(items, asArray: request.wantsArray)
     }
 
     static func update(_ dictionary: NSDictionary, with changes: NSDictionary) throws(SecItemFailure) {

@@ -19,6 +19,8 @@ enum ItemResult {
 /// class is in a dictionary only when a reference was asked for too.
 struct ResultShape {
     let returns: ReturnFlags
+    /// On whose behalf keys among the results will be used.
+    var use = KeyUse()
 
     /// The result of a search: one item's, or an array even if there is just one.
     func ofCopy(_ items: [StoredItem], asArray: Bool) -> ItemResult {
@@ -37,7 +39,7 @@ struct ResultShape {
         case []: return .untouched
         case .data: return .object((item.value ?? Data()) as NSData)
         case .persistentReference: return .object(persistentReference(to: item))
-        case .reference: return .object(ItemReferences.reference(for: item))
+        case .reference: return .object(ItemReferences.reference(for: item, use: use))
         case [.data, .persistentReference]:
             let entries: [NSString: Any] = [
                 kSecValueData: (item.value ?? Data()) as NSData, kSecValuePersistentRef: persistentReference(to: item),
@@ -51,7 +53,7 @@ struct ResultShape {
         switch returns {
         case .data: item.value.map { $0 as NSData }
         case .persistentReference: persistentReference(to: item)
-        case .reference: ItemReferences.reference(for: item)
+        case .reference: ItemReferences.reference(for: item, use: use)
         default: dictionary(of: item, isAdded: false)
         }
     }
@@ -82,7 +84,9 @@ struct ResultShape {
         }
         if returns.contains(.reference) {
             objects.add(kSecClass, item.itemClass.rawValue as NSString)
-            if let reference = ItemReferences.reference(for: item) as? NSObject { objects.add(kSecValueRef, reference) }
+            if let reference = ItemReferences.reference(for: item, use: use) as? NSObject {
+                objects.add(kSecValueRef, reference)
+            }
         }
         return objects.dictionary
     }

@@ -58,6 +58,7 @@ struct UseKeys {
         if prompt == nil, let reason = context?.localizedReason, !reason.isEmpty { prompt = reason }
         return AuthenticationOptions(
             interaction: interaction, prompt: prompt, context: context?._keychainState.identifier,
-            applicationPassword: context?._keychainState.applicationPassword)
+            applicationPassword: context?._keychainState.applicationPassword,
+            titles: PromptTitles(cancel: context?.localizedCancelTitle, passcode: context?.localizedFallbackTitle))
     }
 }

@@ -13,6 +13,7 @@ extension ConformanceRunner {
         case "cert": return try performCertificateOperation(parts[1], &arguments, values)
         case "identity": return try performIdentityOperation(parts[1], &arguments, values)
         case "key": return try performKeyOperation(parts[1], &arguments, values)
+        case "p12": return try performExchangeOperation(parts[1], &arguments, values)
         default: return nil
         }
     }
@@ -81,6 +82,17 @@ extension ConformanceRunner {
             return Outcome(status: Int(status), result: key)
         default: return nil
         }
+    }
+
+    private func performExchangeOperation(
+        _ operation: String, _ arguments: inout ConformanceArguments, _ values: ConformanceValues
+    ) throws(ConformanceProblem) -> Outcome? {
+        guard operation == "import" else { return nil }
+        let data = try Self.data("data", &arguments, values)
+        let options = try values.dictionary(arguments.take("options") ?? .object([:]))
+        var items: CFArray?
+        let status = SecPKCS12Import(data, options, &items)
+        return Outcome(status: Int(status), result: items)
     }
 
     // MARK: Arguments and errors

@@ -44,9 +44,15 @@ final class PinentryProcess {
     /// The passcode, which the person is asked for twice when it is a new one.
     func askPasscode(_ question: PasscodeQuestion) throws(AssuanError) -> SecretBytes {
         try prepare(question.reason)
+        if let cancel = PromptText.title(question.titles.cancel) {
+            // An underscore marks the button's key.
+            let text = cancel.split(separator: "_", omittingEmptySubsequences: false).joined(separator: "__")
+            try assuan.send("SETCANCEL \(AssuanText.escape(text))", tolerating: true)
+        }
+        let label = PromptText.label(question.titles, else: "Passcode:")
         var complaint = question.complaint
         while true {
-            try assuan.send("SETPROMPT \(question.purpose == .new ? "New passcode:" : "Passcode:")")
+            try assuan.send("SETPROMPT \(question.purpose == .new ? "New passcode:" : AssuanText.escape(label))")
             if let complaint { try assuan.send("SETERROR \(AssuanText.escape(PromptText.safe(complaint)))") }
             let first = try assuan.getPin()
             guard question.purpose == .new else { return first }

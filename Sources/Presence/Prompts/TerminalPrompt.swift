@@ -25,7 +25,8 @@ package struct TerminalPrompt: PasscodePrompt {
             let lead = PromptText.safe([complaint, question.reason].compactMap { $0 }.joined(separator: "\n"))
             let prompts =
                 question.purpose == .new
-                ? [lead + "\nNew passcode: ", "New passcode again: "] : [lead + "\nPasscode: "]
+                ? [lead + "\nNew passcode: ", "New passcode again: "]
+                : [lead + "\n" + PromptText.label(question.titles, else: "Passcode:") + " "]
             do throws(TerminalError) {
                 let typed = try terminal.ask(prompts, echoing: false, until: deadline, cancellation: cancellation)
                 if let first = typed.first, let last = typed.last, first.hasSameBytes(as: last) {

@@ -113,7 +113,10 @@ package final class RemoteVault: Vault {
         // Whether the standard one works shows when it is used: to find out costs more than a request.
         let call = WireCall(request, claim: client, canAsk: chosen?.isAvailable ?? true)
         let prompt = chosen ?? StandardPrompt()
-        return try pool.perform(call, prompt: prompt, listeners)
+        // What this process calls the prompt's parts the daemon need not know.
+        let titles = request.authentication?.titles ?? PromptTitles()
+        return try pool.perform(
+            call, prompt: titles == PromptTitles() ? prompt : TitledPrompt(prompt, titles), listeners)
     }
 
     func done(_ request: WireRequest, as client: Client) throws(VaultError) {

@@ -24,7 +24,7 @@ enum RequestCheck {
         try check(query.attributes, of: query.itemClass, isQuery: true)
     }
 
-    private static func check(_ control: AccessControl) throws(VaultError) {
+    static func check(_ control: AccessControl) throws(VaultError) {
         if let flags = control.flags { try check(flags) }
     }
 

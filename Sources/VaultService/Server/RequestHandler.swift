@@ -104,6 +104,12 @@ struct RequestHandler {
             return .proofs(try vault.authenticate(flags, context: context, options: options, as: client()))
         case .endContext(let context):
             vault.endContext(context, as: client())
+        case .makeEnclaveKey(let kind, let accessControl, let options):
+            try RequestCheck.check(accessControl)
+            return .enclaveKey(
+                try vault.makeEnclaveKey(kind, accessControl: accessControl, options: options, as: client()))
+        case .useEnclaveKey(let key, let operation, let options):
+            return .bytes(try vault.useEnclaveKey(key, for: operation, options: options, as: client()))
         case .verifyAudit:
             return .auditReport(try vault.verifyAudit(as: client()))
         case .describeCaller:

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Threads with small stacks, of which a thousand may wait.
-enum ConnectionThread {
+package enum ConnectionThread {
     /// 512 KiB of addresses, of which only those that are used take memory: the engine needs less than half.
     private static let stackSize = 512 << 10
 
@@ -13,7 +13,7 @@ enum ConnectionThread {
     /// Runs `body` on a new thread.
     ///
     /// - Returns: False if there can be no further thread.
-    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
         defer { attributes.deallocate() }
         guard pthread_attr_init(attributes) == 0 else { return false }

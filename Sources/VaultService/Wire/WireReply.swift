@@ -1,4 +1,5 @@
 import Access
+import Foundation
 import KeychainModel
 import VaultInterface
 
@@ -16,6 +17,8 @@ package enum WireReply: Sendable, Equatable {
     case proofs(PresenceProofs)
     case caller(CallerDescription)
     case auditReport(AuditReport)
+    case bytes(Data)
+    case enclaveKey(EnclaveKeyRecord)
 
     package func encode(to buffer: WireBuffer) {
         switch self {
@@ -47,6 +50,12 @@ package enum WireReply: Sendable, Equatable {
         case .auditReport(let report):
             buffer.append(UInt8(9))
             buffer.append(report)
+        case .bytes(let bytes):
+            buffer.append(UInt8(10))
+            buffer.append(bytes)
+        case .enclaveKey(let key):
+            buffer.append(UInt8(11))
+            buffer.append(key.encoded)
         }
     }
 
@@ -62,6 +71,8 @@ package enum WireReply: Sendable, Equatable {
         case 7: self = .proofs(PresenceProofs(rawValue: try reader.integer(UInt8.self)))
         case 8: self = .caller(try CallerDescription(from: &reader))
         case 9: self = .auditReport(try reader.auditReport())
+        case 10: self = .bytes(try reader.data())
+        case 11: self = .enclaveKey(try reader.enclaveKeyRecord())
         default: throw WireError("unknown reply")
         }
         try reader.finish()

@@ -50,6 +50,14 @@ extension WireCall {
                     since: try reader.optional { reader throws(WireError) in try reader.integer(Int64.self) },
                     limit: try reader.optional { reader throws(WireError) in Int(try reader.integer(UInt32.self)) }))
         case 22: return .verifyAudit
+        case 24:
+            guard let kind = EnclaveKeyKind(rawValue: try reader.integer(UInt8.self)) else {
+                throw WireError("unknown kind of key")
+            }
+            return .makeEnclaveKey(kind, try reader.accessControl(), try reader.authenticationOptions())
+        case 25:
+            return .useEnclaveKey(
+                try reader.enclaveKeyRecord(), try reader.enclaveKeyOperation(), try reader.authenticationOptions())
         case 23: return .deleteDamaged
         default: throw WireError("unknown operation")
         }

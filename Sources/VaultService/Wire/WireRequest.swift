@@ -28,6 +28,8 @@ package enum WireRequest: Sendable {
     case describeCaller
     case auditRecords(AuditQuery)
     case verifyAudit
+    case makeEnclaveKey(EnclaveKeyKind, AccessControl, AuthenticationOptions)
+    case useEnclaveKey(EnclaveKeyRecord, EnclaveKeyOperation, AuthenticationOptions)
     case deleteDamaged
 
     /// The number that stands for the operation.
@@ -55,6 +57,8 @@ package enum WireRequest: Sendable {
         case .describeCaller: 20
         case .auditRecords: 21
         case .verifyAudit: 22
+        case .makeEnclaveKey: 24
+        case .useEnclaveKey: 25
         case .deleteDamaged: 23
         }
     }
@@ -84,7 +88,20 @@ package enum WireRequest: Sendable {
         case .describeCaller: "describe-caller"
         case .auditRecords: "audit-records"
         case .verifyAudit: "verify-audit"
+        case .makeEnclaveKey: "make-enclave-key"
+        case .useEnclaveKey: "use-enclave-key"
         case .deleteDamaged: "delete-damaged"
+        }
+    }
+
+    /// How a person may be asked on the way.
+    package var authentication: AuthenticationOptions? {
+        switch self {
+        case .add(let item), .put(let item), .exchange(let item, _): item.authentication
+        case .addIdentity(let certificate, _): certificate.authentication
+        case .copy(let query, _, _), .update(let query, _), .delete(let query): query.authentication
+        case .authenticate(_, _, let options): options
+        default: nil
         }
     }
 
@@ -156,6 +173,14 @@ package struct WireCall: Sendable {
         case .auditRecords(let query):
             buffer.append(optional: query.since) { buffer.append($0) }
             buffer.append(optional: query.limit) { buffer.append(UInt32(clamping: $0)) }
+        case .makeEnclaveKey(let kind, let accessControl, let options):
+            buffer.append(kind.rawValue)
+            buffer.append(accessControl)
+            buffer.append(options)
+        case .useEnclaveKey(let key, let operation, let options):
+            buffer.append(key.encoded)
+            buffer.append(operation)
+            buffer.append(options)
         case .status, .erase, .verify, .changes, .presenceAvailability, .describeCaller, .verifyAudit, .deleteDamaged:
             break
         }

@@ -1,0 +1,69 @@
+import Crypto
+import Foundation
+import SwiftASN1
+
+extension KeyData {
+    /// Reads a private key in a PrivateKeyInfo (PKCS#8, RFC 5208; OneAsymmetricKey of RFC 5958).
+    package init(privateKeyInfo der: Data) throws(CertificateError) {
+        let part = "private key info"
+        let members = try ASN1Node.parse(der, as: part).members(of: .sequence, as: part)
+        guard members.count >= 3, try (0...1).contains(members[0].decoded(Int.self, as: part)) else {
+            throw CertificateError(malformed: part)
+        }
+        let algorithm = try AlgorithmIdentifier(node: members[1], as: part)
+        let key = Data(try members[2].bytes(of: .octetString, as: part))
+        switch algorithm.algorithm {
+        case .AlgorithmIdentifier.rsaEncryption:
+            try self.init(key, type: .rsa, keyClass: .private)
+        case .AlgorithmIdentifier.idEcPublicKey:
+            try self.init(sec1: key, curve: algorithm.parameters)
+        default:
+            throw CertificateError(malformed: "private key: neither RSA nor on a NIST prime curve")
+        }
+    }
+
+    /// Reads a private key as RFC 5915 (SEC 1, C.4) has it.
+    ///
+    /// - Parameter curve: The name of the curve where the key itself may leave it out.
+    package init(sec1 der: Data) throws(CertificateError) {
+        try self.init(sec1: der, curve: nil)
+    }
+
+    private init(sec1 der: Data, curve outer: ASN1Node?) throws(CertificateError) {
+        let part = "elliptic-curve private key"
+        var members = try ASN1Node.parse(der, as: part).members(of: .sequence, as: part)[...]
+        guard members.count >= 2, try members.removeFirst().decoded(Int.self, as: part) == 1 else {
+            throw CertificateError(malformed: part)
+        }
+        let scalar = try members.removeFirst().bytes(of: .octetString, as: part)
+        var name = outer
+        if let own = members.first, own.identifier == .context(0) {
+            members.removeFirst()
+            let own = try own.members(of: .context(0), as: part)
+            guard own.count == 1 else { throw CertificateError(malformed: part) }
+            name = name ?? own[0]
+        }
+        guard let name, let identifier = try? ASN1ObjectIdentifier(derEncoded: name),
+            let curve = EllipticCurve.allCases.first(where: { $0.objectIdentifier == identifier }),
+            scalar.count <= curve.coordinateByteCount
+        else { throw CertificateError(malformed: part) }
+        // Some software drops leading zeros.
+        let padded = Data(repeating: 0, count: curve.coordinateByteCount - scalar.count) + scalar
+        // The public key is worked out and not read, so that the two cannot disagree.
+        guard let bytes = curve.privateKey(scalar: padded) else { throw CertificateError(malformed: part) }
+        try self.init(bytes, type: .ellipticCurve, keyClass: .private)
+    }
+}
+
+extension EllipticCurve {
+    /// `04 ‖ X ‖ Y ‖ K` of a private scalar; nil if it is out of range, or the curve is one that swift-crypto does not
+    /// have.
+    fileprivate func privateKey(scalar: Data) -> Data? {
+        switch self {
+        case .p192, .p224: nil
+        case .p256: try? P256.Signing.PrivateKey(rawRepresentation: scalar).x963Representation
+        case .p384: try? P384.Signing.PrivateKey(rawRepresentation: scalar).x963Representation
+        case .p521: try? P521.Signing.PrivateKey(rawRepresentation: scalar).x963Representation
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+extension ManualPage {
+    /// The page of `keychaind`, whose program is another one and describes itself.
+    init(daemon help: HelpTree.Command) {
+        var help = help
+        // A pair such as --lock-signals and --no-lock-signals has one description, which is that of the first.
+        help.arguments = help.arguments?.map { argument in
+            guard let name = argument.preferredName, name.kind == "long", name.name.hasPrefix("no-") else {
+                return argument
+            }
+            var negated = argument
+            negated.abstract = "The opposite of --\(name.name.dropFirst(3))."
+            return negated
+        }
+        self.init(
+            help: help, path: [help.commandName], section: 8, summary: help.abstract ?? "",
+            // What follows are examples, which have a section of their own.
+            details: (help.discussion ?? "").components(separatedBy: "\n\nFor example").first ?? "",
+            exitStatus: [
+                Entry(tag: "0", lines: ["stopped by a signal, when the requests under way were answered"]),
+                Entry(tag: "1", lines: ["it could not start; the log says why"]),
+                Entry(tag: "64", lines: ["the command line makes no sense (EX_USAGE)"]),
+            ],
+            environment: [
+                Entry(tag: "Ev KEYCHAIN_HOME", lines: ["The folder of the vault, unless an option says otherwise."]),
+                Entry(
+                    tag: "Ev XDG_RUNTIME_DIR , XDG_DATA_HOME , XDG_CONFIG_HOME",
+                    lines: ["Where the socket, the vault and the entitlements are, each under", ".Pa keychain ."]),
+                Entry(
+                    tag: "Ev LISTEN_FDS , LISTEN_PID , NOTIFY_SOCKET , CREDENTIALS_DIRECTORY",
+                    lines: ["What systemd hands over: the socket, where to report, and the passcode."]),
+            ],
+            files: [
+                Entry(tag: "Pa $XDG_RUNTIME_DIR/keychain/socket", lines: ["The socket for the programs of a user."]),
+                Entry(
+                    tag: "Pa ~/.config/keychain/entitlements.json",
+                    lines: ["Which program may use which access groups."]),
+                Entry(
+                    tag: "Pa /run/keychain/socket , /var/lib/keychain , /etc/keychain/entitlements.json",
+                    lines: ["The same and the vault for", Mdoc.line("--system.")]),
+            ],
+            examples: [
+                Example(
+                    "Serve a vault of its own, to try it", "keychaind --socket /tmp/try/socket --home /tmp/try/vault"),
+                Example(
+                    "For one user, when the first program needs it", "systemctl --user enable --now keychaind.socket"),
+            ],
+            seeAlso: [("keychain", 1)])
+    }
+}

@@ -1,0 +1,46 @@
+import Glibc
+import Logging
+import ServiceLifecycle
+
+/// Writes the metrics into a file, for a collector that reads it: every ten seconds, and at the end.
+struct MetricsFile: Service {
+    let registry: MetricsRegistry
+    let path: String
+    let logger: Logger
+
+    func run() async throws {
+        var failure: Int32 = 0
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            note(write(), &failure)
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: .seconds(10)) }
+        }
+        note(write(), &failure)
+    }
+
+    private func note(_ code: Int32, _ last: inout Int32) {
+        if code != 0, code != last {
+            logger.error("metrics not written", metadata: ["reason": "\(String(cString: strerror(code)))"])
+        }
+        last = code
+    }
+
+    /// Replaces the file as a whole. It names operations and no caller or item, and everybody may read it.
+    ///
+    /// - Returns: 0, or the system's error.
+    private func write() -> Int32 {
+        let temporary = path + ".new"
+        unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        guard descriptor >= 0 else { return errno }
+        defer { close(descriptor) }
+        fchmod(descriptor, 0o644)
+        var rest = Array(registry.text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return errno }
+            rest = rest.dropFirst(count)
+        }
+        return rename(temporary, path) == 0 ? 0 : errno
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import OpenSSLCertificates
+
+/// What a certificate has to fulfil besides leading to an anchor. Two objects are equal when they ask for the same.
+public final class SecPolicy: NSObject, Sendable {
+    package let purpose: CertificatePath.Purpose
+
+    init(_ purpose: CertificatePath.Purpose) {
+        self.purpose = purpose
+        super.init()
+    }
+
+    public override func isEqual(_ object: Any?) -> Bool { (object as? SecPolicy)?.purpose == purpose }
+
+    public override var hash: Int { identifier.hashValue }
+
+    public override var description: String { "<SecPolicy \(identifier)>" }
+
+    /// The policy's object identifier, as in `kSecPolicyOid`.
+    var identifier: String { purpose == .any ? "1.2.840.113635.100.1.2" : "1.2.840.113635.100.1.3" }
+}
+
+/// The type of policies.
+public func SecPolicyGetTypeID() -> CFTypeID { coreFoundationTypeID(of: SecPolicy.self) }
+
+/// The policy that asks for nothing but a valid path (RFC 5280).
+public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.any) }
+
+/// The policy for the certificate of one side of a TLS connection.
+///
+/// - Parameters:
+///   - server: Whether it is the server's certificate that is evaluated.
+///   - hostname: The name or the address that was connected to, which the certificate must hold among its alternative
+///     names; `nil` checks no name. Ignored for a client's certificate.
+public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy {
+    SecPolicy(server ? .server(host: hostname as String?) : .client)
+}
+
+/// A policy by its identifier.
+///
+/// - Parameters:
+///   - policyIdentifier: ``kSecPolicyAppleX509Basic`` or ``kSecPolicyAppleSSL``.
+///   - properties: ``kSecPolicyName``, a string, and ``kSecPolicyClient``, a Boolean; `nil` for none.
+/// - Returns: `nil` for any other policy.
+public func SecPolicyCreateWithProperties(_ policyIdentifier: CFTypeRef, _ properties: CFDictionary?) -> SecPolicy? {
+    switch (policyIdentifier as? NSString)?.description {
+    case kSecPolicyAppleX509Basic.description:
+        return SecPolicyCreateBasicX509()
+    case kSecPolicyAppleSSL.description:
+        let isClient = (properties?[kSecPolicyClient] as? NSNumber)?.boolValue ?? false
+        return SecPolicyCreateSSL(!isClient, properties?[kSecPolicyName] as? NSString)
+    default:
+        return nil
+    }
+}
+
+/// What a policy asks for: ``kSecPolicyOid``, and for TLS ``kSecPolicyName`` and ``kSecPolicyClient``.
+public func SecPolicyCopyProperties(_ policyRef: SecPolicy) -> CFDictionary? {
+    var properties: [String: Any] = [kSecPolicyOid.description: policyRef.identifier]
+    switch policyRef.purpose {
+    case .any: break
+    case .client: properties[kSecPolicyClient.description] = true
+    case .server(let host): properties[kSecPolicyName.description] = host
+    }
+    return properties as NSDictionary
+}
+
+// See Constants: immutable strings that are never written after their initialisation.
+
+/// The basic policy's identifier.
+nonisolated(unsafe) public let kSecPolicyAppleX509Basic: CFString = "1.2.840.113635.100.1.2"
+/// The TLS policy's identifier.
+nonisolated(unsafe) public let kSecPolicyAppleSSL: CFString = "1.2.840.113635.100.1.3"
+/// The key of a policy's identifier. String.
+nonisolated(unsafe) public let kSecPolicyOid: CFString = "SecPolicyOid"
+/// The key of the host name. String.
+nonisolated(unsafe) public let kSecPolicyName: CFString = "SecPolicyName"
+/// The key of whether the certificate is that of a client. Boolean.
+nonisolated(unsafe) public let kSecPolicyClient: CFString = "SecPolicyClient"

@@ -1,0 +1,120 @@
+import Certificates
+import Foundation
+import OpenSSLCertificates
+import Synchronization
+
+/// A question whether a certificate can be trusted, and the answer once it was asked.
+///
+/// Safe to use from several threads. Any change of the question forgets the answer.
+public final class SecTrust: NSObject, Sendable {
+    struct State {
+        var certificates: [SecCertificate]
+        var policies: [SecPolicy]
+        /// Nil for the system's anchors alone.
+        var anchors: [SecCertificate]?
+        var anchorsOnly = true
+        var date: Date?
+        /// A digest of the chain whose failures are forgiven.
+        var exceptions: Data?
+        var answer: TrustAnswer?
+    }
+
+    let state: Mutex<State>
+
+    init(certificates: [SecCertificate], policies: [SecPolicy]) {
+        state = Mutex(State(certificates: certificates, policies: policies))
+        super.init()
+    }
+
+    public override var description: String { "<SecTrust>" }
+
+    /// Changes the question.
+    func change(_ body: (inout State) -> Void) {
+        state.withLock { state in
+            body(&state)
+            state.answer = nil
+        }
+    }
+
+    /// The answer, worked out if need be.
+    func answer() -> TrustAnswer {
+        state.withLock { state in
+            if let answer = state.answer { return answer }
+            let answer = TrustAnswer(to: state)
+            state.answer = answer
+            return answer
+        }
+    }
+}
+
+/// What came of a question.
+struct TrustAnswer {
+    /// The certificate in question first.
+    var chain: [SecCertificate]
+    var failure: CertificatePath.Failure?
+    /// Why the question could not be worked on at all.
+    var obstacle: String?
+    var isForgiven = false
+
+    var isTrusted: Bool { (failure == nil && obstacle == nil) || isForgiven }
+
+    init(to question: SecTrust.State) {
+        chain = question.certificates.prefix(1).map { $0 }
+        let date = question.date ?? Date()
+        let policies = question.policies.isEmpty ? [SecPolicyCreateBasicX509()] : question.policies
+        for policy in policies {
+            var path = CertificatePath(certificates: question.certificates.map(\.certificate.encoded), date: date)
+            path.anchors = question.anchors?.map(\.certificate.encoded) ?? []
+            path.trustsSystem = question.anchors == nil || !question.anchorsOnly
+            path.purpose = policy.purpose
+            do {
+                let outcome = try path.evaluated()
+                chain = outcome.chain.compactMap(SecCertificate.init(der:))
+                if let failure = outcome.failure {
+                    self.failure = failure
+                    break
+                }
+            } catch {
+                obstacle = "\(error)"
+                break
+            }
+        }
+        if let exceptions = question.exceptions, obstacle == nil, failure?.isForgivable == true {
+            isForgiven = exceptions == TrustExceptions.digest(of: chain)
+        }
+    }
+
+    var result: SecTrustResultType {
+        if isForgiven { return .proceed }
+        if obstacle != nil { return .otherError }
+        guard let failure else { return .unspecified }
+        return failure.isForgivable ? .recoverableTrustFailure : .fatalTrustFailure
+    }
+
+    var error: NSError? {
+        guard !isTrusted else { return nil }
+        let name = chain.first?.certificate.subjectSummary ?? "without a name"
+        let reason = obstacle.map { "could not be checked: \($0)" } ?? failure?.explanation ?? ""
+        return NSError(
+            domain: NSOSStatusErrorDomain, code: Int(obstacle == nil ? failure?.status ?? 0 : errSecInternal),
+            userInfo: [NSLocalizedDescriptionKey: "“\(name)” certificate \(reason)"])
+    }
+}
+
+/// What an evaluation found (Apple, SecTrust.h).
+public enum SecTrustResultType: UInt32, Sendable {
+    /// Not evaluated yet.
+    case invalid = 0
+    /// Trusted because the user said so.
+    case proceed = 1
+    /// Not trusted because the user said so.
+    case deny = 3
+    /// Trusted: nobody said anything about it.
+    case unspecified = 4
+    /// Not trusted, for a reason that a user may overlook.
+    case recoverableTrustFailure = 5
+    /// Not trusted: the certificate itself is bad.
+    case fatalTrustFailure = 6
+    /// The evaluation failed.
+    case otherError = 7
+}

@@ -1,0 +1,63 @@
+import SystemLibraries
+
+/// What reads and writes PKCS#12 files (RFC 7292; PKCS12_newpass(3), PKCS12_parse(3), PKCS12_SAFEBAG_get1_cert(3)).
+struct ExchangeFunctions: Sendable {
+    typealias Object = Libcrypto.Object
+    typealias Text = UnsafePointer<CChar>
+
+    let make: @convention(c) (Int32, Object?, Text?) -> Object?
+    let decode: @convention(c) (UnsafeMutablePointer<Object?>?, UnsafeMutablePointer<Libcrypto.Bytes?>?, Int) -> Object?
+    let encode: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
+    let free: @convention(c) (Object?) -> Void
+    let hasCode: @convention(c) (Object?) -> Int32
+    let checkCode: @convention(c) (Object?, Text?, Int32) -> Int32
+    let codeParameters:
+        @convention(c) (
+            UnsafeMutablePointer<Object?>?, UnsafeMutablePointer<Object?>?, UnsafeMutablePointer<Object?>?,
+            UnsafeMutablePointer<Object?>?, Object?
+        ) -> Void
+    let integer: @convention(c) (Object?) -> Int
+    /// A list of PKCS#7 structures, from the file.
+    let safes: @convention(c) (Object?) -> Object?
+    let freeSafe: @convention(c) (Object?) -> Void
+    let encodeSafe: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
+    /// A list of bags, from a safe that is not encrypted, and from one that is.
+    let plainBags: @convention(c) (Object?) -> Object?
+    let encryptedBags: @convention(c) (Object?, Text?, Int32) -> Object?
+    let freeBag: @convention(c) (Object?) -> Void
+    let bagKind: @convention(c) (Object?) -> Int32
+    let bagBags: @convention(c) (Object?) -> Object?
+    let bagCertificate: @convention(c) (Object?) -> Object?
+    let bagKey: @convention(c) (Object?) -> Object?
+    let bagEncryptedKey: @convention(c) (Object?) -> Object?
+    let encodeEncryptedKey: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
+    let decryptKey: @convention(c) (Object?, Text?, Int32, Object?, Text?) -> Object?
+    let encodeKey: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
+    let freeKey: @convention(c) (Object?) -> Void
+
+    init(_ library: SystemLibrary) throws(SystemLibraryError) {
+        make = try library.function("PKCS12_init_ex")
+        decode = try library.function("d2i_PKCS12")
+        encode = try library.function("i2d_PKCS12")
+        free = try library.function("PKCS12_free")
+        hasCode = try library.function("PKCS12_mac_present")
+        checkCode = try library.function("PKCS12_verify_mac")
+        codeParameters = try library.function("PKCS12_get0_mac")
+        integer = try library.function("ASN1_INTEGER_get")
+        safes = try library.function("PKCS12_unpack_authsafes")
+        freeSafe = try library.function("PKCS7_free")
+        encodeSafe = try library.function("i2d_PKCS7")
+        plainBags = try library.function("PKCS12_unpack_p7data")
+        encryptedBags = try library.function("PKCS12_unpack_p7encdata")
+        freeBag = try library.function("PKCS12_SAFEBAG_free")
+        bagKind = try library.function("PKCS12_SAFEBAG_get_nid")
+        bagBags = try library.function("PKCS12_SAFEBAG_get0_safes")
+        bagCertificate = try library.function("PKCS12_SAFEBAG_get1_cert")
+        bagKey = try library.function("PKCS12_SAFEBAG_get0_p8inf")
+        bagEncryptedKey = try library.function("PKCS12_SAFEBAG_get0_pkcs8")
+        encodeEncryptedKey = try library.function("i2d_X509_SIG")
+        decryptKey = try library.function("PKCS12_decrypt_skey_ex")
+        encodeKey = try library.function("i2d_PKCS8_PRIV_KEY_INFO")
+        freeKey = try library.function("PKCS8_PRIV_KEY_INFO_free")
+    }
+}

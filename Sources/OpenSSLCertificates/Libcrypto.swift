@@ -1,0 +1,91 @@
+import Glibc
+import SystemLibraries
+
+/// OpenSSL's libcrypto, loaded when a certificate path or a PKCS#12 file asks for it.
+///
+/// Everything happens in a library context of its own, so that neither the host program's providers and settings nor
+/// a system-wide configuration file change what is accepted here.
+///
+/// The prototypes are those of OpenSSL 3.0, whose interface is stable for all of version 3 (openssl.org, "Policy:
+/// versioning").
+final class Libcrypto: Sendable {
+    typealias Object = OpaquePointer
+    typealias Bytes = UnsafePointer<UInt8>
+
+    // Safe to share: written once, and libcrypto's contexts and functions may be used by any thread.
+    nonisolated(unsafe) let context: Object
+    let certificates: CertificateFunctions
+    let paths: PathFunctions
+    let stacks: StackFunctions
+    let exchange: ExchangeFunctions
+
+    /// The library, or why it cannot be used.
+    static let shared: Result<Libcrypto, SystemLibraryError> = Result { () throws(SystemLibraryError) in
+        try Libcrypto()
+    }
+
+    private init() throws(SystemLibraryError) {
+        let library = try SystemLibrary("libcrypto.so.3", provides: "certificates and PKCS#12 files")
+        certificates = try CertificateFunctions(library)
+        paths = try PathFunctions(library)
+        stacks = try StackFunctions(library)
+        exchange = try ExchangeFunctions(library)
+        typealias MakeContext = @convention(c) () -> Object?
+        typealias LoadProvider = @convention(c) (Object?, UnsafePointer<CChar>?) -> Object?
+        let makeContext = try library.function("OSSL_LIB_CTX_new", as: MakeContext.self)
+        let load = try library.function("OSSL_PROVIDER_load", as: LoadProvider.self)
+        clearErrors = try library.function("ERR_clear_error")
+        guard let context = makeContext(), load(context, "default") != nil else {
+            throw SystemLibraryError(library: library.name, symbol: "default", provides: "certificates")
+        }
+        // PKCS#12 files of older systems are under RC2 and RC4, which are in a provider of their own that not every
+        // machine has; without it such files are an error.
+        _ = load(context, "legacy")
+        self.context = context
+    }
+
+    /// Forgets what went wrong: the errors of a thread are kept until somebody asks, and a host program may.
+    let clearErrors: @convention(c) () -> Void
+}
+
+/// Certificates and keys as libcrypto has them.
+struct CertificateFunctions: Sendable {
+    let make: @convention(c) (Libcrypto.Object?, UnsafePointer<CChar>?) -> Libcrypto.Object?
+    let decode:
+        @convention(c) (UnsafeMutablePointer<Libcrypto.Object?>?, UnsafeMutablePointer<Libcrypto.Bytes?>?, Int) ->
+            Libcrypto.Object?
+    let encode: @convention(c) (Libcrypto.Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
+    let free: @convention(c) (Libcrypto.Object?) -> Void
+
+    init(_ library: SystemLibrary) throws(SystemLibraryError) {
+        make = try library.function("X509_new_ex")
+        decode = try library.function("d2i_X509")
+        encode = try library.function("i2d_X509")
+        free = try library.function("X509_free")
+    }
+}
+
+/// Lists.
+struct StackFunctions: Sendable {
+    let make: @convention(c) () -> Libcrypto.Object?
+    let push: @convention(c) (Libcrypto.Object?, UnsafeMutableRawPointer?) -> Int32
+    let count: @convention(c) (Libcrypto.Object?) -> Int32
+    let value: @convention(c) (Libcrypto.Object?, Int32) -> UnsafeMutableRawPointer?
+    let free: @convention(c) (Libcrypto.Object?) -> Void
+    /// Frees the list and, with the function, what is in it.
+    let freeAll: @convention(c) (Libcrypto.Object?, (@convention(c) (Libcrypto.Object?) -> Void)?) -> Void
+
+    init(_ library: SystemLibrary) throws(SystemLibraryError) {
+        make = try library.function("OPENSSL_sk_new_null")
+        push = try library.function("OPENSSL_sk_push")
+        count = try library.function("OPENSSL_sk_num")
+        value = try library.function("OPENSSL_sk_value")
+        free = try library.function("OPENSSL_sk_free")
+        freeAll = try library.function("OPENSSL_sk_pop_free")
+    }
+
+    /// The members of a list.
+    func members(of stack: Libcrypto.Object?) -> [Libcrypto.Object] {
+        (0..<max(0, count(stack))).compactMap { value(stack, $0).map { Libcrypto.Object($0) } }
+    }
+}

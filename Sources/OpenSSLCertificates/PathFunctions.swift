@@ -1,0 +1,49 @@
+import Glibc
+import SystemLibraries
+
+/// What checks a path from a certificate to an anchor (X509_STORE_CTX_new(3), X509_VERIFY_PARAM_set_flags(3)).
+struct PathFunctions: Sendable {
+    let makeStore: @convention(c) () -> Libcrypto.Object?
+    let freeStore: @convention(c) (Libcrypto.Object?) -> Void
+    let addAnchor: @convention(c) (Libcrypto.Object?, Libcrypto.Object?) -> Int32
+    let addSystemAnchors: @convention(c) (Libcrypto.Object?, Libcrypto.Object?, UnsafePointer<CChar>?) -> Int32
+    let makeCheck: @convention(c) (Libcrypto.Object?, UnsafePointer<CChar>?) -> Libcrypto.Object?
+    let freeCheck: @convention(c) (Libcrypto.Object?) -> Void
+    let begin: @convention(c) (Libcrypto.Object?, Libcrypto.Object?, Libcrypto.Object?, Libcrypto.Object?) -> Int32
+    let parameters: @convention(c) (Libcrypto.Object?) -> Libcrypto.Object?
+    let setTime: @convention(c) (Libcrypto.Object?, time_t) -> Void
+    let setFlags: @convention(c) (Libcrypto.Object?, CUnsignedLong) -> Int32
+    let setPurpose: @convention(c) (Libcrypto.Object?, Int32) -> Int32
+    let setHost: @convention(c) (Libcrypto.Object?, UnsafePointer<CChar>?, Int) -> Int32
+    let setAddress: @convention(c) (Libcrypto.Object?, UnsafePointer<CChar>?) -> Int32
+    let setHostFlags: @convention(c) (Libcrypto.Object?, UInt32) -> Void
+    let setSecurityLevel: @convention(c) (Libcrypto.Object?, Int32) -> Void
+    let setDepth: @convention(c) (Libcrypto.Object?, Int32) -> Void
+    let verify: @convention(c) (Libcrypto.Object?) -> Int32
+    let failure: @convention(c) (Libcrypto.Object?) -> Int32
+    let failureDepth: @convention(c) (Libcrypto.Object?) -> Int32
+    let chain: @convention(c) (Libcrypto.Object?) -> Libcrypto.Object?
+
+    init(_ library: SystemLibrary) throws(SystemLibraryError) {
+        makeStore = try library.function("X509_STORE_new")
+        freeStore = try library.function("X509_STORE_free")
+        addAnchor = try library.function("X509_STORE_add_cert")
+        addSystemAnchors = try library.function("X509_STORE_set_default_paths_ex")
+        makeCheck = try library.function("X509_STORE_CTX_new_ex")
+        freeCheck = try library.function("X509_STORE_CTX_free")
+        begin = try library.function("X509_STORE_CTX_init")
+        parameters = try library.function("X509_STORE_CTX_get0_param")
+        setTime = try library.function("X509_VERIFY_PARAM_set_time")
+        setFlags = try library.function("X509_VERIFY_PARAM_set_flags")
+        setPurpose = try library.function("X509_VERIFY_PARAM_set_purpose")
+        setHost = try library.function("X509_VERIFY_PARAM_set1_host")
+        setAddress = try library.function("X509_VERIFY_PARAM_set1_ip_asc")
+        setHostFlags = try library.function("X509_VERIFY_PARAM_set_hostflags")
+        setSecurityLevel = try library.function("X509_VERIFY_PARAM_set_auth_level")
+        setDepth = try library.function("X509_VERIFY_PARAM_set_depth")
+        verify = try library.function("X509_verify_cert")
+        failure = try library.function("X509_STORE_CTX_get_error")
+        failureDepth = try library.function("X509_STORE_CTX_get_error_depth")
+        chain = try library.function("X509_STORE_CTX_get0_chain")
+    }
+}

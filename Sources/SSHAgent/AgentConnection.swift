@@ -1,0 +1,79 @@
+import Foundation
+
+/// The keys an agent has, and their use.
+package protocol AgentKeys: Sendable {
+    /// The keys and what they are called.
+    func keys() throws(SSHAgentError) -> [(key: SSHPublicKey, comment: String)]
+
+    /// Signs `data`, asking a person where the key wants it.
+    ///
+    /// - Returns: For ECDSA `r ‖ s`, for RSA the signature.
+    func sign(
+        _ data: Data, with key: SSHPublicKey, _ algorithm: SSHSignatureAlgorithm, for purpose: SignaturePurpose
+    ) throws(SSHAgentError) -> Data
+}
+
+/// One client of the agent: answers its messages, one after the other (draft-miller-ssh-agent).
+package struct AgentConnection {
+    private let keys: any AgentKeys
+    private var sessions: [BoundHost] = []
+
+    /// Sessions a client may name; OpenSSH's agent allows as many.
+    private static let mostSessions = 16
+
+    package init(_ keys: any AgentKeys) { self.keys = keys }
+
+    /// The answer to a message, both without their length.
+    package mutating func answer(_ message: Data) -> Data {
+        do {
+            var reader = SSHReader(message)
+            switch try reader.byte() {
+            case 11: return try identities(&reader)
+            case 13: return try sign(&reader)
+            case 27: return try extend(&reader)
+            // Keys are made and removed with the keychain's own commands.
+            default: throw SSHAgentError.unsupported
+            }
+        } catch {
+            // SSH_AGENT_FAILURE
+            return Data([5])
+        }
+    }
+
+    private func identities(_ reader: inout SSHReader) throws(SSHAgentError) -> Data {
+        guard reader.isAtEnd else { throw .malformed }
+        let found = try keys.keys()
+        var writer = SSHWriter()
+        // SSH_AGENT_IDENTITIES_ANSWER
+        writer.append(byte: 12)
+        writer.append(uint32: UInt32(truncatingIfNeeded: found.count))
+        for (key, comment) in found {
+            writer.append(string: key.blob)
+            writer.append(string: comment.utf8)
+        }
+        return writer.message
+    }
+
+    private func sign(_ reader: inout SSHReader) throws(SSHAgentError) -> Data {
+        let (blob, data, flags) = (try reader.string(), try reader.string(), try reader.uint32())
+        guard reader.isAtEnd else { throw .malformed }
+        guard let key = try keys.keys().first(where: { $0.key.blob == blob })?.key else { throw .noSuchKey }
+        let algorithm = try SSHSignatureAlgorithm(key, flags: flags)
+        let purpose = SignaturePurpose(data, sessions: sessions)
+        let signature = try algorithm.encoded(keys.sign(data, with: key, algorithm, for: purpose))
+        var writer = SSHWriter()
+        // SSH_AGENT_SIGN_RESPONSE
+        writer.append(byte: 14)
+        writer.append(string: signature)
+        return writer.message
+    }
+
+    private mutating func extend(_ reader: inout SSHReader) throws(SSHAgentError) -> Data {
+        guard try reader.text() == "session-bind@openssh.com" else { throw .unsupported }
+        let host = try BoundHost(from: &reader)
+        guard sessions.count < Self.mostSessions else { throw .unsupported }
+        sessions.append(host)
+        // SSH_AGENT_SUCCESS
+        return Data([6])
+    }
+}

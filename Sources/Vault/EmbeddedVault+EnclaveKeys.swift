@@ -1,0 +1,148 @@
+import Access
+import Crypto
+import Enclave
+import Foundation
+import Keybag
+import KeychainModel
+import Sealing
+import SecureMemory
+import VaultInterface
+
+extension EmbeddedVault {
+    package func makeEnclaveKey(
+        _ kind: EnclaveKeyKind, accessControl: AccessControl, options: AuthenticationOptions, as client: Client
+    ) throws(VaultError) -> EnclaveKeyRecord {
+        let authorization = try authorize(VaultOperation(.makeKey, itemClass: .key), client)
+        return try recording(.written, of: authorization, items: { _ in nil }) { () throws(VaultError) in
+            guard accessControl.flags.map(AccessControl.isValid) ?? true else {
+                throw .invalidRequest(reason: "an access control with flags that exclude each other")
+            }
+            return try performing(options, as: client) { presence in
+                try withKeys { keybag in
+                    let classKey = try keybag.keys.classKey(for: accessControl.protection)
+                    let factors =
+                        accessControl.isSealedFurther
+                        ? try presence.factors(for: accessControl, hasValue: true, insteadOf: nil, classKey: classKey)
+                        : nil
+                    return try Self.makeKey(
+                        kind, accessControl, factors, under: factors?.wrappingKey ?? classKey,
+                        in: keybag.keys.enclave)
+                }
+            }
+        }
+    }
+
+    package func useEnclaveKey(
+        _ key: EnclaveKeyRecord, for operation: EnclaveKeyOperation, options: AuthenticationOptions,
+        as client: Client
+    ) throws(VaultError) -> Data {
+        let authorization = try authorize(VaultOperation(.useKey, itemClass: .key), client)
+        return try recording(.used, of: authorization, items: { _ in nil }) { () throws(VaultError) in
+            try performing(options, as: client) { presence in
+                try withKeys { keybag in
+                    let classKey = try keybag.keys.classKey(for: key.accessControl.protection)
+                    let header = try Self.header(of: key)
+                    guard try presence.permits(key.accessControl, header, classKey: { classKey }) else {
+                        throw VaultError.interactionNotAllowed(reason: "the key needs a person, and none may be asked")
+                    }
+                    let wrappingKey = try header.map { try presence.wrappingKey(for: $0, classKey: classKey) }
+                    let keyKey = wrappingKey ?? classKey
+                    let tag = EnclaveKeyDerivation.tag(of: key, under: keyKey)
+                    guard isEqualInConstantTime(tag, key.tag) else {
+                        // A wrong password and a changed record look the same, as they should.
+                        if header?.password != nil { throw VaultError.authenticationFailed }
+                        throw VaultError.corruptVault(
+                            reason: "the key was not made by this vault, or its record was changed")
+                    }
+                    return try Self.compute(
+                        operation, with: key,
+                        authorization: EnclaveKeyDerivation.authorization(of: key, under: keyKey),
+                        in: keybag.keys.enclave)
+                }
+            }
+        }
+    }
+
+    /// Runs `body` with the keys of the vault, and again with those that another program put in their place.
+    private func withKeys<Result>(_ body: (OpenedKeybag) throws -> Result) throws -> Result {
+        let keybag = currentKeybag
+        do {
+            return try body(keybag)
+        } catch KeybagError.locked(let protection) {
+            try takeOverChangedKeybag()
+            guard currentKeybag !== keybag else { throw KeybagError.locked(protection) }
+            return try body(currentKeybag)
+        }
+    }
+
+    private static func header(of key: EnclaveKeyRecord) throws -> SealHeader? {
+        guard !key.factors.isEmpty else {
+            // Without its factors a key would open to less than it was made for.
+            guard !key.accessControl.isSealedFurther else {
+                throw VaultError.corruptVault(reason: "the key's record lacks what its access control asks for")
+            }
+            return nil
+        }
+        do throws(SealingError) {
+            return try SealHeader(decoding: [UInt8](key.factors))
+        } catch {
+            throw VaultError.corruptVault(reason: "the key's record is malformed (\(error.reason))")
+        }
+    }
+
+    private static func makeKey(
+        _ kind: EnclaveKeyKind, _ accessControl: AccessControl, _ factors: SealingFactors?, under key: SymmetricKey,
+        in enclave: any Enclave
+    ) throws -> EnclaveKeyRecord {
+        let salt = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }
+        var record = EnclaveKeyRecord(
+            kind: kind, accessControl: accessControl, salt: salt, factors: Data(factors?.header.encoded ?? []),
+            publicKey: Data(), blob: Data(), tag: Data())
+        let authorization = EnclaveKeyDerivation.authorization(of: record, under: key)
+        if let uses = kind.uses {
+            let blob = try enclave.createKey(for: uses, authorization: authorization)
+            record.publicKey = try enclave.publicKey(of: blob)
+            record.blob = blob.encoded()
+        } else {
+            let seed = try LockedBytes.random(count: PostQuantumKey.seedSize(of: kind))
+            record.publicKey = try PostQuantumKey.publicKey(of: kind, seed: seed)
+            record.blob = try enclave.seal(seed, authorization: authorization).encoded()
+        }
+        record.tag = EnclaveKeyDerivation.tag(of: record, under: key)
+        return record
+    }
+
+    private static func compute(
+        _ operation: EnclaveKeyOperation, with key: EnclaveKeyRecord, authorization: SymmetricKey,
+        in enclave: any Enclave
+    ) throws -> Data {
+        let blob = try EnclaveBlob(decoding: key.blob)
+        switch operation {
+        case .sign(let digest) where key.kind.uses?.contains(.signing) == true:
+            return try enclave.sign(digest: digest, with: blob, authorization: authorization)
+        case .agree(let peer) where key.kind.uses?.contains(.keyAgreement) == true:
+            let secret = try enclave.sharedSecret(with: peer, using: blob, authorization: authorization)
+            return secret.withUnsafeBytes { Data.wipedWhenFreed(Data($0)) }
+        case .decapsulate(let capsule) where key.kind == .mlkem768 || key.kind == .mlkem1024:
+            let seed = try enclave.unseal(blob, authorization: authorization)
+            return try PostQuantumKey.decapsulate(capsule, key.kind, seed: seed)
+        case .signMessage(let message, let context) where key.kind == .mldsa65 || key.kind == .mldsa87:
+            let seed = try enclave.unseal(blob, authorization: authorization)
+            return try PostQuantumKey.signature(of: message, context: context, key.kind, seed: seed)
+        default:
+            throw VaultError.unsupported(reason: "the enclave's key is not made for this use")
+        }
+    }
+}
+
+extension EnclaveKeyKind {
+    /// What the enclave itself does with the key; nil if it only seals the seed.
+    fileprivate var uses: EnclaveKeyUses? {
+        switch self {
+        case .p256Signing: .signing
+        case .p256KeyAgreement: .keyAgreement
+        case .p256: [.signing, .keyAgreement]
+        case .mlkem768, .mlkem1024, .mldsa65, .mldsa87: nil
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+import TestSupport
+import Testing
+import VaultInterface
+import VaultService
+
+/// What the daemon writes for a collector of metrics.
+@Suite struct MetricsTests {
+    @Test func requestsAreCountedByOperationAndOutcome() throws {
+        let place = try TemporaryFolder()
+        let file = place.path(of: "keychain.prom")
+        let daemon = try DaemonUnderTest(["--metrics", file])
+        let vault = try daemon.connect()
+        _ = try vault.add(.password("mail", "ada", "x"), as: vault.granted)
+        #expect(throws: VaultError.duplicateItem) {
+            try vault.add(.password("mail", "ada", "x"), as: vault.granted)
+        }
+        _ = try vault.copy(.password("mail", "ada"), includingValues: true, as: vault.granted)
+        #expect(daemon.stop() == 0)
+        let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+        #expect(lines.contains("# TYPE keychain_requests_total counter"))
+        #expect(lines.contains(#"keychain_requests_total{operation="add",outcome="ok"} 1.0"#))
+        #expect(lines.contains(#"keychain_requests_total{operation="add",outcome="duplicate"} 1.0"#))
+        #expect(lines.contains(#"keychain_requests_total{operation="copy",outcome="ok"} 1.0"#))
+        #expect(lines.contains("# TYPE keychain_request_duration_seconds summary"))
+        #expect(lines.contains(#"keychain_request_duration_seconds_count{operation="add"} 2"#))
+        #expect(lines.contains("# TYPE keychain_connections gauge"))
+        let text = lines.joined(separator: "\n")
+        for word in ["mail", "ada", "TEAM", "/"] { #expect(!text.contains(word), "\(word)") }
+    }
+}
