@@ -20,6 +20,11 @@ extension SizedBuffer {
     /// A buffer that holds `bytes`, as many of them as it can hold.
     init(_ bytes: UnsafeRawBufferPointer) {
         self.init()
+        set(bytes)
+    }
+
+    /// Holds `bytes` from now on, as many of them as it can hold.
+    mutating func set(_ bytes: UnsafeRawBufferPointer) {
         withUnsafeMutableBytes(of: &self) { buffer in
             let count = min(bytes.count, buffer.count - Self.sizeOfSize)
             buffer.storeBytes(of: UInt16(count), as: UInt16.self)

@@ -1,6 +1,7 @@
 import Crypto
 import Enclave
 import Foundation
+import Glibc
 import SecureMemory
 import TPM
 import TestSupport
@@ -33,6 +34,39 @@ import Testing
             _ = try enclave.sign(digest: digest, with: key, authorization: authorization)
             #expect(try reopened().deriveKey(tangling: nil, salt: salt, context: "a").data == derived)
         }
+    }
+
+    @Test func aConnectionThatBreaksDoesNotEndTheProgram() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGPIPE, SIG_DFL)
+            let tpm = try SoftwareTPM()
+            let enclave = try TPMEnclave.make(.shared(tpm.address))
+            let authorization = SymmetricKey.random
+            let key = try enclave.createKey(for: .signing, authorization: authorization)
+            try tpm.restart()
+            _ = try enclave.sign(digest: Data(count: 32), with: key, authorization: authorization)
+            enclave.close()
+            tpm.kill()
+        }
+    }
+
+    @Test func nobodyWaitsForATPMThatDoesNotAnswer() throws {
+        let socket = tpm.path(of: "deaf")
+        let program = """
+            import socket, time
+            for name in ('\(socket)', '\(socket).ctrl'):
+                deaf = socket.socket(socket.AF_UNIX)
+                deaf.bind(name)
+                deaf.listen(9)
+                globals()[name] = deaf
+            print('listening', flush=True)
+            time.sleep(600)
+            """
+        let deaf = try Worker(["-c", program], command: "python3")
+        #expect(deaf.readLine() == "listening")
+        let connection = TPMConnection("swtpm:path=\(socket)", deadline: 1)
+        let error = #expect(throws: EnclaveError.self) { try connection.lockoutState() }
+        #expect(error?.description.contains("did not answer within 1 seconds") == true, "\(String(describing: error))")
     }
 
     @Test func saysThatTheTPMIsOff() throws {
