@@ -141,7 +141,7 @@ let package = Package(
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [
-                "Access", "Enclave", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault",
+                "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault",
                 "VaultService",
                 arguments,
             ],

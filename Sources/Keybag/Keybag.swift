@@ -34,6 +34,23 @@ package struct Keybag: Sendable, Equatable {
         return keybag
     }
 
+    /// A keybag without a passcode that has the class keys `recovered`, and fresh ones for the other classes.
+    static func restored(
+        _ identifier: UUID, _ recovered: [ProtectionClass: LockedBytes], in enclave: any Enclave
+    ) throws(KeybagError) -> Keybag {
+        var keybag = Keybag(
+            identifier: identifier, replaces: nil, enclaveKind: enclave.kind,
+            salt: SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }, passcode: nil, wrappedKeys: [:])
+        for protection in ProtectionClass.allCases where protection != .whenPasscodeSetThisDeviceOnly {
+            if let key = recovered[protection] {
+                try keybag.wrap(key, for: protection, in: enclave, with: nil)
+            } else {
+                try keybag.generateKey(for: protection, in: enclave)
+            }
+        }
+        return keybag
+    }
+
     /// The same class keys under another passcode, or none. With a first passcode the passcode-only class gets
     /// its key; without one it loses it for good.
     ///

@@ -20,6 +20,8 @@ package enum KeybagError: Error, Equatable, CustomStringConvertible {
     case passcodeMemoryUnavailable(mebibytes: Int)
     /// The enclave could not do its part.
     case enclave(EnclaveError)
+    /// The recovery key does not open the recovery record.
+    case wrongRecoveryKey
     /// The passcode does not open the class keys.
     case wrongPasscode
 
@@ -52,6 +54,8 @@ package enum KeybagError: Error, Equatable, CustomStringConvertible {
         case .passcodeMemoryUnavailable(let mebibytes):
             "checking the passcode takes \(mebibytes) MiB of memory, which is not to be had; free some"
         case .enclave(let error): error.description
+        case .wrongRecoveryKey:
+            "this is not the vault's recovery key, or the file 'recovery' was changed; nothing was changed"
         case .wrongPasscode: "the passcode is wrong"
         }
     }

@@ -15,6 +15,7 @@ struct VaultFolder: Sendable {
     /// The secret that an erase is about to put in the place of the old one.
     static let nextSecretName = "device-secret.next"
     static let keybagName = "keybag"
+    static let recoveryName = "recovery"
     static let storeName = "items.db"
     /// SQLite's rollback journal, which exists only before a store's log is started.
     private static let journalName = storeName + "-journal"
@@ -63,7 +64,9 @@ struct VaultFolder: Sendable {
     /// without a passcode, or under one that somebody knows.
     private func removeRemainsOfKilledReplacements() throws {
         try folder.removeRemains(
-            of: [Self.keybagName, Self.deviceSecretName, Self.nextSecretName, PasscodeGuard.fileName])
+            of: [
+                Self.keybagName, Self.deviceSecretName, Self.nextSecretName, PasscodeGuard.fileName, Self.recoveryName,
+            ])
     }
 
     /// Replaces device secret and keybag by fresh ones, so that neither the old rows nor copies of the old
@@ -73,6 +76,8 @@ struct VaultFolder: Sendable {
     func replaceKeys(erasing rows: UUID) throws -> OpenedKeybag {
         let enclave = try makeEnclave(Self.nextSecretName, readEnclave(Self.deviceSecretName).kind)
         let keybag = try Keybag.generate(in: enclave, replacing: rows)
+        // It holds the keys that are to be destroyed.
+        try folder.remove(Self.recoveryName)
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
         try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
         return try opened(keybag, in: enclave)
@@ -179,7 +184,7 @@ struct VaultFolder: Sendable {
         return try enclaves.open(encoded)
     }
 
-    private func makeEnclave(_ name: String, _ kind: EnclaveKind) throws -> any Enclave {
+    func makeEnclave(_ name: String, _ kind: EnclaveKind) throws -> any Enclave {
         let fresh = try enclaves.make(kind)
         var encoded = try fresh.encoded()
         defer { encoded.wipe() }

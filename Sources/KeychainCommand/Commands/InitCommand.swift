@@ -14,8 +14,8 @@ struct InitCommand: DocumentedCommand {
         passcodes elsewhere.
 
         tpm2: the device secret is a key in the machine's TPM 2.0, at $KEYCHAIN_TPM, else device:/dev/tpmrm0. The folder \
-        is useless on another machine, and the TPM itself counts wrong passcodes. There is no way back into a \
-        vault whose TPM is broken or was cleared: keep copies of what is in it elsewhere.
+        is useless on another machine, and the TPM itself counts wrong passcodes. If the TPM breaks or is \
+        cleared, only a recovery key leads back into the vault: see `keychain help recovery`.
 
         The TPM's lockout belongs to the machine. If it has no password, which lets anybody end a lockout, it is given \
         one, which is printed here and nowhere else, and is set to 32 wrong passcodes and one more every ten \
@@ -43,9 +43,7 @@ struct InitCommand: DocumentedCommand {
     }
 
     func run() throws {
-        guard let kind = EnclaveKind.allCases.first(where: { $0.name == enclave }) else {
-            throw Failure.usage("'\(enclave.escapedForTerminal)' is no enclave: it can be software or tpm2")
-        }
+        let kind = try EnclaveKind(named: enclave)
         let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
         let vault = try failing { () throws(VaultError) in try EmbeddedVault.open(at: path, in: kind) }
         defer { vault.close() }
