@@ -45,12 +45,12 @@ extension EmbeddedVault {
     ///
     /// - Returns: The vault, and how many items were lost.
     package static func recover(
-        at path: String, with key: RecoveryKey, in kind: EnclaveKind, enclaves: EnclavePlace = .environment,
-        as client: Client
+        at path: String, with key: RecoveryKey, in kind: EnclaveKind, detectsRollback: Bool = false,
+        enclaves: EnclavePlace = .environment, as client: Client
     ) throws(VaultError) -> (vault: EmbeddedVault, lostItems: Int) {
         do {
             let folder = VaultFolder(folder: try PrivateFolder(existing: path), enclaves: enclaves)
-            try folder.folder.withLock { try folder.recover(with: key, in: kind) }
+            try folder.folder.withLock { try folder.recover(with: key, in: kind, detectsRollback) }
         } catch {
             throw VaultError(error)
         }
@@ -80,7 +80,7 @@ extension EmbeddedVault {
 
 extension VaultFolder {
     /// For callers that hold the folder's lock.
-    fileprivate func recover(with key: RecoveryKey, in kind: EnclaveKind) throws {
+    fileprivate func recover(with key: RecoveryKey, in kind: EnclaveKind, _ detectsRollback: Bool) throws {
         guard folder.contains(Self.recoveryName), folder.contains(Self.storeName) else {
             throw VaultError.unusableVault(
                 reason: "\(folder.path) has no recovery record with items; restore the whole folder from a backup")
@@ -88,7 +88,8 @@ extension VaultFolder {
         let encoded = try folder.read(Self.recoveryName, limit: RecoveryRecord.largestEncoding)
         let record = try RecoveryRecord(decoding: encoded, with: key)
         let enclave = try makeEnclave(Self.nextSecretName, kind)
-        let keybag = try record.restored(in: enclave, with: key)
+        var keybag = try record.restored(in: enclave, with: key)
+        if detectsRollback { keybag.counter = try .make(in: enclave) }
         // The device secret first: with the old keybag it opens nothing, and the record stays to do this again.
         try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))

@@ -53,6 +53,17 @@ import Testing
         #expect(try tpm.tool("tpm2_getcap", "properties-variable").contains("lockoutAuthSet:            0"))
     }
 
+    @Test func aCounterIsChosenAtTheBeginning() throws {
+        #expect(try keychain("init --detect-rollback").errors.contains("the software enclave has no counters"))
+        #expect(try keychain("init --enclave tpm2 --detect-rollback --keep-lockout").status == 0)
+        #expect(try keychain("init --enclave tpm2 --detect-rollback --keep-lockout").status == 0)
+        let other = try keychain("init --enclave tpm2 --detect-rollback", environment: "KEYCHAIN_HOME=$HOME/other")
+        #expect(other.status == 0, Comment(rawValue: other.errors))
+        #expect(try keychain("init --enclave tpm2", environment: "KEYCHAIN_HOME=$HOME/third").status == 0)
+        let late = try keychain("init --enclave tpm2 --detect-rollback", environment: "KEYCHAIN_HOME=$HOME/third")
+        #expect(late.errors.contains("made without a counter"))
+    }
+
     @Test func aSoftwareVaultIsTheDefault() throws {
         let made = try keychain("init")
         #expect(made.text == "vault    \(workplace.home)\nenclave  software\n")

@@ -83,6 +83,9 @@ struct RestoreCommand: DocumentedCommand {
     @Option(help: "What the vault is to hang on: software or tpm2.")
     var enclave = "software"
 
+    @Flag(help: "Refuse older copies of the vault's keys from now on, by a counter in the TPM.")
+    var detectRollback = false
+
     @Flag(help: "Print the result, and any error, as JSON.")
     var json = false
 
@@ -101,7 +104,8 @@ struct RestoreCommand: DocumentedCommand {
             throw Failure.usage("this is no recovery key: it has 52 letters and digits from 2 to 7, in groups of four")
         }
         let (vault, lost) = try failing { () throws(VaultError) in
-            try EmbeddedVault.recover(at: path, with: key, in: kind, as: RecoveryCommand.owner)
+            try EmbeddedVault.recover(
+                at: path, with: key, in: kind, detectsRollback: detectRollback, as: RecoveryCommand.owner)
         }
         vault.close()
         if json {
