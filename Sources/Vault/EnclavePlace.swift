@@ -36,6 +36,11 @@ package struct EnclavePlace: Sendable, Hashable {
         try? environment.address().device
     }
 
+    /// The folder in which programs take turns at that TPM; nil if they need not.
+    package static var folderForTurns: String? {
+        try? environment.address().folderForTurns
+    }
+
     private func connection() throws(EnclaveError) -> TPMConnection {
         .shared(try address().text)
     }
