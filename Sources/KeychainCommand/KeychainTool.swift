@@ -22,6 +22,6 @@ struct KeychainTool: DocumentedCommand {
         subcommands: [
             InitCommand.self, SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, DeleteCommand.self,
             PasscodeCommand.self, LockCommand.self, UnlockCommand.self, StatusCommand.self, AuditCommand.self,
-            EntitlementsCommand.self, EraseCommand.self, SecurityCommand.self, ManualCommand.self,
+            EntitlementsCommand.self, EraseCommand.self, RecoveryCommand.self, SecurityCommand.self, ManualCommand.self,
         ])
 }

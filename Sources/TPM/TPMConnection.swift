@@ -16,6 +16,7 @@ package final class TPMConnection: Sendable {
 
     private struct State {
         var context: TPMContext?
+        var turn: Turn?
         var began = ContinuousClock.now
         var lastUse = ContinuousClock.now
         var endIsPlanned = false
@@ -24,8 +25,8 @@ package final class TPMConnection: Sendable {
     }
     private let deadline: Int
 
-    /// Where only one program can be connected: a TPM behind a socket has no resource manager.
-    private var isExclusive: Bool { address.hasPrefix("swtpm") || address.hasPrefix("mssim") }
+    /// Whether programs have to take turns.
+    private var isExclusive: Bool { TPMAddress(text: address).hasNoResourceManager }
 
     /// How long a conversation outlives its last operation.
     private var patience: Duration { isExclusive ? .milliseconds(30) : .seconds(5) }
@@ -125,8 +126,14 @@ package final class TPMConnection: Sendable {
     @discardableResult
     private func connect(_ state: inout State, _ tss: TSS) throws(TSSError) -> TPMContext {
         if let context = state.context { return context }
+        var turn: Turn?
+        if let folder = TPMAddress(text: address).folderForTurns {
+            turn = Turn(lockingFolder: folder)
+            guard turn != nil else { throw .noTransport }
+        }
         let context = try TPMContext(tss, at: address)
         state.context = context
+        state.turn = turn
         state.began = .now
         return context
     }
@@ -155,6 +162,7 @@ package final class TPMConnection: Sendable {
         if state.context?.usedGuardedObject == true { state.owesShutdown = true }
         state.context?.end(isLost: isLost)
         state.context = nil
+        state.turn = nil
     }
 
     private func error(for error: TSSError, _ tss: TSS) -> EnclaveError {

@@ -6,7 +6,9 @@ import Testing
         let workplace = try Workplace()
         let outcome = try workplace.run(["keychain", "manual", "--directory", workplace.path])
         #expect(outcome.status == 0, Comment(rawValue: outcome.errors))
-        let commands = ["init", "set", "get", "list", "info", "delete", "status", "audit", "erase", "security"]
+        let commands = [
+            "init", "recovery", "set", "get", "list", "info", "delete", "status", "audit", "erase", "security",
+        ]
         for command in commands {
             let page = try String(contentsOfFile: "\(workplace.path)/keychain-\(command).1", encoding: .utf8)
             let help = try workplace.run(["keychain", "help", command]).text
