@@ -141,7 +141,7 @@ let package = Package(
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [
-                "Access", "Enclave", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault",
+                "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault",
                 "VaultService",
                 "Certificates", "OpenSSLCertificates", "PrivateFiles", "SSHAgent",
                 arguments, asn1, crypto,
@@ -201,7 +201,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["Keychain", "KeychainServices", "KeychainTesting", "LocalAuthenticationServices"],
+            dependencies: [
+                "CryptoKit", "Keychain", "KeychainServices", "KeychainTesting", "LocalAuthenticationServices",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "KeychainTests",

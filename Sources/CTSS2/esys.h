@@ -100,9 +100,6 @@ typedef uint32_t (*Esys_HierarchyChangeAuth_Function)(
 typedef uint32_t (*Esys_NV_DefineSpace_Function)(
     ESYS_CONTEXT *context, ESYS_HANDLE owner, ESYS_HANDLE session1, ESYS_HANDLE session2, ESYS_HANDLE session3,
     const TPM2B_AUTH *auth, const TPM2B_NV_PUBLIC *publicArea, ESYS_HANDLE *index);
-typedef uint32_t (*Esys_NV_UndefineSpace_Function)(
-    ESYS_CONTEXT *context, ESYS_HANDLE owner, ESYS_HANDLE index, ESYS_HANDLE session1, ESYS_HANDLE session2,
-    ESYS_HANDLE session3);
 typedef uint32_t (*Esys_NV_Increment_Function)(
     ESYS_CONTEXT *context, ESYS_HANDLE authorizer, ESYS_HANDLE index, ESYS_HANDLE session1, ESYS_HANDLE session2,
     ESYS_HANDLE session3);

@@ -13,6 +13,7 @@ extension TPM2B_MAX_BUFFER: SizedBuffer {}
 extension TPM2B_ECC_PARAMETER: SizedBuffer {}
 extension TPM2B_SENSITIVE_DATA: SizedBuffer {}
 extension TPM2B_NAME: SizedBuffer {}
+extension TPM2B_MAX_NV_BUFFER: SizedBuffer {}
 
 extension SizedBuffer {
     private static var sizeOfSize: Int { MemoryLayout<UInt16>.size }
@@ -20,6 +21,11 @@ extension SizedBuffer {
     /// A buffer that holds `bytes`, as many of them as it can hold.
     init(_ bytes: UnsafeRawBufferPointer) {
         self.init()
+        set(bytes)
+    }
+
+    /// Holds `bytes` from now on, as many of them as it can hold.
+    mutating func set(_ bytes: UnsafeRawBufferPointer) {
         withUnsafeMutableBytes(of: &self) { buffer in
             let count = min(bytes.count, buffer.count - Self.sizeOfSize)
             buffer.storeBytes(of: UInt16(count), as: UInt16.self)

@@ -16,18 +16,17 @@ package final class TPMConnection: Sendable {
 
     private struct State {
         var context: TPMContext?
+        var turn: Turn?
         var began = ContinuousClock.now
         var lastUse = ContinuousClock.now
         var endIsPlanned = false
         /// Whether a guarded object was used in a conversation that has ended.
         var owesShutdown = false
     }
+    private let deadline: Int
 
-    /// How long an operation may take, waiting for others included. A TPM takes a second for the slowest.
-    static let deadline: DispatchTimeInterval = .seconds(30)
-
-    /// Where only one program can be connected: a TPM behind a socket has no resource manager.
-    private var isExclusive: Bool { address.hasPrefix("swtpm") || address.hasPrefix("mssim") }
+    /// Whether programs have to take turns.
+    private var isExclusive: Bool { TPMAddress(text: address).hasNoResourceManager }
 
     /// How long a conversation outlives its last operation.
     private var patience: Duration { isExclusive ? .milliseconds(30) : .seconds(5) }
@@ -35,8 +34,11 @@ package final class TPMConnection: Sendable {
     /// After how long a conversation ends to let others in.
     private static let longestTurn: Duration = .milliseconds(250)
 
-    private init(_ address: String) {
+    /// - Parameter deadline: How long an operation may take in seconds, waiting for others included. Real TPMs take one
+    ///   second for the slowest.
+    package init(_ address: String, deadline: Int = 30) {
         self.address = address
+        self.deadline = deadline
         queue = DispatchQueue(label: "TPM")
     }
 
@@ -65,10 +67,12 @@ package final class TPMConnection: Sendable {
             throw .unavailable(reason: "\(error)")
         }
         let answer = Answer<Result>()
-        queue.async { answer.give(self.run(body, tss)) }
-        guard let result = answer.wait(Self.deadline) else {
+        queue.async { answer.give(withoutPipeSignal { self.run(body, tss) }) }
+        guard let result = answer.wait(deadline) else {
             throw .unreachable(
-                reason: "the TPM at \(address) did not answer within 30 seconds; another program may be holding it")
+                reason:
+                    "the TPM at \(address) did not answer within \(deadline) seconds; another program may be holding it"
+            )
         }
         return try result.get()
     }
@@ -79,17 +83,19 @@ package final class TPMConnection: Sendable {
         guard case .success(let tss) = TSS.loaded else { return }
         let answer = Answer<Void>()
         queue.async {
-            self.state.withLock { state in
-                if state.owesShutdown || state.context?.usedGuardedObject == true {
-                    // As well as it can be done: who closes has nobody to tell.
-                    _ = try? self.connect(&state, tss).shutDown()
+            withoutPipeSignal {
+                self.state.withLock { state in
+                    if state.owesShutdown || state.context?.usedGuardedObject == true {
+                        // As well as it can be done: who closes has nobody to tell.
+                        _ = try? self.connect(&state, tss).shutDown()
+                    }
+                    self.drop(&state, isLost: false)
+                    state.owesShutdown = false
                 }
-                self.drop(&state, isLost: false)
-                state.owesShutdown = false
             }
             answer.give(.success(()))
         }
-        _ = answer.wait(Self.deadline)
+        _ = answer.wait(deadline)
     }
 
     private func run<Result: Sendable>(
@@ -120,8 +126,14 @@ package final class TPMConnection: Sendable {
     @discardableResult
     private func connect(_ state: inout State, _ tss: TSS) throws(TSSError) -> TPMContext {
         if let context = state.context { return context }
+        var turn: Turn?
+        if let folder = TPMAddress(text: address).folderForTurns {
+            turn = Turn(lockingFolder: folder)
+            guard turn != nil else { throw .noTransport }
+        }
         let context = try TPMContext(tss, at: address)
         state.context = context
+        state.turn = turn
         state.began = .now
         return context
     }
@@ -150,6 +162,7 @@ package final class TPMConnection: Sendable {
         if state.context?.usedGuardedObject == true { state.owesShutdown = true }
         state.context?.end(isLost: isLost)
         state.context = nil
+        state.turn = nil
     }
 
     private func error(for error: TSSError, _ tss: TSS) -> EnclaveError {
@@ -188,11 +201,13 @@ package final class TPMConnection: Sendable {
         state.endIsPlanned = true
         let nanoseconds = time.components.seconds * 1_000_000_000 + time.components.attoseconds / 1_000_000_000
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds))) {
-            self.state.withLock { state in
-                state.endIsPlanned = false
-                guard state.context != nil else { return }
-                let rest = self.patience - (.now - state.lastUse)
-                if rest > .zero { self.planEnd(&state, in: rest) } else { self.drop(&state, isLost: false) }
+            withoutPipeSignal {
+                self.state.withLock { state in
+                    state.endIsPlanned = false
+                    guard state.context != nil else { return }
+                    let rest = self.patience - (.now - state.lastUse)
+                    if rest > .zero { self.planEnd(&state, in: rest) } else { self.drop(&state, isLost: false) }
+                }
             }
         }
     }
@@ -209,8 +224,8 @@ private final class Answer<Value: Sendable>: Sendable {
     }
 
     /// Nil if it takes too long.
-    func wait(_ time: DispatchTimeInterval) -> Result<Value, EnclaveError>? {
-        guard isThere.wait(timeout: .now() + time) == .success else { return nil }
+    func wait(_ seconds: Int) -> Result<Value, EnclaveError>? {
+        guard isThere.wait(timeout: .now() + .seconds(seconds)) == .success else { return nil }
         return value.withLock { $0 }
     }
 }

@@ -1,4 +1,5 @@
 import CTSS2
+import Crypto
 import Enclave
 import Foundation
 import SecureMemory
@@ -122,12 +123,13 @@ extension TPMContext {
                 policy.ownerRecoveryTime), "DictionaryAttackParameters")
     }
 
-    func setLockoutPassword(_ password: TPM2B_AUTH, session: ESYS_HANDLE) throws(TSSError) {
-        var password = password
-        defer { wipeValue(&password) }
+    func setLockoutPassword(_ password: SymmetricKey, session: ESYS_HANDLE) throws(TSSError) {
+        var given = TPM2B_AUTH()
+        defer { wipeValue(&given) }
+        password.withUnsafeBytes { given.set($0) }
         try check(
             tss.changeHierarchyAuthorization(
-                esys, Handle.lockout, session, Handle.none, Handle.none, &password), "HierarchyChangeAuth")
+                esys, Handle.lockout, session, Handle.none, Handle.none, &given), "HierarchyChangeAuth")
     }
 
     // MARK: Remains of others

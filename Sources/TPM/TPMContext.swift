@@ -1,4 +1,5 @@
 import CTSS2
+import Crypto
 import Enclave
 import Foundation
 
@@ -185,7 +186,7 @@ final class TPMContext {
     ///
     /// - Parameter authorization: What the commands of `body` prove to know.
     func using<Result>(
-        _ object: inout ObjectBlob, under parent: ESYS_HANDLE, authorization: TPM2B_AUTH? = nil,
+        _ object: inout ObjectBlob, under parent: ESYS_HANDLE, authorization: SymmetricKey? = nil,
         _ body: (ESYS_HANDLE) throws(TSSError) -> Result
     ) throws(TSSError) -> Result {
         var loaded = Handle.none
@@ -194,10 +195,15 @@ final class TPMContext {
                 esys, parent, Handle.password, Handle.none, Handle.none, &object.privateArea, &object.publicArea,
                 &loaded), "Load")
         defer { _ = tss.flush(esys, loaded) }
-        if var authorization {
-            defer { wipeValue(&authorization) }
-            try check(tss.setAuthorization(esys, loaded, &authorization), "SetAuth")
+        var given = TPM2B_AUTH()
+        if let authorization {
+            authorization.withUnsafeBytes { given.set($0) }
+            let status = tss.setAuthorization(esys, loaded, &given)
+            wipeValue(&given)
+            try check(status, "SetAuth")
         }
+        // The stack keeps its copy until another takes its place.
+        defer { if authorization != nil { _ = tss.setAuthorization(esys, loaded, &given) } }
         if object.isGuarded { usedGuardedObject = true }
         return try body(loaded)
     }

@@ -26,10 +26,9 @@ extension TPMEnclave {
         _ template: TPM2B_PUBLIC, _ content: EnclaveBlob.Content, _ authorization: SymmetricKey, secret: LockedBytes?
     ) throws(EnclaveError) -> EnclaveBlob {
         let body = try using { context, parent in
-            var sensitive =
-                secret?.withUnsafeBytes { TPM2B_SENSITIVE_CREATE(authorization, $0) }
-                ?? TPM2B_SENSITIVE_CREATE(authorization)
+            var sensitive = TPM2B_SENSITIVE_CREATE()
             defer { wipeValue(&sensitive) }
+            sensitive.set(authorization, secret)
             return try context.make(template, &sensitive, under: parent).encoded(context.tss)
         }
         return EnclaveBlob(enclave: .tpm2, content: content, body: body)
@@ -85,9 +84,9 @@ extension TPMEnclave {
             // A blob that was exchanged for one that the TPM guards could be used to lock everybody out.
             guard !object.isGuarded else { throw EnclaveError.damagedBlob(reason: "not one of this enclave's") }
             let session = try context.session(under: parent, encrypting: encrypted)
-            return try context.using(
-                &object, under: parent, authorization: authorization.withUnsafeBytes { TPM2B_AUTH($0) }
-            ) { object throws(TSSError) in try body(context, object, session) }
+            return try context.using(&object, under: parent, authorization: authorization) {
+                object throws(TSSError) in try body(context, object, session)
+            }
         }
     }
 }

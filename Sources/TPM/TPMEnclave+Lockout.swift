@@ -23,8 +23,7 @@ extension TPMConnection {
             try context.setLockout(policy, session: context.session(under: parent, encrypting: []))
             if let password {
                 try context.setLockoutPassword(
-                    password.withUnsafeBytes { TPM2B_AUTH($0) },
-                    session: context.session(under: parent, encrypting: .command))
+                    password, session: context.session(under: parent, encrypting: .command))
             }
             return true
         }

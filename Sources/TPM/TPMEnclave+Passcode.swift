@@ -21,8 +21,9 @@ extension TPMEnclave {
         }
         let authorization = Self.authorization(for: stretched)
         let binding = try using { context, parent in
-            var sensitive = secret.withUnsafeBytes { TPM2B_SENSITIVE_CREATE(authorization, $0) }
+            var sensitive = TPM2B_SENSITIVE_CREATE()
             defer { wipeValue(&sensitive) }
+            sensitive.set(authorization, secret)
             return try context.make(Template.guarded, &sensitive, under: parent).encoded(context.tss)
         }
         return (binding, try joined(secret, stretched))
@@ -35,9 +36,9 @@ extension TPMEnclave {
             guard object.isGuarded else { throw EnclaveError.damagedBlob(reason: "the TPM would not guard it") }
             let session = try context.session(under: parent, encrypting: .answer)
             do throws(TSSError) {
-                return try context.using(
-                    &object, under: parent, authorization: authorization.withUnsafeBytes { TPM2B_AUTH($0) }
-                ) { object throws(TSSError) in try context.unsealed(object, session: session) }
+                return try context.using(&object, under: parent, authorization: authorization) {
+                    object throws(TSSError) in try context.unsealed(object, session: session)
+                }
             } catch {
                 guard error.kind == .lockedOut else { throw error }
                 throw EnclaveError.lockedOut(retryAfter: max(1, Int(try context.lockoutState().policy.recoveryTime)))
@@ -57,9 +58,8 @@ extension TPMEnclave {
 }
 
 extension TPM2B_SENSITIVE_CREATE {
-    init(_ authorization: SymmetricKey, _ secret: UnsafeRawBufferPointer? = nil) {
-        self.init()
-        sensitive.userAuth = authorization.withUnsafeBytes { TPM2B_AUTH($0) }
-        if let secret { sensitive.data = TPM2B_SENSITIVE_DATA(secret) }
+    mutating func set(_ authorization: SymmetricKey, _ secret: LockedBytes?) {
+        authorization.withUnsafeBytes { sensitive.userAuth.set($0) }
+        secret?.withUnsafeBytes { sensitive.data.set($0) }
     }
 }

@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func whatOnlyLooksIsNoWrite() {
-        #expect(VaultOperation.Kind.allCases.filter { !$0.isWrite } == [.copy, .status, .unlock, .lock])
+        #expect(VaultOperation.Kind.allCases.filter { !$0.isWrite } == [.copy, .status, .unlock, .lock, .useKey])
     }
 
     @Test func scopesContainWhatTheySay() {

@@ -70,10 +70,37 @@ import Testing
         #expect(try tpm.tool("tpm2_getcap", "properties-variable").contains("lockoutAuthSet:            0"))
     }
 
+    @Test func aCounterIsChosenAtTheBeginning() throws {
+        #expect(try keychain("init --detect-rollback").errors.contains("the software enclave has no counters"))
+        #expect(try keychain("init --enclave tpm2 --detect-rollback --keep-lockout").status == 0)
+        #expect(try keychain("init --enclave tpm2 --detect-rollback --keep-lockout").status == 0)
+        let other = try keychain("init --enclave tpm2 --detect-rollback", environment: "KEYCHAIN_HOME=$HOME/other")
+        #expect(other.status == 0, Comment(rawValue: other.errors))
+        #expect(try keychain("init --enclave tpm2", environment: "KEYCHAIN_HOME=$HOME/third").status == 0)
+        let late = try keychain("init --enclave tpm2 --detect-rollback", environment: "KEYCHAIN_HOME=$HOME/third")
+        #expect(late.errors.contains("made without a counter"))
+    }
+
     @Test func aSoftwareVaultIsTheDefault() throws {
         let made = try keychain("init")
         #expect(made.text == "vault    \(workplace.home)\nenclave  software\n")
         #expect(try keychain("status --json").text.contains(#""enclave":"software""#))
+    }
+
+    @Test func aRecoveryKeyLeadsToAnotherMachine() throws {
+        #expect(try keychain("init --enclave tpm2").status == 0)
+        #expect(try workplace.shell("printf secret | KEYCHAIN_TPM='\(tpm.address)' keychain set s a").status == 0)
+        let made = try keychain("recovery create > key")
+        #expect(made.status == 0, Comment(rawValue: made.errors))
+        let wrong = try workplace.shell("tr A-Y B-Z < key | keychain recovery restore")
+        #expect(wrong.status == 1 || wrong.status == 64)
+        #expect(wrong.errors.contains("recovery key"))
+        #expect(try workplace.shell("echo word | keychain recovery restore").status == 64)
+        let restored = try workplace.shell("keychain recovery restore --json < key")
+        #expect(
+            restored.text == #"{"enclave":"software","lostItems":0,"vault":"\#(workplace.home)"}"# + "\n",
+            Comment(rawValue: restored.errors))
+        #expect(try workplace.shell("keychain get s a").text == "secret")
     }
 
     /// A TPM behind a socket serves one program at a time.

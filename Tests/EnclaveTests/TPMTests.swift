@@ -1,6 +1,7 @@
 import Crypto
 import Enclave
 import Foundation
+import Glibc
 import SecureMemory
 import TPM
 import TestSupport
@@ -33,6 +34,48 @@ import Testing
             _ = try enclave.sign(digest: digest, with: key, authorization: authorization)
             #expect(try reopened().deriveKey(tangling: nil, salt: salt, context: "a").data == derived)
         }
+    }
+
+    @Test func aConnectionThatBreaksDoesNotEndTheProgram() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGPIPE, SIG_DFL)
+            var ends: [Int32] = [0, 0]
+            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+            close(ends[1])
+            let (status, reason) = withoutPipeSignal { (write(ends[0], "x", 1), errno) }
+            #expect(status == -1)
+            #expect(reason == EPIPE)
+            // And nothing is left to come.
+            var pending = sigset_t()
+            sigpending(&pending)
+            #expect(sigismember(&pending, SIGPIPE) == 0)
+        }
+        await #expect(processExitsWith: .signal(SIGPIPE)) {
+            signal(SIGPIPE, SIG_DFL)
+            var ends: [Int32] = [0, 0]
+            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+            close(ends[1])
+            write(ends[0], "x", 1)
+        }
+    }
+
+    @Test func nobodyWaitsForATPMThatDoesNotAnswer() throws {
+        let socket = tpm.path(of: "deaf")
+        let program = """
+            import socket, time
+            for name in ('\(socket)', '\(socket).ctrl'):
+                deaf = socket.socket(socket.AF_UNIX)
+                deaf.bind(name)
+                deaf.listen(9)
+                globals()[name] = deaf
+            print('listening', flush=True)
+            time.sleep(600)
+            """
+        let deaf = try Worker(["-c", program], command: "python3")
+        #expect(deaf.readLine() == "listening")
+        let connection = TPMConnection("swtpm:path=\(socket)", deadline: 1)
+        let error = #expect(throws: EnclaveError.self) { try connection.lockoutState() }
+        #expect(error?.description.contains("did not answer within 1 seconds") == true, "\(String(describing: error))")
     }
 
     @Test func saysThatTheTPMIsOff() throws {

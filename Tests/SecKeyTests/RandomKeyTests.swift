@@ -89,9 +89,6 @@ struct RandomKeyTests {
                 ])
             }
         }
-        #expect(throws: KeyFailure(status: errSecUnimplemented)) {
-            try SecKey.random(p256.merging([kSecAttrTokenID: kSecAttrTokenIDSecureEnclave]) { $1 })
-        }
     }
 
     @Test func permanentPairsAreStored() throws {

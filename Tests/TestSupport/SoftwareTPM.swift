@@ -1,11 +1,13 @@
 import Foundation
 import Glibc
+import Synchronization
 
 /// A real TPM 2.0 in software (swtpm) in a folder of its own, on sockets that nobody else knows.
 ///
 /// It keeps its state over restarts, as hardware does.
 package final class SoftwareTPM: Sendable {
     private let folder: TemporaryFolder
+    private let process = Mutex<Worker?>(nil)
 
     /// What `KEYCHAIN_TPM` takes to find it.
     package var address: String { "swtpm:path=\(socket)" }
@@ -13,7 +15,6 @@ package final class SoftwareTPM: Sendable {
     private var socket: String { folder.path(of: "tpm") }
     // The library that speaks to swtpm expects this name.
     private var controlSocket: String { socket + ".ctrl" }
-    private var processFile: String { folder.path(of: "pid") }
 
     package init() throws {
         folder = try TemporaryFolder()
@@ -22,30 +23,51 @@ package final class SoftwareTPM: Sendable {
         try start()
     }
 
-    deinit {
-        kill()
-    }
-
     /// Turns the power on. The TPM answers when this returns.
     package func start() throws {
-        try Self.run(
-            "swtpm",
-            [
-                "socket", "--tpm2", "--tpmstate", "dir=\(folder.path(of: "state"))",
+        try process.withLock { process in
+            let arguments = [
+                "-c", "exec 2>> '\(folder.path(of: "log"))'; exec \"$@\"", "sh", "env", "swtpm", "socket", "--tpm2",
+                "--tpmstate", "dir=\(folder.path(of: "state"))",
                 "--server", "type=unixio,path=\(socket)", "--ctrl", "type=unixio,path=\(controlSocket)",
-                "--flags", "not-need-init,startup-clear", "--pid", "file=\(processFile)", "--daemon",
-            ], waitsForOutput: false)
+                "--flags", "not-need-init,startup-clear",
+            ]
+            let started = try Worker(arguments, command: "/bin/sh")
+            process = started
+            try withDeadline(20, "swtpm does not listen") {
+                while !listens(socket) || !listens(controlSocket) {
+                    if let status = started.endedWith() {
+                        let log = try? String(contentsOfFile: folder.path(of: "log"), encoding: .utf8)
+                        throw SoftwareTPMError(program: "swtpm", status: status, output: log ?? "")
+                    }
+                    usleep(1_000)
+                }
+            }
+        }
+    }
+
+    private func listens(_ path: String) -> Bool {
+        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
     }
 
     /// Takes the power away, as a crash of the machine does.
     package func kill() {
-        guard let text = try? String(contentsOfFile: processFile, encoding: .utf8),
-            let process = pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines))
-        else { return }
-        Glibc.kill(process, SIGKILL)
-        // It is no child of this process, so that there is nothing to wait for but its end.
-        while Glibc.kill(process, 0) == 0 { usleep(1000) }
-        for name in [processFile, socket, controlSocket] { unlink(name) }
+        process.withLock { process in
+            process?.kill()
+            process?.wait()
+            process = nil
+        }
+        unlink(socket)
+        unlink(controlSocket)
     }
 
     package func restart() throws {
@@ -72,13 +94,12 @@ package final class SoftwareTPM: Sendable {
 
     @discardableResult
     private static func run(
-        _ program: String, _ arguments: [String], environment: [String: String] = [:], waitsForOutput: Bool = true
+        _ program: String, _ arguments: [String], environment: [String: String] = [:]
     ) throws -> String {
-        // Not with Foundation's Process, which waits for what goes on in the background too.
         let variables = environment.map { "\($0.key)=\($0.value)" }
         let process = try Worker(
             ["-c", "exec 2>&1; exec \"$@\"", "sh", "env"] + variables + [program] + arguments, command: "/bin/sh")
-        let text = waitsForOutput ? String(decoding: process.readToEnd(), as: UTF8.self) : ""
+        let text = String(decoding: process.readToEnd(), as: UTF8.self)
         let status = process.wait()
         guard status == 0 else { throw SoftwareTPMError(program: program, status: status, output: text) }
         return text

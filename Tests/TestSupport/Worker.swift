@@ -112,6 +112,16 @@ package final class Worker {
         return code
     }
 
+    /// How the process ended, as ``wait()`` has it; nil while it runs.
+    package func endedWith() -> Int32? {
+        var info = siginfo_t()
+        // WEXITED, WNOHANG and WNOWAIT (waitid(2)): whether there is something to wait for.
+        guard exitStatus == nil, waitid(P_PID, id_t(process), &info, 0x4 | 0x1 | 0x0100_0000) == 0 else {
+            return exitStatus
+        }
+        return info.si_signo == 0 ? nil : wait()
+    }
+
     private func fill() -> Bool {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {

@@ -18,6 +18,7 @@ public final class SecKey: NSObject, Sendable {
     private struct LoadedOperations {
         var `private`: (any PrivateKeyOperations)?
         var `public`: (any PublicKeyOperations)?
+        var publicKey: SecKey?
     }
 
     package init(_ keyData: KeyData) {
@@ -45,7 +46,15 @@ public final class SecKey: NSObject, Sendable {
     package var keyClass: KeyData.KeyClass { kept == nil ? keyData.keyClass : .private }
 
     /// The public half; of a public key, the key itself.
-    package var publicKey: SecKey { keyClass == .public ? self : SecKey(keyData.publicKey) }
+    package var publicKey: SecKey {
+        if keyClass == .public { return self }
+        return loaded.withLock { loaded in
+            if let publicKey = loaded.publicKey { return publicKey }
+            let publicKey = SecKey(keyData.publicKey)
+            loaded.publicKey = publicKey
+            return publicKey
+        }
+    }
 
     func privateOperations() throws(KeyError) -> any PrivateKeyOperations {
         if let kept { return kept.operations }

@@ -47,6 +47,8 @@ package enum ItemReferences {
         if attributes[.tokenID] == .string(kSecAttrTokenIDSecureEnclave as String), keyClass == 1 {
             return SecKey(enclaveRecord: value, use: use)
         }
+        // What is stored of a key that is kept elsewhere is not its representation.
+        guard attributes[.tokenID]?.isEmpty ?? true else { return nil }
         return SecKey(bytes: value, type: type, keyClass: keyClass)
     }
 
