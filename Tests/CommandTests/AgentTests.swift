@@ -98,7 +98,7 @@ import Testing
             git init -q repository; cd repository
             git config user.name Me; git config user.email me@example.com
             git config gpg.format ssh; git config gpg.ssh.allowedSignersFile ../allowed
-            git config user.signingkey "$HOME/me.pub"
+            git config user.signingkey "key::$(keychain key public me --format openssh)"
             keychain ssh-agent -- git commit -q -S --allow-empty -m first
             git verify-commit HEAD 2>&1
             git config user.signingkey "$HOME/other.pub"

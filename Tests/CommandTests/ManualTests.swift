@@ -7,7 +7,8 @@ import Testing
         let outcome = try workplace.run(["keychain", "manual", "--directory", workplace.path])
         #expect(outcome.status == 0, Comment(rawValue: outcome.errors))
         let commands = [
-            "init", "recovery", "set", "get", "list", "info", "delete", "key", "import", "export", "ssh-agent", "status", "audit",
+            "init", "recovery", "set", "get", "list", "info", "delete", "key", "import", "export", "ssh-agent",
+            "status", "audit",
             "erase", "security",
         ]
         let nested = ["create", "list", "public", "sign", "verify", "encrypt", "decrypt", "csr", "delete"].map {

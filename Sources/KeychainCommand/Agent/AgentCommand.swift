@@ -30,7 +30,8 @@ struct AgentCommand: DocumentedCommand {
         Example("For good, with systemd", "systemctl --user enable --now keychain-ssh-agent"),
         Example(
             "Sign commits with it",
-            "git config gpg.format ssh && git config user.signingkey \"$(keychain key public me --format openssh)\""),
+            "git config gpg.format ssh && git config user.signingkey \"key::$(keychain key public me --format openssh)\""
+        ),
     ]
     static let configuration: CommandConfiguration = documented("ssh-agent")
 
