@@ -42,7 +42,7 @@ import Testing
             let tpm = try SoftwareTPM()
             let enclave = try TPMEnclave.make(TPMConnection(tpm.address, deadline: 5))
             _ = try enclave.deriveKey(tangling: nil, salt: Data([1]), context: "a")
-            let held = (0..<256).compactMap { descriptor -> Int32? in
+            let held = (0..<Int32(256)).compactMap { descriptor -> Int32? in
                 var information = stat()
                 guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFSOCK else { return nil }
                 return dup(descriptor)
