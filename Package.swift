@@ -143,7 +143,8 @@ let package = Package(
             dependencies: [
                 "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault",
                 "VaultService",
-                arguments,
+                "Certificates", "OpenSSLCertificates", "PrivateFiles", "SSHAgent",
+                arguments, asn1, crypto,
             ],
             swiftSettings: strict),
         .executableTarget(
