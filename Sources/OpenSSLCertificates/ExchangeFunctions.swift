@@ -35,6 +35,17 @@ struct ExchangeFunctions: Sendable {
     let encodeKey: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
     let freeKey: @convention(c) (Object?) -> Void
 
+    /// A key from PKCS#8, in the form in which files are made from it.
+    let readKey:
+        @convention(c) (UnsafeMutablePointer<Object?>?, UnsafeMutablePointer<Libcrypto.Bytes?>?, Int, Object?, Text?) ->
+            Object?
+    let freeReadKey: @convention(c) (Object?) -> Void
+    /// Passphrase, name, key, certificate, further certificates, ciphers and iterations, key type, context, properties.
+    let create:
+        @convention(c) (
+            Text?, Text?, Object?, Object?, Object?, Int32, Int32, Int32, Int32, Int32, Object?, Text?
+        ) -> Object?
+
     init(_ library: SystemLibrary) throws(SystemLibraryError) {
         make = try library.function("PKCS12_init_ex")
         decode = try library.function("d2i_PKCS12")
@@ -59,5 +70,8 @@ struct ExchangeFunctions: Sendable {
         decryptKey = try library.function("PKCS12_decrypt_skey_ex")
         encodeKey = try library.function("i2d_PKCS8_PRIV_KEY_INFO")
         freeKey = try library.function("PKCS8_PRIV_KEY_INFO_free")
+        readKey = try library.function("d2i_AutoPrivateKey_ex")
+        freeReadKey = try library.function("EVP_PKEY_free")
+        create = try library.function("PKCS12_create_ex")
     }
 }

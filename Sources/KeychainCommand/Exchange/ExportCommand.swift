@@ -4,6 +4,7 @@ import Certificates
 import Foundation
 import KeychainModel
 import KeychainServices
+import SecureMemory
 import Vault
 
 /// Writes a certificate or a key.
@@ -11,26 +12,26 @@ struct ExportCommand: DocumentedCommand {
     static let summary = "Write a certificate or a key to standard output."
     static let details = """
         Without a choice, the certificate with this label, else the public key. A private key is written only with \
-        --private, as PKCS#8 and not encrypted: whoever reads the output has it. A person is asked if the key wants it. \
-        A key of the enclave never leaves it.
+        --private, as PKCS#8 and not encrypted: whoever reads the output has it; or with --pkcs12, encrypted under a \
+        passphrase, with its certificate and those of the issuers that the keychain has. The passphrase is read from \
+        --passphrase-fd, else typed twice. A person is asked if the key wants it. A key of the enclave never leaves it.
         """
     static let examples = [
         Example("A certificate", "keychain export www > www.pem"),
         Example("A public key in DER", "keychain export www --public --format der > www.der"),
-        Example(
-            "Certificate and private key as PKCS#12",
-            "(keychain export www --certificate; keychain export www --private) | openssl pkcs12 -export > www.p12"),
+        Example("Certificate and private key for another program", "keychain export Alice --pkcs12 > alice.p12"),
     ]
     static let configuration: CommandConfiguration = documented("export")
 
     enum Part: String, EnumerableFlag {
-        case certificate, `public`, `private`
+        case certificate, `public`, `private`, pkcs12
 
         static func help(for part: Part) -> ArgumentHelp? {
             switch part {
             case .certificate: "The certificate, or all with this label."
             case .public: "The public key."
             case .private: "The private key, for everybody to read."
+            case .pkcs12: "The private key and its certificates, under a passphrase."
             }
         }
     }
@@ -43,15 +44,25 @@ struct ExportCommand: DocumentedCommand {
     @Option(help: "How to write it: pem or der.")
     var format: DocumentFormat = .pem
 
+    @Option(
+        name: .customLong("passphrase-fd"),
+        help: ArgumentHelp("Read the passphrase for PKCS#12 from this open file descriptor.", valueName: "n"))
+    var passphrase: Int32?
+
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
     @Flag(help: "Print any error as JSON.")
     var json = false
 
+    func validate() throws {
+        if let passphrase, passphrase < 0 { throw ValidationError("a file descriptor is a number from 0") }
+        guard passphrase == nil || part == .pkcs12 else { throw ValidationError("--passphrase-fd goes with --pkcs12") }
+    }
+
     func run() throws {
         let session = try KeySession.forLooking(passcode)
-        try format.refuseTerminal()
+        try (part == .pkcs12 ? .der : format).refuseTerminal()
         let certificates = part == nil || part == .certificate ? try certificates(session) : []
         if !certificates.isEmpty {
             guard certificates.count == 1 || format == .pem else {
@@ -70,28 +81,41 @@ struct ExportCommand: DocumentedCommand {
         }
         let pair = try selection.one(in: session)
         var options = try itemPassword.authentication()
-        guard part == .private else {
+        guard part == .private || part == .pkcs12 else {
             let key = try session.publicKey(of: pair, options)
             let encoding: PublicKeyFormat = format == .pem ? .pem : .der
             return try StandardOutput.write(encoding.encoding(of: key, comment: ""))
         }
         options.prompt = "hand out the private key '\(pair.name)'."
-        try writePrivateKey(session.privateKey(of: pair, options), pair)
+        let key = { [options] () throws(Failure) in try Self.encoding(of: session.privateKey(of: pair, options), pair) }
+        guard part == .pkcs12 else { return try format.write(key(), as: "PRIVATE KEY") }
+        let identity = ExportedIdentity(session: session, pair: pair)
+        try StandardOutput.write(identity.encoded(key: key, passphrase: askPassphrase))
     }
 
-    private func writePrivateKey(_ key: SecKey, _ pair: KeyPair) throws(Failure) {
+    private func askPassphrase() throws(Failure) -> SecretBytes {
+        if let passphrase { return try PasscodeInput.read(passphrase) }
+        guard let terminal = Terminal() else { throw PasscodeInput.nobodyToAsk("--passphrase-fd") }
+        var typed = try terminal.askSecrets(["Passphrase for the file: ", "Passphrase again: "])
+        defer { for index in typed.indices { typed[index].wipe() } }
+        guard typed.count == 2, isEqualInConstantTime(typed[0], typed[1]) else {
+            throw Failure(status: errSecParam, "the two passphrases differ: try again")
+        }
+        return try PasscodeInput.only([typed[0]])
+    }
+
+    /// A private key as PKCS#8.
+    private static func encoding(of key: SecKey, _ pair: KeyPair) throws(Failure) -> Data {
         guard key.kept == nil else {
             throw Failure(
                 status: errSecUnimplemented,
                 "the key '\(pair.name)' is in the enclave and cannot leave it: make a new one where it is needed")
         }
-        let encoding: Data?
         do {
-            encoding = try key.keyData.privateKeyInfo()
+            return try key.keyData.privateKeyInfo() ?? Data()
         } catch {
             throw Failure(status: errSecDecode, "the private key cannot be written: \(error)")
         }
-        try format.write(encoding ?? Data(), as: "PRIVATE KEY")
     }
 
     private func certificates(_ session: KeySession) throws(Failure) -> [Data] {
