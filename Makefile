@@ -58,4 +58,4 @@ uninstall: ## Remove what install put under PREFIX
 	Scripts/install.sh --remove "$(DESTDIR)$(PREFIX)"
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-*
+	rm -rf .build .build-* Examples/*/.build

@@ -18,6 +18,7 @@ extension KeychainPrivateKey: CustomPrivateKey {
         }
     }
 
+    /// SHA-256, SHA-384 and SHA-512; certificates tie no curve to one of them.
     public var supportedSignatureAlgorithms: [Certificate.SignatureAlgorithm] {
         switch kind {
         case .p256, .p384, .p521: [.ecdsaWithSHA256, .ecdsaWithSHA384, .ecdsaWithSHA512]
@@ -48,6 +49,7 @@ extension KeychainPrivateKey: CustomPrivateKey {
         }
     }
 
+    /// Never written.
     public static var defaultPEMDiscriminator: String { "PRIVATE KEY" }
 
     /// - Throws: Always: a reference to a key has no DER form, and so none in PEM.

@@ -79,6 +79,7 @@ public struct KeychainPrivateKey: Hashable, Sendable {
 public struct KeychainKeyError: Error, CustomStringConvertible {
     /// The keychain's status; `errSecParam` if the question was not for the keychain.
     public let status: OSStatus
+    /// What happened, and the reason that the keychain gives.
     public let description: String
 
     init(_ description: String) {

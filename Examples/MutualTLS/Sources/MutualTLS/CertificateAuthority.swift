@@ -63,21 +63,27 @@ struct Credentials {
     let key: KeychainPrivateKey
     let certificate: Certificate
 
-    /// Has a certificate made for a key: the request is signed with the key, wherever that is.
+    /// Has a certificate made for a key.
     init(name: String, key: KeychainPrivateKey, from authority: CertificateAuthority) async throws {
-        let names = try Certificate.Extensions { SubjectAlternativeNames([.dnsName("localhost")]) }
-        let request = try await CertificateSigningRequest(
-            version: .v1, subject: try DistinguishedName { CommonName(name) }, asyncPrivateKey: .init(key),
-            attributes: .init([try .init(ExtensionRequest(extensions: names))]),
-            signatureAlgorithm: key.defaultSignatureAlgorithm)
         // As on its way to an authority somewhere else.
-        let sent = try request.serializeAsPEM().pemString
+        let sent = try await CertificateSigningRequest(for: name, key: key).serializeAsPEM().pemString
         certificate = try await authority.certificate(for: CertificateSigningRequest(pemEncoded: sent))
         self.key = key
     }
 
     init(key: KeychainPrivateKey, certificate: Certificate) {
         (self.key, self.certificate) = (key, certificate)
+    }
+}
+
+extension CertificateSigningRequest {
+    /// Asks for a certificate for a key, which signs the request wherever it is.
+    init(for name: String, key: KeychainPrivateKey) async throws {
+        let names = try Certificate.Extensions { SubjectAlternativeNames([.dnsName("localhost")]) }
+        try await self.init(
+            version: .v1, subject: try DistinguishedName { CommonName(name) }, asyncPrivateKey: .init(key),
+            attributes: .init([try .init(ExtensionRequest(extensions: names))]),
+            signatureAlgorithm: key.defaultSignatureAlgorithm)
     }
 }
 

@@ -1,5 +1,7 @@
 import Foundation
+import KeychainTLS
 import NIOSSL
+import X509
 
 /// Mutual TLS with keys of the keychain's enclave.
 @main
@@ -8,6 +10,8 @@ enum MutualTLS {
         usage: MutualTLS self-test                 server and client in one process; 0 if all is well, else 1
                MutualTLS server [PORT]             an echo server for clients with a certificate; PORT is 8443
                MutualTLS client [PORT [MESSAGE]]   sends a message to it
+               MutualTLS authority                 prints the certificate that both trust, in PEM
+               MutualTLS request [NAME]            prints a request for a certificate, in PEM; NAME is server
         """
 
     static func main() async {
@@ -28,6 +32,12 @@ enum MutualTLS {
             try await serve(port: try port(rest.first))
         case "client" where rest.count <= 2:
             try await ask(port: try port(rest.first), message: rest.dropFirst().first ?? "hello")
+        case "authority" where rest.isEmpty:
+            say(try await CertificateAuthority.stored().certificate.serializeAsPEM().pemString)
+        case "request" where rest.count <= 1:
+            let name = rest.first ?? "server"
+            let key = try KeychainPrivateKey(Vault.key(named: name, in: .enclave))
+            say(try await CertificateSigningRequest(for: name, key: key).serializeAsPEM().pemString)
         default:
             FileHandle.standardError.write(Data("\(usage)\n".utf8))
             exit(64)  // EX_USAGE of sysexits.h
@@ -44,11 +54,11 @@ enum MutualTLS {
         let authority = try await CertificateAuthority.stored()
         let own = try await Credentials.stored("server", from: authority)
         let server = try await EchoServer(.server(own, trusting: authority.certificate), port: port)
-        print("\(own.certificate.subject) listens on 127.0.0.1:\(server.port)")
+        say("\(own.certificate.subject) listens on 127.0.0.1:\(server.port)")
         try await server.run { visit in
             switch visit {
-            case .served(let client): print("served \(client)")
-            case .failed(let reason): print("refused: \(reason)")
+            case .served(let client): say("served \(client)")
+            case .failed(let reason): say("refused: \(reason)")
             }
         }
     }
@@ -58,6 +68,11 @@ enum MutualTLS {
         let own = try await Credentials.stored("client", from: authority)
         let (reply, server) = try await EchoClient.exchange(
             message, port: port, .client(own, trusting: authority.certificate))
-        print("\(server) said: \(reply)")
+        say("\(server) said: \(reply)")
     }
+}
+
+/// Prints a line at once, also to a pipe.
+func say(_ line: String) {
+    FileHandle.standardOutput.write(Data("\(line)\n".utf8))
 }

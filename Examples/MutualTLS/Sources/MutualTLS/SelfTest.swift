@@ -33,7 +33,9 @@ struct SelfTest {
             let exported = SecKeyCopyExternalRepresentation(credentials.key.key, &failure)
             let reason = failure?.takeRetainedValue()
             guard exported == nil else { throw ExampleError("the private key of the \(name) can be exported") }
-            say("the private key of the \(name) is not to be had: \(reason?.localizedDescription ?? "no reason given")")
+            say(
+                "ok  the private key of the \(name) is not to be had: \(reason?.localizedDescription ?? "no reason given")"
+            )
         }
     }
 
@@ -43,7 +45,7 @@ struct SelfTest {
         guard try Vault.certificate(named: "server") == server.certificate.der else {
             throw ExampleError("the vault gives another certificate for the same name")
         }
-        say("key and certificate of the server are found in the vault")
+        say("ok  key and certificate of the server are found in the vault")
     }
 
     /// Both ends verify each other, and bytes go there and back.
@@ -66,7 +68,7 @@ struct SelfTest {
         guard seenServer.version == version, seenClient.version == version else {
             throw ExampleError("\(message): another version of TLS was spoken")
         }
-        say("\(what), \(version): the client verified \(seenServer.subject), the server \(seenClient.subject)")
+        say("ok  \(what), \(version): the client verified \(seenServer.subject), the server \(seenClient.subject)")
     }
 
     private func refuseStrangers() async throws {
@@ -100,7 +102,7 @@ struct SelfTest {
         }
         let said = end == "server" ? served : "\(asked)"
         guard said.contains(reason) else { throw ExampleError("\(whom): not \(reason) but \(said)") }
-        say("refused by the \(end): \(whom) (\(reason))")
+        say("ok  refused by the \(end): \(whom) (\(reason))")
     }
 
     /// The same with the kinds of keys that no TPM keeps here.
@@ -141,6 +143,4 @@ struct SelfTest {
             throw ExampleError("the server ended by itself")
         }
     }
-
-    private func say(_ line: String) { print("ok  \(line)") }
 }
