@@ -141,9 +141,10 @@ let package = Package(
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [
-                "Access", "Enclave", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault",
+                "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault",
                 "VaultService",
-                arguments,
+                "Certificates", "OpenSSLCertificates", "PrivateFiles", "SSHAgent",
+                arguments, asn1, crypto,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -200,7 +201,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["Keychain", "KeychainServices", "KeychainTesting", "LocalAuthenticationServices"],
+            dependencies: [
+                "CryptoKit", "Keychain", "KeychainServices", "KeychainTesting", "LocalAuthenticationServices",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "KeychainTests",

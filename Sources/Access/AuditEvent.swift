@@ -17,6 +17,8 @@ package struct AuditEvent: Sendable, Equatable {
         case refused
         case unlocked, locked, unlockFailed = "unlock-failed"
         case passcodeSet = "passcode-set", passcodeChanged = "passcode-changed", passcodeRemoved = "passcode-removed"
+        /// A key was made that opens the vault without its enclave, and one was used.
+        case recoveryKeyMade = "recovery-key-made", recovered
         case authenticated, authenticationFailed = "authentication-failed"
         case authenticationCanceled = "authentication-canceled"
         /// A process that serves others began or ended to do so.

@@ -8,7 +8,7 @@ package struct VaultOperation: Sendable, Hashable {
         case put
         /// Compare and swap.
         case exchange
-        /// To set, change or remove the passcode.
+        /// To set, change or remove the passcode, or make a recovery key: whatever opens the vault.
         case passcode
         case unlock, lock
         /// To make a key in the enclave, and to use one.

@@ -6,7 +6,7 @@ import SecureMemory
 ///
 /// A keybag is bound to an enclave: what the enclave derives cannot be derived without it, so a copy
 /// of the vault's files alone opens nothing.
-package protocol Enclave: EnclaveKeys {
+package protocol Enclave: EnclaveKeyOperations, EnclaveCounter {
     var kind: EnclaveKind { get }
 
     /// What has to be stored to have this enclave again: the contents of the file `device-secret`.

@@ -36,11 +36,11 @@ package enum EnclaveError: Error, Equatable, CustomStringConvertible {
         case .unavailable(let reason): reason
         case .unreachable(let reason): reason
         case .cleared:
-            "this machine's TPM was cleared since the vault was made, and its keys went with that; move the folder "
-                + "away to start anew"
+            "this machine's TPM was cleared since the vault was made, and its keys went with that; use a recovery key "
+                + "(keychain recovery restore), or move the folder away to start anew"
         case .otherEnclave:
             "the vault was made with another TPM than this machine's, or this one was cleared since; use the machine "
-                + "it was made on, or move the folder away to start anew"
+                + "it was made on, or a recovery key (keychain recovery restore)"
         case .invalidPublicKey: "the peer's public key is not a point on the curve P-256"
         case .refused(let reason): reason
         }

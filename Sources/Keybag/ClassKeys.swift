@@ -67,14 +67,6 @@ package final class ClassKeys: Sendable {
         try pair(for: protection).metadataKey.withUnsafeBytes { SymmetricKey(data: $0) }
     }
 
-    /// What keys and secrets that the enclave keeps for items of `protection` are used with: while the class is locked
-    /// the enclave does nothing with them, whoever asks.
-    ///
-    /// - Throws: ``KeybagError/locked(_:)`` or ``KeybagError/noClassKey(_:)``.
-    package func enclaveAuthorization(for protection: ProtectionClass) throws(KeybagError) -> SymmetricKey {
-        Self.derive(from: try pair(for: protection).classKey, context: "swift-keychain/v1/enclave-authorization")
-    }
-
     /// Whether the keys of `protection` can be used; throws the reason why not.
     package func checkAvailable(_ protection: ProtectionClass) throws(KeybagError) {
         _ = try pair(for: protection)

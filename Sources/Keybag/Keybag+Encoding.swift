@@ -8,7 +8,7 @@ import SecureMemory
 ///
 ///     offset  bytes  field (integers big-endian)
 ///          0      8  magic "SKKEYBAG"
-///          8      2  format version: 1, or 2 if the enclave has a binding for the passcode
+///          8      2  format version: 1; 2 if the enclave has a binding for the passcode; 3 with a counter
 ///         10      1  enclave kind
 ///         11      1  passcode key derivation: 0 = no passcode, 1 = Argon2id
 ///         12     16  identifier
@@ -18,17 +18,20 @@ import SecureMemory
 ///         77   41*n  entries: class code, 40 bytes of wrapped key; ascending by class code
 ///          …     25  only with a passcode: 16 bytes of salt, KiB of memory (4), passes (4), wrong
 ///                    passcodes in a row that erase the vault (1, 0 = never)
-///          …   2+b  only in version 2, after those: size of the enclave's binding, the binding
+///          …   2+b  from version 2: size of the enclave's binding, the binding
+///          …     12  from version 3: the counter's name in the enclave (4), its value for this keybag (8)
 ///        end     32  HMAC-SHA256 under the enclave's key for "swift-keychain/v1/keybag"
 extension Keybag {
     /// The file's largest size: one entry for each class code a byte can hold.
     package static let largestEncoding =
-        headerSize + 255 * entrySize + passcodeSize + 2 + EnclaveLimits.blobSize + macSize
+        headerSize + 255 * entrySize + passcodeSize + 2 + EnclaveLimits.blobSize + counterSize
+        + macSize
 
     package func encoded(in enclave: any Enclave) throws(KeybagError) -> Data {
         var encoded = Data(Self.magic)
         let binding = passcode?.binding ?? Data()
-        encoded.append(contentsOf: [0, binding.isEmpty ? 1 : 2, enclaveKind.rawValue, passcode == nil ? 0 : 1])
+        let version: UInt8 = counter != nil ? 3 : binding.isEmpty ? 1 : 2
+        encoded.append(contentsOf: [0, version, enclaveKind.rawValue, passcode == nil ? 0 : 1])
         encoded.append(Self.bytes(of: identifier))
         encoded.append(replaces.map(Self.bytes(of:)) ?? Data(count: 16))
         encoded.append(salt)
@@ -44,9 +47,13 @@ extension Keybag {
             }
             encoded.append(passcode.eraseAfter ?? 0)
         }
-        if !binding.isEmpty {
+        if version >= 2 {
             withUnsafeBytes(of: UInt16(clamping: binding.count).bigEndian) { encoded.append(contentsOf: $0) }
             encoded.append(binding)
+        }
+        if let counter {
+            withUnsafeBytes(of: counter.name.bigEndian) { encoded.append(contentsOf: $0) }
+            withUnsafeBytes(of: counter.value.bigEndian) { encoded.append(contentsOf: $0) }
         }
         let key = try Self.derive(in: enclave, salt: salt, context: Self.macContext)
         encoded.append(contentsOf: HMAC<SHA256>.authenticationCode(for: encoded, using: key))
@@ -60,7 +67,7 @@ extension Keybag {
             throw .malformed(reason: "not a keybag")
         }
         let version = UInt16(bytes[8]) << 8 | UInt16(bytes[9])
-        guard version == 1 || version == 2 else { throw .unknownVersion(version) }
+        guard (1...3).contains(version) else { throw .unknownVersion(version) }
         guard bytes.count >= Self.headerSize + Self.macSize else {
             throw .malformed(reason: "only \(bytes.count) bytes")
         }
@@ -69,12 +76,14 @@ extension Keybag {
         let entriesEnd = Self.headerSize + count * Self.entrySize
         var bodySize = entriesEnd + (bytes[11] == 1 ? Self.passcodeSize : 0)
         let bindingStart = bodySize + 2
-        if version == 2 {
-            guard bytes[11] == 1, bytes.count >= bindingStart + Self.macSize else {
+        if version >= 2 {
+            guard bytes.count >= bindingStart + Self.macSize else {
                 throw .malformed(reason: "only \(bytes.count) bytes")
             }
             bodySize = bindingStart + (Int(bytes[bodySize]) << 8 | Int(bytes[bodySize + 1]))
         }
+        let bindingEnd = bodySize
+        if version >= 3 { bodySize += Self.counterSize }
         guard bytes.count == bodySize + Self.macSize else {
             throw .malformed(reason: "\(bytes.count) bytes for \(count) class keys")
         }
@@ -103,8 +112,13 @@ extension Keybag {
             passcode: bytes[11] == 1
                 ? try Self.passcode(
                     bytes[entriesEnd..<(entriesEnd + Self.passcodeSize)],
-                    binding: version == 2 ? Data(bytes[bindingStart..<bodySize]) : Data()) : nil,
+                    binding: version >= 2 ? Data(bytes[bindingStart..<bindingEnd]) : Data()) : nil,
             wrappedKeys: wrapped)
+        if version >= 3 {
+            counter = RollbackCounter(
+                name: Self.number(bytes[bindingEnd..<(bindingEnd + 4)]),
+                value: bytes[(bindingEnd + 4)..<bodySize].reduce(0) { $0 << 8 | UInt64($1) })
+        }
     }
 
     /// `bytes` is always a slice of ``passcodeSize``.
@@ -129,6 +143,7 @@ extension Keybag {
     private static let headerSize = 77
     private static let entrySize = 41
     private static let passcodeSize = 16 + 4 + 4 + 1
+    private static let counterSize = 4 + 8
     private static let macSize = 32
     private static let macContext = "swift-keychain/v1/keybag"
     private static let zero = uuid([UInt8](repeating: 0, count: 16)[...])

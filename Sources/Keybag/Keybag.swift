@@ -18,18 +18,38 @@ package struct Keybag: Sendable, Equatable {
     package let salt: Data
     /// Nil while no passcode is set.
     package let passcode: PasscodeProtection?
+    /// What finds out an older copy of this keybag; nil if nothing does.
+    package var counter: RollbackCounter?
     /// Each class's key, wrapped with AES key wrap (RFC 3394): 40 bytes.
     package private(set) var wrappedKeys: [ProtectionClass: Data]
 
     /// A keybag with fresh random class keys, all but the passcode-only class, and no passcode.
     package static func generate(
-        in enclave: any Enclave, replacing replaced: UUID? = nil
+        in enclave: any Enclave, replacing replaced: UUID? = nil, counter: RollbackCounter? = nil
     ) throws(KeybagError) -> Keybag {
         var keybag = Keybag(
             identifier: UUID(), replaces: replaced, enclaveKind: enclave.kind,
             salt: SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }, passcode: nil, wrappedKeys: [:])
+        keybag.counter = counter
         for protection in ProtectionClass.allCases where protection != .whenPasscodeSetThisDeviceOnly {
             try keybag.generateKey(for: protection, in: enclave)
+        }
+        return keybag
+    }
+
+    /// A keybag without a passcode that has the class keys `recovered`, and fresh ones for the other classes.
+    static func restored(
+        _ identifier: UUID, _ recovered: [ProtectionClass: LockedBytes], in enclave: any Enclave
+    ) throws(KeybagError) -> Keybag {
+        var keybag = Keybag(
+            identifier: identifier, replaces: nil, enclaveKind: enclave.kind,
+            salt: SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }, passcode: nil, wrappedKeys: [:])
+        for protection in ProtectionClass.allCases where protection != .whenPasscodeSetThisDeviceOnly {
+            if let key = recovered[protection] {
+                try keybag.wrap(key, for: protection, in: enclave, with: nil)
+            } else {
+                try keybag.generateKey(for: protection, in: enclave)
+            }
         }
         return keybag
     }
@@ -47,6 +67,7 @@ package struct Keybag: Sendable, Equatable {
         var next = Keybag(
             identifier: identifier, replaces: replaces, enclaveKind: enclaveKind, salt: salt, passcode: protection,
             wrappedKeys: [:])
+        next.counter = counter
         for name in ProtectionClass.allCases where wrappedKeys[name] != nil {
             if protection == nil, name == .whenPasscodeSetThisDeviceOnly { continue }
             try next.wrap(unwrapKey(for: name, in: enclave, with: key), for: name, in: enclave, with: nextKey)

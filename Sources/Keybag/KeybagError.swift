@@ -20,6 +20,10 @@ package enum KeybagError: Error, Equatable, CustomStringConvertible {
     case passcodeMemoryUnavailable(mebibytes: Int)
     /// The enclave could not do its part.
     case enclave(EnclaveError)
+    /// A newer keybag than this one was in use: somebody put back an older copy.
+    case rolledBack
+    /// The recovery key does not open the recovery record.
+    case wrongRecoveryKey
     /// The passcode does not open the class keys.
     case wrongPasscode
 
@@ -52,6 +56,11 @@ package enum KeybagError: Error, Equatable, CustomStringConvertible {
         case .passcodeMemoryUnavailable(let mebibytes):
             "checking the passcode takes \(mebibytes) MiB of memory, which is not to be had; free some"
         case .enclave(let error): error.description
+        case .rolledBack:
+            "the keybag is older than the one that was last in use: somebody put back an older copy; if that was you, "
+                + "go on from it with a recovery key (keychain recovery restore)"
+        case .wrongRecoveryKey:
+            "this is not the vault's recovery key, or the file 'recovery' was changed; nothing was changed"
         case .wrongPasscode: "the passcode is wrong"
         }
     }

@@ -125,7 +125,8 @@ struct Daemon: ParsableCommand {
         // The machine's TPM, if the vault is in it, and where the metrics go.
         let others = [EnclavePlace.device, options.metrics.map(DaemonPaths.folder(of:))].compactMap { $0 }
         let own = [paths.home, paths.socketFolder] + others
-        guard FileConfinement.apply(own: own, readable: system + [entitlements]) == 0 else {
+        let readable = system + [entitlements] + [EnclavePlace.folderForTurns].compactMap { $0 }
+        guard FileConfinement.apply(own: own, readable: readable) == 0 else {
             throw DaemonError("no confinement (Landlock): \(String(cString: strerror(errno))); leave --landlock out")
         }
     }

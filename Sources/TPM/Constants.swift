@@ -52,6 +52,8 @@ enum TPMConstant {
     static let lockoutInterval: UInt32 = 0x210
     static let lockoutRecovery: UInt32 = 0x211
     static let nullHierarchy: TPM2_HANDLE = 0x4000_0007
+    /// Where the machine's owner may put what is to stay (TCG Registry of Reserved TPM 2.0 Handles and Localities).
+    static let ownersIndices: ClosedRange<TPM2_HANDLE> = 0x0180_0000...0x01BF_FFFF
     /// Where the storage root key is kept if it is kept (TCG TPM v2.0 Provisioning Guidance, section 7.8).
     static let storageRootKey: TPM2_HANDLE = 0x8100_0001
 }

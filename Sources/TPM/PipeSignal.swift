@@ -4,7 +4,7 @@ import Glibc
 ///
 /// The stack writes to a TPM behind a socket with `write`. If the other end is gone, the signal for that would end
 /// the program; the error is enough.
-func withoutPipeSignal<Result>(_ body: () -> Result) -> Result {
+package func withoutPipeSignal<Result>(_ body: () -> Result) -> Result {
     var pipe = sigset_t()
     sigemptyset(&pipe)
     sigaddset(&pipe, SIGPIPE)

@@ -13,6 +13,7 @@ extension TPM2B_MAX_BUFFER: SizedBuffer {}
 extension TPM2B_ECC_PARAMETER: SizedBuffer {}
 extension TPM2B_SENSITIVE_DATA: SizedBuffer {}
 extension TPM2B_NAME: SizedBuffer {}
+extension TPM2B_MAX_NV_BUFFER: SizedBuffer {}
 
 extension SizedBuffer {
     private static var sizeOfSize: Int { MemoryLayout<UInt16>.size }

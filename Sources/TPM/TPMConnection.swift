@@ -16,6 +16,7 @@ package final class TPMConnection: Sendable {
 
     private struct State {
         var context: TPMContext?
+        var turn: Turn?
         var began = ContinuousClock.now
         var lastUse = ContinuousClock.now
         var endIsPlanned = false
@@ -23,9 +24,11 @@ package final class TPMConnection: Sendable {
         var owesShutdown = false
     }
     private let deadline: Int
+    /// That of the conversation, for a thread that will not wait any longer.
+    private let socket = Mutex<ConversationSocket?>(nil)
 
-    /// Where only one program can be connected: a TPM behind a socket has no resource manager.
-    private var isExclusive: Bool { address.hasPrefix("swtpm") || address.hasPrefix("mssim") }
+    /// Whether programs have to take turns.
+    private var isExclusive: Bool { TPMAddress(text: address).hasNoResourceManager }
 
     /// How long a conversation outlives its last operation.
     private var patience: Duration { isExclusive ? .milliseconds(30) : .seconds(5) }
@@ -68,6 +71,8 @@ package final class TPMConnection: Sendable {
         let answer = Answer<Result>()
         queue.async { answer.give(withoutPipeSignal { self.run(body, tss) }) }
         guard let result = answer.wait(deadline) else {
+            // What is behind a TPM that hangs is not to wait as long again.
+            socket.withLock { $0 }?.end()
             throw .unreachable(
                 reason:
                     "the TPM at \(address) did not answer within \(deadline) seconds; another program may be holding it"
@@ -125,8 +130,15 @@ package final class TPMConnection: Sendable {
     @discardableResult
     private func connect(_ state: inout State, _ tss: TSS) throws(TSSError) -> TPMContext {
         if let context = state.context { return context }
+        var turn: Turn?
+        if let folder = TPMAddress(text: address).folderForTurns {
+            turn = Turn(lockingFolder: folder)
+            guard turn != nil else { throw .noTransport }
+        }
         let context = try TPMContext(tss, at: address)
+        socket.withLock { $0 = context.socket }
         state.context = context
+        state.turn = turn
         state.began = .now
         return context
     }
@@ -154,7 +166,9 @@ package final class TPMConnection: Sendable {
     private func drop(_ state: inout State, isLost: Bool) {
         if state.context?.usedGuardedObject == true { state.owesShutdown = true }
         state.context?.end(isLost: isLost)
+        socket.withLock { $0 = nil }
         state.context = nil
+        state.turn = nil
     }
 
     private func error(for error: TSSError, _ tss: TSS) -> EnclaveError {

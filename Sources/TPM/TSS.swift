@@ -40,6 +40,9 @@ struct TSS: Sendable {
     let capability: Esys_GetCapability_Function
     let setLockoutParameters: Esys_DictionaryAttackParameters_Function
     let changeHierarchyAuthorization: Esys_HierarchyChangeAuth_Function
+    let defineIndex: Esys_NV_DefineSpace_Function
+    let incrementIndex: Esys_NV_Increment_Function
+    let readIndex: Esys_NV_Read_Function
 
     static let loaded: Result<TSS, SystemLibraryError> = Result { () throws(SystemLibraryError) in try TSS() }
 
@@ -86,5 +89,8 @@ struct TSS: Sendable {
         capability = try system.function("Esys_GetCapability")
         setLockoutParameters = try system.function("Esys_DictionaryAttackParameters")
         changeHierarchyAuthorization = try system.function("Esys_HierarchyChangeAuth")
+        defineIndex = try system.function("Esys_NV_DefineSpace")
+        incrementIndex = try system.function("Esys_NV_Increment")
+        readIndex = try system.function("Esys_NV_Read")
     }
 }

@@ -26,6 +26,9 @@ struct TSSError: Error {
     /// No memory for what the TPM answered: the stack's own code for it (TSS2_ESYS_RC_MEMORY), which is also used here.
     static let memoryUnavailable = TSSError(code: 7 << 16 | 2, command: "Memory")
 
+    /// The transport has nothing at its address (TSS2_TCTI_RC_IO_ERROR).
+    static let noTransport = TSSError(code: 10 << 16 | 10, command: "Connect")
+
     var kind: Kind {
         // Bits 16 to 23 say who speaks (TSS 2.0 Overview, section 4): 0 the TPM, 11 the TPM through a resource manager.
         switch code >> 16 & 0xFF {

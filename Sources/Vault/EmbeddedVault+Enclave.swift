@@ -7,6 +7,9 @@ import TPM
 extension EmbeddedVault {
     package var enclaveKind: EnclaveKind { currentKeybag.keys.keybag.enclaveKind }
 
+    /// Whether an older copy of the keybag is found out.
+    package var detectsRollback: Bool { currentKeybag.keys.keybag.counter != nil }
+
     /// Makes the machine's guard against guessing this vault's owner's, unless it has an owner.
     ///
     /// - Returns: Nil for an enclave without such a guard.

@@ -54,16 +54,20 @@ package final class EmbeddedVault: Vault {
     /// - Parameters:
     ///   - kind: The enclave that the vault is to hang on; nil for the one that it hangs on, or the software's for a
     ///     new one.
+    ///   - detectsRollback: Whether a new vault refuses a keybag that is older than the last; takes an enclave with
+    ///     counters.
     ///   - enclaves: Where the enclaves of this machine are.
     /// - Throws: ``VaultError/unusableVault(reason:)`` and its like, each with what to do. Nothing is
     ///   ever replaced to get going.
     package static func open(
-        at path: String, in kind: EnclaveKind? = nil, enclaves: EnclavePlace = .environment,
+        at path: String, in kind: EnclaveKind? = nil, detectsRollback: Bool = false,
+        enclaves: EnclavePlace = .environment,
         authenticator: (any Authenticator)? = nil, audit: any AuditSink = NoAudit(),
         bootClock: BootClock = .system, now: @escaping @Sendable () -> Date = { Date() }
     ) throws(VaultError) -> EmbeddedVault {
         do {
-            let (folder, keybag, store) = try VaultFolder.open(at: path, in: kind, enclaves: enclaves)
+            let (folder, keybag, store) = try VaultFolder.open(
+                at: path, in: kind, detectsRollback: detectsRollback, enclaves: enclaves)
             return try EmbeddedVault(
                 store: store, keybag: keybag, folder: folder, authenticator: authenticator, audit: audit,
                 bootClock: bootClock, now: now)

@@ -23,7 +23,7 @@ package struct EnclavePlace: Sendable, Hashable {
     }
 
     /// The enclave whose device secret is stored as `encoded`. The version of the file says which kind it is.
-    func open(_ encoded: Data) throws(EnclaveError) -> any Enclave {
+    package func open(_ encoded: Data) throws(EnclaveError) -> any Enclave {
         // See Documentation/Formats.md, "device-secret".
         guard encoded.count >= 10, Array(encoded.prefix(10).suffix(2)) == [0, 2] else {
             return try SoftwareEnclave(decoding: encoded)
@@ -34,6 +34,11 @@ package struct EnclavePlace: Sendable, Hashable {
     /// The file that leads to the TPM which the environment names; nil if none does.
     package static var device: String? {
         try? environment.address().device
+    }
+
+    /// The folder in which programs take turns at that TPM; nil if they need not.
+    package static var folderForTurns: String? {
+        try? environment.address().folderForTurns
     }
 
     private func connection() throws(EnclaveError) -> TPMConnection {

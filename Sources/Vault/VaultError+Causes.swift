@@ -57,6 +57,8 @@ extension VaultError {
         case .memoryUnavailable: .memoryUnavailable
         case .passcodeMemoryUnavailable: .unusableVault(reason: error.description)
         case .wrongPasscode: .wrongPasscode(retryAfter: 0)
+        case .rolledBack: .unusableVault(reason: error.description)
+        case .wrongRecoveryKey: .invalidRequest(reason: error.description)
         case .malformed, .unknownVersion, .authenticationFailed, .otherEnclave:
             .corruptVault(reason: error.description)
         }

@@ -15,6 +15,7 @@ struct VaultFolder: Sendable {
     /// The secret that an erase is about to put in the place of the old one.
     static let nextSecretName = "device-secret.next"
     static let keybagName = "keybag"
+    static let recoveryName = "recovery"
     static let storeName = "items.db"
     /// SQLite's rollback journal, which exists only before a store's log is started.
     private static let journalName = storeName + "-journal"
@@ -24,10 +25,12 @@ struct VaultFolder: Sendable {
 
     /// Opens the vault in the folder at `path`, or makes a new one in an empty or absent folder.
     ///
-    /// - Parameter kind: The enclave that the vault is to hang on; nil for the one that it hangs on, or the software's
-    ///   for a new one.
+    /// - Parameters:
+    ///   - kind: The enclave that the vault is to hang on; nil for the one that it hangs on, or the software's for a
+    ///     new one.
+    ///   - detectsRollback: Whether a new vault gets a counter.
     static func open(
-        at path: String, in kind: EnclaveKind?, enclaves: EnclavePlace
+        at path: String, in kind: EnclaveKind?, detectsRollback: Bool, enclaves: EnclavePlace
     ) throws -> (folder: VaultFolder, keybag: OpenedKeybag, store: ItemStore) {
         guard path.hasPrefix("/") else {
             throw VaultError.unusableVault(reason: "the vault's folder must be an absolute path, not '\(path)'")
@@ -36,7 +39,8 @@ struct VaultFolder: Sendable {
         let vault = VaultFolder(folder: folder, enclaves: enclaves)
         return try folder.withLock {
             folder.contains(keybagName)
-                ? try vault.openExisting(expecting: kind) : try vault.create(in: kind ?? .software)
+                ? try vault.openExisting(expecting: kind)
+                : try vault.create(in: kind ?? .software, detectsRollback: detectsRollback)
         }
     }
 
@@ -46,14 +50,14 @@ struct VaultFolder: Sendable {
         let encoded = try folder.read(Self.keybagName, limit: Keybag.largestEncoding)
         let enclave = try readEnclave(Self.deviceSecretName)
         do {
-            let opened = try opened(Keybag(decoding: encoded, in: enclave), in: enclave)
+            let opened = try inUse(Keybag(decoding: encoded, in: enclave), in: enclave)
             // An erase that was killed before it replaced the keybag leaves a secret nobody uses.
             try folder.remove(Self.nextSecretName)
             return opened
         } catch KeybagError.authenticationFailed where folder.contains(Self.nextSecretName) {
             // An erase that was killed after it replaced the keybag.
             let next = try readEnclave(Self.nextSecretName)
-            let opened = try opened(Keybag(decoding: encoded, in: next), in: next)
+            let opened = try inUse(Keybag(decoding: encoded, in: next), in: next)
             try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
             return opened
         }
@@ -63,7 +67,9 @@ struct VaultFolder: Sendable {
     /// without a passcode, or under one that somebody knows.
     private func removeRemainsOfKilledReplacements() throws {
         try folder.removeRemains(
-            of: [Self.keybagName, Self.deviceSecretName, Self.nextSecretName, PasscodeGuard.fileName])
+            of: [
+                Self.keybagName, Self.deviceSecretName, Self.nextSecretName, PasscodeGuard.fileName, Self.recoveryName,
+            ])
     }
 
     /// Replaces device secret and keybag by fresh ones, so that neither the old rows nor copies of the old
@@ -71,17 +77,28 @@ struct VaultFolder: Sendable {
     ///
     /// - Parameter rows: The keybag that the rows belong to.
     func replaceKeys(erasing rows: UUID) throws -> OpenedKeybag {
-        let enclave = try makeEnclave(Self.nextSecretName, readEnclave(Self.deviceSecretName).kind)
-        let keybag = try Keybag.generate(in: enclave, replacing: rows)
+        let present = try openKeybag().keys
+        let enclave = try makeEnclave(Self.nextSecretName, present.enclave.kind)
+        let keybag = try Keybag.generate(in: enclave, replacing: rows, counter: present.keybag.counter?.next)
+        // It holds the keys that are to be destroyed.
+        try folder.remove(Self.recoveryName)
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
         try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
-        return try opened(keybag, in: enclave)
+        return try inUse(keybag, in: enclave)
     }
 
     /// Puts a keybag with the same class keys under another passcode in the place of the present one. For
     /// callers that hold the folder's lock.
     func replaceKeybag(with keybag: Keybag, in enclave: any Enclave) throws -> OpenedKeybag {
+        var keybag = keybag
+        keybag.counter = keybag.counter?.next
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
+        return try inUse(keybag, in: enclave)
+    }
+
+    /// Opens a keybag that is in its file, unless it is older than one that was.
+    private func inUse(_ keybag: Keybag, in enclave: any Enclave) throws -> OpenedKeybag {
+        try keybag.counter?.check(in: enclave)
         return try opened(keybag, in: enclave)
     }
 
@@ -134,11 +151,11 @@ struct VaultFolder: Sendable {
     }
 
     private func create(
-        in kind: EnclaveKind
+        in kind: EnclaveKind, detectsRollback: Bool
     ) throws -> (folder: VaultFolder, keybag: OpenedKeybag, store: ItemStore) {
         try removeRemainsOfInterruptedCreation()
         let enclave = try remainingEnclave(of: kind) ?? makeEnclave(Self.deviceSecretName, kind)
-        let keybag = try Keybag.generate(in: enclave)
+        let keybag = try Keybag.generate(in: enclave, counter: detectsRollback ? .make(in: enclave) : nil)
         try folder.touch(Self.storeName)
         let store = try openStore()
         try store.create(for: keybag.identifier)
@@ -179,7 +196,7 @@ struct VaultFolder: Sendable {
         return try enclaves.open(encoded)
     }
 
-    private func makeEnclave(_ name: String, _ kind: EnclaveKind) throws -> any Enclave {
+    func makeEnclave(_ name: String, _ kind: EnclaveKind) throws -> any Enclave {
         let fresh = try enclaves.make(kind)
         var encoded = try fresh.encoded()
         defer { encoded.wipe() }

@@ -47,16 +47,60 @@ import Testing
         }
     }
 
+    @Test func aKeyIsMadeAndUsedInTheTPM() throws {
+        #expect(try keychain("init --enclave tpm2").status == 0)
+        #expect(try keychain("key create laptop --enclave").status == 0)
+        #expect(try keychain("key list").text.hasPrefix("laptop\tp256\tenclave\t"))
+        let signed = try workplace.shell(
+            """
+            export KEYCHAIN_TPM='\(tpm.address)'
+            keychain key public laptop > key.pem
+            printf text > text; keychain key sign laptop < text > text.sig
+            openssl dgst -sha256 -verify key.pem -signature text.sig text
+            keychain key encrypt laptop < text | keychain key decrypt laptop
+            """)
+        #expect(signed.text == "Verified OK\ntext", "\(signed.errors)")
+        #expect(try keychain("export laptop --private").status == 1)
+        #expect(try tpm.loadedHandles().isEmpty)
+    }
+
     @Test func theLockoutCanBeLeftAlone() throws {
         let made = try keychain("init --enclave tpm2 --keep-lockout")
         #expect(made.text == "vault    \(workplace.home)\nenclave  tpm2\n")
         #expect(try tpm.tool("tpm2_getcap", "properties-variable").contains("lockoutAuthSet:            0"))
     }
 
+    @Test func aCounterIsChosenAtTheBeginning() throws {
+        #expect(try keychain("init --detect-rollback").errors.contains("the software enclave has no counters"))
+        #expect(try keychain("init --enclave tpm2 --detect-rollback --keep-lockout").status == 0)
+        #expect(try keychain("init --enclave tpm2 --detect-rollback --keep-lockout").status == 0)
+        let other = try keychain("init --enclave tpm2 --detect-rollback", environment: "KEYCHAIN_HOME=$HOME/other")
+        #expect(other.status == 0, Comment(rawValue: other.errors))
+        #expect(try keychain("init --enclave tpm2", environment: "KEYCHAIN_HOME=$HOME/third").status == 0)
+        let late = try keychain("init --enclave tpm2 --detect-rollback", environment: "KEYCHAIN_HOME=$HOME/third")
+        #expect(late.errors.contains("made without a counter"))
+    }
+
     @Test func aSoftwareVaultIsTheDefault() throws {
         let made = try keychain("init")
         #expect(made.text == "vault    \(workplace.home)\nenclave  software\n")
         #expect(try keychain("status --json").text.contains(#""enclave":"software""#))
+    }
+
+    @Test func aRecoveryKeyLeadsToAnotherMachine() throws {
+        #expect(try keychain("init --enclave tpm2").status == 0)
+        #expect(try workplace.shell("printf secret | KEYCHAIN_TPM='\(tpm.address)' keychain set s a").status == 0)
+        let made = try keychain("recovery create > key")
+        #expect(made.status == 0, Comment(rawValue: made.errors))
+        let wrong = try workplace.shell("tr A-Y B-Z < key | keychain recovery restore")
+        #expect(wrong.status == 1 || wrong.status == 64)
+        #expect(wrong.errors.contains("recovery key"))
+        #expect(try workplace.shell("echo word | keychain recovery restore").status == 64)
+        let restored = try workplace.shell("keychain recovery restore --json < key")
+        #expect(
+            restored.text == #"{"enclave":"software","lostItems":0,"vault":"\#(workplace.home)"}"# + "\n",
+            Comment(rawValue: restored.errors))
+        #expect(try workplace.shell("keychain get s a").text == "secret")
     }
 
     /// A TPM behind a socket serves one program at a time.

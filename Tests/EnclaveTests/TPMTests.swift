@@ -36,17 +36,43 @@ import Testing
         }
     }
 
+    /// The stack's sockets go to every program that is started meanwhile, and the TPM serves one client at a time.
+    @Test func aSocketThatAnotherProgramHoldsIsNoConversation() async {
+        await #expect(processExitsWith: .success) {
+            let tpm = try SoftwareTPM()
+            let enclave = try TPMEnclave.make(TPMConnection(tpm.address, deadline: 5))
+            _ = try enclave.deriveKey(tangling: nil, salt: Data([1]), context: "a")
+            let held = (0..<Int32(256)).compactMap { descriptor -> Int32? in
+                var information = stat()
+                guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFSOCK else { return nil }
+                return dup(descriptor)
+            }
+            try #require(!held.isEmpty)
+            enclave.close()
+            _ = try enclave.deriveKey(tangling: nil, salt: Data([2]), context: "a")
+        }
+    }
+
     @Test func aConnectionThatBreaksDoesNotEndTheProgram() async {
         await #expect(processExitsWith: .success) {
             signal(SIGPIPE, SIG_DFL)
-            let tpm = try SoftwareTPM()
-            let enclave = try TPMEnclave.make(.shared(tpm.address))
-            let authorization = SymmetricKey.random
-            let key = try enclave.createKey(for: .signing, authorization: authorization)
-            try tpm.restart()
-            _ = try enclave.sign(digest: Data(count: 32), with: key, authorization: authorization)
-            enclave.close()
-            tpm.kill()
+            var ends: [Int32] = [0, 0]
+            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+            close(ends[1])
+            let (status, reason) = withoutPipeSignal { (write(ends[0], "x", 1), errno) }
+            #expect(status == -1)
+            #expect(reason == EPIPE)
+            // And nothing is left to come.
+            var pending = sigset_t()
+            sigpending(&pending)
+            #expect(sigismember(&pending, SIGPIPE) == 0)
+        }
+        await #expect(processExitsWith: .signal(SIGPIPE)) {
+            signal(SIGPIPE, SIG_DFL)
+            var ends: [Int32] = [0, 0]
+            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+            close(ends[1])
+            write(ends[0], "x", 1)
         }
     }
 

@@ -14,8 +14,10 @@ struct InitCommand: DocumentedCommand {
         passcodes elsewhere.
 
         tpm2: the device secret is a key in the machine's TPM 2.0, at $KEYCHAIN_TPM, else device:/dev/tpmrm0. The folder \
-        is useless on another machine, and the TPM itself counts wrong passcodes. There is no way back into a \
-        vault whose TPM is broken or was cleared: keep copies of what is in it elsewhere.
+        is useless on another machine, and the TPM itself counts wrong passcodes. If the TPM breaks or is \
+        cleared, only a recovery key leads back into the vault: see `keychain help recovery`.
+
+        With --detect-rollback a counter in the TPM goes with the vault's keys: older copies of them, as with a passcode that         was changed, are refused, and so is a restored backup from before a change, except with a recovery key.
 
         The TPM's lockout belongs to the machine. If it has no password, which lets anybody end a lockout, it is given \
         one, which is printed here and nowhere else, and is set to 32 wrong passcodes and one more every ten \
@@ -30,6 +32,9 @@ struct InitCommand: DocumentedCommand {
     @Option(help: "What the vault hangs on: software or tpm2.")
     var enclave = "software"
 
+    @Flag(help: "Refuse older copies of the vault's keys, by a counter in the TPM.")
+    var detectRollback = false
+
     @Flag(help: "Leave the TPM's lockout as it is.")
     var keepLockout = false
 
@@ -43,12 +48,18 @@ struct InitCommand: DocumentedCommand {
     }
 
     func run() throws {
-        guard let kind = EnclaveKind.allCases.first(where: { $0.name == enclave }) else {
-            throw Failure.usage("'\(enclave.escapedForTerminal)' is no enclave: it can be software or tpm2")
-        }
+        let kind = try EnclaveKind(named: enclave)
         let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
-        let vault = try failing { () throws(VaultError) in try EmbeddedVault.open(at: path, in: kind) }
+        let vault = try failing { () throws(VaultError) in
+            try EmbeddedVault.open(at: path, in: kind, detectsRollback: detectRollback)
+        }
         defer { vault.close() }
+        guard vault.detectsRollback || !detectRollback else {
+            throw Failure(
+                status: errSecParam,
+                "the vault in \(path.escapedForTerminal) was made without a counter: make one in another folder (KEYCHAIN_HOME)"
+            )
+        }
         let lockout =
             keepLockout ? nil : try failing { () throws(VaultError) in try vault.takeLockout() }
         if json {

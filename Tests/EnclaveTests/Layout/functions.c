@@ -43,6 +43,10 @@ Esys_GetCapability_Function check_Esys_GetCapability = Esys_GetCapability;
 Esys_DictionaryAttackParameters_Function check_Esys_DictionaryAttackParameters = Esys_DictionaryAttackParameters;
 Esys_HierarchyChangeAuth_Function check_Esys_HierarchyChangeAuth = Esys_HierarchyChangeAuth;
 Esys_NV_DefineSpace_Function check_Esys_NV_DefineSpace = Esys_NV_DefineSpace;
-Esys_NV_UndefineSpace_Function check_Esys_NV_UndefineSpace = Esys_NV_UndefineSpace;
 Esys_NV_Increment_Function check_Esys_NV_Increment = Esys_NV_Increment;
 Esys_NV_Read_Function check_Esys_NV_Read = Esys_NV_Read;
+
+_Static_assert(
+    offsetof(TCTI_CONTEXT_COMMON, getPollHandles) == offsetof(TSS2_TCTI_CONTEXT_COMMON_V1, getPollHandles),
+    "where the handles to wait on are");
+_Static_assert(sizeof(TSS2_TCTI_POLL_HANDLE) == sizeof(struct pollfd), "what is waited on");

@@ -1,0 +1,109 @@
+import Crypto
+import Enclave
+import Foundation
+import KeychainModel
+import SecureMemory
+
+/// The class keys that a recovery key opens, for the day when the enclave is gone: those of the classes that may leave
+/// the device.
+///
+///     offset  bytes  field (integers big-endian)
+///          0      8  magic "SKRECOVR"
+///          8      2  format version, 1
+///         10     16  identifier of the keybag
+///         26     32  salt
+///         58      1  number of entries
+///         59   41*n  entries: class code, 40 bytes of wrapped key; ascending by class code
+///        end     32  HMAC-SHA256 over all before
+package struct RecoveryRecord: Sendable, Equatable {
+    package let keybag: UUID
+    private let salt: Data
+    private let wrappedKeys: [ProtectionClass: Data]
+
+    /// The classes whose items survive the loss of a device.
+    package static let classes: [ProtectionClass] = [.whenUnlocked, .afterFirstUnlock, .always]
+
+    /// Wraps the class keys under a new recovery key.
+    ///
+    /// - Throws: ``KeybagError/locked(_:)`` unless the vault is unlocked.
+    package static func make(of keys: ClassKeys, under key: RecoveryKey) throws(KeybagError) -> RecoveryRecord {
+        let salt = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
+        var wrapped: [ProtectionClass: Data] = [:]
+        for protection in classes {
+            let classKey = try keys.classKey(for: protection)
+            guard let box = try? AES.KeyWrap.wrap(classKey, using: key.wrappingKey(for: protection, salt: salt)) else {
+                throw .malformed(reason: "class key \(protection.rawValue) cannot be wrapped")
+            }
+            wrapped[protection] = box
+        }
+        return RecoveryRecord(keybag: keys.keybag.identifier, salt: salt, wrappedKeys: wrapped)
+    }
+
+    /// A keybag without a passcode in another enclave, with the same keys for the classes that were recovered and
+    /// fresh ones for the others.
+    package func restored(in enclave: any Enclave, with key: RecoveryKey) throws(KeybagError) -> Keybag {
+        var recovered: [ProtectionClass: LockedBytes] = [:]
+        for (protection, wrapped) in wrappedKeys {
+            let wrapping = key.wrappingKey(for: protection, salt: salt)
+            guard let classKey = try? AES.KeyWrap.unwrap(wrapped, using: wrapping) else { throw .authenticationFailed }
+            guard let locked = try? classKey.withUnsafeBytes({ try LockedBytes(copying: $0) }) else {
+                throw .memoryUnavailable
+            }
+            recovered[protection] = locked
+        }
+        return try Keybag.restored(keybag, recovered, in: enclave)
+    }
+
+    package func encoded(under key: RecoveryKey) -> Data {
+        var encoded = Data(Self.magic + [0, 1])
+        withUnsafeBytes(of: keybag.uuid) { encoded.append(contentsOf: $0) }
+        encoded += salt + [UInt8(wrappedKeys.count)]
+        for (protection, wrapped) in wrappedKeys.sorted(by: { $0.key.storedCode < $1.key.storedCode }) {
+            encoded.append(protection.storedCode)
+            encoded.append(wrapped)
+        }
+        let code = HMAC<SHA256>.authenticationCode(for: encoded, using: key.authenticationKey(salt: salt))
+        return encoded + Data(code)
+    }
+
+    /// - Throws: ``KeybagError/wrongRecoveryKey`` if `key` is not the one, or the record was changed.
+    package init(decoding encoded: Data, with key: RecoveryKey) throws(KeybagError) {
+        let bytes = [UInt8](encoded)
+        guard bytes.count >= Self.headerSize + Self.codeSize, bytes.starts(with: Self.magic) else {
+            throw .malformed(reason: "not a recovery record")
+        }
+        let version = UInt16(bytes[8]) << 8 | UInt16(bytes[9])
+        guard version == 1 else { throw .unknownVersion(version) }
+        let count = Int(bytes[58])
+        let end = Self.headerSize + count * Self.entrySize
+        guard bytes.count == end + Self.codeSize else { throw .malformed(reason: "\(bytes.count) bytes") }
+        salt = Data(bytes[26..<58])
+        guard
+            HMAC<SHA256>.isValidAuthenticationCode(
+                bytes[end...], authenticating: bytes[..<end], using: key.authenticationKey(salt: salt))
+        else { throw .wrongRecoveryKey }
+        keybag = bytes[10..<26].withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        var wrapped: [ProtectionClass: Data] = [:]
+        for index in 0..<count {
+            let start = Self.headerSize + index * Self.entrySize
+            guard let protection = ProtectionClass(storedCode: bytes[start]), Self.classes.contains(protection) else {
+                throw .malformed(reason: "class code \(bytes[start])")
+            }
+            wrapped[protection] = Data(bytes[(start + 1)..<(start + Self.entrySize)])
+        }
+        wrappedKeys = wrapped
+    }
+
+    private init(keybag: UUID, salt: Data, wrappedKeys: [ProtectionClass: Data]) {
+        self.keybag = keybag
+        self.salt = salt
+        self.wrappedKeys = wrappedKeys
+    }
+
+    private static let magic = [UInt8]("SKRECOVR".utf8)
+    private static let headerSize = 59
+    private static let entrySize = 41
+    private static let codeSize = 32
+    /// The record's largest size.
+    package static let largestEncoding = headerSize + 255 * entrySize + codeSize
+}

@@ -1,0 +1,95 @@
+import CTSS2
+import Enclave
+import Foundation
+
+/// Counters in the TPM's non-volatile storage. A new one starts above every count there ever was (TPM 2.0 Library, Part 3,
+/// TPM2_NV_Increment), so that taking one away and making it again does not turn it back.
+extension TPMEnclave {
+    package func makeCounter() throws(EnclaveError) -> UInt32 {
+        try connection.perform { context in
+            var random = SystemRandomNumberGenerator()
+            for _ in 0..<Self.mostTaken {
+                let counter = UInt32.random(in: TPMConstant.ownersIndices, using: &random)
+                guard try context.defineCounter(counter) else { continue }
+                // Until it is counted up it has no value.
+                try context.incrementCounter(counter)
+                return counter
+            }
+            throw EnclaveError.refused(reason: "the TPM has no free place for a counter")
+        }
+    }
+
+    package func value(ofCounter counter: UInt32) throws(EnclaveError) -> UInt64 {
+        try connection.perform { context in try context.counterValue(counter) }
+    }
+
+    package func advance(counter: UInt32) throws(EnclaveError) {
+        let before = try value(ofCounter: counter)
+        try connection.perform { context in
+            // Done again after a lost connection it must not count twice.
+            guard try context.counterValue(counter) == before else { return }
+            try context.incrementCounter(counter)
+        }
+    }
+
+    private static let mostTaken = 16
+}
+
+extension TPMContext {
+    /// - Returns: False if the index is taken.
+    fileprivate func defineCounter(_ index: TPM2_HANDLE) throws(TSSError) -> Bool {
+        var area = TPM2B_NV_PUBLIC()
+        area.nvPublic.nvIndex = index
+        area.nvPublic.nameAlg = Algorithm.sha256
+        area.nvPublic.attributes = CounterAttributes.all
+        area.nvPublic.dataSize = UInt16(MemoryLayout<UInt64>.size)
+        var noPassword = TPM2B_AUTH()
+        var object = Handle.none
+        let status = tss.defineIndex(
+            esys, Handle.owner, Handle.password, Handle.none, Handle.none, &noPassword, &area, &object)
+        // TPM_RC_NV_DEFINED
+        if status & 0xFFFF == 0x14C { return false }
+        try check(status, "NV_DefineSpace")
+        _ = tss.closeHandle(esys, &object)
+        return true
+    }
+
+    fileprivate func incrementCounter(_ index: TPM2_HANDLE) throws(TSSError) {
+        try withIndex(index) { object throws(TSSError) in
+            try check(
+                tss.incrementIndex(esys, object, object, Handle.password, Handle.none, Handle.none), "NV_Increment")
+        }
+    }
+
+    fileprivate func counterValue(_ index: TPM2_HANDLE) throws(TSSError) -> UInt64 {
+        try withIndex(index) { object throws(TSSError) in
+            var data: UnsafeMutablePointer<TPM2B_MAX_NV_BUFFER>?
+            try check(
+                tss.readIndex(
+                    esys, object, object, Handle.password, Handle.none, Handle.none,
+                    UInt16(MemoryLayout<UInt64>.size), 0, &data), "NV_Read")
+            defer { tss.free(data) }
+            return data?.pointee.data.reduce(0) { $0 << 8 | UInt64($1) } ?? 0
+        }
+    }
+
+    private func withIndex<Result>(
+        _ index: TPM2_HANDLE, _ body: (ESYS_HANDLE) throws(TSSError) -> Result
+    ) throws(TSSError) -> Result {
+        var object = Handle.none
+        try check(tss.handle(esys, index, Handle.none, Handle.none, Handle.none, &object), "NV_ReadPublic")
+        defer { _ = tss.closeHandle(esys, &object) }
+        return try body(object)
+    }
+}
+
+/// Part 2, section 13.4, TPMA_NV.
+private enum CounterAttributes {
+    private static let authWrite: TPMA_NV = 1 << 2
+    private static let isCounter: TPMA_NV = 1 << 4
+    private static let authRead: TPMA_NV = 1 << 18
+    private static let noDA: TPMA_NV = 1 << 25
+
+    /// Whoever may use the TPM may count it up: that makes trouble, as clearing the TPM does, and opens nothing.
+    static let all = authWrite | authRead | isCounter | noDA
+}

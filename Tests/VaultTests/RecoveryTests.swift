@@ -1,0 +1,134 @@
+import Access
+import Enclave
+import Foundation
+import Keybag
+import KeychainModel
+import SecureMemory
+import TestSupport
+import Testing
+import Vault
+
+/// The way back into a vault whose enclave is gone.
+@Suite struct RecoveryTests {
+    private let folder: TemporaryFolder
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path(of: "vault")
+    }
+
+    private func key(_ text: String) -> RecoveryKey? {
+        Data(text.utf8).withUnsafeBytes { RecoveryKey($0) }
+    }
+
+    private func fill(_ vault: EmbeddedVault) throws {
+        for protection in ProtectionClass.allCases {
+            var item = NewItem.password("s", protection.rawValue, "value of \(protection.rawValue)")
+            item.accessControl = AccessControl(protection: protection)
+            _ = try vault.add(item, as: .app)
+        }
+    }
+
+    @Test(arguments: EnclaveKind.allCases)
+    func bringsBackWhatMayLeaveTheDevice(_ kind: EnclaveKind) throws {
+        let (first, second) = (try SoftwareTPM(), try SoftwareTPM())
+        let vault = try EmbeddedVault.open(at: path, in: kind, enclaves: EnclavePlace(tpm: first.address))
+        try vault.setPasscode(.test("right"), options: .cheapest, as: .owner)
+        try fill(vault)
+        let text = try vault.makeRecoveryKey(as: .owner).text
+        vault.close()
+
+        // Another machine: the device secret stays behind.
+        first.kill()
+        try FileManager.default.removeItem(atPath: path + "/device-secret")
+        let (recovered, lost) = try EmbeddedVault.recover(
+            at: path, with: try #require(key(text)), in: kind, enclaves: EnclavePlace(tpm: second.address), as: .owner)
+        #expect(lost == 4)
+        #expect(!(try recovered.status(as: .owner).isPasscodeSet))
+        for protection in ProtectionClass.allCases {
+            let value = try recovered.items(.password("s", protection.rawValue)).first?.value
+            #expect(
+                value
+                    == (["ak", "ck", "dk"].contains(protection.rawValue)
+                        ? Data("value of \(protection.rawValue)".utf8) : nil))
+        }
+        #expect(try recovered.verify(as: .owner).problems.isEmpty)
+        // It is a vault as any other.
+        try recovered.setPasscode(.test("next"), options: .cheapest, as: .owner)
+        recovered.close()
+        let again = try EmbeddedVault.open(at: path, enclaves: EnclavePlace(tpm: second.address))
+        try again.unlock(with: .test("next"), as: .app)
+        var item = NewItem.password("s", "new", "value")
+        item.accessControl = AccessControl(protection: .whenUnlockedThisDeviceOnly)
+        _ = try again.add(item, as: .app)
+        #expect(try again.items(.password("s", "new")).count == 1)
+        withExtendedLifetime(second) {}
+    }
+
+    @Test func onlyTheLastKeyOpens() throws {
+        let vault = try EmbeddedVault.open(at: path)
+        let first = try vault.makeRecoveryKey(as: .owner)
+        let second = try vault.makeRecoveryKey(as: .owner)
+        vault.close()
+        for wrong in [first, try RecoveryKey.random()] {
+            let before = try FolderContents(of: path).entries
+            #expect(throws: VaultError.self) {
+                try EmbeddedVault.recover(at: path, with: wrong, in: .software, as: .owner)
+            }
+            #expect(try FolderContents(of: path).entries == before)
+        }
+        _ = try EmbeddedVault.recover(at: path, with: second, in: .software, as: .owner)
+    }
+
+    @Test func aLockedVaultGivesNone() throws {
+        let vault = try EmbeddedVault.open(at: path)
+        try vault.setPasscode(.test("right"), options: .cheapest, as: .owner)
+        try vault.lock(after: .zero, as: .owner)
+        #expect(throws: VaultError.self) { try vault.makeRecoveryKey(as: .owner) }
+        #expect(throws: VaultError.self) { try vault.makeRecoveryKey(as: .app) }
+        #expect(!FileManager.default.fileExists(atPath: path + "/recovery"))
+    }
+
+    @Test func anEraseEndsIt() throws {
+        let vault = try EmbeddedVault.open(at: path)
+        let key = try vault.makeRecoveryKey(as: .owner)
+        try vault.erase(as: .owner)
+        vault.close()
+        #expect(throws: VaultError.self) {
+            try EmbeddedVault.recover(at: path, with: key, in: .software, as: .owner)
+        }
+    }
+
+    @Test func everyByteOfTheRecordCounts() throws {
+        let enclave = try SoftwareEnclave()
+        let keys = try ClassKeys(Keybag.generate(in: enclave), in: enclave)
+        let key = try RecoveryKey.random()
+        let record = try RecoveryRecord.make(of: keys, under: key)
+        let encoded = record.encoded(under: key)
+        #expect(try RecoveryRecord(decoding: encoded, with: key) == record)
+        for place in encoded.indices {
+            var changed = encoded
+            changed[place] ^= 1
+            #expect(throws: KeybagError.self, "byte \(place)") { try RecoveryRecord(decoding: changed, with: key) }
+        }
+        for count in encoded.indices {
+            #expect(throws: KeybagError.self) { try RecoveryRecord(decoding: encoded.prefix(count), with: key) }
+        }
+    }
+
+    @Test func aKeyIsReadAsItIsWritten() throws {
+        for _ in 0..<50 {
+            let text = try RecoveryKey.random().text
+            #expect(text.count == 64)
+            #expect(key(text)?.text == text)
+            #expect(key(text.lowercased().replacing("-", with: " "))?.text == text)
+            #expect(key(text.replacing("-", with: ""))?.text == text)
+            #expect(key(String(text.dropLast())) == nil)
+            #expect(key(text + "A") == nil)
+            // The last letter holds one bit.
+            #expect(key(text.dropLast() + "B") == nil)
+        }
+        for text in ["", "1", "AAAA-BBBB", String(repeating: "0", count: 52), "ä"] { #expect(key(text) == nil) }
+    }
+}
