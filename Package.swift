@@ -143,7 +143,8 @@ let package = Package(
             dependencies: [
                 "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault",
                 "VaultService",
-                arguments,
+                "Certificates", "OpenSSLCertificates", "PrivateFiles", "SSHAgent",
+                arguments, asn1, crypto,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -200,7 +201,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["Keychain", "KeychainServices", "KeychainTesting", "LocalAuthenticationServices"],
+            dependencies: [
+                "CryptoKit", "Keychain", "KeychainServices", "KeychainTesting", "LocalAuthenticationServices",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "KeychainTests",

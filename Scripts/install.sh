@@ -20,6 +20,7 @@ bindir=${prefix#"${DESTDIR:-}"}/bin
 units=(
     user/keychaind.socket lib/systemd/user/keychaind.socket
     user/keychaind.service lib/systemd/user/keychaind.service
+    user/keychain-ssh-agent.service lib/systemd/user/keychain-ssh-agent.service
     system/keychaind.socket lib/systemd/system/keychaind.socket
     system/keychaind.service lib/systemd/system/keychaind.service
     system/keychain.sysusers.conf lib/sysusers.d/keychain.conf

@@ -39,6 +39,8 @@ if [[ ${1-} == --tests ]]; then
     # Clients of the ssh-agent, and a host to log in to.
     command -v ssh-keygen >/dev/null || missing+=(openssh-client)
     [[ -x /usr/sbin/sshd ]] || missing+=(openssh-server)
+    # Commits that are signed through it.
+    command -v git >/dev/null || missing+=(git)
     command -v sqlite3 >/dev/null || missing+=(sqlite3)
     command -v python3 >/dev/null || missing+=(python3)
     python3 -c 'import cryptography' 2>/dev/null || missing+=(python3-cryptography)

@@ -6,6 +6,7 @@
 #ifndef KEYCHAIN_ESYS_H
 #define KEYCHAIN_ESYS_H
 
+#include <poll.h>
 #include <stddef.h>
 #include "tpm2.h"
 
@@ -15,6 +16,19 @@ typedef struct TSS2_TCTI_OPAQUE_CONTEXT_BLOB TSS2_TCTI_CONTEXT;
 // libtss2-tctildr
 typedef uint32_t (*TctiLdr_Initialize_Function)(const char *nameConf, TSS2_TCTI_CONTEXT **context);
 typedef void (*TctiLdr_Finalize_Function)(TSS2_TCTI_CONTEXT **context);
+
+// How every transport begins ("TCG TSS 2.0 TPM Command Transmission Interface (TCTI) API", 3.2.4); only the handles
+// to wait on are used. TSS2_TCTI_POLL_HANDLE is a struct pollfd on systems that have it.
+typedef struct {
+    uint64_t magic;
+    uint32_t version;
+    void *transmit;
+    void *receive;
+    void *finalize;
+    void *cancel;
+    uint32_t (*getPollHandles)(TSS2_TCTI_CONTEXT *context, struct pollfd *handles, size_t *count);
+    void *setLocality;
+} TCTI_CONTEXT_COMMON;
 
 // libtss2-rc
 typedef const char *(*RC_Decode_Function)(uint32_t rc);

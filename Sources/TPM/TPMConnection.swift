@@ -24,6 +24,8 @@ package final class TPMConnection: Sendable {
         var owesShutdown = false
     }
     private let deadline: Int
+    /// That of the conversation, for a thread that will not wait any longer.
+    private let socket = Mutex<ConversationSocket?>(nil)
 
     /// Whether programs have to take turns.
     private var isExclusive: Bool { TPMAddress(text: address).hasNoResourceManager }
@@ -69,6 +71,8 @@ package final class TPMConnection: Sendable {
         let answer = Answer<Result>()
         queue.async { answer.give(withoutPipeSignal { self.run(body, tss) }) }
         guard let result = answer.wait(deadline) else {
+            // What is behind a TPM that hangs is not to wait as long again.
+            socket.withLock { $0 }?.end()
             throw .unreachable(
                 reason:
                     "the TPM at \(address) did not answer within \(deadline) seconds; another program may be holding it"
@@ -144,6 +148,7 @@ package final class TPMConnection: Sendable {
             guard turn != nil else { throw .noTransport }
         }
         let context = try TPMContext(tss, at: address)
+        socket.withLock { $0 = context.socket }
         state.context = context
         state.turn = turn
         state.began = .now
@@ -173,6 +178,7 @@ package final class TPMConnection: Sendable {
     private func drop(_ state: inout State, isLost: Bool) {
         if state.context?.usedGuardedObject == true { state.owesShutdown = true }
         state.context?.end(isLost: isLost)
+        socket.withLock { $0 = nil }
         state.context = nil
         state.turn = nil
     }

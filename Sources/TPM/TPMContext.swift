@@ -10,6 +10,7 @@ final class TPMContext {
     let tss: TSS
     private(set) var transport: OpaquePointer?
     private(set) var esys: OpaquePointer?
+    let socket: ConversationSocket
     private var parent: Parent?
     private var session: ESYS_HANDLE?
     /// Whether an object whose wrong authorizations are counted was used.
@@ -26,9 +27,14 @@ final class TPMContext {
     /// - Parameter address: Where the TPM is, as the stack's loader of transports takes it.
     init(_ tss: TSS, at address: String) throws(TSSError) {
         self.tss = tss
-        try check(tss.initializeTransport(address, &transport), "Connect")
+        var opened: OpaquePointer?
+        let opening = tss.initializeTransport(address, &opened)
+        guard opening == 0 else { throw TSSError(code: opening, command: "Connect") }
+        transport = opened
+        socket = ConversationSocket(of: opened)
         let status = tss.initialize(&esys, transport, nil)
         guard status == 0 else {
+            socket.end()
             tss.finalizeTransport(&transport)
             throw TSSError(code: status, command: "Connect")
         }
@@ -45,6 +51,7 @@ final class TPMContext {
             dropParent()
         }
         tss.finalize(&esys)
+        socket.end()
         tss.finalizeTransport(&transport)
         esys = nil
     }

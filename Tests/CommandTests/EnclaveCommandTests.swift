@@ -47,6 +47,23 @@ import Testing
         }
     }
 
+    @Test func aKeyIsMadeAndUsedInTheTPM() throws {
+        #expect(try keychain("init --enclave tpm2").status == 0)
+        #expect(try keychain("key create laptop --enclave").status == 0)
+        #expect(try keychain("key list").text.hasPrefix("laptop\tp256\tenclave\t"))
+        let signed = try workplace.shell(
+            """
+            export KEYCHAIN_TPM='\(tpm.address)'
+            keychain key public laptop > key.pem
+            printf text > text; keychain key sign laptop < text > text.sig
+            openssl dgst -sha256 -verify key.pem -signature text.sig text
+            keychain key encrypt laptop < text | keychain key decrypt laptop
+            """)
+        #expect(signed.text == "Verified OK\ntext", "\(signed.errors)")
+        #expect(try keychain("export laptop --private").status == 1)
+        #expect(try tpm.loadedHandles().isEmpty)
+    }
+
     @Test func theLockoutCanBeLeftAlone() throws {
         let made = try keychain("init --enclave tpm2 --keep-lockout")
         #expect(made.text == "vault    \(workplace.home)\nenclave  tpm2\n")

@@ -7,11 +7,17 @@ import Testing
         let outcome = try workplace.run(["keychain", "manual", "--directory", workplace.path])
         #expect(outcome.status == 0, Comment(rawValue: outcome.errors))
         let commands = [
-            "init", "recovery", "set", "get", "list", "info", "delete", "status", "audit", "erase", "security",
+            "init", "recovery", "set", "get", "list", "info", "delete", "key", "import", "export", "ssh-agent",
+            "status", "audit",
+            "erase", "security",
         ]
-        for command in commands {
-            let page = try String(contentsOfFile: "\(workplace.path)/keychain-\(command).1", encoding: .utf8)
-            let help = try workplace.run(["keychain", "help", command]).text
+        let nested = ["create", "list", "public", "sign", "verify", "encrypt", "decrypt", "csr", "delete"].map {
+            "key " + $0
+        }
+        for command in commands + nested + ["passcode set"] {
+            let name = command.replacing(" ", with: "-")
+            let page = try String(contentsOfFile: "\(workplace.path)/keychain-\(name).1", encoding: .utf8)
+            let help = try workplace.run(["keychain", "help"] + command.split(separator: " ").map(String.init)).text
             for option in help.matches(of: /--[a-z][a-z-]+/).map(\.output)
             where !["--version", "--help"].contains(option) {
                 let escaped = option.dropFirst().replacing("-", with: "\\-")
@@ -21,8 +27,10 @@ import Testing
                 #expect(page.contains("\n.Sh \(section)\n"), "\(command) has no \(section)")
             }
         }
+        let keys = try String(contentsOfFile: workplace.path + "/keychain-key.1", encoding: .utf8)
+        #expect(keys.contains(".Xr keychain\\-key\\-csr 1"))
         let main = try String(contentsOfFile: workplace.path + "/keychain.1", encoding: .utf8)
-        #expect(commands.allSatisfy { main.contains(".It Cm \($0)\n") })
+        #expect(commands.allSatisfy { main.contains(".It Cm \($0.replacing("-", with: "\\-"))\n") })
         #expect(!main.contains(".It Cm manual"))
     }
 

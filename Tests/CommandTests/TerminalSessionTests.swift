@@ -9,7 +9,7 @@ import Testing
 @Suite struct TerminalSessionTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Sessions"
 
-    @Test(arguments: ["presence"])
+    @Test(arguments: ["presence", "agent"])
     func session(_ name: String) throws {
         let workplace = try Workplace()
         let text = try String(contentsOfFile: "\(Self.folder)/\(name).txt", encoding: .utf8)

@@ -1,3 +1,4 @@
+import CryptoKit
 import Foundation
 import Keychain
 import KeychainServices
@@ -90,6 +91,14 @@ import Testing
             #expect(status == errSecSuccess)
             #expect(found as? Data == Data("correct horse".utf8))
             #expect(world.prompts == ["sign in to your mail"])
+        }
+    }
+
+    @Test func enclave() throws {
+        try withTestKeychain { _ in
+            let key = try SecureEnclave.P256.Signing.PrivateKey()  // import CryptoKit, or EnclaveKeys
+            let signature = try key.signature(for: Data("a message".utf8))
+            #expect(key.publicKey.isValidSignature(signature, for: Data("a message".utf8)))
         }
     }
 

@@ -4,6 +4,7 @@ import Access
 import Foundation
 import KeychainModel
 import TestSupport
+import Synchronization
 import Testing
 import VaultInterface
 import VaultService
@@ -41,6 +42,19 @@ import VaultService
         #expect(throws: VaultError.itemNotFound) {
             try vault.copy(.password("mail", "ada"), includingValues: true, as: client)
         }
+    }
+
+    /// As the engine does, though the search itself fails for want of anything else.
+    @Test func whatIsLeftOutIsToldOfThoughNothingIsFound() throws {
+        var item = NewItem.password("bank", "ada", "secret")
+        item.accessControl = AccessControl(protection: .whenUnlocked, flags: .userPresence)
+        let guarded = try vault.add(item, as: client)
+        var query = ItemQuery.password("bank")
+        query.authentication.interaction = .skip
+        let withheld = Mutex<[WithheldItem]>([])
+        query.reportWithheld = { item in withheld.withLock { $0.append(item) } }
+        #expect(throws: VaultError.itemNotFound) { try vault.copy(query, includingValues: false, as: client) }
+        #expect(withheld.withLock { $0 } == [WithheldItem(guarded)])
     }
 
     @Test func theLargestValueFits() throws {

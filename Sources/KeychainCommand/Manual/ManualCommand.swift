@@ -43,17 +43,27 @@ struct ManualCommand: DocumentedCommand {
 
     private func pages() throws -> [ManualPage] {
         let root = try JSONDecoder().decode(HelpTree.self, from: Data(KeychainTool._dumpHelp().utf8)).command
-        let commands = KeychainTool.configuration.subcommands.compactMap { $0 as? any DocumentedCommand.Type }
         let names = root.visibleSubcommands.map { "keychain-\($0.commandName)" }
         let main = ManualPage(command: KeychainTool.self, help: root, path: ["keychain"], seeAlso: names)
-        return [main]
-            + root.visibleSubcommands.compactMap { help in
-                guard let command = commands.first(where: { $0.configuration.commandName == help.commandName }) else {
-                    return nil
-                }
-                return ManualPage(
-                    command: command, help: help, path: ["keychain", help.commandName], seeAlso: ["keychain"])
+        return [main] + pages(below: KeychainTool.self, root, path: ["keychain"])
+    }
+
+    /// The pages of the subcommands of a command, and of theirs.
+    private func pages(
+        below command: any DocumentedCommand.Type, _ help: HelpTree.Command, path: [String]
+    ) -> [ManualPage] {
+        let commands = command.configuration.subcommands.compactMap { $0 as? any DocumentedCommand.Type }
+        return help.visibleSubcommands.flatMap { help -> [ManualPage] in
+            guard let command = commands.first(where: { $0.configuration.commandName == help.commandName }) else {
+                return []
             }
+            let own = path + [help.commandName]
+            let below = pages(below: command, help, path: own)
+            let page = ManualPage(
+                command: command, help: help, path: own,
+                seeAlso: [path.joined(separator: "-")] + below.filter { $0.path.count == own.count + 1 }.map(\.name))
+            return [page] + below
+        }
     }
 
     private func write(_ text: String, to path: String) throws(Failure) {

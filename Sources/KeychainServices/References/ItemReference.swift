@@ -58,3 +58,17 @@ package enum ItemReferences {
         return Int(exactly: number)
     }
 }
+
+extension SecKey {
+    /// The key in a stored item whose value was read; nil if that is none.
+    ///
+    /// - Parameter authentication: How a person may be asked when a key of the enclave is used.
+    package static func stored(in item: StoredItem, authentication: AuthenticationOptions) -> SecKey? {
+        ItemReferences.reference(for: item, use: KeyUse(authentication: authentication)) as? SecKey
+    }
+
+    /// The key that a record of the enclave stands for.
+    package static func made(_ record: EnclaveKeyRecord, authentication: AuthenticationOptions) -> SecKey? {
+        SecKey(record, use: KeyUse(authentication: authentication))
+    }
+}

@@ -16,7 +16,7 @@ struct RequestHandler {
         self.call = call
     }
 
-    /// Appends the whole answer to `buffer`.
+    /// Appends the whole answer to `buffer`, or, before an error, what is told besides.
     func answer(to buffer: WireBuffer) throws(VaultError) {
         let reply: WireReply
         if case .copy(let query, let includingValues, let reports) = call.request {
@@ -40,9 +40,14 @@ struct RequestHandler {
         let withheld = Collector<WithheldItem>()
         if reports.damage { query.reportDamage = { damage.add($0) } }
         if reports.withheld { query.reportWithheld = { withheld.add($0) } }
-        let items = try vault.copy(query, includingValues: includingValues, as: client())
+        let client = try client()
+        let found = Result { () throws(VaultError) in
+            try vault.copy(query, includingValues: includingValues, as: client)
+        }
+        // What was left out is told of even if nothing else was found.
         for reason in damage.collected { buffer.appendFrame(.damage) { buffer.append(reason) } }
         for item in withheld.collected { buffer.appendFrame(.withheld) { buffer.append(item) } }
+        let items = try found.get()
         for item in items { buffer.appendFrame(.item) { buffer.append(item) } }
         return .count(items.count)
     }

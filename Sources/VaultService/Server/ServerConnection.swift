@@ -128,7 +128,6 @@ final class ServerConnection: @unchecked Sendable {
             }
         } catch let error as VaultError {
             refusal = error
-            outgoing.removeAll()
             outgoing.appendFrame(.failure) { outgoing.append(error) }
             if case .accessDenied(.unknownCaller) = error { goesOn = false }
             record(error)

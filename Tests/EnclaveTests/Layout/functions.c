@@ -45,3 +45,8 @@ Esys_HierarchyChangeAuth_Function check_Esys_HierarchyChangeAuth = Esys_Hierarch
 Esys_NV_DefineSpace_Function check_Esys_NV_DefineSpace = Esys_NV_DefineSpace;
 Esys_NV_Increment_Function check_Esys_NV_Increment = Esys_NV_Increment;
 Esys_NV_Read_Function check_Esys_NV_Read = Esys_NV_Read;
+
+_Static_assert(
+    offsetof(TCTI_CONTEXT_COMMON, getPollHandles) == offsetof(TSS2_TCTI_CONTEXT_COMMON_V1, getPollHandles),
+    "where the handles to wait on are");
+_Static_assert(sizeof(TSS2_TCTI_POLL_HANDLE) == sizeof(struct pollfd), "what is waited on");

@@ -1,0 +1,58 @@
+import Glibc
+import KeychainServices
+import Synchronization
+import VaultService
+
+/// The command that an agent runs for.
+final class AgentChild: Sendable {
+    private let process: pid_t
+    private let ended = Mutex<Int32?>(nil)
+
+    /// Starts `command` with `socket` as its SSH_AUTH_SOCK.
+    init(_ command: [String], socket: String) throws(Failure) {
+        setenv("SSH_AUTH_SOCK", socket, 1)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        // What this program handles or ignores, its child starts with as usual.
+        for number in [SIGPIPE, SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        // POSIX_SPAWN_SETSIGDEF and POSIX_SPAWN_SETSIGMASK (spawn.h).
+        posix_spawnattr_setflags(&attributes, 0x04 | 0x08)
+        var arguments = command.map { strdup($0) } + [nil]
+        defer { arguments.forEach { free($0) } }
+        var process: pid_t = 0
+        let code = posix_spawnp(&process, command.first ?? "", nil, &attributes, &arguments, environ)
+        guard code == 0 else {
+            // 127 and 126 are what a shell says (POSIX, 2.8.2).
+            throw Failure(
+                status: errSecIO, exitCode: code == ENOENT ? 127 : 126,
+                "'\((command.first ?? "").escapedForTerminal)' cannot be run (\(String(cString: strerror(code)))): name a "
+                    + "program after --")
+        }
+        self.process = process
+    }
+
+    /// Waits for the end of the child on a thread of its own, and then says so to ``AgentSignals``.
+    ///
+    /// - Returns: False if there can be no further thread.
+    func watch() -> Bool {
+        ConnectionThread.start { [self] in
+            var status: Int32 = 0
+            while waitpid(process, &status, 0) < 0, errno == EINTR {}
+            let code = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F)
+            ended.withLock { $0 = code }
+            AgentSignals.wake()
+        }
+    }
+
+    /// The exit status, or 128 and a signal's number, as a shell has it; nil while the child runs.
+    var status: Int32? { ended.withLock { $0 } }
+
+    func send(_ signal: Int32) {
+        ended.withLock { if $0 == nil { _ = kill(process, signal) } }
+    }
+}

@@ -1,0 +1,115 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import KeychainServices
+import PrivateFiles
+import SSHAgent
+import VaultService
+
+/// Serves keys to OpenSSH.
+struct AgentCommand: DocumentedCommand {
+    static let summary = "Serve the keychain's keys to ssh and git, as ssh-agent does."
+    static let details = """
+        Every private key of the keychain can log in and sign: RSA and the NIST curves, in software and in the enclave. \
+        Private keys never leave this process or the enclave. A key that wants a person asks for one each time, with \
+        words that say which key is to be used for what: the user and the host of a login, as far as the client says, or \
+        the signature of a commit.
+
+        Without a command the agent runs until it is ended, and prints a line for the shell that sets SSH_AUTH_SOCK. With \
+        one it runs that, and ends when it ends, with its exit status.
+
+        Keys can be listed while the vault is locked. A signature then asks for the passcode; with keychaind the vault \
+        stays unlocked until it is locked again, without it until the agent ends. The question comes up at the agent's \
+        terminal or in pinentry.
+
+        Keys are not added or removed through the agent: `keychain key create`, `import` and `key delete` do that.
+        """
+    static let examples = [
+        Example("For one command", "keychain ssh-agent -- ssh git.example.com"),
+        Example("For a shell and what is run in it", "keychain ssh-agent -- bash"),
+        Example("For good, with systemd", "systemctl --user enable --now keychain-ssh-agent"),
+        Example(
+            "Sign commits with it",
+            "git config gpg.format ssh && git config user.signingkey \"key::$(keychain key public me --format openssh)\""
+        ),
+    ]
+    static let configuration: CommandConfiguration = documented("ssh-agent")
+
+    @Option(
+        help: ArgumentHelp(
+            "Where to listen, instead of $XDG_RUNTIME_DIR/keychain/ssh-agent.", valueName: "path"))
+    var socket: String?
+
+    @Argument(
+        parsing: .postTerminator, help: ArgumentHelp("A command to run, with its arguments.", valueName: "command"))
+    var command: [String] = []
+
+    func run() throws {
+        let path = try path()
+        guard let signals = AgentSignals() else {
+            throw Failure(status: errSecIO, "no descriptor is left: end other programs or raise `ulimit -n`")
+        }
+        let server = try Self.server(at: path, KeychainAgentKeys())
+        defer { unlink(path) }
+        guard ConnectionThread.start({ server.run() }) else { throw Self.noThread }
+        defer { server.stop() }
+        guard command.isEmpty else { throw ExitCode(try Self.wait(for: command, socket: path, signals)) }
+        try StandardOutput.write(line: "SSH_AUTH_SOCK=\(Self.quoted(path)); export SSH_AUTH_SOCK;")
+        while signals.next() == 0 {}
+    }
+
+    private static let noThread = Failure(
+        status: errSecAllocate, "no thread can be started: end other programs or raise `ulimit -u`")
+
+    /// - Returns: The command's exit status.
+    private static func wait(
+        for command: [String], socket: String, _ signals: borrowing AgentSignals
+    ) throws(Failure) -> Int32 {
+        let child = try AgentChild(command, socket: socket)
+        guard child.watch() else { throw noThread }
+        while true {
+            let signal = signals.next()
+            if let status = child.status { return status }
+            // A terminal sends its signal to the child itself.
+            if signal != SIGINT, signal != 0 { child.send(signal) }
+        }
+    }
+
+    private func path() throws(Failure) -> String {
+        if let socket {
+            return socket.hasPrefix("/") ? socket : FileManager.default.currentDirectoryPath + "/" + socket
+        }
+        guard let runtime = getenv("XDG_RUNTIME_DIR"), runtime.pointee == UInt8(ascii: "/") else {
+            throw Failure.usage("XDG_RUNTIME_DIR is not set: say with --socket where to listen")
+        }
+        do {
+            return try PrivateFolder(creating: String(cString: runtime) + "/keychain").path(of: "ssh-agent")
+        } catch {
+            throw Failure(status: errSecIO, "\(error)")
+        }
+    }
+
+    private static func server(at path: String, _ keys: KeychainAgentKeys) throws(Failure) -> AgentServer {
+        do {
+            return try AgentServer(at: path, keys)
+        } catch SocketError.system(errno: EADDRINUSE) {
+            throw Failure(
+                status: errSecIO,
+                "an agent listens at \(path.escapedForTerminal) already: use that one, or choose another --socket")
+        } catch {
+            throw Failure(
+                status: errSecIO,
+                "nothing can listen at \(path.escapedForTerminal) (\(error)): choose another --socket")
+        }
+    }
+
+    /// A word that every shell reads as `path`.
+    private static func quoted(_ path: String) -> String {
+        let isPlain = path.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+                || (UInt8(ascii: "-")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
+        }
+        return isPlain ? path : "'" + path.replacing("'", with: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,122 @@
+import Access
+import ArgumentParser
+import Certificates
+import Foundation
+import KeychainModel
+import KeychainServices
+import Vault
+
+/// Stores the certificates and keys of a file.
+struct ImportCommand: DocumentedCommand {
+    static let summary = "Store the certificates and keys of a file."
+    static let details = """
+        The file can be PEM, with any number of certificates and keys; DER of one; PKCS#8; or PKCS#12. A certificate and \
+        the private key that belongs to it are an identity. What is there already stays. The file itself is left alone: \
+        remove it if it has a private key.
+
+        A key is labelled with --label, else as its certificate is, else by the file's name. A PKCS#12 file's passphrase \
+        is read from --passphrase-fd, else asked for at the terminal.
+        """
+    static let examples = [
+        Example("A certificate that an authority sent", "keychain import www.pem --label www"),
+        Example("An identity, with its passphrase in a file", "keychain import alice.p12 --passphrase-fd 3 3< phrase"),
+        Example("A key that asks for a person", "keychain import id_ecdsa.pem --label work --require presence"),
+    ]
+    static let configuration: CommandConfiguration = documented("import")
+
+    @Argument(help: "The file; '-' for standard input.")
+    var file: String
+
+    @Option(help: ArgumentHelp("A name for people, for every certificate and key in the file.", valueName: "text"))
+    var label: String?
+
+    @Option(
+        name: .customLong("passphrase-fd"),
+        help: ArgumentHelp("Read the passphrase of the file from this open file descriptor.", valueName: "n"))
+    var passphrase: Int32?
+
+    @OptionGroup var protection: KeyProtection
+
+    @OptionGroup var itemPassword: ItemPassword
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: "Print what was in the file, and any error, as JSON.")
+    var json = false
+
+    func validate() throws {
+        if let passphrase, passphrase < 0 { throw ValidationError("a file descriptor is a number from 0") }
+        guard label?.isEmpty != true else { throw ValidationError("a label has at least one character") }
+    }
+
+    func run() throws {
+        let bytes = try file == "-" ? BytesInput.readAll() : BytesInput.readAll(path: file)
+        let contents = try ImportedFile(bytes, passphrase: askPassphrase).contents
+        let session = try KeySession.forWriting(passcode)
+        let store = KeyStore(
+            session: session, protection: protection, authentication: try itemPassword.authentication())
+        var answers: [ImportAnswer] = []
+        for content in contents {
+            switch content {
+            case .key(let key): answers.append(try add(key, label ?? label(of: key, in: contents), store))
+            case .certificate(let certificate): answers.append(try add(certificate, session))
+            }
+        }
+        if json { return try StandardOutput.write(json: answers) }
+        let rows = answers.map { [$0.kind, $0.name.escapedForTerminal, $0.isNew ? "stored" : "was there already"] }
+        try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
+    }
+
+    private func askPassphrase() throws(Failure) -> String {
+        let secret: SecretBytes
+        if let passphrase {
+            secret = try PasscodeInput.read(passphrase)
+        } else {
+            guard let terminal = Terminal() else { throw PasscodeInput.nobodyToAsk("--passphrase-fd") }
+            secret = try PasscodeInput.only(try terminal.askSecrets(["Passphrase of the file: "]))
+        }
+        return secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The name of the key's certificate in the file, else that of the file.
+    private func label(of key: KeyData, in contents: [ImportedFile.Content]) -> String {
+        for case .certificate(let certificate) in contents
+        where certificate.certificate.publicKeyHash == key.applicationLabel {
+            if let name = certificate.certificate.subjectSummary { return name }
+        }
+        return file == "-" ? "imported" : URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
+    }
+
+    private func add(_ key: KeyData, _ label: String, _ store: KeyStore) throws(Failure) -> ImportAnswer {
+        let kind = key.keyClass == .private ? "private key" : "public key"
+        do {
+            _ = try store.add(SecKey(key), label: label, protection.accessControl(isEnclave: false))
+            return ImportAnswer(kind: kind, name: label, isNew: true)
+        } catch {
+            guard error.status == errSecDuplicateItem else { throw error }
+            return ImportAnswer(kind: kind, name: label, isNew: false)
+        }
+    }
+
+    private func add(_ certificate: SecCertificate, _ session: KeySession) throws(Failure) -> ImportAnswer {
+        var attributes = certificate.storedAttributes
+        if let label { attributes[.label] = .string(label) }
+        let name = label ?? certificate.certificate.subjectSummary ?? "certificate"
+        let item = NewItem(
+            itemClass: .certificate, attributes: attributes, accessGroup: protection.group,
+            value: certificate.storedValue)
+        do {
+            _ = try session.session.vault.add(item, as: session.session.client)
+            return ImportAnswer(kind: "certificate", name: name, isNew: true)
+        } catch {
+            guard error == .duplicateItem else { throw Failure(error) }
+            return ImportAnswer(kind: "certificate", name: name, isNew: false)
+        }
+    }
+}
+
+/// One thing that was in a file.
+private struct ImportAnswer: Encodable {
+    var kind: String
+    var name: String
+    var isNew: Bool
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import KeychainServices
+import SecureMemory
+
+/// What a key works on: bytes that somebody pipes in, and no secret of the keychain's.
+enum BytesInput {
+    /// More is signed by its digest.
+    private static let limit = 512 << 20
+
+    /// Everything on standard input.
+    static func readAll() throws(Failure) -> Data {
+        try readAll(0, "standard input")
+    }
+
+    static func readAll(path: String) throws(Failure) -> Data {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(path) }
+        defer { close(descriptor) }
+        return try readAll(descriptor, path)
+    }
+
+    private static func readAll(_ descriptor: Int32, _ name: String) throws(Failure) -> Data {
+        var chunk = [UInt8](repeating: 0, count: 1 << 18)
+        defer { chunk.wipe() }
+        var bytes = Data()
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw failure(name)
+            }
+            if count == 0 { return bytes }
+            guard bytes.count + count <= limit else {
+                throw Failure(
+                    status: errSecDataTooLarge,
+                    "\(name.escapedForTerminal) has more than \(limit >> 20) MiB: sign its digest with --digest, or "
+                        + "encrypt a key for it")
+            }
+            bytes.append(contentsOf: chunk[..<count])
+        }
+    }
+
+    private static func failure(_ name: String) -> Failure {
+        Failure(
+            status: errSecIO, exitCode: ExitStatus.other,
+            "\(name.escapedForTerminal) cannot be read (\(String(cString: strerror(errno)))): name a file that can")
+    }
+}
+
+/// How bytes are written.
+enum BytesEncoding: String, CaseIterable, ExpressibleByArgument {
+    case raw, hex, base64
+
+    func encoding(of bytes: Data) -> Data {
+        switch self {
+        case .raw: bytes
+        case .hex: Data((bytes.hexadecimal(uppercase: false) + "\n").utf8)
+        case .base64: Data((bytes.base64EncodedString() + "\n").utf8)
+        }
+    }
+
+    /// The bytes in `text`; nil if it is not so encoded.
+    func decoding(_ text: Data) -> Data? {
+        let digits = String(decoding: text, as: UTF8.self).filter { !$0.isWhitespace }
+        switch self {
+        case .raw: return text
+        case .base64: return Data(base64Encoded: digits)
+        case .hex:
+            guard digits.utf8.count % 2 == 0 else { return nil }
+            var bytes = Data()
+            var rest = digits.utf8[...]
+            while let high = rest.popFirst(), let low = rest.popFirst() {
+                guard let byte = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16) else { return nil }
+                bytes.append(byte)
+            }
+            return bytes
+        }
+    }
+}
+
+/// Bytes on standard output, which is spared what a terminal would take for commands.
+enum BytesOutput {
+    static func write(_ bytes: Data, isText: Bool = false, remedy: String = "send it to a file") throws(Failure) {
+        guard !StandardOutput.isTerminal || isText || isPrintable(bytes) else {
+            throw Failure(
+                status: errSecParam, "the result is binary and standard output a terminal: \(remedy)")
+        }
+        try StandardOutput.write(bytes)
+    }
+
+    static func isPrintable(_ bytes: Data) -> Bool {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return false }
+        return text.unicodeScalars.allSatisfy { scalar in
+            scalar == "\n" || scalar == "\t" || !(scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value))
+        }
+    }
+}

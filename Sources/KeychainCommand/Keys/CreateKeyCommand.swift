@@ -1,0 +1,79 @@
+import ArgumentParser
+import Certificates
+import Foundation
+import KeychainModel
+import KeychainServices
+import Vault
+
+/// Makes a key.
+struct CreateKeyCommand: DocumentedCommand {
+    static let summary = "Make a key."
+    static let details = """
+        With --enclave the key is made inside the vault's enclave and never leaves it; such keys are of type p256. In a \
+        vault that hangs on a TPM 2.0 that is the chip; in a software vault it is the vault's own code, which keeps the \
+        key from programs and not from whoever has the whole machine.
+
+        Both halves are stored under the label, the public one readable while the vault is locked.
+        """
+    static let examples = [
+        Example("A P-256 key", "keychain key create release"),
+        Example("In the enclave, asking a person each time", "keychain key create laptop --enclave --require presence"),
+        Example("For a certificate with RSA", "keychain key create www --type rsa3072"),
+    ]
+    static let configuration: CommandConfiguration = documented("create")
+
+    @Argument(help: "A name for people.")
+    var label: String
+
+    @Flag(help: "Make the key in the vault's enclave, which it never leaves.")
+    var enclave = false
+
+    @Option(help: "Which kind of key.")
+    var type: KeyType = .p256
+
+    @OptionGroup var protection: KeyProtection
+
+    @OptionGroup var itemPassword: ItemPassword
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: "Print the key, and any error, as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard !label.isEmpty else { throw ValidationError("a label has at least one character") }
+        guard !enclave || type == .p256 else {
+            throw ValidationError("an enclave keeps keys of type p256: leave out --type or --enclave")
+        }
+    }
+
+    func run() throws {
+        let session = try KeySession.forWriting(passcode)
+        let store = KeyStore(
+            session: session, protection: protection, authentication: try itemPassword.authentication())
+        try store.requireUnused(label)
+        let control = protection.accessControl(isEnclave: enclave)
+        let key = try create(control, session, store.authentication)
+        let pair = try store.add(key, label: label, control)
+        if json { try StandardOutput.write(json: KeySummary(pair)) }
+    }
+
+    private func create(
+        _ control: AccessControl, _ session: KeySession, _ authentication: AuthenticationOptions
+    ) throws(Failure) -> SecKey {
+        guard enclave else {
+            let parameters: [NSString: Any] = [
+                kSecAttrKeyType: String(type.type.rawValue), kSecAttrKeySizeInBits: type.sizeInBits,
+            ]
+            return try session.result { SecKeyCreateRandomKey(parameters as NSDictionary, $0) }
+        }
+        let vault = session.session
+        let record = try failing { () throws(VaultError) in
+            try vault.vault.makeEnclaveKey(
+                .p256, accessControl: control, options: authentication, as: vault.client)
+        }
+        guard let key = SecKey.made(record, authentication: authentication) else {
+            throw Failure(status: errSecInternalComponent, "the enclave made no key: `keychain status --verify`")
+        }
+        return key
+    }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+
+/// Keys, and what they do.
+struct KeyCommand: DocumentedCommand {
+    static let summary = "Make keys, and sign, decrypt and request certificates with them."
+    static let details = """
+        A key is made in the vault, or with --enclave in what the vault hangs on: in a TPM 2.0 it never leaves the chip. \
+        Of each key that is made or imported, the public half is stored too, readable while the vault is locked.
+
+        A key is named by its label, by its application tag, or by the first 8 or more digits of its hash, the SHA-1 of \
+        the public key, which `keychain key list` shows.
+        """
+    static let examples = [
+        Example("A key that never leaves the TPM, for logging in", "keychain key create laptop --enclave"),
+        Example("Let a host know it", "keychain key public laptop --format openssh >> authorized_keys"),
+        Example("Sign a file", "keychain key sign release < release.tar > release.tar.sig"),
+        Example("Ask for a certificate", "keychain key csr www --subject CN=www.example.com --dns www.example.com"),
+    ]
+    static let configuration = CommandConfiguration(
+        commandName: "key", abstract: summary, discussion: discussion,
+        subcommands: [
+            CreateKeyCommand.self, ListKeysCommand.self, PublicKeyCommand.self, SignCommand.self, VerifyCommand.self,
+            EncryptCommand.self, DecryptCommand.self, RequestCommand.self, DeleteKeyCommand.self,
+        ])
+}

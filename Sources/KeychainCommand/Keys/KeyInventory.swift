@@ -1,0 +1,128 @@
+import Access
+import Foundation
+import KeychainModel
+import KeychainServices
+import Synchronization
+import Vault
+
+/// The keys in the keychain, as far as they can be seen.
+struct KeyInventory {
+    private(set) var pairs: [KeyPair] = []
+    /// Whether there are keys that the lock hides.
+    private(set) var isLocked = false
+
+    /// Looks at every key. Nobody is asked for a person; whether one is asked to unlock is the vault's affair.
+    ///
+    /// - Parameter group: Nil for every group.
+    init(of vault: any Vault, as client: Client, group: String? = nil) throws(Failure) {
+        let search = Search(vault: vault, client: client, group: group)
+        let publicHalves = try search.halves(.public, includingValues: true)
+        let privateHalves = try search.halves(.private, includingValues: false)
+        isLocked = publicHalves.isLocked || privateHalves.isLocked
+        // What is stored of a key of the enclave is no secret, and says what the key is.
+        let hasRecords = privateHalves.items.contains { $0.isEnclaveKey }
+        let records = hasRecords ? try search.halves(.private, inEnclave: true, includingValues: true).items : []
+        for item in privateHalves.items + records {
+            update(item) { $0.privateHalf = .found(item) }
+        }
+        for item in publicHalves.items {
+            update(item) { $0.publicHalf = item }
+        }
+        for index in pairs.indices where !pairs[index].hasPrivateHalf {
+            pairs[index].privateHalf = try search.unseenPrivateHalf(of: pairs[index])
+        }
+        pairs.sort { ($0.name, $0.group, $0.hexadecimalHash) < ($1.name, $1.group, $1.hexadecimalHash) }
+    }
+
+    private mutating func update(_ item: StoredItem, _ change: (inout KeyPair) -> Void) {
+        guard case .data(let hash) = item.attributes[.applicationLabel] else { return }
+        if let index = pairs.firstIndex(where: { $0.hash == hash && $0.group == item.accessGroup }) {
+            change(&pairs[index])
+        } else {
+            var pair = KeyPair(hash: hash, group: item.accessGroup)
+            change(&pair)
+            pairs.append(pair)
+        }
+    }
+
+    /// The keys that `name` stands for: those with this label, else this tag, else a hash that begins so.
+    func pairs(named name: String) -> [KeyPair] {
+        for attribute in [\KeyPair.label, \KeyPair.tag] {
+            let found = pairs.filter { $0[keyPath: attribute]?.matches(.string(name), as: .blob) == true }
+            if !found.isEmpty { return found }
+        }
+        guard name.count >= KeyPair.shownHashLength else { return [] }
+        return pairs.filter { $0.hexadecimalHash.hasPrefix(name.lowercased()) }
+    }
+
+    /// Searches of one vault.
+    private struct Search {
+        let vault: any Vault
+        let client: Client
+        let group: String?
+
+        enum Half: Int64 {
+            case `public` = 0
+            case `private` = 1
+        }
+
+        private func query(_ half: Half) -> ItemQuery {
+            ItemQuery(
+                itemClass: .key, attributes: [.keyClass: .number(half.rawValue)], accessGroup: group,
+                synchronizable: .any, authentication: AuthenticationOptions(interaction: .skip))
+        }
+
+        /// The items of one half that the lock does not hide.
+        func halves(
+            _ half: Half, inEnclave: Bool = false, includingValues: Bool
+        ) throws(Failure) -> (items: [StoredItem], isLocked: Bool) {
+            var query = query(half)
+            if inEnclave { query.attributes[.tokenID] = .string(kSecAttrTokenIDSecureEnclave as String) }
+            if let items = try items(query, includingValues) { return (items, false) }
+            // An item that is locked fails a search as a whole, so that each class is looked at by itself.
+            var found: [StoredItem] = []
+            for protection in ProtectionClass.allCases {
+                query.attributes[.accessible] = .string(protection.rawValue)
+                found += try items(query, includingValues) ?? []
+            }
+            return (found, true)
+        }
+
+        /// Nil if the lock hides one of the items.
+        private func items(_ query: ItemQuery, _ includingValues: Bool) throws(Failure) -> [StoredItem]? {
+            do {
+                return try vault.copy(query, includingValues: includingValues, as: client)
+            } catch {
+                switch error {
+                case .itemNotFound: return []
+                case .interactionNotAllowed: return nil
+                default: throw Failure(error)
+                }
+            }
+        }
+
+        /// What there is of the private half of a pair, where a search found none to look at.
+        func unseenPrivateHalf(of pair: KeyPair) throws(Failure) -> KeyPair.PrivateHalf {
+            let withheld = Withheld()
+            var query = query(.private)
+            query.attributes[.applicationLabel] = .data(pair.hash)
+            query.accessGroup = pair.group
+            query.reportWithheld = { item in withheld.accessControl.withLock { $0 = item.accessControl } }
+            do {
+                let found = try vault.copy(query, includingValues: false, as: client)
+                return found.first.map(KeyPair.PrivateHalf.found) ?? .absent
+            } catch {
+                switch error {
+                case .itemNotFound:
+                    return withheld.accessControl.withLock { $0 }.map(KeyPair.PrivateHalf.withheld) ?? .absent
+                case .interactionNotAllowed: return .locked
+                default: throw Failure(error)
+                }
+            }
+        }
+
+        private final class Withheld: Sendable {
+            let accessControl = Mutex<AccessControl?>(nil)
+        }
+    }
+}

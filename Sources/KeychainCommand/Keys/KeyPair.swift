@@ -1,0 +1,90 @@
+import Foundation
+import KeychainModel
+import KeychainServices
+import Vault
+
+/// A key in the keychain: what is stored of its two halves, found without asking anybody.
+struct KeyPair {
+    /// What there is of the private half.
+    enum PrivateHalf {
+        case absent
+        /// An item that may be looked at. It has its value if that is the record of a key of the enclave.
+        case found(StoredItem)
+        /// An item that needs a person.
+        case withheld(AccessControl)
+        /// An item that the lock hides.
+        case locked
+    }
+
+    /// SHA-1 of the public key, which both halves and their certificates share (`kSecAttrApplicationLabel`).
+    var hash: Data
+    var group: String
+    /// With its value.
+    var publicHalf: StoredItem?
+    var privateHalf = PrivateHalf.absent
+
+    /// How many characters of the hash are shown and, at least, needed to find a key by it.
+    static let shownHashLength = 8
+
+    private var described: StoredItem? {
+        if case .found(let item) = privateHalf { return item }
+        return publicHalf
+    }
+
+    var label: AttributeValue? { text(.label) }
+    var tag: AttributeValue? { text(.applicationTag) }
+
+    private func text(_ name: AttributeName) -> AttributeValue? {
+        described?.attributes[name].flatMap { $0 == .string("") || $0 == .data(Data()) ? nil : $0 }
+    }
+
+    var typeName: String { described.map { KeyType.name($0.attributes) } ?? "unknown" }
+    var hexadecimalHash: String { hash.hexadecimal(uppercase: false) }
+
+    /// What a person knows the key by.
+    var name: String {
+        label.map { AttributeText($0).forTerminal } ?? tag.map { AttributeText($0).forTerminal }
+            ?? String(hexadecimalHash.prefix(Self.shownHashLength))
+    }
+
+    var hasPrivateHalf: Bool {
+        if case .absent = privateHalf { return false }
+        return true
+    }
+
+    /// The record of a key of the enclave, where it could be read.
+    var enclaveRecord: EnclaveKeyRecord? {
+        guard case .found(let item) = privateHalf, item.isEnclaveKey else { return nil }
+        return item.value.flatMap(EnclaveKeyRecord.init(decoding:))
+    }
+
+    var isInEnclave: Bool {
+        if case .found(let item) = privateHalf { return item.isEnclaveKey }
+        return false
+    }
+
+    /// What using the private half takes; nil where the lock hides it or there is none.
+    var accessControl: AccessControl? {
+        switch privateHalf {
+        case .absent, .locked: nil
+        case .withheld(let control): control
+        case .found(let item): enclaveRecord?.accessControl ?? item.accessControl
+        }
+    }
+
+    /// The public key, as far as it can be had without the private one.
+    var publicKey: SecKey? {
+        if let publicHalf { return SecKey.stored(in: publicHalf, authentication: .init()) }
+        if enclaveRecord != nil, case .found(let item) = privateHalf {
+            return SecKey.stored(in: item, authentication: .init())?.publicKey
+        }
+        return nil
+    }
+}
+
+extension StoredItem {
+    /// Whether the item stands for a key that the vault's enclave keeps.
+    var isEnclaveKey: Bool {
+        attributes[.tokenID] == .string(kSecAttrTokenIDSecureEnclave as String)
+    }
+}

@@ -1,0 +1,124 @@
+import Access
+import ArgumentParser
+import Foundation
+import KeychainModel
+import KeychainServices
+import Vault
+
+/// Which key a command is about.
+struct KeySelection: ParsableArguments {
+    @Argument(help: "The key's label, its application tag, or the first 8 or more digits of its hash.")
+    var key: String
+
+    @Option(help: ArgumentHelp("Only keys of this access group.", valueName: "group"))
+    var group: String?
+
+    /// The one key that is meant, found without asking for a person.
+    func one(in session: KeySession) throws(Failure) -> KeyPair {
+        var inventory = try session.inventory(group)
+        if inventory.pairs(named: key).isEmpty, inventory.isLocked {
+            inventory = try session.unlockedInventory(group)
+        }
+        let found = inventory.pairs(named: key)
+        guard let pair = found.first else {
+            throw Failure(
+                status: errSecItemNotFound,
+                "there is no key '\(key.escapedForTerminal)': `keychain key list` shows what there is")
+        }
+        guard found.count == 1 else {
+            let choices = found.map { "\($0.hexadecimalHash.prefix(16)) in '\($0.group.escapedForTerminal)'" }
+            throw Failure(
+                status: errSecParam,
+                "\(found.count) keys are called '\(key.escapedForTerminal)': give the beginning of a hash instead, or "
+                    + "--group (\(choices.joined(separator: ", ")))")
+        }
+        return pair
+    }
+}
+
+/// The vault of a command about keys.
+struct KeySession {
+    /// Asks for the passcode where it meets what is locked.
+    let session: VaultSession
+    /// Does not.
+    private let base: any Vault
+
+    /// For a command that looks at keys or uses them: where there is no vault, none is made.
+    static func forLooking(_ passcode: PasscodeInput? = nil) throws(Failure) -> KeySession {
+        KeySession(try .ofOwnerForLooking(passcode))
+    }
+
+    static func forWriting(_ passcode: PasscodeInput? = nil) throws(Failure) -> KeySession {
+        KeySession(try .ofOwner(passcode))
+    }
+
+    private init(_ session: VaultSession) {
+        self.session = session
+        base = (session.vault as? UnlockingVault)?.base ?? session.vault
+    }
+
+    /// What can be seen of the keys with the vault as it is.
+    func inventory(_ group: String? = nil) throws(Failure) -> KeyInventory {
+        try KeyInventory(of: base, as: session.client, group: group)
+    }
+
+    /// The same with the vault unlocked, for which the passcode may be asked.
+    func unlockedInventory(_ group: String? = nil) throws(Failure) -> KeyInventory {
+        try KeyInventory(of: session.vault, as: session.client, group: group)
+    }
+
+    /// The private key of a pair, asking whom it wants asked.
+    ///
+    /// - Parameter options: Say also how the key may ask when it is used.
+    func privateKey(of pair: KeyPair, _ options: AuthenticationOptions) throws(Failure) -> SecKey {
+        guard pair.hasPrivateHalf else {
+            throw Failure(
+                status: errSecItemNotFound,
+                "of the key '\(pair.name)' only the public half is here: it verifies and encrypts, and nothing else")
+        }
+        let query = ItemQuery(
+            itemClass: .key, attributes: [.keyClass: .number(1), .applicationLabel: .data(pair.hash)],
+            accessGroup: pair.group, synchronizable: .any, authentication: options)
+        let found = try failing { () throws(VaultError) in
+            try session.vault.copy(query, includingValues: true, as: session.client)
+        }
+        guard let item = found.first, let key = SecKey.stored(in: item, authentication: options) else {
+            throw Failure(
+                status: errSecDecode,
+                "the item '\(pair.name)' holds no private key that can be used here: delete it, or use it where it came "
+                    + "from")
+        }
+        return key
+    }
+
+    /// The public key of a pair; the private one is read only if nothing else tells it.
+    func publicKey(of pair: KeyPair, _ options: AuthenticationOptions = .init()) throws(Failure) -> SecKey {
+        if let key = pair.publicKey { return key }
+        return try privateKey(of: pair, options).publicKey
+    }
+
+    /// Runs one of Apple's functions on keys in this session.
+    func result<Value>(
+        _ function: (UnsafeMutablePointer<Unmanaged<CFError>?>) -> Value?
+    ) throws(Failure) -> Value {
+        var error: Unmanaged<CFError>?
+        let value = VaultSession.$override.withValue(Provider(session: session)) { function(&error) }
+        let failure = error?.takeRetainedValue()
+        if let value { return value }
+        let message = failure?.localizedDescription ?? "the key could not be used"
+        throw Failure(
+            status: failure.flatMap { Int32(exactly: $0.code) } ?? errSecInternalComponent, Self.inOneStyle(message))
+    }
+
+    private struct Provider: VaultSessionProvider {
+        let session: VaultSession
+    }
+
+    /// A sentence of a library as the commands write them.
+    private static func inOneStyle(_ sentence: String) -> String {
+        let text = sentence.hasSuffix(".") ? sentence.dropLast() : sentence[...]
+        let isWord = text.dropFirst().first?.isLowercase ?? false
+        return (isWord || text.hasPrefix("A ") ? text.prefix(1).lowercased() : String(text.prefix(1)))
+            + text.dropFirst()
+    }
+}

@@ -1,0 +1,117 @@
+import Access
+import ArgumentParser
+import Certificates
+import Foundation
+import KeychainModel
+import KeychainServices
+import Vault
+
+/// Where a key goes, and what using it takes.
+struct KeyProtection: ParsableArguments {
+    @Option(
+        name: [.customLong("accessible"), .customLong("access")],
+        help: ArgumentHelp("When the private key can be used.", valueName: "class"))
+    var accessible: ProtectionName?
+
+    @Option(
+        help: ArgumentHelp(
+            "What using the private key takes beside an unlocked vault; several are all needed.",
+            valueName: "requirement"))
+    var require: [ItemRequirement] = []
+
+    @Option(help: ArgumentHelp("The access group to store in.", valueName: "group"))
+    var group: String?
+
+    @Option(help: ArgumentHelp("An application tag, by which programs find the key.", valueName: "text"))
+    var tag: String?
+
+    func validate() throws {
+        guard group?.isEmpty != true, group != Client.everyGroup else {
+            throw ValidationError("--group names one access group, and '' and '*' are none")
+        }
+        guard AccessControl.isValid(flags ?? []) else {
+            throw ValidationError(
+                "these requirements exclude each other: 'presence' stands alone or with 'password', and "
+                    + "'biometry' excludes 'current-biometry'")
+        }
+    }
+
+    private var flags: AccessControl.Flags? {
+        require.isEmpty ? nil : require.reduce(into: AccessControl.Flags()) { $0.formUnion($1.flag) }
+    }
+
+    /// A key of the enclave cannot go to another device, and says so.
+    func accessControl(isEnclave: Bool) -> AccessControl {
+        AccessControl(
+            protection: accessible?.protection ?? (isEnclave ? .whenUnlockedThisDeviceOnly : .whenUnlocked),
+            flags: flags)
+    }
+}
+
+/// Stores keys: both halves, the public one readable at any time.
+struct KeyStore {
+    let session: KeySession
+    let protection: KeyProtection
+    let authentication: AuthenticationOptions
+
+    private var group: String { protection.group ?? session.session.client.accessGroups.first ?? "keychain" }
+
+    /// Fails if a key in the group has this label: what has one name is meant to be one thing.
+    func requireUnused(_ label: String) throws(Failure) {
+        let query = ItemQuery(
+            itemClass: .key, attributes: [.label: .string(label)], accessGroup: group, synchronizable: .any,
+            authentication: AuthenticationOptions(interaction: .skip))
+        do {
+            _ = try session.session.vault.copy(query, includingValues: false, as: session.session.client)
+        } catch {
+            if error == .itemNotFound { return }
+            throw Failure(error)
+        }
+        throw Failure(
+            status: errSecDuplicateItem,
+            "a key '\(label.escapedForTerminal)' exists already: choose another label, or delete it with "
+                + "`keychain key delete`")
+    }
+
+    /// Stores a key; of a private one both halves.
+    func add(_ key: SecKey, label: String?, _ control: AccessControl) throws(Failure) -> KeyPair {
+        var pair = KeyPair(hash: key.keyData.applicationLabel, group: group)
+        if key.keyClass == .private {
+            // A key of the enclave guards its use itself, wherever its record is.
+            let stored = key.kept == nil ? control : AccessControl(protection: control.protection)
+            let item = try store(key, label, stored, isOptional: false)
+            pair.privateHalf = control.isConstrained && key.kept == nil ? .withheld(control) : .found(item)
+        }
+        // The public half names the key and reveals nothing that is secret.
+        let isBound = control.protection.isThisDeviceOnly
+        pair.publicHalf = try store(
+            key.publicKey, label, AccessControl(protection: isBound ? .alwaysThisDeviceOnly : .always),
+            isOptional: key.keyClass == .private)
+        return pair
+    }
+
+    /// - Parameter isOptional: Whether it is as well that the item is there already.
+    private func store(
+        _ key: SecKey, _ label: String?, _ control: AccessControl, isOptional: Bool
+    ) throws(Failure) -> StoredItem {
+        var item = NewItem(
+            itemClass: .key, attributes: key.storedAttributes, accessGroup: group, accessControl: control,
+            value: key.storedValue, authentication: authentication)
+        item.attributes[.label] = label.map { .string($0) }
+        item.attributes[.applicationTag] = protection.tag.map { .string($0) }
+        do {
+            return try session.session.vault.add(item, as: session.session.client)
+        } catch {
+            guard isOptional, error == .duplicateItem else { throw Failure(error) }
+            return StoredItem(
+                itemClass: .key, identifier: UUID(), attributes: item.attributes, accessGroup: group,
+                accessControl: control, isSynchronizable: false, creationDate: Date(), modificationDate: Date(),
+                value: key.storedValue)
+        }
+    }
+}
+
+extension ProtectionClass {
+    /// Whether items of this class stay on the device.
+    var isThisDeviceOnly: Bool { rawValue.hasSuffix("u") }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import Foundation
+
+/// Lists the keys.
+struct ListKeysCommand: DocumentedCommand {
+    static let summary = "List the keys in the keychain."
+    static let details = """
+        One line for each key: its label, kind, where the private half is kept, the beginning of its hash and its access \
+        group, in columns on a terminal and separated by tabs otherwise. 'public' stands for a key of which only \
+        the public half is here, 'locked' for one that the lock hides. A listing asks nobody.
+        """
+    static let examples = [
+        Example("Everything", "keychain key list"),
+        Example("With hashes, tags and what using them takes", "keychain key list --json"),
+    ]
+    static let configuration: CommandConfiguration = documented("list", aliases: ["ls"])
+
+    @Option(help: ArgumentHelp("Only keys of this access group.", valueName: "group"))
+    var group: String?
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: "Print the keys, and any error, as JSON.")
+    var json = false
+
+    func run() throws {
+        let session = try KeySession.forLooking(passcode)
+        let inventory =
+            if passcode.descriptor == nil { try session.inventory(group) } else { try session.unlockedInventory(group) }
+        if json {
+            try StandardOutput.write(json: inventory.pairs.map(KeySummary.init))
+        } else if !inventory.pairs.isEmpty {
+            let rows = inventory.pairs.map { pair in
+                [
+                    pair.name, pair.typeName, KeySummary.kept(pair),
+                    String(pair.hexadecimalHash.prefix(KeyPair.shownHashLength)), pair.group.escapedForTerminal,
+                ]
+            }
+            try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
+        }
+        if inventory.isLocked {
+            let note = "keychain: the vault is locked: keys that were stored without their public half are not shown\n"
+            // The listing itself was written; a note that cannot be is no reason to fail.
+            try? FileOutput.write(Data(note.utf8), to: 2)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import Certificates
+import Foundation
+import KeychainModel
+import KeychainServices
+
+/// Asks an authority for a certificate.
+struct RequestCommand: DocumentedCommand {
+    static let summary = "Write a request for a certificate (PKCS#10), signed with the key."
+    static let details = """
+        The subject is written with its most special part first, as in 'CN=www.example.com,O=Example,C=DE' (RFC 4514), \
+        with CN, O, OU, C, ST, L, STREET, DC, UID, E or an object identifier; a comma in a value is written as '\\,'. A \
+        person is asked if the key wants it. Keys of the enclave sign like others.
+        """
+    static let examples = [
+        Example(
+            "For a web server",
+            "keychain key csr www --subject 'CN=www.example.com,O=Example' --dns www.example.com > www.csr"),
+        Example("Look at it", "openssl req -in www.csr -noout -text -verify"),
+        Example("Store what the authority sends", "keychain import www.pem --label www"),
+    ]
+    static let configuration: CommandConfiguration = documented("csr")
+
+    @OptionGroup var selection: KeySelection
+
+    @Option(help: ArgumentHelp("Whom the certificate is to be about.", valueName: "name"))
+    var subject: String
+
+    @Option(help: ArgumentHelp("A host name it is to be for; may be repeated.", valueName: "host"))
+    var dns: [String] = []
+
+    @Option(help: "How to write it: pem or der.")
+    var format: DocumentFormat = .pem
+
+    @OptionGroup var itemPassword: ItemPassword
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: "Print any error as JSON.")
+    var json = false
+
+    func validate() throws {
+        for name in dns where name.isEmpty || !name.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
+            throw ValidationError("--dns takes a host name in ASCII, as in www.example.com")
+        }
+    }
+
+    func run() throws {
+        let name: DistinguishedName
+        do throws(NameTextError) {
+            name = try DistinguishedName(text: subject)
+        } catch {
+            throw Failure.usage(error.description)
+        }
+        let session = try KeySession.forLooking(passcode)
+        let pair = try selection.one(in: session)
+        try format.refuseTerminal()
+        var options = try itemPassword.authentication()
+        options.prompt = "sign a request for a certificate with the key '\(pair.name)'."
+        let key = try session.privateKey(of: pair, options)
+        let request = try Self.encoded { () throws(CertificateError) in
+            try CertificateRequest(subject: name, key: key.keyData, hostNames: dns)
+        }
+        let signature: Data = try session.result {
+            SecKeyCreateSignature(key, request.algorithm.keyAlgorithm, request.body as NSData, $0).map { $0 as Data }
+        }
+        let encoding = try Self.encoded { () throws(CertificateError) in try request.encoded(signature: signature) }
+        try format.write(encoding, as: "CERTIFICATE REQUEST")
+    }
+
+    private static func encoded<Result>(_ body: () throws(CertificateError) -> Result) throws(Failure) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw Failure(status: errSecParam, "the request cannot be written: \(error)")
+        }
+    }
+}
+
+/// How a certificate, a request or a key is written.
+enum DocumentFormat: String, CaseIterable, ExpressibleByArgument {
+    case pem, der
+
+    func refuseTerminal() throws(Failure) {
+        guard self == .pem || !StandardOutput.isTerminal else {
+            throw Failure(
+                status: errSecParam,
+                "the result is binary and standard output a terminal: send it to a file, or say --format pem")
+        }
+    }
+
+    /// - Parameter kind: What stands in the lines around PEM.
+    func write(_ der: Data, as kind: String) throws(Failure) {
+        try StandardOutput.write(self == .pem ? PEM.encoding(der, as: kind) : der)
+    }
+}
+
+extension CertificateRequest.SignatureAlgorithm {
+    fileprivate var keyAlgorithm: SecKeyAlgorithm {
+        switch self {
+        case .ecdsaSHA256: .ecdsaSignatureMessageX962SHA256
+        case .ecdsaSHA384: .ecdsaSignatureMessageX962SHA384
+        case .ecdsaSHA512: .ecdsaSignatureMessageX962SHA512
+        case .rsaSHA256: .rsaSignatureMessagePKCS1v15SHA256
+        }
+    }
+}

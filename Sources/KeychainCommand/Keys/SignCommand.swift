@@ -1,0 +1,78 @@
+import ArgumentParser
+import Foundation
+import KeychainModel
+import KeychainServices
+
+/// Signs.
+struct SignCommand: DocumentedCommand {
+    static let summary = "Sign what standard input has with a private key."
+    static let details = """
+        The usual algorithm is ECDSA with the hash function that fits the curve, the signature in DER, and for RSA \
+        PKCS#1 v1.5 with SHA-256. Others: \(SignatureName.allCases.map(\.rawValue).joined(separator: ", ")), where \
+        'raw' stands for the two numbers one after the other, as JSON web signatures have them. Apple's names (algid:…) \
+        are taken as well.
+
+        A person is asked if the key wants it.
+        """
+    static let examples = [
+        Example("Sign a file", "keychain key sign release < release.tar > release.tar.sig"),
+        Example(
+            "Check it with OpenSSL",
+            "openssl dgst -sha256 -verify release.pem -signature release.tar.sig release.tar"),
+        Example("Sign a digest", "openssl dgst -sha256 -binary file | keychain key sign release --digest"),
+    ]
+    static let configuration: CommandConfiguration = documented("sign")
+
+    @OptionGroup var selection: KeySelection
+
+    @Option(help: ArgumentHelp("How to sign.", valueName: "name"))
+    var algorithm: String?
+
+    @Flag(help: "Standard input has the digest and not the message.")
+    var digest = false
+
+    @Option(help: "How to write the signature.")
+    var encoding: BytesEncoding = .raw
+
+    @OptionGroup var itemPassword: ItemPassword
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: "Print the signature in base64, and any error, as JSON.")
+    var json = false
+
+    private struct Answer: Encodable {
+        var algorithm: String
+        var signature: String
+    }
+
+    func run() throws {
+        let session = try KeySession.forLooking(passcode)
+        let pair = try selection.one(in: session)
+        try KeyTerminal.refuse(encoding, unless: json)
+        let message = try BytesInput.readAll()
+        var options = try itemPassword.authentication()
+        options.prompt = "sign with the key '\(pair.name)'."
+        let key = try session.privateKey(of: pair, options)
+        let choice = try AlgorithmChoice.signature(algorithm, isDigest: digest, for: key, .sign)
+        let signature: Data = try session.result {
+            SecKeyCreateSignature(key, choice.algorithm, message as NSData, $0).map { $0 as Data }
+        }
+        if json {
+            try StandardOutput.write(json: Answer(algorithm: choice.name, signature: signature.base64EncodedString()))
+        } else {
+            try BytesOutput.write(
+                encoding.encoding(of: signature), isText: encoding != .raw, remedy: KeyTerminal.remedy)
+        }
+    }
+}
+
+/// What would be binary on a terminal is refused before anybody is asked for anything.
+enum KeyTerminal {
+    static let remedy = "send it to a file, or say --encoding base64"
+
+    static func refuse(_ encoding: BytesEncoding, unless isText: Bool) throws(Failure) {
+        guard isText || encoding != .raw || !StandardOutput.isTerminal else {
+            throw Failure(status: errSecParam, "the result is binary and standard output a terminal: \(remedy)")
+        }
+    }
+}
