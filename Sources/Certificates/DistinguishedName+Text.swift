@@ -78,7 +78,8 @@ extension DistinguishedName {
                 bytes.append(.plain(byte))
                 continue
             }
-            if let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.count >= 2 {
+            let pair = String(decoding: rest.prefix(2), as: UTF8.self)
+            if pair.count == 2, pair.allSatisfy(\.isHexDigit), let code = UInt8(pair, radix: 16) {
                 rest.removeFirst(2)
                 bytes.append(.escaped(code))
             } else if let next = rest.popFirst() {
@@ -126,9 +127,12 @@ private struct AttributeType {
         case "DC": (identifier, form) = (.NameAttributes.domainComponent, .ascii)
         case "E", "EMAILADDRESS": (identifier, form) = (.NameAttributes.emailAddress, .ascii)
         default:
-            let numbers = name.split(separator: ".", omittingEmptySubsequences: false).map { UInt($0) }
-            guard numbers.count >= 2, !numbers.contains(nil),
-                let identifier = try? ASN1ObjectIdentifier(elements: numbers.compactMap(\.self))
+            let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+            let numbers = parts.compactMap { $0.hasPrefix("+") ? nil : UInt($0) }
+            // The first two share a byte (X.690, 8.19.4).
+            guard numbers.count == parts.count, numbers.count >= 2,
+                numbers[0] == 2 || numbers[0] < 2 && numbers[1] < 40,
+                let identifier = try? ASN1ObjectIdentifier(elements: numbers)
             else { return nil }
             (self.identifier, form) = (identifier, .utf8)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// `keychain ssh-agent` with OpenSSH and git on the other side.
@@ -87,6 +88,25 @@ import Testing
         let (user, port) = try (#require(facts.dropFirst().first), #require(facts.last))
         let question = "log in as \(user) on [127.0.0.1]:\(port) (\(fingerprint)) with the key 'door'."
         #expect(screen.contains(question), "\(screen)")
+    }
+
+    @Test(arguments: ["\u{03}", "TERM"])
+    func anInterruptedQuestionPutsTheEchoBack(how: String) throws {
+        let script = """
+            set -e; cd "$HOME"
+            keychain key create door --enclave --require presence
+            printf 'swordfish\\n' > right
+            keychain passcode set --memory 8 --passes 1 --new-passcode-fd 3 3<right; rm right
+            keychain key public door --format openssh > door.pub; echo text > text
+            exec keychain ssh-agent --socket agent -- ssh-keygen -q -Y sign -n file -f door.pub text
+            """
+        let terminal = try Pseudoterminal(workplace, ["/bin/sh", "-c", script])
+        try terminal.expect("Passcode: ")
+        try terminal.waitUntilSilent()
+        if how == "TERM" { kill(terminal.process, SIGTERM) } else { terminal.type(how) }
+        #expect(try terminal.finish() == (how == "TERM" ? 128 + SIGTERM : 128 + SIGINT))
+        #expect(terminal.isEchoing)
+        #expect(!FileManager.default.fileExists(atPath: workplace.path + "/agent"))
     }
 
     @Test func signingCommits() throws {

@@ -70,6 +70,25 @@ import Testing
         #expect(try workplace.run(["keychain", "get", "mail", "alice"]).status == 44)
     }
 
+    /// A damaged key does not take the others with it.
+    @Test func damagedKeysAreLeftOut() throws {
+        let workplace = try Workplace()
+        for label in ["broken", "whole"] { _ = try workplace.run(["keychain", "key", "create", label]) }
+        let store = try #require(
+            FileManager.default.enumerator(atPath: workplace.path)?.compactMap { $0 as? String }
+                .first { $0.hasSuffix("items.db") })
+        let database = try DatabaseQueue(path: workplace.path + "/" + store)
+        // Private halves are stored first.
+        try database.inDatabase { try $0.execute(sql: "UPDATE item SET meta = x'00' WHERE id IN (1, 2)") }
+        try database.close()
+        let list = try workplace.run(["keychain", "key", "list"])
+        #expect(list.text.hasPrefix("whole\t"))
+        #expect(list.errors == "keychain: 2 damaged items were left out: `keychain status --verify` names them\n")
+        #expect(list.status == 1)
+        let agent = ["keychain", "ssh-agent", "--socket", workplace.path + "/agent", "--", "ssh-add", "-L"]
+        #expect(try workplace.run(agent).text.hasSuffix(" whole\n"))
+    }
+
     /// Eight processes that write at once lose nothing and see no half-written item.
     @Test func manyProcessesStoreAtOnce() throws {
         let workplace = try Workplace()

@@ -49,10 +49,14 @@ struct AgentCommand: DocumentedCommand {
         guard let signals = AgentSignals() else {
             throw Failure(status: errSecIO, "no descriptor is left: end other programs or raise `ulimit -n`")
         }
-        let server = try Self.server(at: path, KeychainAgentKeys())
+        let prompt = AgentPrompt()
+        let server = try Self.server(at: path, KeychainAgentKeys(prompt: prompt))
         defer { unlink(path) }
         guard ConnectionThread.start({ server.run() }) else { throw Self.noThread }
-        defer { server.stop() }
+        defer {
+            server.stop()
+            prompt.takeBack()
+        }
         guard command.isEmpty else { throw ExitCode(try Self.wait(for: command, socket: path, signals)) }
         try StandardOutput.write(line: "SSH_AUTH_SOCK=\(Self.quoted(path)); export SSH_AUTH_SOCK;")
         while signals.next() == 0 {}

@@ -6,10 +6,12 @@ import SSHAgent
 
 /// The keychain's private keys as an ssh-agent has them.
 struct KeychainAgentKeys: AgentKeys {
+    let prompt: AgentPrompt
+
     /// An agent may be started before there is a vault.
     private func session() throws(Failure) -> KeySession? {
         do {
-            return try KeySession.forLooking()
+            return try KeySession.forLooking(prompt: prompt)
         } catch {
             if error.status == errSecItemNotFound { return nil }
             throw error

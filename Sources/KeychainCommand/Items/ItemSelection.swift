@@ -106,12 +106,16 @@ struct Ambiguity {
 extension VaultSession {
     /// The session of the owner's own tool, which sees every group. New items go to the first group of the
     /// environment, else to the tool's own.
-    static func ofOwner(_ passcode: PasscodeInput? = nil) throws(Failure) -> VaultSession {
+    ///
+    /// - Parameter chosen: How this process asks, instead of as `passcode` says.
+    static func ofOwner(
+        _ passcode: PasscodeInput? = nil, prompt chosen: (any PasscodePrompt)? = nil
+    ) throws(Failure) -> VaultSession {
         let groups = ProcessVault.environmentGroups().filter { $0 != Client.everyGroup }
         ProcessVault.declare(
             Client(identifier: "keychain", accessGroups: (groups.isEmpty ? ["keychain"] : groups) + [Client.everyGroup])
         )
-        let prompt = passcode?.prompt ?? StandardPrompt()
+        let prompt = chosen ?? passcode?.prompt ?? StandardPrompt()
         ProcessPrompt.current = prompt
         var session = try failing { () throws(VaultError) in try VaultSession.current() }
         session.vault = UnlockingVault(base: session.vault, prompt: prompt)
@@ -119,11 +123,13 @@ extension VaultSession {
     }
 
     /// The session for a command that only looks: where there is no vault, none is made.
-    static func ofOwnerForLooking(_ passcode: PasscodeInput? = nil) throws(Failure) -> VaultSession {
+    static func ofOwnerForLooking(
+        _ passcode: PasscodeInput? = nil, prompt: (any PasscodePrompt)? = nil
+    ) throws(Failure) -> VaultSession {
         guard try failing({ () throws(VaultError) in try ProcessVault.exists() }) else {
             let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
             throw Failure(status: errSecItemNotFound, "there is no vault at \(path): `keychain set` makes one")
         }
-        return try ofOwner(passcode)
+        return try ofOwner(passcode, prompt: prompt)
     }
 }

@@ -68,7 +68,7 @@ enum BytesEncoding: String, CaseIterable, ExpressibleByArgument {
         case .raw: return text
         case .base64: return Data(base64Encoded: digits)
         case .hex:
-            guard digits.utf8.count % 2 == 0 else { return nil }
+            guard digits.utf8.count % 2 == 0, digits.allSatisfy(\.isHexDigit) else { return nil }
             var bytes = Data()
             var rest = digits.utf8[...]
             while let high = rest.popFirst(), let low = rest.popFirst() {

@@ -10,6 +10,8 @@ struct KeyInventory {
     private(set) var pairs: [KeyPair] = []
     /// Whether there are keys that the lock hides.
     private(set) var isLocked = false
+    /// How many keys cannot be read, and are left out.
+    private(set) var damagedCount = 0
 
     /// Looks at every key. Nobody is asked for a person; whether one is asked to unlock is the vault's affair.
     ///
@@ -31,6 +33,7 @@ struct KeyInventory {
         for index in pairs.indices where !pairs[index].hasPrivateHalf {
             pairs[index].privateHalf = try search.unseenPrivateHalf(of: pairs[index])
         }
+        damagedCount = search.damaged.reasons.withLock { $0.count }
         pairs.sort { ($0.name, $0.group, $0.hexadecimalHash) < ($1.name, $1.group, $1.hexadecimalHash) }
     }
 
@@ -60,6 +63,12 @@ struct KeyInventory {
         let vault: any Vault
         let client: Client
         let group: String?
+        let damaged = Damage()
+
+        final class Damage: Sendable {
+            /// One for each item, however often it is met.
+            let reasons = Mutex<Set<String>>([])
+        }
 
         enum Half: Int64 {
             case `public` = 0
@@ -67,9 +76,11 @@ struct KeyInventory {
         }
 
         private func query(_ half: Half) -> ItemQuery {
-            ItemQuery(
+            var query = ItemQuery(
                 itemClass: .key, attributes: [.keyClass: .number(half.rawValue)], accessGroup: group,
                 synchronizable: .any, authentication: AuthenticationOptions(interaction: .skip))
+            query.reportDamage = { [damaged] reason in damaged.reasons.withLock { _ = $0.insert(reason) } }
+            return query
         }
 
         /// The items of one half that the lock does not hide.

@@ -44,8 +44,10 @@ struct KeySession {
     private let base: any Vault
 
     /// For a command that looks at keys or uses them: where there is no vault, none is made.
-    static func forLooking(_ passcode: PasscodeInput? = nil) throws(Failure) -> KeySession {
-        KeySession(try .ofOwnerForLooking(passcode))
+    static func forLooking(
+        _ passcode: PasscodeInput? = nil, prompt: (any PasscodePrompt)? = nil
+    ) throws(Failure) -> KeySession {
+        KeySession(try .ofOwnerForLooking(passcode, prompt: prompt))
     }
 
     static func forWriting(_ passcode: PasscodeInput? = nil) throws(Failure) -> KeySession {

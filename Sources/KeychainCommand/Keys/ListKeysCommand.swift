@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import KeychainServices
 
 /// Lists the keys.
 struct ListKeysCommand: DocumentedCommand {
@@ -42,6 +43,13 @@ struct ListKeysCommand: DocumentedCommand {
             let note = "keychain: the vault is locked: keys that were stored without their public half are not shown\n"
             // The listing itself was written; a note that cannot be is no reason to fail.
             try? FileOutput.write(Data(note.utf8), to: 2)
+        }
+        let count = inventory.damagedCount
+        guard count == 0 else {
+            throw Failure(
+                status: errSecDecode,
+                "\(count) damaged \(count == 1 ? "item was" : "items were") left out: "
+                    + "`keychain status --verify` names them")
         }
     }
 }
