@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart build test soak bench lint format install install-security uninstall clean
+.PHONY: help setup quickstart build test example soak bench lint format install install-security uninstall clean
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -26,6 +26,10 @@ build: ## Build everything for debugging
 
 test: ## Run every check: format, warnings, tests, conformance, names
 	@Scripts/test.sh
+
+example: ## Build and run the example of mutual TLS, in the software enclave and in a TPM
+	Scripts/setup.sh --tests
+	Examples/run.sh
 
 soak: ## Run the long tests at full counts
 	Scripts/setup.sh --tests
@@ -54,4 +58,4 @@ uninstall: ## Remove what install put under PREFIX
 	Scripts/install.sh --remove "$(DESTDIR)$(PREFIX)"
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-*
+	rm -rf .build .build-* Examples/*/.build

@@ -39,6 +39,9 @@ package protocol Enclave: EnclaveKeyOperations, EnclaveCounter {
     /// For how many seconds at most the enclave looks at no passcode; 0 if it looks at the next one.
     func lockoutTime() throws(EnclaveError) -> Int
 
+    /// Wipes what is left in memory of the authorizations that were used.
+    func forget()
+
     /// Ends the enclave's work for this process in good order. It may be used again.
     func close()
 }

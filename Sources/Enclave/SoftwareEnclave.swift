@@ -89,6 +89,8 @@ package struct SoftwareEnclave: Enclave {
 
     private static let noCounter = EnclaveError.refused(reason: "the software enclave has no counters; a TPM has")
 
+    package func forget() {}
+
     package func close() {}
 
     private static func joined(_ first: LockedBytes, _ second: LockedBytes) throws -> LockedBytes {

@@ -102,6 +102,18 @@ package final class TPMConnection: Sendable {
         _ = answer.wait(deadline)
     }
 
+    /// Ends the conversation, and with it what the stack has kept in memory. Waits no longer than two seconds: who locks
+    /// has no time for a TPM that hangs.
+    package func endConversation() {
+        guard case .success = TSS.loaded else { return }
+        let answer = Answer<Void>()
+        queue.async {
+            withoutPipeSignal { self.state.withLock { self.drop(&$0, isLost: false) } }
+            answer.give(.success(()))
+        }
+        _ = answer.wait(min(deadline, 2))
+    }
+
     private func run<Result: Sendable>(
         _ body: (TPMContext) throws -> Result, _ tss: TSS
     ) -> Swift.Result<Result, EnclaveError> {

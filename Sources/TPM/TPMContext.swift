@@ -15,6 +15,7 @@ final class TPMContext {
     private var session: ESYS_HANDLE?
     /// Whether an object whose wrong authorizations are counted was used.
     private(set) var usedGuardedObject = false
+    private var holdsSecrets = false
 
     struct Parent {
         let name: Data
@@ -44,6 +45,7 @@ final class TPMContext {
     /// - Parameter isLost: Whether the TPM forgot all this by itself.
     func end(isLost: Bool = false) {
         guard esys != nil else { return }
+        scrub()
         if !isLost {
             if let session { _ = tss.flush(esys, session) }
             dropParent()
@@ -204,6 +206,7 @@ final class TPMContext {
         defer { _ = tss.flush(esys, loaded) }
         var given = TPM2B_AUTH()
         if let authorization {
+            holdsSecrets = true
             authorization.withUnsafeBytes { given.set($0) }
             let status = tss.setAuthorization(esys, loaded, &given)
             wipeValue(&given)
@@ -222,6 +225,7 @@ final class TPMContext {
         _ template: TPM2B_PUBLIC, _ sensitive: inout TPM2B_SENSITIVE_CREATE, under parent: ESYS_HANDLE
     ) throws(TSSError) -> ObjectBlob {
         let session = try session(under: parent, encrypting: .command)
+        holdsSecrets = true
         var template = template
         var outside = TPM2B_DATA()
         var registers = TPML_PCR_SELECTION()
@@ -237,6 +241,23 @@ final class TPMContext {
         }
         guard let privateArea, let publicArea else { throw TSSError(code: 0, command: "Create") }
         return ObjectBlob(publicArea: publicArea.pointee, privateArea: privateArea.pointee)
+    }
+
+    /// Overwrites what the stack has kept of authorizations and secrets, and would give back to the allocator as it is:
+    /// the last one of the session, and the last creation's input. A creation with zeros in all these places does
+    /// that. For the TPM zeros at the end of an authorization are nothing (HMAC fills its key up with them), so that
+    /// to it this is an empty one, the storage key's own.
+    private func scrub() {
+        guard holdsSecrets, let parent = parent?.object else { return }
+        holdsSecrets = false
+        var zeros = TPM2B_AUTH([UInt8](repeating: 0, count: 32))
+        _ = tss.setAuthorization(esys, parent, &zeros)
+        var sensitive = TPM2B_SENSITIVE_CREATE()
+        sensitive.sensitive.data = TPM2B_SENSITIVE_DATA([UInt8(0)])
+        // It is no matter whether the TPM does it.
+        _ = try? make(Template.sealed, &sensitive, under: parent)
+        var nothing = TPM2B_AUTH()
+        _ = tss.setAuthorization(esys, parent, &nothing)
     }
 
     func forgetGuardedObjects() {

@@ -50,6 +50,8 @@ package final class TPMEnclave: Enclave {
 
     package func encoded() -> Data { record.encoded() }
 
+    package func forget() { connection.endConversation() }
+
     package func close() { connection.close() }
 
     // MARK: Derivation

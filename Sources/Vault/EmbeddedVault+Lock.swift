@@ -54,6 +54,7 @@ extension EmbeddedVault {
         pendingLock.withLock { $0.callOff() }
         let keys = currentKeybag.keys
         if keys.lockState == .unlocked { keys.enter(.locked) }
+        keys.enclave.forget()
         contexts.forgetGrants()
     }
 

@@ -36,23 +36,6 @@ import Testing
         }
     }
 
-    /// The stack's sockets go to every program that is started meanwhile, and the TPM serves one client at a time.
-    @Test func aSocketThatAnotherProgramHoldsIsNoConversation() async {
-        await #expect(processExitsWith: .success) {
-            let tpm = try SoftwareTPM()
-            let enclave = try TPMEnclave.make(TPMConnection(tpm.address, deadline: 5))
-            _ = try enclave.deriveKey(tangling: nil, salt: Data([1]), context: "a")
-            let held = (0..<Int32(256)).compactMap { descriptor -> Int32? in
-                var information = stat()
-                guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFSOCK else { return nil }
-                return dup(descriptor)
-            }
-            try #require(!held.isEmpty)
-            enclave.close()
-            _ = try enclave.deriveKey(tangling: nil, salt: Data([2]), context: "a")
-        }
-    }
-
     @Test func aConnectionThatBreaksDoesNotEndTheProgram() async {
         await #expect(processExitsWith: .success) {
             signal(SIGPIPE, SIG_DFL)

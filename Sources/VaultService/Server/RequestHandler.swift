@@ -40,8 +40,8 @@ struct RequestHandler {
         let withheld = Collector<WithheldItem>()
         if reports.damage { query.reportDamage = { damage.add($0) } }
         if reports.withheld { query.reportWithheld = { withheld.add($0) } }
-        let client = try client()
-        let found = Result { () throws(VaultError) in
+        let client = client()
+        let found = Result { () throws(VaultError) -> [StoredItem] in
             try vault.copy(query, includingValues: includingValues, as: client)
         }
         // What was left out is told of even if nothing else was found.

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Builds the example of mutual TLS and runs its self-test on throw-away vaults: one with the software enclave and one in
+# a TPM (swtpm, a TPM in software).
+#
+#   Examples/run.sh              both
+#   Examples/run.sh software     one of them
+#   Examples/run.sh tpm2
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# The package is a consumer; it builds as anybody would.
+unset KEYCHAIN_WARNINGS KEYCHAIN_SOCKET KEYCHAIN_MODE KEYCHAIN_ACCESS_GROUPS
+
+fail() {
+    printf 'example: %s\n' "$1" >&2
+    exit 1
+}
+
+enclaves=("$@")
+((${#enclaves[@]})) || enclaves=(software tpm2)
+
+folder=$(mktemp -d "${TMPDIR:-/tmp}/keychain-example.XXXXXX")
+tpm=
+stop() {
+    [[ -n ${1-} ]] && kill "$1" 2>/dev/null || true
+}
+clean_up() {
+    stop "${SERVER_PID-}"
+    stop "$tpm"
+    rm -rf "$folder"
+}
+trap clean_up EXIT
+
+scratch=$PWD/.build-example
+# A cached plan does not notice that files came and went in the package that the example depends on by path.
+options=(--package-path Examples/MutualTLS --scratch-path "$scratch" --disable-build-manifest-caching
+    -debug-info-format none)
+echo '--> building (the first time takes some minutes)'
+begin=$SECONDS
+# In one build folder, the command and the example share the modules of the keychain.
+for product in MutualTLS keychain; do
+    swift build "${options[@]}" --product "$product" >"$folder/log" 2>&1 || {
+        tail -n 40 "$folder/log" >&2
+        fail "$product does not build"
+    }
+done
+echo "    built in $((SECONDS - begin)) s"
+# swift-certificates, NIO and others ask for these modules of Apple's and would compile against ours.
+for name in Security CryptoKit LocalAuthentication; do
+    found=$(find "$scratch/debug/" -name "$name.swiftmodule" -o -path "*/$name.build/*.o")
+    [[ -z $found ]] || fail "a module named $name was built: $found"
+done
+programs=$scratch/debug
+
+# start_tpm NAME: a TPM that nobody has used, in the place of the one before.
+start_tpm() {
+    stop "$tpm"
+    mkdir -p "$folder/$1"
+    # It returns when the sockets are there; the library that speaks to it expects the second name.
+    swtpm socket --tpm2 --tpmstate dir="$folder/$1" --daemon --pid file="$folder/$1/pid" \
+        --server type=unixio,path="$folder/$1/socket" --ctrl type=unixio,path="$folder/$1/socket.ctrl" \
+        --flags not-need-init,startup-clear
+    tpm=$(<"$folder/$1/pid")
+    export KEYCHAIN_TPM=swtpm:path=$folder/$1/socket
+}
+
+# Server and client as two programs, and OpenSSL as a third, which shares no code with them.
+two_programs() {
+    local line port said
+    "$programs/MutualTLS" request server | openssl req -verify -noout 2>"$folder/log" || true
+    grep -q 'verify OK' "$folder/log" || fail "OpenSSL does not accept the request: $(<"$folder/log")"
+    "$programs/MutualTLS" authority >"$folder/authority.pem"
+    coproc SERVER { exec "$programs/MutualTLS" server 0; }
+    read -r -t 30 line <&"${SERVER[0]}" || fail 'the server does not listen'
+    port=${line##*:}
+    "$programs/MutualTLS" client "$port" 'from another program'
+    read -r -t 30 line <&"${SERVER[0]}" || fail 'the server does not say whom it served'
+    [[ $line == 'served CN=client, '* ]] || fail "the server says: $line"
+    # It has no certificate to show, and ends with an error after it has verified the server.
+    said=$(timeout 30 openssl s_client -connect "127.0.0.1:$port" -CAfile "$folder/authority.pem" \
+        -verify_hostname localhost -verify_return_error </dev/null 2>&1) || true
+    [[ $said == *'Verify return code: 0 (ok)'* ]] || fail "OpenSSL does not accept the server: $said"
+    read -r -t 30 line <&"${SERVER[0]}" || fail 'the server says nothing of OpenSSL'
+    [[ $line == 'refused: '*PEER_DID_NOT_RETURN_A_CERTIFICATE* ]] || fail "the server says: $line"
+    stop "$SERVER_PID"
+    wait "$SERVER_PID" 2>/dev/null || true
+    echo 'ok  OpenSSL accepts request and server; the server serves the client and refuses OpenSSL'
+}
+
+for enclave in "${enclaves[@]}"; do
+    echo "--> a vault with the enclave $enclave"
+    if [[ $enclave == tpm2 ]]; then
+        command -v swtpm >/dev/null || fail 'swtpm is not installed; run Scripts/setup.sh --tests'
+        start_tpm tpm
+    fi
+    export KEYCHAIN_HOME=$folder/vault-$enclave
+    "$programs/keychain" init --enclave "$enclave" >"$folder/log" || fail "keychain init: $(<"$folder/log")"
+    "$programs/keychain" status
+    # The first run makes keys and certificates, the second finds them.
+    timeout 120 "$programs/MutualTLS" self-test
+    timeout 120 "$programs/MutualTLS" self-test >"$folder/log" || fail "the second time: $(tail -n 3 "$folder/log")"
+    echo 'ok  the same again with the keys and certificates that are there'
+    two_programs
+    if [[ $enclave == tpm2 ]]; then
+        start_tpm other-tpm
+        if timeout 120 "$programs/MutualTLS" self-test >"$folder/log" 2>&1; then
+            fail 'the keys work with another TPM'
+        fi
+        said=$("$programs/keychain" list 2>&1) || true
+        [[ $said == *'another TPM'* ]] || fail "with another TPM: $said"
+        echo "ok  with another TPM: $said"
+    fi
+done
