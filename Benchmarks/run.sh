@@ -46,6 +46,7 @@ cache=${KEYCHAIN_BENCHMARK_CACHE:-/tmp/keychain-benchmark}/$format
 results=$work/results
 bench=$bin/VaultBenchmark
 
+cc -O2 -Wall -Wno-missing-braces -o "$work/tpm-sign" $compare/tpm-sign.c $(pkg-config --cflags --libs tss2-esys tss2-tctildr)
 cc -O2 -Wall -o "$work/secret-service" $compare/secret-service.c $(pkg-config --cflags --libs libsecret-1)
 for count in 100 10000; do
     keyrings=$work/gnome-$count/.local/share/keyrings
@@ -70,6 +71,15 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
     # A line of nine fields, whose last two are signatures and verifications a second.
     openssl speed -seconds 1 ecdsap256 2>/dev/null | awk '$2 == "bits" && /nistp256/ {
         printf "keys.sign.openssl\t%f\nkeys.verify.openssl\t%f\n", 1e6 / $(NF - 1), 1e6 / $NF }'
+
+    mkdir "$work/tpm"
+    swtpm socket --tpm2 --tpmstate dir="$work/tpm" --server type=unixio,path="$work/swtpm" \
+        --ctrl type=unixio,path="$work/swtpm.ctrl" --flags not-need-init,startup-clear --daemon --pid file="$work/swtpm.pid"
+    for turn in 1 2 3; do
+        steady "$work/tpm-sign" "swtpm:path=$work/swtpm" 200
+        KEYCHAIN_TPM="swtpm:path=$work/swtpm" steady "$bench" tpm "$work/tpm-vault" 200
+    done
+    kill "$(cat "$work/swtpm.pid")"
 
     # The peers and ourselves take turns.
     for turn in 1 2 3; do

@@ -137,6 +137,10 @@ no search terms; it is one transaction with `synchronous=FULL`.""")
     for name, label in [("sign", "signature"), ("verify", "verification")]:
         table.row(label, f"keys.{name}.seckey", f"keys.{name}.openssl")
 
+    table.heading("P-256 in a TPM (swtpm)", "`SecKey`", "tpm2-tss alone")
+    table.row("signature of a digest", "tpm.sign.seckey", "tpm.sign.tss", 1.1)
+    table.row("shared secret", "tpm.exchange.seckey", "tpm.exchange.tss", 1.1)
+
     print("\n## Memory to list 100,000 items\n\n| | peak | for each item |\n|---|---|---|")
     for label, name in [("attributes", "memory.peak.100000"), ("with values", "memory-values.peak.100000")]:
         peak, growth = table.results[name]

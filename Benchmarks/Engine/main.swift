@@ -10,7 +10,7 @@ import Vault
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
     report(
-        "usage: VaultBenchmark fill|find|audit|write|list|secitem|keys|daemon|unlock|passcode|memory|memory-values|profile FOLDER COUNT..."
+        "usage: VaultBenchmark fill|find|audit|write|list|secitem|keys|tpm|daemon|unlock|passcode|memory|memory-values|profile FOLDER COUNT..."
     )
     exit(64)
 }
@@ -25,6 +25,7 @@ case "write": try measureWrites(in: vaults, counts: counts, rounds: 60)
 case "list": try measureLists(in: vaults, counts: counts)
 case "secitem": for count in counts { try measureSecItem(in: vaults, count: count, rounds: 20) }
 case "keys": try measureKeys(rounds: 100)
+case "tpm": for rounds in counts { try measureTPM(in: vaults.folder, rounds: rounds) }
 case "memory": for count in counts { try measureMemory(in: vaults, count: count, values: false) }
 case "memory-values": for count in counts { try measureMemory(in: vaults, count: count, values: true) }
 case "unlock": for count in counts { try measureUnlock(in: vaults, count: count, rounds: 10) }

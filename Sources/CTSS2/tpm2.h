@@ -85,10 +85,10 @@ typedef struct TPMS_CAPABILITY_DATA {
 // 11.1: symmetric algorithms
 typedef struct TPMT_SYM_DEF {
     TPM2_ALG_ID algorithm;
-    union {
+    union TPMU_SYM_KEY_BITS {
         uint16_t aes;
     } keyBits;
-    union {
+    union TPMU_SYM_MODE {
         TPM2_ALG_ID aes;
     } mode;
 } TPMT_SYM_DEF;
@@ -102,7 +102,7 @@ typedef struct TPMS_SCHEME_HASH {
 
 typedef struct TPMT_KEYEDHASH_SCHEME {
     TPM2_ALG_ID scheme;
-    union {
+    union TPMU_SCHEME_KEYEDHASH {
         TPMS_SCHEME_HASH hmac;
         struct {
             TPM2_ALG_ID hashAlg;
@@ -113,7 +113,7 @@ typedef struct TPMT_KEYEDHASH_SCHEME {
 
 typedef struct TPMT_SIG_SCHEME {
     TPM2_ALG_ID scheme;
-    union {
+    union TPMU_SIG_SCHEME {
         TPMS_SCHEME_HASH ecdsa;
         struct {
             TPM2_ALG_ID hashAlg;
@@ -193,7 +193,7 @@ typedef struct TPMT_PUBLIC {
     TPM2_ALG_ID nameAlg;
     TPMA_OBJECT objectAttributes;
     TPM2B_DIGEST authPolicy;
-    union {
+    union TPMU_PUBLIC_PARMS {
         TPMS_KEYEDHASH_PARMS keyedHashDetail;
         TPMS_RSA_PARMS rsaDetail;
         TPMS_ECC_PARMS eccDetail;

@@ -34,7 +34,9 @@ extension TPMContext {
         var digest = TPM2B_DIGEST(digest)
         var scheme = TPMT_SIG_SCHEME()
         scheme.scheme = Algorithm.ecdsa
-        scheme.details.ecdsa.hashAlg = Algorithm.sha256
+        var details = TPMU_SIG_SCHEME()
+        details.ecdsa = TPMS_SCHEME_HASH(hashAlg: Algorithm.sha256)
+        scheme.details = details
         // The digest is not of a message that the TPM has seen: an empty ticket.
         var ticket = TPMT_TK_HASHCHECK()
         ticket.tag = TPMConstant.hashCheckTicket

@@ -2,15 +2,16 @@ import CTSS2
 import Foundation
 
 /// The public areas that objects are made from (Part 2, section 12.2).
+///
+/// Unions are put together from the inside and assigned whole: optimised code of Swift 6.3 loses a second assignment to a
+/// member of a union within a union.
 enum Template {
     /// The storage root key: P-256 with AES-128 in CFB mode, as TCG's provisioning guidance has it, with nothing in its
     /// unique field. Whoever makes a primary key from this on the same TPM gets the same key.
     static let storageRootKey: TPM2B_PUBLIC = {
-        var template = elliptic([
-            .fixedTPM, .fixedParent, .sensitiveDataOrigin, .userWithAuth, .noDA, .restricted, .decrypt,
-        ])
-        template.publicArea.parameters.eccDetail.symmetric = symmetric
-        return template
+        elliptic(
+            [.fixedTPM, .fixedParent, .sensitiveDataOrigin, .userWithAuth, .noDA, .restricted, .decrypt],
+            symmetric: symmetric)
     }()
 
     /// The same under the endorsement hierarchy, whose seed survives a clearing: it tells a cleared TPM from another.
@@ -18,10 +19,15 @@ enum Template {
 
     /// The device secret: a key for HMAC-SHA256 that the TPM makes and never shows.
     static let deviceSecret: TPM2B_PUBLIC = {
-        var template = keyedHash([.fixedTPM, .fixedParent, .sensitiveDataOrigin, .userWithAuth, .noDA, .sign])
-        template.publicArea.parameters.keyedHashDetail.scheme.scheme = Algorithm.hmac
-        template.publicArea.parameters.keyedHashDetail.scheme.details.hmac.hashAlg = Algorithm.sha256
-        return template
+        var hmac = TPMS_SCHEME_HASH()
+        hmac.hashAlg = Algorithm.sha256
+        var details = TPMU_SCHEME_KEYEDHASH()
+        details.hmac = hmac
+        var scheme = TPMT_KEYEDHASH_SCHEME()
+        scheme.scheme = Algorithm.hmac
+        scheme.details = details
+        return keyedHash(
+            [.fixedTPM, .fixedParent, .sensitiveDataOrigin, .userWithAuth, .noDA, .sign], scheme: scheme)
     }()
 
     /// A secret of the caller's.
@@ -41,23 +47,51 @@ enum Template {
     static var symmetric: TPMT_SYM_DEF {
         var symmetric = TPMT_SYM_DEF()
         symmetric.algorithm = Algorithm.aes
-        symmetric.keyBits.aes = 128
-        symmetric.mode.aes = Algorithm.cfb
+        var keyBits = TPMU_SYM_KEY_BITS()
+        keyBits.aes = 128
+        symmetric.keyBits = keyBits
+        var mode = TPMU_SYM_MODE()
+        mode.aes = Algorithm.cfb
+        symmetric.mode = mode
         return symmetric
     }
 
-    private static func elliptic(_ attributes: ObjectAttributes) -> TPM2B_PUBLIC {
+    private static var noSymmetric: TPMT_SYM_DEF {
+        var symmetric = TPMT_SYM_DEF()
+        symmetric.algorithm = Algorithm.null
+        return symmetric
+    }
+
+    private static var noScheme: TPMT_KEYEDHASH_SCHEME {
+        var scheme = TPMT_KEYEDHASH_SCHEME()
+        scheme.scheme = Algorithm.null
+        return scheme
+    }
+
+    private static func elliptic(
+        _ attributes: ObjectAttributes, symmetric: TPMT_SYM_DEF = noSymmetric
+    ) -> TPM2B_PUBLIC {
+        var detail = TPMS_ECC_PARMS()
+        detail.symmetric = symmetric
+        detail.scheme.scheme = Algorithm.null
+        detail.curveID = Algorithm.p256
+        detail.kdf.scheme = Algorithm.null
+        var parameters = TPMU_PUBLIC_PARMS()
+        parameters.eccDetail = detail
         var template = area(Algorithm.ecc, attributes)
-        template.publicArea.parameters.eccDetail.symmetric.algorithm = Algorithm.null
-        template.publicArea.parameters.eccDetail.scheme.scheme = Algorithm.null
-        template.publicArea.parameters.eccDetail.curveID = Algorithm.p256
-        template.publicArea.parameters.eccDetail.kdf.scheme = Algorithm.null
+        template.publicArea.parameters = parameters
         return template
     }
 
-    private static func keyedHash(_ attributes: ObjectAttributes) -> TPM2B_PUBLIC {
+    private static func keyedHash(
+        _ attributes: ObjectAttributes, scheme: TPMT_KEYEDHASH_SCHEME = noScheme
+    ) -> TPM2B_PUBLIC {
+        var detail = TPMS_KEYEDHASH_PARMS()
+        detail.scheme = scheme
+        var parameters = TPMU_PUBLIC_PARMS()
+        parameters.keyedHashDetail = detail
         var template = area(Algorithm.keyedHash, attributes)
-        template.publicArea.parameters.keyedHashDetail.scheme.scheme = Algorithm.null
+        template.publicArea.parameters = parameters
         return template
     }
 
