@@ -84,6 +84,8 @@ extension EmbeddedVault {
     func checked(
         _ passcode: SecretBytes, answeredBy program: ServedProgram? = nil, mayErase: Bool = true
     ) throws(VaultError) -> (protection: PasscodeProtection, key: LockedBytes) {
+        passcodeTurn.wait()
+        defer { passcodeTurn.signal() }
         do {
             try takeOverChangedKeybag()
             let keys = currentKeybag.keys

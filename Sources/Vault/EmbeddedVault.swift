@@ -1,4 +1,5 @@
 import Access
+import Dispatch
 import Enclave
 import Foundation
 import Items
@@ -25,6 +26,9 @@ package final class EmbeddedVault: Vault {
     /// What stretching the application password of a new item costs; changed by tests, which have no time.
     package let passwordCost = Mutex(Argon2id.Cost.applicationPassword)
     let passcodeGuard: PasscodeGuard
+    /// One passcode is looked at after the other: tries that are counted and not yet known to be right would else add up to
+    /// too many.
+    let passcodeTurn = DispatchSemaphore(value: 1)
     /// In memory: whoever can start the process that serves the vault again can read its folder, and guess without it.
     let answers = Mutex(AnswerBudget())
     let bootClock: BootClock

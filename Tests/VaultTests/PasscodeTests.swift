@@ -161,6 +161,30 @@ import Vault
         }
     }
 
+    /// None of them is a wrong one, however many there are at a time.
+    @Test func manyUnlockAtOnce() throws {
+        let vault = try EmbeddedVault.open(at: path)
+        let options = PasscodeOptions(cost: .explicit(memoryMiB: 16, passes: 1))
+        try vault.setPasscode(.test("1"), options: options, as: .owner)
+        try vault.lock(after: .zero, as: .app)
+        let failures = Collected<String>()
+        let group = DispatchGroup()
+        for _ in 0..<24 {
+            group.enter()
+            Thread.detachNewThread {
+                do {
+                    try vault.unlock(with: .test("1"), as: .app)
+                } catch {
+                    failures.append("\(error)")
+                }
+                group.leave()
+            }
+        }
+        group.wait()
+        #expect(failures.all.isEmpty)
+        #expect(vault.lockState == .unlocked)
+    }
+
     @Test func lockingCanBePutOff() throws {
         let vault = try EmbeddedVault.open(at: path)
         try vault.setPasscode(.test("1"), options: .cheapest, as: .owner)
