@@ -5,9 +5,9 @@ import GRDBSQLite
 ///
 /// GRDB prepares each connection for observing and tracing it, for functions and collations of its own;
 /// that is a fifth of all that a program does which reads one item and ends.
-///
-/// `@unchecked`: it has no lock. ``ReaderPool`` lends it to one caller at a time and takes it back before the
-/// next, and SQLite's connections may move between threads like that (`SQLITE_OPEN_NOMUTEX`, "multi-thread").
+// Safe to share between threads: ``ReaderPool`` takes a connection out of its list, under its lock, before it is used or
+// closed, so that one thread at a time has it, and the lock orders what they do; SQLite's connections may move between
+// threads like that (`SQLITE_OPEN_NOMUTEX`, sqlite.org/threadsafe.html, "multi-thread").
 final class ReadConnection: StatementSource, @unchecked Sendable {
     private var connection: SQLiteConnection?
     private var kept: [(sql: String, statement: OwnedStatement)] = []

@@ -24,6 +24,11 @@ final class ReaderPool: Sendable {
     }
 
     func close() {
-        for connection in idle.withLock({ $0 }) { connection.close() }
+        // Taken out first: one that is closed must not be lent, and one that is lent closes with its last reference.
+        let resting = idle.withLock { idle in
+            defer { idle = [] }
+            return idle
+        }
+        for connection in resting { connection.close() }
     }
 }
