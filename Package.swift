@@ -55,11 +55,13 @@ let package = Package(
         .target(name: "KeychainModel", swiftSettings: strict),
 
         // The vault engine, from the root of trust up.
-        .target(name: "Enclave", dependencies: ["SecureMemory", crypto], swiftSettings: strict),
+        .target(name: "Attestation", dependencies: [crypto], swiftSettings: strict),
+        .target(name: "Enclave", dependencies: ["Attestation", "SecureMemory", crypto], swiftSettings: strict),
         // The TPM2 Software Stack's types; its libraries are loaded when a vault is bound to a TPM.
         .systemLibrary(name: "CTSS2"),
         .target(
-            name: "TPM", dependencies: ["CTSS2", "Enclave", "SecureMemory", "SystemLibraries", crypto],
+            name: "TPM",
+            dependencies: ["Attestation", "CTSS2", "Enclave", "SecureMemory", "SystemLibraries", crypto],
             swiftSettings: strict),
         .target(
             name: "Keybag", dependencies: ["Enclave", "KeychainModel", "SecureMemory", crypto], swiftSettings: strict),
@@ -74,8 +76,8 @@ let package = Package(
         .target(
             name: "Vault",
             dependencies: [
-                "Access", "Audit", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "Presence",
-                "PrivateFiles",
+                "Access", "Attestation", "Audit", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel",
+                "Presence", "PrivateFiles",
                 "Sealing",
                 "SecureMemory", "TPM", "VaultInterface", crypto,
             ],
@@ -143,7 +145,7 @@ let package = Package(
             dependencies: [
                 "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault",
                 "VaultService",
-                "Certificates", "OpenSSLCertificates", "PrivateFiles", "SSHAgent",
+                "Attestation", "Certificates", "OpenSSLCertificates", "PrivateFiles", "SSHAgent",
                 arguments, asn1, crypto,
             ],
             swiftSettings: strict),
@@ -259,7 +261,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "EnclaveTests",
-            dependencies: ["CTSS2", "Enclave", "SecureMemory", "TPM", "TestSupport", crypto],
+            dependencies: ["Attestation", "CTSS2", "Enclave", "SecureMemory", "TPM", "TestSupport", crypto],
             exclude: ["Layout"], swiftSettings: strict),
         .testTarget(
             name: "CertificatesTests",

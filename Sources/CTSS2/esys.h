@@ -120,5 +120,12 @@ typedef uint32_t (*Esys_NV_Increment_Function)(
 typedef uint32_t (*Esys_NV_Read_Function)(
     ESYS_CONTEXT *context, ESYS_HANDLE authorizer, ESYS_HANDLE index, ESYS_HANDLE session1, ESYS_HANDLE session2,
     ESYS_HANDLE session3, uint16_t size, uint16_t offset, TPM2B_MAX_NV_BUFFER **data);
+typedef uint32_t (*Esys_NV_ReadPublic_Function)(
+    ESYS_CONTEXT *context, ESYS_HANDLE index, ESYS_HANDLE session1, ESYS_HANDLE session2, ESYS_HANDLE session3,
+    TPM2B_NV_PUBLIC **publicArea, TPM2B_NAME **name);
+typedef uint32_t (*Esys_Certify_Function)(
+    ESYS_CONTEXT *context, ESYS_HANDLE object, ESYS_HANDLE key, ESYS_HANDLE session1, ESYS_HANDLE session2,
+    ESYS_HANDLE session3, const TPM2B_DATA *qualifyingData, const TPMT_SIG_SCHEME *scheme, TPM2B_ATTEST **statement,
+    TPMT_SIGNATURE **signature);
 
 #endif

@@ -1,3 +1,4 @@
+import Attestation
 import Crypto
 import Foundation
 import SecureMemory
@@ -30,6 +31,13 @@ package protocol EnclaveKeyOperations: Sendable {
     func sharedSecret(
         with peer: Data, using key: EnclaveBlob, authorization: SymmetricKey
     ) throws(EnclaveError) -> LockedBytes
+
+    /// The enclave's proof that it made the key and keeps it.
+    ///
+    /// - Parameter nonce: What the proof is to answer, of ``Attestation/KeyAttestation/nonceSizes`` bytes.
+    func attest(
+        _ key: EnclaveBlob, nonce: Data, authorization: SymmetricKey
+    ) throws(EnclaveError) -> KeyAttestation
 
     /// Seals `secret`, of 1 to ``EnclaveLimits/sealedSize`` bytes, to this enclave and `authorization`.
     func seal(_ secret: LockedBytes, authorization: SymmetricKey) throws(EnclaveError) -> EnclaveBlob

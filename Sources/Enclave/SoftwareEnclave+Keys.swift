@@ -1,3 +1,4 @@
+import Attestation
 import Crypto
 import Foundation
 import SecureMemory
@@ -49,6 +50,12 @@ extension SoftwareEnclave {
                 with: peer)
             return try product.withUnsafeBytes { try LockedBytes(copying: $0) }
         }
+    }
+
+    package func attest(
+        _ key: EnclaveBlob, nonce: Data, authorization: SymmetricKey
+    ) throws(EnclaveError) -> KeyAttestation {
+        throw .refused(reason: "only a TPM can prove that it made a key: keep the vault in one (--enclave tpm2)")
     }
 
     package func seal(_ secret: LockedBytes, authorization: SymmetricKey) throws(EnclaveError) -> EnclaveBlob {

@@ -15,22 +15,6 @@ enum Algorithm {
     static let p256: TPM2_ECC_CURVE = 0x0003
 }
 
-/// 8.3, TPMA_OBJECT.
-struct ObjectAttributes: OptionSet {
-    let rawValue: UInt32
-
-    /// Cannot be moved to another TPM, nor under another parent.
-    static let fixedTPM = ObjectAttributes(rawValue: 1 << 1)
-    static let fixedParent = ObjectAttributes(rawValue: 1 << 4)
-    static let sensitiveDataOrigin = ObjectAttributes(rawValue: 1 << 5)
-    static let userWithAuth = ObjectAttributes(rawValue: 1 << 6)
-    /// Wrong authorizations are not counted, and the object works while the TPM is locked out.
-    static let noDA = ObjectAttributes(rawValue: 1 << 10)
-    static let restricted = ObjectAttributes(rawValue: 1 << 16)
-    static let decrypt = ObjectAttributes(rawValue: 1 << 17)
-    static let sign = ObjectAttributes(rawValue: 1 << 18)
-}
-
 /// 8.4, TPMA_SESSION.
 enum SessionAttributes {
     static let continueSession: UInt8 = 1 << 0
@@ -56,6 +40,10 @@ enum TPMConstant {
     static let ownersIndices: ClosedRange<TPM2_HANDLE> = 0x0180_0000...0x01BF_FFFF
     /// Where the storage root key is kept if it is kept (TCG TPM v2.0 Provisioning Guidance, section 7.8).
     static let storageRootKey: TPM2_HANDLE = 0x8100_0001
+    /// Where the maker puts the certificates of endorsement keys, with RSA 2048 and on P-256 (TCG EK Credential Profile,
+    /// section 2.2.1.4).
+    static let rsaCertificate: TPM2_HANDLE = 0x01C0_0002
+    static let ellipticCertificate: TPM2_HANDLE = 0x01C0_000A
 }
 
 /// The stack's own names for what needs no loading (tss2_esys.h).

@@ -1,3 +1,4 @@
+import Attestation
 import CTSS2
 import Enclave
 import Foundation

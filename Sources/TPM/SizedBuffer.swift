@@ -8,6 +8,8 @@ protocol SizedBuffer {
     init()
 }
 
+extension TPM2B_ATTEST: SizedBuffer {}
+extension TPM2B_DATA: SizedBuffer {}
 extension TPM2B_DIGEST: SizedBuffer {}
 extension TPM2B_MAX_BUFFER: SizedBuffer {}
 extension TPM2B_ECC_PARAMETER: SizedBuffer {}

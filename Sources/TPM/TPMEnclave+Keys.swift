@@ -74,7 +74,7 @@ extension TPMEnclave {
         }
     }
 
-    private func using<Result: Sendable>(
+    func using<Result: Sendable>(
         _ blob: EnclaveBlob, _ authorization: SymmetricKey, encrypting encrypted: TPMContext.Encrypted,
         _ body: @escaping @Sendable (TPMContext, ESYS_HANDLE, ESYS_HANDLE) throws(TSSError) -> Result
     ) throws(EnclaveError) -> Result {

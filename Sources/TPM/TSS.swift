@@ -43,6 +43,8 @@ struct TSS: Sendable {
     let defineIndex: Esys_NV_DefineSpace_Function
     let incrementIndex: Esys_NV_Increment_Function
     let readIndex: Esys_NV_Read_Function
+    let readIndexArea: Esys_NV_ReadPublic_Function
+    let certify: Esys_Certify_Function
 
     static let loaded: Result<TSS, SystemLibraryError> = Result { () throws(SystemLibraryError) in try TSS() }
 
@@ -92,5 +94,7 @@ struct TSS: Sendable {
         defineIndex = try system.function("Esys_NV_DefineSpace")
         incrementIndex = try system.function("Esys_NV_Increment")
         readIndex = try system.function("Esys_NV_Read")
+        readIndexArea = try system.function("Esys_NV_ReadPublic")
+        certify = try system.function("Esys_Certify")
     }
 }

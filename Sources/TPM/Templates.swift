@@ -1,3 +1,4 @@
+import Attestation
 import CTSS2
 import Foundation
 
@@ -37,11 +38,42 @@ enum Template {
     static let guarded = keyedHash([.fixedTPM, .fixedParent, .userWithAuth])
 
     static func key(signs: Bool, agrees: Bool) -> TPM2B_PUBLIC {
-        var attributes: ObjectAttributes = [.fixedTPM, .fixedParent, .sensitiveDataOrigin, .userWithAuth, .noDA]
+        var attributes = ObjectAttributes.ownKey
         if signs { attributes.insert(.sign) }
         if agrees { attributes.insert(.decrypt) }
         return elliptic(attributes)
     }
+
+    /// The key that attests: a primary key, so that it needs no place to be kept, and with nothing in its unique field, so
+    /// that tools make the same one from its attributes.
+    static let attestationKey: TPM2B_PUBLIC = {
+        var hash = TPMU_SIG_SCHEME()
+        hash.ecdsa = TPMS_SCHEME_HASH(hashAlg: Algorithm.sha256)
+        var scheme = TPMT_ECC_SCHEME()
+        scheme.scheme = Algorithm.ecdsa
+        scheme.details = hash
+        return elliptic(.attestationKey, scheme: scheme)
+    }()
+
+    /// The endorsement key on P-256 that the maker's certificate is for (TCG EK Credential Profile, section B.3.4, template
+    /// L-2).
+    static let endorsementKey: TPM2B_PUBLIC = {
+        var template = elliptic(
+            [.fixedTPM, .fixedParent, .sensitiveDataOrigin, .adminWithPolicy, .restricted, .decrypt],
+            symmetric: symmetric)
+        // PolicyA of the profile: TPM2_PolicySecret with the endorsement hierarchy.
+        template.publicArea.authPolicy = TPM2B_DIGEST(endorsementPolicy)
+        var zeros = TPMS_ECC_POINT()
+        zeros.x = TPM2B_ECC_PARAMETER(Data(count: 32))
+        zeros.y = TPM2B_ECC_PARAMETER(Data(count: 32))
+        template.publicArea.unique.ecc = zeros
+        return template
+    }()
+
+    private static let endorsementPolicy: [UInt8] = [
+        0x83, 0x71, 0x97, 0x67, 0x44, 0x84, 0xB3, 0xF8, 0x1A, 0x90, 0xCC, 0x8D, 0x46, 0xA5, 0xD7, 0x24,
+        0xFD, 0x52, 0xD7, 0x6E, 0x06, 0x52, 0x0B, 0x64, 0xF2, 0xA1, 0xDA, 0x1B, 0x33, 0x14, 0x69, 0xAA,
+    ]
 
     /// What parameters of commands are encrypted with, and what a parent encrypts its children with.
     static var symmetric: TPMT_SYM_DEF {
@@ -68,12 +100,18 @@ enum Template {
         return scheme
     }
 
+    private static var noEllipticScheme: TPMT_ECC_SCHEME {
+        var scheme = TPMT_ECC_SCHEME()
+        scheme.scheme = Algorithm.null
+        return scheme
+    }
+
     private static func elliptic(
-        _ attributes: ObjectAttributes, symmetric: TPMT_SYM_DEF = noSymmetric
+        _ attributes: ObjectAttributes, symmetric: TPMT_SYM_DEF = noSymmetric, scheme: TPMT_ECC_SCHEME = noEllipticScheme
     ) -> TPM2B_PUBLIC {
         var detail = TPMS_ECC_PARMS()
         detail.symmetric = symmetric
-        detail.scheme.scheme = Algorithm.null
+        detail.scheme = scheme
         detail.curveID = Algorithm.p256
         detail.kdf.scheme = Algorithm.null
         var parameters = TPMU_PUBLIC_PARMS()

@@ -1,4 +1,5 @@
 import Access
+import Attestation
 import Crypto
 import Enclave
 import Foundation
@@ -129,6 +130,18 @@ extension EmbeddedVault {
         case .signMessage(let message, let context) where key.kind == .mldsa65 || key.kind == .mldsa87:
             let seed = try enclave.unseal(blob, authorization: authorization)
             return try PostQuantumKey.signature(of: message, context: context, key.kind, seed: seed)
+        case .attest(let nonce) where key.kind.isComputedInside:
+            guard enclave.kind == .tpm2 else {
+                throw VaultError.unsupported(
+                    reason: "the vault hangs on the \(enclave.kind.name) enclave, which can prove nothing: make the key in "
+                        + "a vault in a TPM 2.0 (keychain init --enclave tpm2)")
+            }
+            guard KeyAttestation.nonceSizes.contains(nonce.count) else {
+                throw VaultError.invalidRequest(
+                    reason: "a nonce of \(nonce.count) bytes: give \(KeyAttestation.nonceSizes.lowerBound) to "
+                        + "\(KeyAttestation.nonceSizes.upperBound)")
+            }
+            return try enclave.attest(blob, nonce: nonce, authorization: authorization).encoded
         default:
             throw VaultError.unsupported(reason: "the enclave's key is not made for this use")
         }

@@ -17,6 +17,9 @@ extension WireBuffer {
             append(UInt8(4))
             append(message)
             append(context)
+        case .attest(let nonce):
+            append(UInt8(5))
+            append(nonce)
         }
     }
 }
@@ -33,6 +36,7 @@ extension WireReader {
         case 2: return .agree(with: try data())
         case 3: return .decapsulate(try data())
         case 4: return .signMessage(try data(), context: try data())
+        case 5: return .attest(nonce: try data())
         default: throw WireError("unknown use of a key")
         }
     }

@@ -45,6 +45,8 @@ Esys_HierarchyChangeAuth_Function check_Esys_HierarchyChangeAuth = Esys_Hierarch
 Esys_NV_DefineSpace_Function check_Esys_NV_DefineSpace = Esys_NV_DefineSpace;
 Esys_NV_Increment_Function check_Esys_NV_Increment = Esys_NV_Increment;
 Esys_NV_Read_Function check_Esys_NV_Read = Esys_NV_Read;
+Esys_NV_ReadPublic_Function check_Esys_NV_ReadPublic = Esys_NV_ReadPublic;
+Esys_Certify_Function check_Esys_Certify = Esys_Certify;
 
 _Static_assert(
     offsetof(TCTI_CONTEXT_COMMON, getPollHandles) == offsetof(TSS2_TCTI_CONTEXT_COMMON_V1, getPollHandles),
