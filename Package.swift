@@ -216,8 +216,8 @@ let package = Package(
         .testTarget(
             name: "VaultServiceTests",
             dependencies: [
-                "Access", "Enclave", "KeychainModel", "TestSupport", "Vault", "VaultInterface", "VaultService",
-                "keychaind",
+                "Access", "Attestation", "Enclave", "KeychainModel", "TestSupport", "Vault", "VaultInterface",
+                "VaultService", "keychaind",
                 sqlite,
             ],
             swiftSettings: strict),

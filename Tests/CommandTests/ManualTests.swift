@@ -11,9 +11,10 @@ import Testing
             "status", "audit",
             "erase", "security",
         ]
-        let nested = ["create", "list", "public", "sign", "verify", "encrypt", "decrypt", "csr", "delete"].map {
-            "key " + $0
-        }
+        let nested = [
+            "create", "list", "public", "sign", "verify", "encrypt", "decrypt", "csr", "attest", "verify-attestation",
+            "delete",
+        ].map { "key " + $0 }
         for command in commands + nested + ["passcode set"] {
             let name = command.replacing(" ", with: "-")
             let page = try String(contentsOfFile: "\(workplace.path)/keychain-\(name).1", encoding: .utf8)

@@ -2,6 +2,7 @@ import Attestation
 import Crypto
 import Enclave
 import Foundation
+import SecureMemory
 import TPM
 import TestSupport
 import Testing

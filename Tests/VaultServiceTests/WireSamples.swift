@@ -114,7 +114,7 @@ struct WireSamples {
 
     mutating func call() throws -> WireCall {
         let request: WireRequest =
-            switch random.int(below: 22) {
+            switch random.int(below: 24) {
             case 0: .add(newItem())
             case 1: .addIdentity(certificate: newItem(), key: newItem())
             case 2: .copy(query(), includingValues: bool(), SearchReports())
@@ -137,10 +137,30 @@ struct WireSamples {
             case 18: .endContext(uuid())
             case 19: .describeCaller
             case 20: .verifyAudit
+            case 21: .makeEnclaveKey(key().kind, control(), authentication())
+            case 22: .useEnclaveKey(key(), keyOperation(), authentication())
             default: .deleteDamaged
             }
         let claim = Client(identifier: string(), accessGroups: (0..<random.int(below: 4)).map { _ in string() })
         return WireCall(request, claim: claim, canAsk: bool())
+    }
+
+    private mutating func key() -> EnclaveKeyRecord {
+        EnclaveKeyRecord(
+            kind: EnclaveKeyKind.allCases[random.int(below: EnclaveKeyKind.allCases.count)], accessControl: control(),
+            salt: random.bytes(EnclaveKeyRecord.saltSize), factors: random.bytes(random.int(below: 40)),
+            publicKey: random.bytes(65), blob: random.bytes(random.int(below: 300)),
+            tag: random.bytes(EnclaveKeyRecord.tagSize))
+    }
+
+    private mutating func keyOperation() -> EnclaveKeyOperation {
+        switch random.int(below: 5) {
+        case 0: .sign(digest: random.bytes(32))
+        case 1: .agree(with: random.bytes(65))
+        case 2: .decapsulate(random.bytes(1088))
+        case 3: .signMessage(random.bytes(random.int(below: 99)), context: random.bytes(random.int(below: 9)))
+        default: .attest(nonce: random.bytes(random.int(below: 40)))
+        }
     }
 
     private mutating func storedItem() -> StoredItem {
@@ -156,7 +176,7 @@ struct WireSamples {
     }
 
     mutating func reply() -> WireReply {
-        switch random.int(below: 9) {
+        switch random.int(below: 11) {
         case 0: return .done
         case 1: return .item(storedItem())
         case 2: return .count(random.int(below: 1 << 40))
@@ -181,6 +201,8 @@ struct WireSamples {
                     biometryState: maybe { $0.random.bytes(8) }, isPasscodeSet: bool(),
                     passcodeFailure: maybe { _ in .notInteractive }))
         case 7: return .proofs(PresenceProofs(rawValue: UInt8(random.int(below: 8))))
+        case 8: return .bytes(random.bytes(random.int(below: 99)))
+        case 9: return .enclaveKey(key())
         default:
             return .caller(
                 CallerDescription(

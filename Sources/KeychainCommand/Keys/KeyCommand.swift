@@ -15,11 +15,13 @@ struct KeyCommand: DocumentedCommand {
         Example("Let a host know it", "keychain key public laptop --format openssh >> authorized_keys"),
         Example("Sign a file", "keychain key sign release < release.tar > release.tar.sig"),
         Example("Ask for a certificate", "keychain key csr www --subject CN=www.example.com --dns www.example.com"),
+        Example("Prove that a key is in the TPM", "keychain key attest laptop --out proof"),
     ]
     static let configuration = CommandConfiguration(
         commandName: "key", abstract: summary, discussion: discussion,
         subcommands: [
             CreateKeyCommand.self, ListKeysCommand.self, PublicKeyCommand.self, SignCommand.self, VerifyCommand.self,
-            EncryptCommand.self, DecryptCommand.self, RequestCommand.self, DeleteKeyCommand.self,
+            EncryptCommand.self, DecryptCommand.self, RequestCommand.self, AttestCommand.self,
+            VerifyAttestationCommand.self, DeleteKeyCommand.self,
         ])
 }

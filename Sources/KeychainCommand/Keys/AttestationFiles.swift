@@ -1,0 +1,139 @@
+import Attestation
+import Certificates
+import Foundation
+import Glibc
+import KeychainServices
+
+/// An attestation as files that tpm2-tools and OpenSSL read.
+struct AttestationFiles {
+    /// By name.
+    let contents: [String: Data]
+
+    /// The names of what an attestation is checked from.
+    private enum Name {
+        static let key = "key.pub"
+        static let attestationKey = "ak.pub"
+        static let statement = "attest.bin"
+        static let signature = "signature.bin"
+    }
+
+    init(_ attestation: KeyAttestation) throws(Failure) {
+        var contents = try Self.readable(
+            key: attestation.key, attestationKey: attestation.attestationKey, signature: attestation.signature)
+        contents[Name.key] = attestation.key
+        contents[Name.attestationKey] = attestation.attestationKey
+        contents[Name.statement] = attestation.statement
+        contents[Name.signature] = attestation.signature
+        contents["ek.pub"] = attestation.endorsementKey
+        contents["ek.pem"] = try Self.pem(attestation.endorsementKey, "endorsement key")
+        for (name, certificate) in [
+            ("ek-rsa.crt", attestation.rsaCertificate), ("ek-ecc.crt", attestation.ellipticCertificate),
+        ] where !certificate.isEmpty {
+            contents[name] = certificate
+        }
+        self.contents = contents
+    }
+
+    // MARK: Reading
+
+    /// What is in a folder, as far as it matters to a check.
+    init(folder: String) throws(Failure) {
+        var contents: [String: Data] = [:]
+        for name in [Name.key, Name.attestationKey, Name.statement, Name.signature] {
+            contents[name] = try BytesInput.readAll(path: "\(folder)/\(name)")
+        }
+        for name in ["key.pem", "ak.pem", "signature.der"] where access("\(folder)/\(name)", F_OK) == 0 {
+            contents[name] = try BytesInput.readAll(path: "\(folder)/\(name)")
+        }
+        self.contents = contents
+    }
+
+    /// Checks what was read, also that the files for OpenSSL say the same as those of the TPM.
+    func verified(nonce: Data?) throws(Failure) -> AttestedKey {
+        let (key, attestationKey) = (contents[Name.key] ?? Data(), contents[Name.attestationKey] ?? Data())
+        let signature = contents[Name.signature] ?? Data()
+        let shown = try Self.checking { () throws(AttestationError) in
+            try AttestedKey(
+                key: key, attestationKey: attestationKey, statement: contents[Name.statement] ?? Data(),
+                signature: signature, nonce: nonce)
+        }
+        for (name, expected) in try Self.readable(key: key, attestationKey: attestationKey, signature: signature)
+        where contents[name].map({ $0 != expected }) ?? false {
+            throw Self.refusal("\(name) does not say the same as the TPM's own structure beside it")
+        }
+        return shown
+    }
+
+    // MARK: Writing
+
+    /// - Parameter folder: Is made, or empty: nothing is to be mixed up with an earlier attestation.
+    func write(to folder: String) throws(Failure) {
+        guard mkdir(folder, 0o777) == 0 || errno == EEXIST else { throw Self.unwritable(folder) }
+        let present: [String]
+        do {
+            present = try FileManager.default.contentsOfDirectory(atPath: folder)
+        } catch {
+            throw Failure(
+                status: errSecIO, exitCode: ExitStatus.other,
+                "\(folder.escapedForTerminal) is no folder that can be read: name a new one with --out")
+        }
+        guard present.isEmpty else {
+            throw Failure(
+                status: errSecParam, exitCode: ExitStatus.other,
+                "\(folder.escapedForTerminal) has files in it: name a new folder with --out")
+        }
+        for (name, bytes) in contents.sorted(by: { $0.key < $1.key }) {
+            let path = "\(folder)/\(name)"
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+            guard descriptor >= 0 else { throw Self.unwritable(path) }
+            defer { close(descriptor) }
+            try FileOutput.write(bytes, to: descriptor)
+        }
+    }
+
+    private static func unwritable(_ path: String) -> Failure {
+        Failure(
+            status: errSecIO, exitCode: ExitStatus.other,
+            "\(path.escapedForTerminal) cannot be written (\(String(cString: strerror(errno)))): "
+                + "name a folder of yours with --out")
+    }
+
+    // MARK: Forms
+
+    /// What other software reads of the structures.
+    private static func readable(
+        key: Data, attestationKey: Data, signature: Data
+    ) throws(Failure) -> [String: Data] {
+        let signature = try checking { () throws(AttestationError) in try AttestationSignature(decoding: signature) }
+        return [
+            "key.pem": try pem(key, "key"), "ak.pem": try pem(attestationKey, "attestation key"),
+            "signature.der": signature.der ?? Data(),
+        ]
+    }
+
+    private static func pem(_ area: Data, _ structure: String) throws(Failure) -> Data {
+        let point = try checking { () throws(AttestationError) in
+            try PublicArea(decoding: area, of: structure).point
+        }
+        do throws(CertificateError) {
+            let key = try KeyData(point, type: .ellipticCurve, keyClass: .public)
+            return PEM.encoding(try key.subjectPublicKeyInfo(), as: "PUBLIC KEY")
+        } catch {
+            throw refusal("the \(structure) is no public key (\(error))")
+        }
+    }
+
+    static func checking<Result>(_ body: () throws(AttestationError) -> Result) throws(Failure) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw refusal(error.description)
+        }
+    }
+
+    static func refusal(_ reason: String) -> Failure {
+        Failure(
+            status: errSecVerifyFailed, exitCode: ExitStatus.other,
+            "the attestation proves nothing: \(reason): ask for another, with a nonce of yours")
+    }
+}
