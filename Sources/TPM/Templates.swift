@@ -107,7 +107,8 @@ enum Template {
     }
 
     private static func elliptic(
-        _ attributes: ObjectAttributes, symmetric: TPMT_SYM_DEF = noSymmetric, scheme: TPMT_ECC_SCHEME = noEllipticScheme
+        _ attributes: ObjectAttributes, symmetric: TPMT_SYM_DEF = noSymmetric,
+        scheme: TPMT_ECC_SCHEME = noEllipticScheme
     ) -> TPM2B_PUBLIC {
         var detail = TPMS_ECC_PARMS()
         detail.symmetric = symmetric

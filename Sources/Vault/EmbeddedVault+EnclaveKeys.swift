@@ -133,7 +133,8 @@ extension EmbeddedVault {
         case .attest(let nonce) where key.kind.isComputedInside:
             guard enclave.kind == .tpm2 else {
                 throw VaultError.unsupported(
-                    reason: "the vault hangs on the \(enclave.kind.name) enclave, which can prove nothing: make the key in "
+                    reason:
+                        "the vault hangs on the \(enclave.kind.name) enclave, which can prove nothing: make the key in "
                         + "a vault in a TPM 2.0 (keychain init --enclave tpm2)")
             }
             guard KeyAttestation.nonceSizes.contains(nonce.count) else {

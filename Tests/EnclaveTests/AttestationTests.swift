@@ -45,20 +45,24 @@ import Testing
         enclave.close()
 
         let statement = try write(attestation.statement, "statement")
-        let words = try tpm.tool("tpm2_print", "-t", "TPMS_ATTEST", statement)
+        // Some versions print the head alone, and end with an error.
+        let words = try tpm.tool("sh", "-c", "tpm2_print -t TPMS_ATTEST \(statement) || :")
+        #expect(words.contains("magic: ff544347"))
         #expect(words.contains("type: 8017"))
-        #expect(words.contains("extraData: 000102030405"))
+        #expect(words.contains("extraData: \(hexadecimal(nonce))"))
         let keyArea = try write(attestation.key, "key.pub")
-        try tpm.tool("tpm2_loadexternal", "-Q", "-C", "n", "-u", keyArea, "-c", tpm.path(of: "key"), "-n", tpm.path(of: "key.name"))
+        try tpm.tool(
+            "tpm2_loadexternal", "-Q", "-C", "n", "-u", keyArea, "-c", tpm.path(of: "key"), "-n",
+            tpm.path(of: "key.name"))
         let name = try read("key.name")
         #expect(name.count == 34)
-        #expect(attestation.statement.range(of: name) != nil)
-        #expect(try words.contains(hexadecimal(read("key.name"))))
+        #expect(attestation.statement.suffix(70).prefix(34) == name)
 
         let attester = try write(attestation.attestationKey, "ak.pub")
         let signature = try write(attestation.signature, "signature")
         try tpm.tool(
-            "tpm2_loadexternal", "-Q", "-C", "n", "-u", attester, "-c", tpm.path(of: "ak"), "-n", tpm.path(of: "ak.name"))
+            "tpm2_loadexternal", "-Q", "-C", "n", "-u", attester, "-c", tpm.path(of: "ak"), "-n",
+            tpm.path(of: "ak.name"))
         #expect(try read("ak.name") == shown.attester)
         try tpm.tool(
             "tpm2_verifysignature", "-c", tpm.path(of: "ak"), "-g", "sha256", "-m", statement, "-s", signature)
@@ -83,7 +87,7 @@ import Testing
         try tpm.tool("tpm2_createek", "-Q", "-G", "ecc", "-c", tpm.path(of: "ek"), "-u", tpm.path(of: "ek.own"))
         #expect(try read("ek.own") == attestation.endorsementKey)
         try tpm.tool(
-            "tpm2_createprimary", "-Q", "-C", "e", "-g", "sha256", "-G", "ecc256:ecdsa-sha256", "-a",
+            "tpm2_createprimary", "-Q", "-C", "e", "-g", "sha256", "-G", "ecc256:ecdsa-sha256:null", "-a",
             "fixedtpm|fixedparent|sensitivedataorigin|userwithauth|noda|restricted|sign", "-c", tpm.path(of: "ak"))
         try tpm.tool("tpm2_flushcontext", "-t")
         try tpm.tool("tpm2_startauthsession", "-Q", "--policy-session", "-S", tpm.path(of: "session"))
@@ -135,7 +139,8 @@ import Testing
         #expect(try KeyAttestation(decoding: attestation.encoded) == attestation)
         enclave.close()
         try tpm.tool("tpm2_nvundefine", "-Q", "0x01c00002", "-C", "p")
-        try tpm.tool("tpm2_nvdefine", "-Q", "0x01c00002", "-C", "p", "-s", "9", "-a", "ppwrite|ppread|authread|platformcreate")
+        try tpm.tool(
+            "tpm2_nvdefine", "-Q", "0x01c00002", "-C", "p", "-s", "9", "-a", "ppwrite|ppread|authread|platformcreate")
         // What was never written and what is no certificate are none.
         #expect(try attested().attestation.rsaCertificate.isEmpty)
         enclave.close()
@@ -152,7 +157,9 @@ import Testing
             #expect(throws: EnclaveError.wrongAuthorization) {
                 try enclave.attest(key, nonce: nonce, authorization: .random)
             }
-            #expect(throws: EnclaveError.self) { try enclave.attest(key, nonce: Data(count: 33), authorization: authorization) }
+            #expect(throws: EnclaveError.self) {
+                try enclave.attest(key, nonce: Data(count: 33), authorization: authorization)
+            }
         }
         enclave.close()
         #expect(try tpm.loadedHandles() == before)

@@ -75,7 +75,9 @@ import Testing
 
     @Test func theKeyHasToBeTheTPMs() throws {
         // Imported, movable either way, exempt from its authorization, of no use, a storage key, one that attests.
-        for attributes: UInt32 in [0x4_0452, 0x4_0470, 0x4_0462, 0x4_0432, 0x0472, 0x3_0472, 0x5_0472, 0x4_0072, 0xC_0472] {
+        for attributes: UInt32 in [
+            0x4_0452, 0x4_0470, 0x4_0462, 0x4_0432, 0x0472, 0x3_0472, 0x5_0472, 0x4_0072, 0xC_0472,
+        ] {
             try refused(.unguardedKey) { $0.keyAttributes = attributes }
         }
         try refused(.unguardedKey) { $0.keyScheme = [0, 0x18, 0, 0x0B] }

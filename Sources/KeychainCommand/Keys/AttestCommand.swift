@@ -28,7 +28,6 @@ struct AttestCommand: DocumentedCommand {
         Example(
             "Check the signature with OpenSSL",
             "openssl dgst -sha256 -verify proof/ak.pem -signature proof/signature.der proof/attest.bin"),
-        Example("Read what the TPM says", "tpm2_print -t TPMS_ATTEST proof/attest.bin"),
     ]
     static let configuration: CommandConfiguration = documented("attest")
 

@@ -21,7 +21,8 @@ struct VerifyAttestationCommand: DocumentedCommand {
         Example(
             "From a machine that is known",
             "keychain key verify-attestation proof --nonce 5d1be40d8d7c2a96 --attester $(cat laptop.attester)"),
-        Example("See whether it is the key of a request", "openssl req -in www.csr -noout -pubkey | cmp - proof/key.pem"),
+        Example(
+            "See whether it is the key of a request", "openssl req -in www.csr -noout -pubkey | cmp - proof/key.pem"),
     ]
     static let configuration: CommandConfiguration = documented("verify-attestation")
 
