@@ -82,12 +82,6 @@ typedef struct TPMS_CAPABILITY_DATA {
     } data;
 } TPMS_CAPABILITY_DATA;
 
-// 10.12: what a TPM says, as the bytes that it signs
-typedef struct TPM2B_ATTEST {
-    uint16_t size;
-    uint8_t attestationData[2304];
-} TPM2B_ATTEST;
-
 // 11.1: symmetric algorithms
 typedef struct TPMT_SYM_DEF {
     TPM2_ALG_ID algorithm;

@@ -13,6 +13,7 @@ final class TPMContext {
     let socket: ConversationSocket
     private var parent: Parent?
     private var session: ESYS_HANDLE?
+    private var usingSession: KeySession?
     /// Whether an object whose wrong authorizations are counted was used.
     private(set) var usedGuardedObject = false
     private var holdsSecrets = false
@@ -48,6 +49,7 @@ final class TPMContext {
         scrub()
         if !isLost {
             if let session { _ = tss.flush(esys, session) }
+            if let usingSession { flush(usingSession.handle) }
             dropParent()
         }
         tss.finalize(&esys)
@@ -147,7 +149,7 @@ final class TPMContext {
         _ = key.isStored ? tss.closeHandle(esys, &object) : tss.flush(esys, object)
     }
 
-    private func name(of object: ESYS_HANDLE) throws(TSSError) -> Data {
+    func name(of object: ESYS_HANDLE) throws(TSSError) -> Data {
         var name: UnsafeMutablePointer<TPM2B_NAME>?
         try check(tss.name(esys, object, &name), "GetName")
         defer { tss.free(name) }
@@ -189,34 +191,15 @@ final class TPMContext {
         static let answer = Encrypted(rawValue: 2)
     }
 
-    // MARK: Objects
-
-    /// Loads an object, gives it to `body`, and flushes it.
-    ///
-    /// - Parameter authorization: What the commands of `body` prove to know.
-    func using<Result>(
-        _ object: inout ObjectBlob, under parent: ESYS_HANDLE, authorization: SymmetricKey? = nil,
-        _ body: (ESYS_HANDLE) throws(TSSError) -> Result
-    ) throws(TSSError) -> Result {
-        var loaded = Handle.none
-        try check(
-            tss.load(
-                esys, parent, Handle.password, Handle.none, Handle.none, &object.privateArea, &object.publicArea,
-                &loaded), "Load")
-        defer { _ = tss.flush(esys, loaded) }
-        var given = TPM2B_AUTH()
-        if let authorization {
-            holdsSecrets = true
-            authorization.withUnsafeBytes { given.set($0) }
-            let status = tss.setAuthorization(esys, loaded, &given)
-            wipeValue(&given)
-            try check(status, "SetAuth")
-        }
-        // The stack keeps its copy until another takes its place.
-        defer { if authorization != nil { _ = tss.setAuthorization(esys, loaded, &given) } }
-        if object.isGuarded { usedGuardedObject = true }
-        return try body(loaded)
+    /// The session in which loaded objects are used, whose key is agreed on with `parent` as well.
+    func keySession(under parent: ESYS_HANDLE) throws(TSSError) -> KeySession {
+        if let usingSession { return usingSession }
+        let started = try startKeySession(under: parent)
+        usingSession = started
+        return started
     }
+
+    // MARK: Objects
 
     /// Makes an object under `parent`.
     ///
@@ -239,8 +222,10 @@ final class TPMContext {
             tss.free(privateArea)
             tss.free(publicArea)
         }
-        guard let privateArea, let publicArea else { throw TSSError(code: 0, command: "Create") }
-        return ObjectBlob(publicArea: publicArea.pointee, privateArea: privateArea.pointee)
+        guard let privateArea, let publicArea,
+            let made = ObjectBlob(publicArea: publicArea.pointee, privateArea: privateArea.pointee, tss)
+        else { throw .malformedAnswer }
+        return made
     }
 
     /// Overwrites what the stack has kept of authorizations and secrets, and would give back to the allocator as it is:
@@ -258,6 +243,10 @@ final class TPMContext {
         _ = try? make(Template.sealed, &sensitive, under: parent)
         var nothing = TPM2B_AUTH()
         _ = tss.setAuthorization(esys, parent, &nothing)
+    }
+
+    func noteGuardedObject() {
+        usedGuardedObject = true
     }
 
     func forgetGuardedObjects() {

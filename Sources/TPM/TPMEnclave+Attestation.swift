@@ -16,9 +16,9 @@ extension TPMEnclave {
         }
         let area = try Self.publicArea(of: key)
         let endorsement = try connection.perform { context in try context.endorsement() }
-        return try using(key, authorization, encrypting: []) { context, object, session throws(TSSError) in
+        return try using(key, authorization) { context, object, session throws(TSSError) in
             try context.withEndorsed(Template.attestationKey) { attester, made throws(TSSError) in
-                let said = try context.certification(of: object, by: attester, nonce: nonce, session: session)
+                let said = try session.certification(of: object, by: attester, nonce: nonce, in: context)
                 return KeyAttestation(
                     key: area, attestationKey: made,
                     endorsementKey: endorsement.key, statement: said.statement, signature: said.signature,
@@ -64,7 +64,7 @@ extension TPMContext {
     /// Makes the primary key of the endorsement hierarchy that follows from `template`, gives it to `body` with its public
     /// area (TPM2B_PUBLIC), and flushes it.
     fileprivate func withEndorsed<Result>(
-        _ template: TPM2B_PUBLIC, _ body: (ESYS_HANDLE, Data) throws(TSSError) -> Result
+        _ template: TPM2B_PUBLIC, _ body: (LoadedObject, Data) throws(TSSError) -> Result
     ) throws(TSSError) -> Result {
         var object = Handle.none
         var sensitive = TPM2B_SENSITIVE_CREATE()
@@ -81,32 +81,11 @@ extension TPMContext {
             tss.free(area)
         }
         guard let area else { throw .memoryUnavailable }
-        return try body(object, encoded(area))
-    }
-
-    /// What the TPM says of a loaded key, and the signature (TPMT_SIGNATURE).
-    ///
-    /// - Parameter session: Proves the authorization of `object`: certifying it is an administrator's act, for which a key
-    ///   without adminWithPolicy takes the same authorization as for its use (Part 1, "Authorization Roles").
-    fileprivate func certification(
-        of object: ESYS_HANDLE, by attester: ESYS_HANDLE, nonce: Data, session: ESYS_HANDLE
-    ) throws(TSSError) -> (statement: Data, signature: Data) {
-        var nonce = TPM2B_DATA(nonce)
-        // The attestation key has its own.
-        var scheme = TPMT_SIG_SCHEME()
-        scheme.scheme = Algorithm.null
-        var statement: UnsafeMutablePointer<TPM2B_ATTEST>?
-        var signature: UnsafeMutablePointer<TPMT_SIGNATURE>?
-        try check(
-            tss.certify(
-                esys, object, attester, session, Handle.password, Handle.none, &nonce, &scheme, &statement, &signature),
-            "Certify")
-        defer {
-            tss.free(statement)
-            tss.free(signature)
-        }
-        guard let statement, let signature else { throw .memoryUnavailable }
-        return (statement.pointee.data, signature.pointee.encodedECDSA)
+        let encoded = try encoded(area)
+        let loaded = LoadedObject(
+            handle: try number(of: object), name: ObjectBlob.name(ofPublicArea: Array(encoded)[2...]),
+            authorization: nil)
+        return try body(loaded, encoded)
     }
 
     // MARK: Structures
@@ -172,17 +151,4 @@ extension TPMContext {
     private static let largestCertificate = 4096
     /// What every TPM gives at a time (TCG PC Client Platform TPM Profile, MAX_NV_BUFFER_SIZE).
     private static let readSize = 512
-}
-
-extension TPMT_SIGNATURE {
-    /// As the TPM writes it (Part 2, section 11.3.4).
-    fileprivate var encodedECDSA: Data {
-        func counted(_ number: TPM2B_ECC_PARAMETER) -> Data {
-            let bytes = number.data
-            return Data([UInt8(bytes.count >> 8), UInt8(bytes.count & 0xFF)]) + bytes
-        }
-        func pair(_ identifier: TPM2_ALG_ID) -> Data { Data([UInt8(identifier >> 8), UInt8(identifier & 0xFF)]) }
-        let ecdsa = signature.ecdsa
-        return pair(sigAlg) + pair(ecdsa.hash) + counted(ecdsa.signatureR) + counted(ecdsa.signatureS)
-    }
 }

@@ -19,7 +19,6 @@ int main(void) {
     BUFFER(TPM2B_NAME, name)
     BUFFER(TPM2B_MAX_BUFFER, buffer)
     BUFFER(TPM2B_MAX_NV_BUFFER, buffer)
-    BUFFER(TPM2B_ATTEST, attestationData)
     BUFFER(TPM2B_ECC_PARAMETER, buffer)
     BUFFER(TPM2B_ECC_POINT, point)
     BUFFER(TPM2B_SENSITIVE_DATA, buffer)
