@@ -17,7 +17,8 @@ typedef struct TSS2_TCTI_OPAQUE_CONTEXT_BLOB TSS2_TCTI_CONTEXT;
 typedef uint32_t (*TctiLdr_Initialize_Function)(const char *nameConf, TSS2_TCTI_CONTEXT **context);
 typedef void (*TctiLdr_Finalize_Function)(TSS2_TCTI_CONTEXT **context);
 
-// How every transport begins ("TCG TSS 2.0 TPM Command Transmission Interface (TCTI) API", 3.2.4). TSS2_TCTI_POLL_HANDLE is a struct pollfd on systems that have it.
+// How every transport begins ("TCG TSS 2.0 TPM Command Transmission Interface (TCTI) API", 3.2.4).
+// TSS2_TCTI_POLL_HANDLE is a struct pollfd on systems that have it.
 typedef struct {
     uint64_t magic;
     uint32_t version;
@@ -50,7 +51,6 @@ typedef uint32_t (*Esys_TR_FromTPMPublic_Function)(
     ESYS_CONTEXT *context, TPM2_HANDLE handle, ESYS_HANDLE session1, ESYS_HANDLE session2, ESYS_HANDLE session3,
     ESYS_HANDLE *object);
 typedef uint32_t (*Esys_TR_Close_Function)(ESYS_CONTEXT *context, ESYS_HANDLE *object);
-typedef uint32_t (*Esys_TR_SetAuth_Function)(ESYS_CONTEXT *context, ESYS_HANDLE object, const TPM2B_AUTH *auth);
 typedef uint32_t (*Esys_TR_GetName_Function)(ESYS_CONTEXT *context, ESYS_HANDLE object, TPM2B_NAME **name);
 typedef uint32_t (*Esys_TR_GetTpmHandle_Function)(ESYS_CONTEXT *context, ESYS_HANDLE object, TPM2_HANDLE *handle);
 typedef uint32_t (*Esys_TRSess_SetAttributes_Function)(

@@ -15,9 +15,6 @@ final class KeySession {
     /// What the TPM said last to be mixed in.
     private var nonce: [UInt8]
 
-    /// How long what either side mixes in is: as a digest of SHA-256.
-    private static let nonceSize = 32
-
     private init(handle: TPM2_HANDLE, key: SymmetricKey, nonce: [UInt8]) {
         (self.handle, self.key, self.nonce) = (handle, key, nonce)
     }
@@ -74,10 +71,8 @@ final class KeySession {
         }
     }
 
-    private static func freshNonce() -> [UInt8] {
-        var random = SystemRandomNumberGenerator()
-        return (0..<nonceSize).map { _ in UInt8.random(in: 0...255, using: &random) }
-    }
+    /// Random bytes, as many as in a digest of SHA-256.
+    private static func freshNonce() -> [UInt8] { SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) } }
 
     // MARK: Commands
 
@@ -156,7 +151,8 @@ final class KeySession {
 
     /// The session's key followed by what the command has to prove.
     ///
-    /// The TPM leaves out zeros at the authorization's end; under 64 bytes HMAC fills its key up with them.
+    /// An authorization is at most as long as a digest of SHA-256. The TPM leaves out zeros at its end; up to 64 bytes HMAC
+    /// fills its key up with them.
     private func secret(for authorization: SymmetricKey?) -> SymmetricKey {
         guard let authorization else { return key }
         return withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { joined in

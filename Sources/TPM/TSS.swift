@@ -16,7 +16,6 @@ struct TSS: Sendable {
     let free: Esys_Free_Function
     let handle: Esys_TR_FromTPMPublic_Function
     let closeHandle: Esys_TR_Close_Function
-    let setAuthorization: Esys_TR_SetAuth_Function
     let name: Esys_TR_GetName_Function
     let number: Esys_TR_GetTpmHandle_Function
     let setSessionAttributes: Esys_TRSess_SetAttributes_Function
@@ -55,7 +54,6 @@ struct TSS: Sendable {
         free = try system.function("Esys_Free")
         handle = try system.function("Esys_TR_FromTPMPublic")
         closeHandle = try system.function("Esys_TR_Close")
-        setAuthorization = try system.function("Esys_TR_SetAuth")
         name = try system.function("Esys_TR_GetName")
         number = try system.function("Esys_TR_GetTpmHandle")
         setSessionAttributes = try system.function("Esys_TRSess_SetAttributes")

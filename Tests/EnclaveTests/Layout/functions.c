@@ -18,7 +18,6 @@ Esys_Finalize_Function check_Esys_Finalize = Esys_Finalize;
 Esys_Free_Function check_Esys_Free = Esys_Free;
 Esys_TR_FromTPMPublic_Function check_Esys_TR_FromTPMPublic = Esys_TR_FromTPMPublic;
 Esys_TR_Close_Function check_Esys_TR_Close = Esys_TR_Close;
-Esys_TR_SetAuth_Function check_Esys_TR_SetAuth = Esys_TR_SetAuth;
 Esys_TR_GetName_Function check_Esys_TR_GetName = Esys_TR_GetName;
 Esys_TR_GetTpmHandle_Function check_Esys_TR_GetTpmHandle = Esys_TR_GetTpmHandle;
 Esys_TRSess_SetAttributes_Function check_Esys_TRSess_SetAttributes = Esys_TRSess_SetAttributes;
