@@ -12,7 +12,7 @@ import Testing
         tpm = try SoftwareTPM()
     }
 
-    private func keychain(_ arguments: String, environment: String = "") throws -> Outcome {
+    private func keychain(_ arguments: String, environment: String = "") throws -> ProgramOutcome {
         try workplace.shell("KEYCHAIN_TPM='\(tpm.address)' \(environment) keychain \(arguments)")
     }
 
