@@ -140,6 +140,16 @@ no search terms; it is one transaction with `synchronous=FULL`.""")
     table.heading("P-256 in a TPM (swtpm)", "`SecKey`", "tpm2-tss alone")
     table.row("signature of a digest", "tpm.sign.seckey", "tpm.sign.tss", 1.1)
     table.row("shared secret", "tpm.exchange.seckey", "tpm.exchange.tss", 1.1)
+    table.row("signature, key kept loaded there", "tpm.sign.seckey", "tpm.sign.tss-kept")
+    table.row("shared secret, key kept loaded there", "tpm.exchange.seckey", "tpm.exchange.tss-kept")
+    table.row("signature, plain password there", "tpm.sign.seckey", "tpm.sign.tss-password")
+    table.row("shared secret, plain password there", "tpm.exchange.seckey", "tpm.exchange.tss-password")
+    print("""
+For each operation both sides load the key, use it and flush it, in a session that is agreed on with the storage key
+and keeps the authorization and the shared secret from whoever listens on the bus. Ours also checks the key's record and
+derives the authorization; its times contain taking turns with other programs at the TPM. tpm2-tss's sessions make a
+context of its cryptographic library for every hash, which is most of its time; ours has a session of its own. Below is
+tpm2-tss with a key that stays loaded, and with the authorization and the secret in the clear.""")
 
     table.heading("Logging in with ssh over loopback, a P-256 key", "`keychain ssh-agent`", "OpenSSH's `ssh-agent`")
     table.row("key in the keychain", "process.ssh-keychain", "process.ssh-openssh")

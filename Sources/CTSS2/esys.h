@@ -17,13 +17,13 @@ typedef struct TSS2_TCTI_OPAQUE_CONTEXT_BLOB TSS2_TCTI_CONTEXT;
 typedef uint32_t (*TctiLdr_Initialize_Function)(const char *nameConf, TSS2_TCTI_CONTEXT **context);
 typedef void (*TctiLdr_Finalize_Function)(TSS2_TCTI_CONTEXT **context);
 
-// How every transport begins ("TCG TSS 2.0 TPM Command Transmission Interface (TCTI) API", 3.2.4); only the handles
-// to wait on are used. TSS2_TCTI_POLL_HANDLE is a struct pollfd on systems that have it.
+// How every transport begins ("TCG TSS 2.0 TPM Command Transmission Interface (TCTI) API", 3.2.4).
+// TSS2_TCTI_POLL_HANDLE is a struct pollfd on systems that have it.
 typedef struct {
     uint64_t magic;
     uint32_t version;
-    void *transmit;
-    void *receive;
+    uint32_t (*transmit)(TSS2_TCTI_CONTEXT *context, size_t size, const uint8_t *command);
+    uint32_t (*receive)(TSS2_TCTI_CONTEXT *context, size_t *size, uint8_t *answer, int32_t timeout);
     void *finalize;
     void *cancel;
     uint32_t (*getPollHandles)(TSS2_TCTI_CONTEXT *context, struct pollfd *handles, size_t *count);
@@ -38,18 +38,6 @@ typedef uint32_t (*MU_PUBLIC_Marshal_Function)(
     const TPM2B_PUBLIC *source, uint8_t *buffer, size_t size, size_t *offset);
 typedef uint32_t (*MU_PUBLIC_Unmarshal_Function)(
     const uint8_t *buffer, size_t size, size_t *offset, TPM2B_PUBLIC *destination);
-typedef uint32_t (*MU_PRIVATE_Marshal_Function)(
-    const TPM2B_PRIVATE *source, uint8_t *buffer, size_t size, size_t *offset);
-typedef uint32_t (*MU_PRIVATE_Unmarshal_Function)(
-    const uint8_t *buffer, size_t size, size_t *offset, TPM2B_PRIVATE *destination);
-
-// libtss2-sys, for what has no handle in the Enhanced System API
-typedef struct _TSS2_SYS_OPAQUE_CONTEXT_BLOB TSS2_SYS_CONTEXT;
-typedef size_t (*Sys_GetContextSize_Function)(size_t largestCommand);
-typedef uint32_t (*Sys_Initialize_Function)(
-    TSS2_SYS_CONTEXT *context, size_t size, TSS2_TCTI_CONTEXT *tcti, TSS2_ABI_VERSION *version);
-typedef void (*Sys_Finalize_Function)(TSS2_SYS_CONTEXT *context);
-typedef uint32_t (*Sys_FlushContext_Function)(TSS2_SYS_CONTEXT *context, TPM2_HANDLE handle);
 
 // libtss2-esys
 typedef uint32_t ESYS_HANDLE;
@@ -63,8 +51,8 @@ typedef uint32_t (*Esys_TR_FromTPMPublic_Function)(
     ESYS_CONTEXT *context, TPM2_HANDLE handle, ESYS_HANDLE session1, ESYS_HANDLE session2, ESYS_HANDLE session3,
     ESYS_HANDLE *object);
 typedef uint32_t (*Esys_TR_Close_Function)(ESYS_CONTEXT *context, ESYS_HANDLE *object);
-typedef uint32_t (*Esys_TR_SetAuth_Function)(ESYS_CONTEXT *context, ESYS_HANDLE object, const TPM2B_AUTH *auth);
 typedef uint32_t (*Esys_TR_GetName_Function)(ESYS_CONTEXT *context, ESYS_HANDLE object, TPM2B_NAME **name);
+typedef uint32_t (*Esys_TR_GetTpmHandle_Function)(ESYS_CONTEXT *context, ESYS_HANDLE object, TPM2_HANDLE *handle);
 typedef uint32_t (*Esys_TRSess_SetAttributes_Function)(
     ESYS_CONTEXT *context, ESYS_HANDLE session, uint8_t flags, uint8_t mask);
 
@@ -85,23 +73,7 @@ typedef uint32_t (*Esys_Create_Function)(
     const TPM2B_SENSITIVE_CREATE *sensitive, const TPM2B_PUBLIC *template, const TPM2B_DATA *outsideInfo,
     const TPML_PCR_SELECTION *registers, TPM2B_PRIVATE **privateArea, TPM2B_PUBLIC **publicArea,
     TPM2B_CREATION_DATA **creationData, TPM2B_DIGEST **creationHash, TPMT_TK_CREATION **creationTicket);
-typedef uint32_t (*Esys_Load_Function)(
-    ESYS_CONTEXT *context, ESYS_HANDLE parent, ESYS_HANDLE session1, ESYS_HANDLE session2, ESYS_HANDLE session3,
-    const TPM2B_PRIVATE *privateArea, const TPM2B_PUBLIC *publicArea, ESYS_HANDLE *object);
 typedef uint32_t (*Esys_FlushContext_Function)(ESYS_CONTEXT *context, ESYS_HANDLE object);
-typedef uint32_t (*Esys_HMAC_Function)(
-    ESYS_CONTEXT *context, ESYS_HANDLE key, ESYS_HANDLE session1, ESYS_HANDLE session2, ESYS_HANDLE session3,
-    const TPM2B_MAX_BUFFER *message, TPM2_ALG_ID hash, TPM2B_DIGEST **code);
-typedef uint32_t (*Esys_Sign_Function)(
-    ESYS_CONTEXT *context, ESYS_HANDLE key, ESYS_HANDLE session1, ESYS_HANDLE session2, ESYS_HANDLE session3,
-    const TPM2B_DIGEST *digest, const TPMT_SIG_SCHEME *scheme, const TPMT_TK_HASHCHECK *validation,
-    TPMT_SIGNATURE **signature);
-typedef uint32_t (*Esys_ECDH_ZGen_Function)(
-    ESYS_CONTEXT *context, ESYS_HANDLE key, ESYS_HANDLE session1, ESYS_HANDLE session2, ESYS_HANDLE session3,
-    const TPM2B_ECC_POINT *peer, TPM2B_ECC_POINT **shared);
-typedef uint32_t (*Esys_Unseal_Function)(
-    ESYS_CONTEXT *context, ESYS_HANDLE object, ESYS_HANDLE session1, ESYS_HANDLE session2, ESYS_HANDLE session3,
-    TPM2B_SENSITIVE_DATA **data);
 typedef uint32_t (*Esys_GetCapability_Function)(
     ESYS_CONTEXT *context, ESYS_HANDLE session1, ESYS_HANDLE session2, ESYS_HANDLE session3, uint32_t capability,
     uint32_t property, uint32_t count, uint8_t *more, TPMS_CAPABILITY_DATA **data);

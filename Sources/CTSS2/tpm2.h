@@ -35,11 +35,6 @@ typedef struct TPM2B_NAME {
     uint8_t name[68];
 } TPM2B_NAME;
 
-typedef struct TPM2B_MAX_BUFFER {
-    uint16_t size;
-    uint8_t buffer[1024];
-} TPM2B_MAX_BUFFER;
-
 typedef struct TPM2B_MAX_NV_BUFFER {
     uint16_t size;
     uint8_t buffer[2048];
@@ -54,13 +49,6 @@ typedef struct TPML_PCR_SELECTION {
         uint8_t pcrSelect[4];
     } pcrSelections[16];
 } TPML_PCR_SELECTION;
-
-// 10.7: tickets
-typedef struct TPMT_TK_HASHCHECK {
-    uint16_t tag;
-    TPM2_HANDLE hierarchy;
-    TPM2B_DIGEST digest;
-} TPMT_TK_HASHCHECK;
 
 // 10.8 and 10.10: capabilities. The stack hands out more than the two lists described here; they are only read.
 typedef struct TPMS_TAGGED_PROPERTY {
@@ -142,32 +130,6 @@ typedef struct TPMS_ECC_POINT {
     TPM2B_ECC_PARAMETER x;
     TPM2B_ECC_PARAMETER y;
 } TPMS_ECC_POINT;
-
-typedef struct TPM2B_ECC_POINT {
-    uint16_t size;
-    TPMS_ECC_POINT point;
-} TPM2B_ECC_POINT;
-
-// 11.3: signatures
-typedef struct TPMS_SIGNATURE_ECC {
-    TPM2_ALG_ID hash;
-    TPM2B_ECC_PARAMETER signatureR;
-    TPM2B_ECC_PARAMETER signatureS;
-} TPMS_SIGNATURE_ECC;
-
-typedef struct TPMT_SIGNATURE {
-    TPM2_ALG_ID sigAlg;
-    union {
-        TPMS_SIGNATURE_ECC ecdsa;
-        struct {
-            TPM2_ALG_ID hash;
-            struct {
-                uint16_t size;
-                uint8_t buffer[512];
-            } sig;
-        } rsassa;
-    } signature;
-} TPMT_SIGNATURE;
 
 // 12.2: the public half of an object
 typedef struct TPMS_KEYEDHASH_PARMS {

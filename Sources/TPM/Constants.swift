@@ -6,6 +6,7 @@ enum Algorithm {
     static let hmac: TPM2_ALG_ID = 0x0005
     static let aes: TPM2_ALG_ID = 0x0006
     static let keyedHash: TPM2_ALG_ID = 0x0008
+    static let exclusiveOr: TPM2_ALG_ID = 0x000A
     static let sha256: TPM2_ALG_ID = 0x000B
     static let null: TPM2_ALG_ID = 0x0010
     static let ecdsa: TPM2_ALG_ID = 0x0018
@@ -40,6 +41,8 @@ enum SessionAttributes {
 
 /// 6.9 (TPM_ST), 6.10 (TPM_SU), 6.11 (TPM_SE), 6.12 (TPM_CAP), 6.13 (TPM_PT), 7.4 (TPM_RH).
 enum TPMConstant {
+    static let noSessionsTag: UInt16 = 0x8001
+    static let sessionsTag: UInt16 = 0x8002
     static let hashCheckTicket: UInt16 = 0x8024
     static let startupClear: UInt16 = 0
     static let hmacSession: UInt8 = 0
@@ -51,6 +54,10 @@ enum TPMConstant {
     static let maximumFailures: UInt32 = 0x20F
     static let lockoutInterval: UInt32 = 0x210
     static let lockoutRecovery: UInt32 = 0x211
+    /// The stack's TPM2_MAX_RESPONSE_SIZE.
+    static let longestAnswer = 4096
+    /// The session of a plain password.
+    static let passwordSession: TPM2_HANDLE = 0x4000_0009
     static let nullHierarchy: TPM2_HANDLE = 0x4000_0007
     /// Where the machine's owner may put what is to stay (TCG Registry of Reserved TPM 2.0 Handles and Localities).
     static let ownersIndices: ClosedRange<TPM2_HANDLE> = 0x0180_0000...0x01BF_FFFF

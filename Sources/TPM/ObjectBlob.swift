@@ -1,15 +1,23 @@
 import CTSS2
+import Crypto
 import Enclave
 import Foundation
 
 /// An object outside of the TPM: its public area, and its private one, which only its TPM can read.
 struct ObjectBlob: Sendable {
-    var publicArea: TPM2B_PUBLIC
-    var privateArea: TPM2B_PRIVATE
+    private let publicArea: TPM2B_PUBLIC
+    /// Both areas as the TPM itself writes them: TPM2B_PUBLIC, TPM2B_PRIVATE (Part 2, sections 12.2.5 and 12.3.7).
+    let publicBytes: [UInt8]
+    let privateBytes: [UInt8]
 
-    init(publicArea: TPM2B_PUBLIC, privateArea: TPM2B_PRIVATE) {
+    /// Nil for a public area that is none.
+    init?(publicArea: TPM2B_PUBLIC, privateArea: TPM2B_PRIVATE, _ tss: TSS) {
+        guard let publicBytes = Self.bytes(of: publicArea, tss) else { return nil }
         self.publicArea = publicArea
-        self.privateArea = privateArea
+        self.publicBytes = publicBytes
+        var written = CommandBytes()
+        privateArea.withUsedBytes { written.append(sized: $0) }
+        privateBytes = written.bytes
     }
 
     /// Whether the TPM counts wrong authorizations.
@@ -17,8 +25,26 @@ struct ObjectBlob: Sendable {
         !ObjectAttributes(rawValue: publicArea.publicArea.objectAttributes).contains(.noDA)
     }
 
+    /// The public area's digest after the digest's algorithm (Part 1, "Names").
+    var name: [UInt8] { Self.name(ofPublicArea: publicBytes.dropFirst(2)) }
+
+    /// The same of a public area without its size.
+    static func name(ofPublicArea area: ArraySlice<UInt8>) -> [UInt8] {
+        [UInt8(Algorithm.sha256 >> 8), UInt8(Algorithm.sha256 & 0xFF)] + Array(SHA256.hash(data: area))
+    }
+
     /// The public key of an elliptic-curve key, uncompressed; nil if it is none on P-256.
-    var point: Data? {
+    var point: Data? { Self.point(of: publicArea) }
+
+    /// The same of a public area with its size.
+    static func point(ofPublicBytes bytes: ArraySlice<UInt8>, _ tss: TSS) -> Data? {
+        var area = TPM2B_PUBLIC()
+        var offset = 0
+        guard tss.unmarshalPublic(Array(bytes), bytes.count, &offset, &area) == 0 else { return nil }
+        return point(of: area)
+    }
+
+    private static func point(of publicArea: TPM2B_PUBLIC) -> Data? {
         guard publicArea.publicArea.type == Algorithm.ecc,
             publicArea.publicArea.parameters.eccDetail.curveID == Algorithm.p256
         else { return nil }
@@ -26,26 +52,33 @@ struct ObjectBlob: Sendable {
         return Data([4]) + point.x.number(count: 32) + point.y.number(count: 32)
     }
 
-    /// Both areas as the TPM itself writes them: TPM2B_PUBLIC, TPM2B_PRIVATE (Part 2, sections 12.2.5 and 12.3.7).
-    func encoded(_ tss: TSS) throws(EnclaveError) -> Data {
-        var bytes = [UInt8](repeating: 0, count: MemoryLayout<TPM2B_PUBLIC>.size + MemoryLayout<TPM2B_PRIVATE>.size)
-        var offset = 0
-        var copy = self
-        guard tss.marshalPublic(&copy.publicArea, &bytes, bytes.count, &offset) == 0,
-            tss.marshalPrivate(&copy.privateArea, &bytes, bytes.count, &offset) == 0
-        else { throw .damagedBlob(reason: "the TPM's object cannot be written") }
-        return Data(bytes[..<offset])
-    }
+    var encoded: Data { Data(publicBytes + privateBytes) }
 
     init(decoding encoded: Data, _ tss: TSS) throws(EnclaveError) {
         let bytes = [UInt8](encoded)
-        publicArea = TPM2B_PUBLIC()
-        privateArea = TPM2B_PRIVATE()
+        var area = TPM2B_PUBLIC()
         var offset = 0
-        guard tss.unmarshalPublic(bytes, bytes.count, &offset, &publicArea) == 0,
-            tss.unmarshalPrivate(bytes, bytes.count, &offset, &privateArea) == 0, offset == bytes.count,
+        guard tss.unmarshalPublic(bytes, bytes.count, &offset, &area) == 0,
             // The library does not look at all of the sizes inside.
-            try self.encoded(tss) == encoded
+            let publicBytes = Self.bytes(of: area, tss), bytes.starts(with: publicBytes),
+            Self.isPrivateArea(bytes[publicBytes.count...])
         else { throw .damagedBlob(reason: "\(encoded.count) bytes that are no object of a TPM") }
+        publicArea = area
+        self.publicBytes = publicBytes
+        privateBytes = Array(bytes[publicBytes.count...])
+    }
+
+    private static func isPrivateArea(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard let high = bytes.first, let low = bytes.dropFirst().first else { return false }
+        let size = Int(high) << 8 | Int(low)
+        return size == bytes.count - 2 && bytes.count <= MemoryLayout<TPM2B_PRIVATE>.size
+    }
+
+    private static func bytes(of area: TPM2B_PUBLIC, _ tss: TSS) -> [UInt8]? {
+        var area = area
+        var bytes = [UInt8](repeating: 0, count: MemoryLayout<TPM2B_PUBLIC>.size)
+        var count = 0
+        guard tss.marshalPublic(&area, &bytes, bytes.count, &count) == 0 else { return nil }
+        return Array(bytes[..<count])
     }
 }

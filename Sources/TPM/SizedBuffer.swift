@@ -9,8 +9,8 @@ protocol SizedBuffer {
 }
 
 extension TPM2B_DIGEST: SizedBuffer {}
-extension TPM2B_MAX_BUFFER: SizedBuffer {}
 extension TPM2B_ECC_PARAMETER: SizedBuffer {}
+extension TPM2B_PRIVATE: SizedBuffer {}
 extension TPM2B_SENSITIVE_DATA: SizedBuffer {}
 extension TPM2B_NAME: SizedBuffer {}
 extension TPM2B_MAX_NV_BUFFER: SizedBuffer {}

@@ -171,6 +171,10 @@ package final class TPMConnection: Sendable {
             drop(&state, isLost: false)
             guard let tss = try? TSS.loaded.get(), let context = try? connect(&state, tss) else { return false }
             return (try? context.sweep()) != nil
+        case .falseAnswer:
+            // The two sides of a session do not fit together any more.
+            drop(&state, isLost: false)
+            return false
         default: return false
         }
     }
@@ -192,6 +196,8 @@ package final class TPMConnection: Sendable {
         case .invalidPoint: .invalidPublicKey
         case .memoryUnavailable: .memoryUnavailable
         case .connectionLost: unreachable(error, tss)
+        case .falseAnswer:
+            .refused(reason: "the answer was changed on its way, or is not the TPM's (\(error.reason(tss)))")
         case .notStarted, .full, .noSuchHandle, .other:
             error.command == "Connect" ? unreachable(error, tss) : .refused(reason: error.words(tss))
         }

@@ -13,6 +13,7 @@ final class TPMContext {
     let socket: ConversationSocket
     private var parent: Parent?
     private var session: ESYS_HANDLE?
+    private var sessionForKeys: KeySession?
     /// Whether an object whose wrong authorizations are counted was used.
     private(set) var usedGuardedObject = false
     private var holdsSecrets = false
@@ -48,6 +49,7 @@ final class TPMContext {
         scrub()
         if !isLost {
             if let session { _ = tss.flush(esys, session) }
+            if let sessionForKeys { flush(sessionForKeys.handle) }
             dropParent()
         }
         tss.finalize(&esys)
@@ -147,7 +149,7 @@ final class TPMContext {
         _ = key.isStored ? tss.closeHandle(esys, &object) : tss.flush(esys, object)
     }
 
-    private func name(of object: ESYS_HANDLE) throws(TSSError) -> Data {
+    func name(of object: ESYS_HANDLE) throws(TSSError) -> Data {
         var name: UnsafeMutablePointer<TPM2B_NAME>?
         try check(tss.name(esys, object, &name), "GetName")
         defer { tss.free(name) }
@@ -156,8 +158,8 @@ final class TPMContext {
 
     // MARK: Sessions
 
-    /// A session that proves authorizations without sending them, and encrypts the first parameter of commands and
-    /// answers on their way. Its key is agreed on with `parent`, whose name was checked: nobody between here and the TPM
+    /// The stack's session, in which objects are made and the lockout is set: it proves authorizations without sending
+    /// them, and encrypts the first parameter of commands and answers on their way. Its key is agreed on with `parent`, whose name was checked: nobody between here and the TPM
     /// can stand in for it.
     ///
     /// - Parameter encrypting: Which of both has a parameter to encrypt.
@@ -189,34 +191,15 @@ final class TPMContext {
         static let answer = Encrypted(rawValue: 2)
     }
 
-    // MARK: Objects
-
-    /// Loads an object, gives it to `body`, and flushes it.
-    ///
-    /// - Parameter authorization: What the commands of `body` prove to know.
-    func using<Result>(
-        _ object: inout ObjectBlob, under parent: ESYS_HANDLE, authorization: SymmetricKey? = nil,
-        _ body: (ESYS_HANDLE) throws(TSSError) -> Result
-    ) throws(TSSError) -> Result {
-        var loaded = Handle.none
-        try check(
-            tss.load(
-                esys, parent, Handle.password, Handle.none, Handle.none, &object.privateArea, &object.publicArea,
-                &loaded), "Load")
-        defer { _ = tss.flush(esys, loaded) }
-        var given = TPM2B_AUTH()
-        if let authorization {
-            holdsSecrets = true
-            authorization.withUnsafeBytes { given.set($0) }
-            let status = tss.setAuthorization(esys, loaded, &given)
-            wipeValue(&given)
-            try check(status, "SetAuth")
-        }
-        // The stack keeps its copy until another takes its place.
-        defer { if authorization != nil { _ = tss.setAuthorization(esys, loaded, &given) } }
-        if object.isGuarded { usedGuardedObject = true }
-        return try body(loaded)
+    /// The session in which loaded objects are used, whose key is agreed on with `parent` as well.
+    func keySession(under parent: ESYS_HANDLE) throws(TSSError) -> KeySession {
+        if let sessionForKeys { return sessionForKeys }
+        let started = try startKeySession(under: parent)
+        sessionForKeys = started
+        return started
     }
+
+    // MARK: Objects
 
     /// Makes an object under `parent`.
     ///
@@ -225,7 +208,7 @@ final class TPMContext {
         _ template: TPM2B_PUBLIC, _ sensitive: inout TPM2B_SENSITIVE_CREATE, under parent: ESYS_HANDLE
     ) throws(TSSError) -> ObjectBlob {
         let session = try session(under: parent, encrypting: .command)
-        holdsSecrets = true
+        if sensitive.sensitive.userAuth.size > 0 || sensitive.sensitive.data.size > 0 { holdsSecrets = true }
         var template = template
         var outside = TPM2B_DATA()
         var registers = TPML_PCR_SELECTION()
@@ -239,25 +222,25 @@ final class TPMContext {
             tss.free(privateArea)
             tss.free(publicArea)
         }
-        guard let privateArea, let publicArea else { throw TSSError(code: 0, command: "Create") }
-        return ObjectBlob(publicArea: publicArea.pointee, privateArea: privateArea.pointee)
+        guard let privateArea, let publicArea,
+            let made = ObjectBlob(publicArea: publicArea.pointee, privateArea: privateArea.pointee, tss)
+        else { throw .malformedAnswer }
+        return made
     }
 
-    /// Overwrites what the stack has kept of authorizations and secrets, and would give back to the allocator as it is:
-    /// the last one of the session, and the last creation's input. A creation with zeros in all these places does
-    /// that. For the TPM zeros at the end of an authorization are nothing (HMAC fills its key up with them), so that
-    /// to it this is an empty one, the storage key's own.
+    /// Overwrites what the stack has kept of the last creation's input, and would give back to the allocator as it is: a
+    /// creation with zeros in its place does that.
     private func scrub() {
         guard holdsSecrets, let parent = parent?.object else { return }
         holdsSecrets = false
-        var zeros = TPM2B_AUTH([UInt8](repeating: 0, count: 32))
-        _ = tss.setAuthorization(esys, parent, &zeros)
         var sensitive = TPM2B_SENSITIVE_CREATE()
         sensitive.sensitive.data = TPM2B_SENSITIVE_DATA([UInt8(0)])
         // It is no matter whether the TPM does it.
         _ = try? make(Template.sealed, &sensitive, under: parent)
-        var nothing = TPM2B_AUTH()
-        _ = tss.setAuthorization(esys, parent, &nothing)
+    }
+
+    func noteGuardedObject() {
+        usedGuardedObject = true
     }
 
     func forgetGuardedObjects() {

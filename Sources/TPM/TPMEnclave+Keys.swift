@@ -29,7 +29,7 @@ extension TPMEnclave {
             var sensitive = TPM2B_SENSITIVE_CREATE()
             defer { wipeValue(&sensitive) }
             sensitive.set(authorization, secret)
-            return try context.make(template, &sensitive, under: parent).encoded(context.tss)
+            return try context.make(template, &sensitive, under: parent).encoded
         }
         return EnclaveBlob(enclave: .tpm2, content: content, body: body)
     }
@@ -52,8 +52,8 @@ extension TPMEnclave {
     ) throws(EnclaveError) -> Data {
         try key.check(madeBy: .tpm2, for: .signing)
         let digest = P256Digest(digest).withUnsafeBytes { Data($0) }
-        return try using(key, authorization, encrypting: []) { context, object, session throws(TSSError) in
-            try context.signature(of: digest, key: object, session: session)
+        return try using(key, authorization) { context, object, session throws(TSSError) in
+            try session.signature(of: digest, key: object, in: context)
         }
     }
 
@@ -62,30 +62,29 @@ extension TPMEnclave {
     ) throws(EnclaveError) -> LockedBytes {
         try key.check(madeBy: .tpm2, for: .keyAgreement)
         guard (try? P256.KeyAgreement.PublicKey(x963Representation: peer)) != nil else { throw .invalidPublicKey }
-        return try using(key, authorization, encrypting: .answer) { context, object, session throws(TSSError) in
-            try context.product(with: peer, key: object, session: session)
+        return try using(key, authorization) { context, object, session throws(TSSError) in
+            try session.product(with: peer, key: object, in: context)
         }
     }
 
     package func unseal(_ blob: EnclaveBlob, authorization: SymmetricKey) throws(EnclaveError) -> LockedBytes {
         try blob.check(madeBy: .tpm2, for: nil)
-        return try using(blob, authorization, encrypting: .answer) { context, object, session throws(TSSError) in
-            try context.unsealed(object, session: session)
+        return try using(blob, authorization) { context, object, session throws(TSSError) in
+            try session.unsealed(object, in: context)
         }
     }
 
     private func using<Result: Sendable>(
-        _ blob: EnclaveBlob, _ authorization: SymmetricKey, encrypting encrypted: TPMContext.Encrypted,
-        _ body: @escaping @Sendable (TPMContext, ESYS_HANDLE, ESYS_HANDLE) throws(TSSError) -> Result
+        _ blob: EnclaveBlob, _ authorization: SymmetricKey,
+        _ body: @escaping @Sendable (TPMContext, LoadedObject, KeySession) throws(TSSError) -> Result
     ) throws(EnclaveError) -> Result {
         let encoded = blob.body
         return try using { context, parent in
-            var object = try ObjectBlob(decoding: encoded, context.tss)
+            let object = try ObjectBlob(decoding: encoded, context.tss)
             // A blob that was exchanged for one that the TPM guards could be used to lock everybody out.
             guard !object.isGuarded else { throw EnclaveError.damagedBlob(reason: "not one of this enclave's") }
-            let session = try context.session(under: parent, encrypting: encrypted)
-            return try context.using(&object, under: parent, authorization: authorization) {
-                object throws(TSSError) in try body(context, object, session)
+            return try context.using(object, under: parent, authorization: authorization) {
+                object, session throws(TSSError) in try body(context, object, session)
             }
         }
     }

@@ -24,7 +24,7 @@ extension TPMEnclave {
             var sensitive = TPM2B_SENSITIVE_CREATE()
             defer { wipeValue(&sensitive) }
             sensitive.set(authorization, secret)
-            return try context.make(Template.guarded, &sensitive, under: parent).encoded(context.tss)
+            return try context.make(Template.guarded, &sensitive, under: parent).encoded
         }
         return (binding, try joined(secret, stretched))
     }
@@ -32,12 +32,11 @@ extension TPMEnclave {
     package func passcodeKey(stretched: LockedBytes, binding: Data) throws(EnclaveError) -> LockedBytes {
         let authorization = Self.authorization(for: stretched)
         let secret = try using { context, parent in
-            var object = try ObjectBlob(decoding: binding, context.tss)
+            let object = try ObjectBlob(decoding: binding, context.tss)
             guard object.isGuarded else { throw EnclaveError.damagedBlob(reason: "the TPM would not guard it") }
-            let session = try context.session(under: parent, encrypting: .answer)
             do throws(TSSError) {
-                return try context.using(&object, under: parent, authorization: authorization) {
-                    object throws(TSSError) in try context.unsealed(object, session: session)
+                return try context.using(object, under: parent, authorization: authorization) {
+                    object, session throws(TSSError) in try session.unsealed(object, in: context)
                 }
             } catch {
                 guard error.kind == .lockedOut else { throw error }

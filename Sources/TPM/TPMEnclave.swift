@@ -38,7 +38,7 @@ package final class TPMEnclave: Enclave {
             }
             var sensitive = TPM2B_SENSITIVE_CREATE()
             let secret = try context.make(Template.deviceSecret, &sensitive, under: parent.object)
-            return DeviceRecord(parent: parent.name, identity: identity, secret: try secret.encoded(context.tss))
+            return DeviceRecord(parent: parent.name, identity: identity, secret: secret.encoded)
         }
         return TPMEnclave(record, connection)
     }
@@ -75,10 +75,9 @@ package final class TPMEnclave: Enclave {
         let message = Data("swift-keychain/v1/tpm-root".utf8) + salt
         let secret = record.secret
         let root = try using { context, parent in
-            var object = try ObjectBlob(decoding: secret, context.tss)
-            let session = try context.session(under: parent, encrypting: [.command, .answer])
-            return try context.using(&object, under: parent) { key throws(TSSError) in
-                try context.authenticationCode(of: message, key: key, session: session)
+            let object = try ObjectBlob(decoding: secret, context.tss)
+            return try context.using(object, under: parent) { key, session throws(TSSError) in
+                try session.authenticationCode(of: message, key: key, in: context)
             }
         }
         roots.withLock { roots in

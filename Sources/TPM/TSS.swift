@@ -10,33 +10,21 @@ struct TSS: Sendable {
     let decode: RC_Decode_Function
     let marshalPublic: MU_PUBLIC_Marshal_Function
     let unmarshalPublic: MU_PUBLIC_Unmarshal_Function
-    let marshalPrivate: MU_PRIVATE_Marshal_Function
-    let unmarshalPrivate: MU_PRIVATE_Unmarshal_Function
-
-    let systemContextSize: Sys_GetContextSize_Function
-    let initializeSystem: Sys_Initialize_Function
-    let finalizeSystem: Sys_Finalize_Function
-    let flushByNumber: Sys_FlushContext_Function
 
     let initialize: Esys_Initialize_Function
     let finalize: Esys_Finalize_Function
     let free: Esys_Free_Function
     let handle: Esys_TR_FromTPMPublic_Function
     let closeHandle: Esys_TR_Close_Function
-    let setAuthorization: Esys_TR_SetAuth_Function
     let name: Esys_TR_GetName_Function
+    let number: Esys_TR_GetTpmHandle_Function
     let setSessionAttributes: Esys_TRSess_SetAttributes_Function
     let startup: Esys_Startup_Function
     let shutdown: Esys_Shutdown_Function
     let startSession: Esys_StartAuthSession_Function
     let createPrimary: Esys_CreatePrimary_Function
     let create: Esys_Create_Function
-    let load: Esys_Load_Function
     let flush: Esys_FlushContext_Function
-    let hmac: Esys_HMAC_Function
-    let sign: Esys_Sign_Function
-    let multiply: Esys_ECDH_ZGen_Function
-    let unseal: Esys_Unseal_Function
     let capability: Esys_GetCapability_Function
     let setLockoutParameters: Esys_DictionaryAttackParameters_Function
     let changeHierarchyAuthorization: Esys_HierarchyChangeAuth_Function
@@ -59,33 +47,21 @@ struct TSS: Sendable {
         let marshalling = try SystemLibrary("libtss2-mu.so.0", provides: provides)
         marshalPublic = try marshalling.function("Tss2_MU_TPM2B_PUBLIC_Marshal")
         unmarshalPublic = try marshalling.function("Tss2_MU_TPM2B_PUBLIC_Unmarshal")
-        marshalPrivate = try marshalling.function("Tss2_MU_TPM2B_PRIVATE_Marshal")
-        unmarshalPrivate = try marshalling.function("Tss2_MU_TPM2B_PRIVATE_Unmarshal")
-        let lower = try SystemLibrary("libtss2-sys.so.1", provides: provides)
-        systemContextSize = try lower.function("Tss2_Sys_GetContextSize")
-        initializeSystem = try lower.function("Tss2_Sys_Initialize")
-        finalizeSystem = try lower.function("Tss2_Sys_Finalize")
-        flushByNumber = try lower.function("Tss2_Sys_FlushContext")
         let system = try SystemLibrary("libtss2-esys.so.0", provides: provides)
         initialize = try system.function("Esys_Initialize")
         finalize = try system.function("Esys_Finalize")
         free = try system.function("Esys_Free")
         handle = try system.function("Esys_TR_FromTPMPublic")
         closeHandle = try system.function("Esys_TR_Close")
-        setAuthorization = try system.function("Esys_TR_SetAuth")
         name = try system.function("Esys_TR_GetName")
+        number = try system.function("Esys_TR_GetTpmHandle")
         setSessionAttributes = try system.function("Esys_TRSess_SetAttributes")
         startup = try system.function("Esys_Startup")
         shutdown = try system.function("Esys_Shutdown")
         startSession = try system.function("Esys_StartAuthSession")
         createPrimary = try system.function("Esys_CreatePrimary")
         create = try system.function("Esys_Create")
-        load = try system.function("Esys_Load")
         flush = try system.function("Esys_FlushContext")
-        hmac = try system.function("Esys_HMAC")
-        sign = try system.function("Esys_Sign")
-        multiply = try system.function("Esys_ECDH_ZGen")
-        unseal = try system.function("Esys_Unseal")
         capability = try system.function("Esys_GetCapability")
         setLockoutParameters = try system.function("Esys_DictionaryAttackParameters")
         changeHierarchyAuthorization = try system.function("Esys_HierarchyChangeAuth")

@@ -20,11 +20,18 @@ struct TSSError: Error {
         case noSuchHandle
         case invalidPoint
         case memoryUnavailable
+        /// An answer that was changed on its way, or was not the TPM's.
+        case falseAnswer
         case other
     }
 
     /// No memory for what the TPM answered: the stack's own code for it (TSS2_ESYS_RC_MEMORY), which is also used here.
     static let memoryUnavailable = TSSError(code: 7 << 16 | 2, command: "Memory")
+
+    /// An answer that is none, and one that the TPM has not given: the stack's own codes (TSS2_ESYS_RC_MALFORMED_RESPONSE,
+    /// TSS2_ESYS_RC_RSP_AUTH_FAILED).
+    static let malformedAnswer = TSSError(code: 7 << 16 | 17, command: "Answer")
+    static let unprovenAnswer = TSSError(code: 7 << 16 | 27, command: "Answer")
 
     /// The transport has nothing at its address (TSS2_TCTI_RC_IO_ERROR).
     static let noTransport = TSSError(code: 10 << 16 | 10, command: "Connect")
@@ -34,7 +41,14 @@ struct TSSError: Error {
         switch code >> 16 & 0xFF {
         case 0, 11: tpmKind(code & 0xFFFF)
         case 10: .connectionLost
-        default: code & 0xFFFF == 2 ? .memoryUnavailable : .other
+        default:
+            switch code & 0xFFFF {
+            // TSS2_BASE_RC_MEMORY
+            case 2: .memoryUnavailable
+            // TSS2_BASE_RC_MALFORMED_RESPONSE, TSS2_BASE_RC_RSP_AUTH_FAILED
+            case 17, 27: .falseAnswer
+            default: .other
+            }
         }
     }
 
@@ -65,6 +79,9 @@ struct TSSError: Error {
             }
         }
     }
+
+    /// Whether the TPM has not begun with a command and asks for it again: TPM_RC_YIELDED, TPM_RC_TESTING, TPM_RC_RETRY.
+    static func isWorthAnotherTry(_ code: UInt32) -> Bool { [0x908, 0x90A, 0x922].contains(code & 0xFFFF) }
 
     /// The stack's words for the code.
     func reason(_ tss: TSS) -> String {

@@ -38,7 +38,7 @@ import Testing
 
 /// Ways to give the TPM an authorization.
 private enum Use: CaseIterable {
-    case creating, sealing, signing, agreeing, unsealing, failing, guarding
+    case creating, sealing, signing, agreeing, unsealing, answering, failing, guarding
 
     func run(_ enclave: TPMEnclave, _ secret: SplitSecret) throws {
         let authorization = try secret.joined()
@@ -56,6 +56,12 @@ private enum Use: CaseIterable {
             #expect(throws: EnclaveError.wrongAuthorization) {
                 try enclave.unseal(sealed, authorization: authorization)
             }
+        case .answering:
+            // Here it is the TPM that says what is secret.
+            let other = SymmetricKey.random
+            let sealed = try enclave.seal(
+                authorization.withUnsafeBytes { try LockedBytes(copying: $0) }, authorization: other)
+            _ = try enclave.unseal(sealed, authorization: other)
         case .failing:
             let other = try enclave.createKey(for: .signing, authorization: .random)
             #expect(throws: EnclaveError.wrongAuthorization) {

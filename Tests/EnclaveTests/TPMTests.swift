@@ -126,6 +126,26 @@ import Testing
         #expect(error?.description.contains("owner") == true)
     }
 
+    /// Which need not be on the curve that everything else here is on.
+    @Test func worksUnderAnRSAKeyThatTheTPMKeeps() throws {
+        enclave.close()
+        try tpm.tool(
+            "tpm2_createprimary", "-Q", "-C", "o", "-g", "sha256", "-G", "rsa2048:aes128cfb", "-a",
+            "fixedtpm|fixedparent|sensitivedataorigin|userwithauth|restricted|decrypt|noda", "-c", tpm.path(of: "p"))
+        try tpm.tool("tpm2_evictcontrol", "-Q", "-C", "o", "-c", tpm.path(of: "p"), "0x81000001")
+        try tpm.tool("tpm2_flushcontext", "-t")
+        try tpm.tool("tpm2_changeauth", "-Q", "-c", "owner", "owner's password")
+        let second = try TPMEnclave.make(.shared(tpm.address))
+        let key = try second.createKey(for: .signing, authorization: authorization)
+        let publicKey = try P256.Signing.PublicKey(x963Representation: second.publicKey(of: key))
+        second.forget()
+        let raw = try second.sign(digest: digest, with: key, authorization: authorization)
+        let signature = try P256.Signing.ECDSASignature(rawRepresentation: raw)
+        #expect(publicKey.isValidSignature(signature, for: P256Digest(digest)))
+        second.close()
+        #expect(try tpm.loadedHandles().isEmpty)
+    }
+
     @Test func leavesNothingBehind() throws {
         enclave.close()
         let before = try tpm.loadedHandles()

@@ -1,0 +1,59 @@
+import CTSS2
+import Enclave
+import Foundation
+import SecureMemory
+
+/// The commands that use what was loaded.
+extension KeySession {
+    /// HMAC-SHA256 of `message` under a loaded key; at most 1,024 bytes.
+    func authenticationCode(
+        of message: Data, key: LoadedObject, in context: TPMContext
+    ) throws(TSSError) -> LockedBytes {
+        var parameters = CommandBytes()
+        parameters.append(sized: message)
+        parameters.append(Algorithm.sha256)
+        return try perform(.hmac, with: key, in: context, encrypting: [.command, .answer], parameters) {
+            answer throws(TSSError) in try answer.secret(at: answer.sized())
+        }
+    }
+
+    /// r and s of an ECDSA signature, 32 bytes each.
+    func signature(of digest: Data, key: LoadedObject, in context: TPMContext) throws(TSSError) -> Data {
+        var parameters = CommandBytes()
+        parameters.append(sized: digest)
+        parameters.append(Algorithm.ecdsa)
+        parameters.append(Algorithm.sha256)
+        // The digest is not of a message that the TPM has seen: an empty ticket.
+        parameters.append(TPMConstant.hashCheckTicket)
+        parameters.append(TPMConstant.nullHierarchy)
+        parameters.append(sized: [])
+        return try perform(.sign, with: key, in: context, encrypting: [], parameters) { answer throws(TSSError) in
+            guard try answer.number16() == Algorithm.ecdsa, try answer.number16() == Algorithm.sha256 else {
+                throw .malformedAnswer
+            }
+            let (r, s) = (try answer.sized(), try answer.sized())
+            return answer.number(at: r, count: 32) + answer.number(at: s, count: 32)
+        }
+    }
+
+    /// The x coordinate of the product of a loaded key and `peer`, an uncompressed point: 32 bytes.
+    func product(with peer: Data, key: LoadedObject, in context: TPMContext) throws(TSSError) -> LockedBytes {
+        var point = CommandBytes()
+        point.append(sized: peer.dropFirst().prefix(32))
+        point.append(sized: peer.suffix(32))
+        var parameters = CommandBytes()
+        parameters.append(sized: point.bytes)
+        return try perform(.multiply, with: key, in: context, encrypting: .answer, parameters) {
+            answer throws(TSSError) in
+            _ = try answer.number16()
+            let (x, _) = (try answer.sized(), try answer.sized())
+            return try answer.secret(at: x, count: 32)
+        }
+    }
+
+    func unsealed(_ object: LoadedObject, in context: TPMContext) throws(TSSError) -> LockedBytes {
+        try perform(.unseal, with: object, in: context, encrypting: .answer) { answer throws(TSSError) in
+            try answer.secret(at: answer.sized())
+        }
+    }
+}

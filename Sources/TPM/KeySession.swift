@@ -1,0 +1,211 @@
+import CTSS2
+import Crypto
+import Foundation
+import SecureMemory
+
+/// A session in which loaded objects are used: it proves authorizations without sending them, tells answers of the TPM from
+/// others, and hides the first parameter of commands and answers (Part 1, "Session-Based Authorizations" and "Session-Based
+/// Encryption").
+///
+/// The stack has sessions too, but takes more than a millisecond for each command in one: it makes a new context of its
+/// cryptographic library for every hash. It also leaves authorizations in memory.
+final class KeySession {
+    let handle: TPM2_HANDLE
+    private let key: SymmetricKey
+    /// What the TPM said last to be mixed in.
+    private var nonce: [UInt8]
+
+    private init(handle: TPM2_HANDLE, key: SymmetricKey, nonce: [UInt8]) {
+        (self.handle, self.key, self.nonce) = (handle, key, nonce)
+    }
+
+    /// Starts a session whose key is agreed on with a loaded key of the TPM.
+    ///
+    /// - Parameter point: The loaded key's public key, uncompressed, which the caller knows to be that.
+    static func start(
+        in context: TPMContext, with loaded: TPM2_HANDLE, at point: some ContiguousBytes
+    ) throws(TSSError) -> KeySession {
+        let own = freshNonce()
+        let (salt, ephemeral) = try salt(for: point)
+        let command = CommandBytes(.startSession, hasSessions: false) { command in
+            command.append(loaded)
+            command.append(TPMConstant.nullHierarchy)
+            command.append(sized: own)
+            var encrypted = CommandBytes()
+            encrypted.append(sized: ephemeral.dropFirst().prefix(32))
+            encrypted.append(sized: ephemeral.suffix(32))
+            command.append(sized: encrypted.bytes)
+            command.append(TPMConstant.hmacSession)
+            command.append(Algorithm.exclusiveOr)
+            command.append(Algorithm.sha256)
+            command.append(Algorithm.sha256)
+        }
+        var answer = try context.answer(to: command, .startSession)
+        let handle = try answer.number32()
+        let nonce = Array(answer.bytes[try answer.sized()])
+        defer { wipeRecentlyFreed(.derivation) }
+        var derivation = HMAC<SHA256>(key: salt)
+        update(&derivation, block: 1, label: "ATH", nonce, own, bits: 256)
+        return KeySession(handle: handle, key: SymmetricKey(data: derivation.finalize()), nonce: nonce)
+    }
+
+    /// The secret that a session begins with, and the public key with which the TPM arrives at it too (Part 1, "ECDH" and
+    /// "KDFe").
+    private static func salt(
+        for point: some ContiguousBytes
+    ) throws(TSSError) -> (salt: SymmetricKey, ephemeral: [UInt8]) {
+        do {
+            let loaded = try P256.KeyAgreement.PublicKey(x963Representation: point)
+            let own = P256.KeyAgreement.PrivateKey()
+            let ephemeral = Array(own.publicKey.x963Representation)
+            defer { wipeRecentlyFreed(.derivation) }
+            var hash = SHA256()
+            hash.update(data: [0, 0, 0, 1])
+            try own.sharedSecretFromKeyAgreement(with: loaded).withUnsafeBytes { hash.update(bufferPointer: $0) }
+            hash.update(data: Array("SECRET".utf8) + [0])
+            hash.update(data: ephemeral.dropFirst().prefix(32))
+            hash.update(data: loaded.rawRepresentation.prefix(32))
+            return (SymmetricKey(data: hash.finalize()), ephemeral)
+        } catch {
+            throw .malformedAnswer
+        }
+    }
+
+    /// Random bytes, as many as in a digest of SHA-256.
+    private static func freshNonce() -> [UInt8] { SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) } }
+
+    // MARK: Commands
+
+    /// Has the TPM do `command` with a loaded object, and checks that it was the TPM that answered.
+    ///
+    /// - Parameters:
+    ///   - encrypting: Which of command and answer has a first parameter to hide; it is a size and as many bytes.
+    ///   - parameters: What follows the handle.
+    ///   - read: Reads the answer's parameters, which are wiped after it.
+    func perform<Result>(
+        _ command: TPMCommand, with object: LoadedObject, in context: TPMContext, encrypting: TPMContext.Encrypted,
+        _ parameters: CommandBytes = CommandBytes(), _ read: (inout AnswerBytes) throws(TSSError) -> Result
+    ) throws(TSSError) -> Result {
+        defer { wipeRecentlyFreed(.derivation) }
+        let secret = secret(for: object.authorization)
+        let own = Self.freshNonce()
+        var flags = SessionAttributes.continueSession
+        if encrypting.contains(.command) { flags |= SessionAttributes.decrypt }
+        if encrypting.contains(.answer) { flags |= SessionAttributes.encrypt }
+
+        var sent = AnswerBytes(parameters.bytes)
+        if encrypting.contains(.command) { hide(&sent, try sent.sized(), secret, newer: own, older: nonce) }
+        var hash = SHA256()
+        hash.update(command.code)
+        hash.update(data: object.name)
+        hash.update(data: sent.bytes)
+        let proof = Self.proof(of: hash.finalize(), secret, newer: own, older: nonce, flags)
+        let bytes = CommandBytes(command, hasSessions: true) { bytes in
+            bytes.append(object.handle)
+            // The area's size: the handle, two sized buffers of 32 bytes and the flags.
+            bytes.append(UInt32(4 + 2 + own.count + 1 + 2 + proof.byteCount))
+            bytes.append(handle)
+            bytes.append(sized: own)
+            bytes.append(flags)
+            bytes.append(sized: Array(proof))
+            bytes.append(sent.bytes)
+        }
+
+        var answer = try context.answer(to: bytes, command)
+        defer { answer.wipe() }
+        let received = try answer.take(Int(answer.number32()))
+        let newer = Array(answer.bytes[try answer.sized()])
+        let answered = try answer.number8()
+        let itsProof = try answer.sized()
+        guard answer.isAtEnd else { throw .malformedAnswer }
+        hash = SHA256()
+        // That it is a success is part of what is proved.
+        hash.update(UInt32(0))
+        hash.update(command.code)
+        hash.update(data: answer.bytes[received])
+        let expected = Self.proof(of: hash.finalize(), secret, newer: newer, older: own, answered)
+        guard expected == answer.bytes[itsProof],
+            answered & SessionAttributes.encrypt == flags & SessionAttributes.encrypt
+        else { throw .unprovenAnswer }
+        nonce = newer
+
+        answer.seek(received)
+        if encrypting.contains(.answer) {
+            hide(&answer, try answer.sized(), secret, newer: newer, older: own)
+            answer.seek(received)
+        }
+        let result = try read(&answer)
+        guard answer.isAtEnd else { throw .malformedAnswer }
+        return result
+    }
+
+    /// The session's key followed by what the command has to prove.
+    ///
+    /// An authorization is at most as long as a digest of SHA-256. The TPM leaves out zeros at its end; up to 64 bytes HMAC
+    /// fills its key up with them.
+    private func secret(for authorization: SymmetricKey?) -> SymmetricKey {
+        guard let authorization else { return key }
+        return withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { joined in
+            defer { SecureMemory.wipe(joined) }
+            joined.initializeMemory(as: UInt8.self, repeating: 0)
+            key.withUnsafeBytes { joined.copyMemory(from: $0) }
+            authorization.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(rebasing: joined[32...]).copyMemory(
+                    from: UnsafeRawBufferPointer(rebasing: $0.prefix(32)))
+            }
+            return SymmetricKey(data: UnsafeRawBufferPointer(joined))
+        }
+    }
+
+    private static func proof(
+        of parameters: SHA256.Digest, _ secret: SymmetricKey, newer: [UInt8], older: [UInt8], _ flags: UInt8
+    ) -> HMAC<SHA256>.MAC {
+        var code = HMAC<SHA256>(key: secret)
+        parameters.withUnsafeBytes { code.update(data: $0) }
+        code.update(data: newer)
+        code.update(data: older)
+        code.update(data: [flags])
+        return code.finalize()
+    }
+
+    /// Hides bytes, or shows them again, under a mask that nobody without the secret can compute and that no other
+    /// command or answer has (Part 1, "XOR Parameter Obfuscation").
+    private func hide(
+        _ bytes: inout AnswerBytes, _ place: Range<Int>, _ secret: SymmetricKey, newer: [UInt8], older: [UInt8]
+    ) {
+        bytes.change(place) { hidden in
+            for (index, start) in stride(from: 0, to: hidden.count, by: SHA256.byteCount).enumerated() {
+                var derivation = HMAC<SHA256>(key: secret)
+                Self.update(
+                    &derivation, block: UInt32(index + 1), label: "XOR", newer, older, bits: UInt32(hidden.count * 8))
+                for (offset, byte) in zip(start..<hidden.count, derivation.finalize()) { hidden[offset] ^= byte }
+            }
+        }
+    }
+
+    /// A block of a derived key (Part 1, "KDFa").
+    private static func update(
+        _ derivation: inout HMAC<SHA256>, block: UInt32, label: String, _ first: [UInt8], _ second: [UInt8],
+        bits: UInt32
+    ) {
+        derivation.update(data: withUnsafeBytes(of: block.bigEndian) { Array($0) })
+        derivation.update(data: Array(label.utf8) + [0])
+        derivation.update(data: first)
+        derivation.update(data: second)
+        derivation.update(data: withUnsafeBytes(of: bits.bigEndian) { Array($0) })
+    }
+}
+
+/// An object in the TPM, with what its use has to prove.
+struct LoadedObject {
+    let handle: TPM2_HANDLE
+    /// The digest of its public area: a command that reaches another object is refused.
+    let name: [UInt8]
+    let authorization: SymmetricKey?
+}
+
+extension SHA256 {
+    fileprivate mutating func update(_ number: UInt32) {
+        update(data: withUnsafeBytes(of: number.bigEndian) { Array($0) })
+    }
+}
