@@ -3,8 +3,9 @@
 #
 #   Scripts/fuzz.sh [SECONDS [TARGET...]]   600 seconds; der pkcs12 x963 ssh-agent enclave
 #
-# Optimised code with its traps: it tries more in the same time. What ends a target early is left in a file, which is
-# tried alone with KEYCHAIN_FUZZ_REPLAY. A run is repeated with KEYCHAIN_TEST_SEED.
+# Optimised code with its traps, which tries more in the same time; KEYCHAIN_FUZZ_CONFIGURATION=debug takes the other
+# build. What ends a target early is left in a file, which is tried alone with KEYCHAIN_FUZZ_REPLAY. A run is repeated
+# with KEYCHAIN_TEST_SEED.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,13 +22,14 @@ export KEYCHAIN_FUZZ_SECONDS=$seconds
 export KEYCHAIN_FUZZ_FOLDER=${KEYCHAIN_FUZZ_FOLDER:-${TMPDIR:-/tmp}/keychain-fuzz.$$}
 mkdir -p "$KEYCHAIN_FUZZ_FOLDER"
 [[ ! -t 1 ]] || export KEYCHAIN_FUZZ_TERMINAL=/dev/tty
-options=(-c release -Xswiftc -enable-testing --disable-xctest)
+options=(-c "${KEYCHAIN_FUZZ_CONFIGURATION:-release}" -Xswiftc -enable-testing)
+[[ ${options[1]} == release ]] || options=(-c debug)
 
-[[ -n ${KEYCHAIN_FUZZ_BUILT-} ]] || swift build -c release -Xswiftc -enable-testing --build-tests
+swift build "${options[@]}" --build-tests
 failed=0
 for target in "${targets[@]}"; do
     log=$KEYCHAIN_FUZZ_FOLDER/$target.log
-    if swift test "${options[@]}" --skip-build --filter "/${tests[$target]}" >"$log" 2>&1 &&
+    if swift test "${options[@]}" --disable-xctest --skip-build --filter "/${tests[$target]}" >"$log" 2>&1 &&
         grep -a "^fuzz $target: .* 0 crashes" "$log"; then
         continue
     fi
@@ -35,7 +37,7 @@ for target in "${targets[@]}"; do
     tail -n 20 "$log" >&2
     input=$KEYCHAIN_FUZZ_FOLDER/fuzz-$target.input
     printf 'fuzz %s: FAILED; the output is in %s\n' "$target" "$log" >&2
-    [[ ! -e $input ]] || printf 'once more: KEYCHAIN_FUZZ_REPLAY=%s swift test %s --filter %s\n' \
+    [[ ! -e $input ]] || printf 'once more: KEYCHAIN_FUZZ_REPLAY=%s swift test %s --disable-xctest --filter %s\n' \
         "$input" "${options[*]}" "${tests[$target]}" >&2
 done
 ((failed)) || rm -rf "$KEYCHAIN_FUZZ_FOLDER"

@@ -69,8 +69,8 @@ vectors() {
     echo 'setup: fetching published test vectors'
     mkdir -p .build
     part=$(mktemp -d "$folder.XXXXXX")
-    if ! PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --no-compile --require-hashes \
-        --target "$part" --requirement "$wanted"; then
+    if ! PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps \
+        --no-compile --require-hashes --target "$part" --requirement "$wanted"; then
         rm -rf "$part"
         fail "pip could not install what $wanted names; its message is above"
     fi

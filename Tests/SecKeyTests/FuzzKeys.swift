@@ -24,14 +24,11 @@ struct FuzzKeys {
         let samples = keys + signatures.map(\.signature.data) + cryptograms.map(\.ciphertext.data)
         let originals = Set(samples)
         var run = FuzzRun("x963", samples: samples, plain: 300, soak: 100_000)
-        var tried = 0
         let report = try run.run { input in
-            tried += 1
             let isKey = try readKey(input)
             return try isKey || isValid(input, originals) || isOpened(input, originals)
         }
-        #expect(report.tried == tried)
-        #expect(report.accepted >= min(tried, keys.count))
+        #expect(report.accepted >= min(report.tried, keys.count))
     }
 
     /// With those whose own have about its length: each costs a computation on a curve.

@@ -6,8 +6,8 @@ import Testing
 @testable import KeychainServices
 @testable import KeyCryptography
 
-/// NIST's vectors for keys on curves (CAVP), through `SecKey`. Each file says how many of its vectors are on curves that
-/// keys can be on; the rest are refused.
+/// NIST's vectors for keys on curves (CAVP), through `SecKey`. What is on curves that keys cannot be on is refused, and
+/// counted.
 @Suite("NIST's vectors: curves")
 struct CurveVectorTests {
     private static let folder = "asymmetric/ECDSA"

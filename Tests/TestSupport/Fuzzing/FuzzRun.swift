@@ -46,7 +46,8 @@ package struct FuzzRun {
             let input = try Data(contentsOf: URL(filePath: path))
             let isAccepted = try body(input)
             print("fuzz \(name): \(input.count) bytes of \(path) were \(isAccepted ? "accepted" : "refused")")
-            return Report(tried: 1, accepted: isAccepted ? 1 : 0)
+            // No samples were tried, of which so many have to be accepted.
+            return Report()
         }
         var report = Report()
         // What is not changed is what must be understood.
@@ -83,9 +84,9 @@ package struct FuzzRun {
             report.accepted += isAccepted ? 1 : 0
             if isAccepted { corpus.keep(input, &random) }
         } catch {
-            throw FuzzFinding(
-                "\(error); \(record.map { "replay with KEYCHAIN_FUZZ_REPLAY=\($0.path)" } ?? "input \(input.base64EncodedString())"), seed \(random.seed), input \(report.tried)"
-            )
+            let again = record.map { "replay with KEYCHAIN_FUZZ_REPLAY=\($0.path)" }
+            let what = again ?? "input \(input.base64EncodedString())"
+            throw FuzzFinding("\(error); \(what), seed \(random.seed), input \(report.tried)")
         }
         report.slowest = max(report.slowest, ProcessMemory.threadTime - begin)
         report.tried += 1
