@@ -141,6 +141,10 @@ no search terms; it is one transaction with `synchronous=FULL`.""")
     table.row("signature of a digest", "tpm.sign.seckey", "tpm.sign.tss", 1.1)
     table.row("shared secret", "tpm.exchange.seckey", "tpm.exchange.tss", 1.1)
 
+    table.heading("Logging in with ssh over loopback, a P-256 key", "`keychain ssh-agent`", "OpenSSH's `ssh-agent`")
+    table.row("key in the keychain", "process.ssh-keychain", "process.ssh-openssh")
+    table.row("key in the TPM (swtpm)", "process.ssh-tpm", "process.ssh-openssh")
+
     print("\n## Memory to list 100,000 items\n\n| | peak | for each item |\n|---|---|---|")
     for label, name in [("attributes", "memory.peak.100000"), ("with values", "memory-values.peak.100000")]:
         peak, growth = table.results[name]
