@@ -72,7 +72,9 @@ final class Authority: Sendable {
 
     private func url(_ name: String) -> URL { URL(filePath: folder.path(of: name)) }
 
-    func der(_ name: String) throws -> Data { try Data(contentsOf: url("\(name).der")) }
+    func der(_ name: String) throws -> Data { try read("\(name).der") }
+
+    func read(_ file: String) throws -> Data { try Data(contentsOf: url(file)) }
 
     func certificate(_ name: String) throws -> SecCertificate {
         guard let certificate = SecCertificateCreateWithData(nil, try der(name) as NSData) else {
