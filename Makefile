@@ -2,9 +2,10 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart build test example soak bench lint format install install-security uninstall clean
+.PHONY: help setup quickstart build test example soak fuzz bench lint format install install-security uninstall clean
 
 PREFIX ?= /usr/local
+SECONDS ?= 600
 DESTDIR ?=
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 SHARE = $(DESTDIR)$(PREFIX)/share
@@ -33,7 +34,11 @@ example: ## Build and run the example of mutual TLS, in the software enclave and
 
 soak: ## Run the long tests at full counts
 	Scripts/setup.sh --tests
-	KEYCHAIN_TEST_SCALE=soak swift test -c release -Xswiftc -enable-testing --disable-xctest --filter "Soak|MovedField|HostileClient|RestartTests|WireTests|Tampering|ProcessesTests|RandomDictionary|Exchange|CrossCheck|EnclaveTests|EnclaveKeysTests"
+	KEYCHAIN_TEST_SCALE=soak swift test -c release -Xswiftc -enable-testing --disable-xctest --filter "Soak|MovedField|HostileClient|RestartTests|WireTests|Tampering|ProcessesTests|RandomDictionary|Exchange|CrossCheck|VectorTests|Fuzz|EnclaveTests|EnclaveKeysTests"
+
+fuzz: ## Try damaged input on each parser for SECONDS=600 each
+	Scripts/setup.sh --tests
+	Scripts/fuzz.sh $(SECONDS)
 
 bench: ## Run the benchmarks
 	Scripts/setup.sh

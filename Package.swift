@@ -181,8 +181,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "Access", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing", "SecureMemory",
-                "Vault",
-                crypto,
+                "SystemLibraries", "Vault", crypto,
             ],
             path: "Tests/TestSupport",
             swiftSettings: strict),
@@ -247,11 +246,15 @@ let package = Package(
             name: "PresenceTests",
             dependencies: [
                 "Access", "SystemBus", "KeychainModel", "LockSignals", "Presence", "PresenceWorker", "SystemLibraries",
+                "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "KeychainTestingTests",
-            dependencies: ["ConformanceCommand", "KeychainServices", "KeychainTesting", "LocalAuthenticationServices"],
+            dependencies: [
+                "ConformanceCommand", "KeychainServices", "KeychainTesting", "LocalAuthenticationServices",
+                "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "ConformanceTests",

@@ -79,6 +79,9 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
         steady "$work/tpm-sign" "swtpm:path=$work/swtpm" 200
         KEYCHAIN_TPM="swtpm:path=$work/swtpm" steady "$bench" tpm "$work/tpm-vault" 200
     done
+    # As it is installed: without debug information.
+    strip -o "$work/keychain" "$bin/keychain"
+    steady $compare/ssh-login.sh "$work/ssh" "$work/keychain" "swtpm:path=$work/swtpm" 40
     kill "$(cat "$work/swtpm.pid")"
 
     # The peers and ourselves take turns.
@@ -99,8 +102,6 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
     service=com.example.service-0
     account=user-0@example.com
     cp -r "$cache/1000" "$work/vault"
-    # As it is installed: without debug information.
-    strip -o "$work/keychain" "$bin/keychain"
     export KEYCHAIN_HOME="$work/vault" GNUPGHOME="$work/pass/gnupg" PASSWORD_STORE_DIR="$work/pass/store"
     steady $compare/secret-session.sh "$work/gnome-100" /usr/bin/python3 $compare/processes.py 40 \
         echo echo . -- \

@@ -3,7 +3,7 @@
 set -euo pipefail
 packages=(
     dbus gcc gnome-keyring gnupg libglib2.0-bin libsecret-1-dev libsecret-tools libtss2-dev pass pkg-config
-    python3 python3-cryptography python3-keyring python3-secretstorage swtpm
+    openssh-client openssh-server python3 python3-cryptography python3-keyring python3-secretstorage swtpm
 )
 missing=()
 for package in "${packages[@]}"; do

@@ -151,6 +151,10 @@ derives the authorization; its times contain taking turns with other programs at
 context of its cryptographic library for every hash, which is most of its time; ours has a session of its own. Below is
 tpm2-tss with a key that stays loaded, and with the authorization and the secret in the clear.""")
 
+    table.heading("Logging in with ssh over loopback, a P-256 key", "`keychain ssh-agent`", "OpenSSH's `ssh-agent`")
+    table.row("key in the keychain", "process.ssh-keychain", "process.ssh-openssh")
+    table.row("key in the TPM (swtpm)", "process.ssh-tpm", "process.ssh-openssh")
+
     print("\n## Memory to list 100,000 items\n\n| | peak | for each item |\n|---|---|---|")
     for label, name in [("attributes", "memory.peak.100000"), ("with values", "memory-values.peak.100000")]:
         peak, growth = table.results[name]

@@ -4,6 +4,7 @@
 #   Scripts/setup.sh          what a build needs
 #   Scripts/setup.sh --tests  and what the tests need
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
 fail() {
     printf 'setup: %s\n' "$1" >&2
@@ -57,9 +58,29 @@ if [[ ${1-} == --tests ]]; then
     command -v tpm2_getcap >/dev/null || missing+=(tpm2-tools)
     [[ -e /usr/include/tss2/tss2_esys.h ]] || missing+=(libtss2-dev)
     has_argon2id || missing+=(python3-argon2)
+    # It fetches the vectors of other people; see below.
+    python3 -m pip --version >/dev/null 2>&1 || missing+=(python3-pip)
 fi
 
+# The vectors that Scripts/test-vectors.txt names, where the tests look for them.
+vectors() {
+    local wanted=$PWD/Scripts/test-vectors.txt folder=$PWD/.build/test-vectors part
+    cmp -s "$wanted" "$folder/installed" && return
+    echo 'setup: fetching published test vectors'
+    mkdir -p .build
+    part=$(mktemp -d "$folder.XXXXXX")
+    if ! PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps \
+        --no-compile --require-hashes --target "$part" --requirement "$wanted"; then
+        rm -rf "$part"
+        fail "pip could not install what $wanted names; its message is above"
+    fi
+    cp "$wanted" "$part/installed"
+    rm -rf "$folder"
+    mv "$part" "$folder"
+}
+
 if ((${#missing[@]} == 0)); then
+    [[ ${1-} != --tests ]] || vectors
     echo 'setup: everything needed is installed'
     exit 0
 fi
@@ -85,4 +106,5 @@ fi
 if [[ ${1-} == --tests ]] && ! python3 -c 'import cryptography' 2>/dev/null; then
     fail "$(command -v python3) does not find the module 'cryptography'; run: $(command -v python3) -m pip install cryptography"
 fi
+[[ ${1-} != --tests ]] || vectors
 echo 'setup: done'

@@ -15,14 +15,31 @@ step() {
     shift
     printf '\n==> %s\n' "$name"
     if ! "$@" 2>&1 | tee "$logs/step"; then
+        explain_failure "$logs/step"
         printf '\ntest: %s FAILED\n' "$name" >&2
         exit 1
     fi
     summary+=("$(printf '%-28s %5d s' "$name" $((SECONDS - begin)))")
 }
 
+# Says again, in the last lines, what a long log says somewhere in its middle: what failed, where
+# the process crashed, and which tests were then running.
+explain_failure() {
+    printf '\n==> what failed\n'
+    grep -aE '^✘ .*(recorded an issue|failed after)|error:|Fatal error|(C|c)rash' "$1" | head -60
+    grep -aE '^[0-9]+ (\[[^]]*\] )?0?x?.* in .* at ' "$1" | head -40
+    # A test that began and never ended: a crash stops the lines of all that ran at a time.
+    awk '/^◇ Test .* started\.$/ { sub(/^◇ Test (case passing .* to )?/, ""); sub(/ started\.$/, ""); begun[$0]++ }
+         /^[✔✘] Test .* (passed|failed) after / { sub(/^[✔✘] Test (case passing .* to )?/, "")
+             sub(/ (with [0-9]+ test cases? )?(passed|failed) after .*/, ""); begun[$0]-- }
+         END { for (name in begun) if (begun[name] > 0) print "never ended: " name }' "$1" | head -20
+}
+
+# A crash shows its own stack and no more: registers and the list of images would push it out of
+# sight of a log that is cut to its end.
 unit_tests() {
-    swift test --disable-xctest
+    SWIFT_BACKTRACE=enable=yes,color=no,threads=crashed,registers=none,images=none,limit=40 \
+        swift test --disable-xctest
 }
 
 step 'set-up' Scripts/setup.sh --tests

@@ -12,6 +12,8 @@ struct AuditEnd {
     private(set) var size: Int
     /// Whether the next record has to say which key it is under and what it continues.
     private(set) var needsBeginning = true
+    /// Whether the last line does not end, though it is as long as it was: what comes next must not become a part of it.
+    private(set) var isUnfinished = false
     /// What has to be put on record about the end as it was found.
     private(set) var repair: AuditRecord?
 
@@ -33,7 +35,12 @@ struct AuditEnd {
         }
         sequence = head.sequence
         link = head.link
-        if size != head.size { try follow(head, log, files, under: seal) }
+        if size != head.size {
+            try follow(head, log, files, under: seal)
+        } else if size > 0, try log.read(1, at: size - 1) != Data([0x0A]) {
+            isUnfinished = true
+            note(.foreign, torn: 0)
+        }
         needsBeginning = size == 0 || head.key != seal.identifier
     }
 
@@ -41,6 +48,7 @@ struct AuditEnd {
     mutating func moveToNewFile() {
         size = 0
         needsBeginning = true
+        isUnfinished = false
     }
 
     /// Either records were written and the head was not, or the log went on in a new file, or it was cut.

@@ -16,6 +16,7 @@ struct AuditPage {
         link = end.link
         start = end.size
         self.seal = seal
+        if end.isUnfinished { bytes.append(0x0A) }
         if end.needsBeginning {
             var began = AuditRecord(
                 sequence: sequence + 1, time: Self.milliseconds(time), event: AuditRecord.began)

@@ -22,8 +22,8 @@ package struct ExchangeFile {
 
     /// Files are a few kilobytes; one of more than this many bytes holds something else.
     package static let largest = 16 << 20
-    /// Common files use up to a million; each costs up to two microseconds.
-    static let mostIterations = 5_000_000
+    /// In all of a file: common ones use up to a million for each of their three parts. One costs up to two microseconds.
+    private var iterationsLeft = 5_000_000
     /// Safes within safes go no deeper in any file that somebody uses.
     private static let deepest = 4
 
@@ -37,13 +37,11 @@ package struct ExchangeFile {
         defer { crypto.clearErrors() }
         let file = try Self.decode(encoded, crypto)
         defer { crypto.exchange.free(file) }
-        try Self.checkCodeIterations(file, crypto)
+        try spendOnCode(file, crypto)
         guard let safes = crypto.exchange.safes(file) else { throw Failure.undecodable }
         defer { crypto.stacks.freeAll(safes, crypto.exchange.freeSafe) }
         for safe in crypto.stacks.members(of: safes) {
-            guard Self.isAffordable(crypto.encoding { crypto.exchange.encodeSafe(safe, $0) }) else {
-                throw Failure.tooManyIterations
-            }
+            try spend(crypto.encoding { crypto.exchange.encodeSafe(safe, $0) })
         }
         var words = Array((passphrase ?? "").utf8CString)
         defer { words.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
@@ -80,14 +78,12 @@ package struct ExchangeFile {
         return file
     }
 
-    private static func checkCodeIterations(_ file: Libcrypto.Object, _ crypto: Libcrypto) throws(Failure) {
+    private mutating func spendOnCode(_ file: Libcrypto.Object, _ crypto: Libcrypto) throws(Failure) {
         guard crypto.exchange.hasCode(file) == 1 else { return }
         var iterations: Libcrypto.Object?
         crypto.exchange.codeParameters(nil, nil, nil, &iterations, file)
         guard let iterations else { return }
-        guard (1...mostIterations).contains(crypto.exchange.integer(iterations)) else {
-            throw .tooManyIterations
-        }
+        try spend(crypto.exchange.integer(iterations), atLeast: 1)
     }
 
     /// The passphrase in the form in which the file's code accepts it: none is either an empty string or nothing.
@@ -112,9 +108,7 @@ package struct ExchangeFile {
                 try append(key: crypto.exchange.bagKey(bag), crypto)
             case 151:
                 let encrypted = crypto.exchange.bagEncryptedKey(bag)
-                guard Self.isAffordable(crypto.encoding { crypto.exchange.encodeEncryptedKey(encrypted, $0) }) else {
-                    throw Failure.tooManyIterations
-                }
+                try spend(crypto.encoding { crypto.exchange.encodeEncryptedKey(encrypted, $0) })
                 guard let key = crypto.exchange.decryptKey(bag, phrase, count, crypto.context, nil) else {
                     throw undecryptable
                 }
@@ -142,7 +136,13 @@ package struct ExchangeFile {
         keys.append(Data.wipedWhenFreed(encoded))
     }
 
-    private static func isAffordable(_ encoded: Data?) -> Bool {
-        encoded.map { PassphraseCost.iterations(in: $0) <= mostIterations } ?? false
+    private mutating func spend(_ encoded: Data?) throws(Failure) {
+        try spend(encoded.map(PassphraseCost.iterations) ?? .max, atLeast: 0)
+    }
+
+    /// What one part costs, before the work on it is begun.
+    private mutating func spend(_ iterations: Int, atLeast least: Int) throws(Failure) {
+        guard iterations >= least, iterations <= iterationsLeft else { throw .tooManyIterations }
+        iterationsLeft -= iterations
     }
 }

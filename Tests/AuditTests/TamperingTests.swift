@@ -67,6 +67,19 @@ import Testing
         }
     }
 
+    /// The log is as long as it was, and what comes next must not become a part of its last line.
+    @Test func theLastLineDoesNotEnd() throws {
+        let folder = try filled()
+        var changed = try folder.contents()
+        changed[changed.count - 1] ^= 1
+        try folder.replace(with: changed)
+        #expect(try isFound(folder))
+        #expect(try folder.records(AuditQuery(limit: 1)).first?.items == 99)
+        folder.log().record(.read(100))
+        #expect(try folder.records(AuditQuery(limit: 2)).map(\.items) == [99, 100])
+        #expect(try folder.records(AuditQuery()).contains { $0.failure == "foreign" })
+    }
+
     @Test func anythingElse() throws {
         let folder = try filled()
         let original = try folder.contents()

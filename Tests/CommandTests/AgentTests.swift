@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// `keychain ssh-agent` with OpenSSH and git on the other side.
@@ -10,7 +11,7 @@ import Testing
         workplace = try Workplace()
     }
 
-    private func shell(_ command: String) throws -> Outcome {
+    private func shell(_ command: String) throws -> ProgramOutcome {
         try workplace.shell("set -e\nexport XDG_RUNTIME_DIR=\(workplace.path)/run\n" + command)
     }
 

@@ -12,11 +12,15 @@ import Testing
         tpm = try SoftwareTPM()
     }
 
-    private func keychain(_ arguments: String, environment: String = "") throws -> Outcome {
+    private func keychain(_ arguments: String, environment: String = "") throws -> ProgramOutcome {
         try workplace.shell("KEYCHAIN_TPM='\(tpm.address)' \(environment) keychain \(arguments)")
     }
 
     @Test func aVaultInATPMIsChosenAndStaysThere() throws {
+        let unmade = try keychain("init --enclave tpm2", environment: "KEYCHAIN_TPM=swtpm:path=/nowhere")
+        #expect(unmade.status == 1)
+        #expect(unmade.errors.contains("no vault was made"))
+        #expect(!FileManager.default.fileExists(atPath: workplace.home + "/device-secret"))
         let made = try keychain("init --enclave tpm2")
         #expect(made.status == 0, Comment(rawValue: made.errors))
         let password = made.text.firstMatch(of: /password +([A-Z2-7]{4}(-[A-Z2-7]{4}){5})\n/)

@@ -1,22 +1,18 @@
 import Foundation
 import GRDB
 import Glibc
-import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct OutputTests {
     @Test func readerThatGoesAwayIsAnErrorAndNotASilentDeath() throws {
         let workplace = try Workplace()
         _ = try workplace.run(["keychain", "set", "mail", "alice"], input: Data("hunter2".utf8))
-        let outcome = try spawning.withLock { _ -> [Int32] in
-            var ends: [Int32] = [0, 0]
-            guard pipe(&ends) == 0 else { throw WorkplaceError(operation: "pipe", errno: errno) }
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-            close(ends[0])
-            return ends
-        }
-        defer { close(outcome[1]) }
-        let result = try workplace.run(["keychain", "get", "mail", "alice"], output: outcome[1])
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw WorkplaceError(operation: "pipe", errno: errno) }
+        close(ends[0])
+        defer { close(ends[1]) }
+        let result = try workplace.run(["keychain", "get", "mail", "alice"], output: ends[1])
         #expect(result.status == 1)
         #expect(
             result.errors

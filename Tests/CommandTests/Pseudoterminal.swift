@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Synchronization
 
 /// A child at a terminal of its own, and the person who types at it.
@@ -21,17 +22,15 @@ final class Pseudoterminal {
         defer { close(slave) }
         for descriptor in [master, slave] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         let path = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        // The first terminal that the leader of a new session opens becomes its controlling terminal.
-        for descriptor in Int32(0)...2 {
-            posix_spawn_file_actions_addopen(&actions, descriptor, path, O_RDWR, 0)
+        process = try workplace.start(arguments).start { actions in
+            // The first terminal that the leader of a new session opens becomes its controlling terminal.
+            for descriptor in Int32(0)...2 {
+                posix_spawn_file_actions_addopen(&actions, descriptor, path, O_RDWR, 0)
+            }
+            for (descriptor, path) in redirections {
+                posix_spawn_file_actions_addopen(&actions, descriptor, path, O_RDWR | O_CREAT, 0o600)
+            }
         }
-        for (descriptor, path) in redirections {
-            posix_spawn_file_actions_addopen(&actions, descriptor, path, O_RDWR | O_CREAT, 0o600)
-        }
-        process = try spawning.withLock { _ in try workplace.spawn(arguments, &actions, newSession: true) }
     }
 
     deinit {
@@ -71,7 +70,7 @@ final class Pseudoterminal {
     /// Reads what is left and waits for the child's end.
     func finish() throws -> Int32 {
         while try readMore(20) {}
-        return try Workplace.wait(process)
+        return ProgramStart.wait(for: process)
     }
 
     /// - Returns: False at the end, which is when no process has the terminal open any more.

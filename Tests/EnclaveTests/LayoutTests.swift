@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The declarations in CTSS2 against the headers of the TPM2 Software Stack.
@@ -9,22 +10,13 @@ import Testing
     private func compile(_ name: String, _ arguments: String...) throws -> (status: Int32, output: String) {
         let headers = Self.here.appendingPathComponent("../../Sources/CTSS2").path
         return try run(
-            "/usr/bin/env",
             ["clang", "-Wall", "-Werror", "-I\(headers)", Self.here.appendingPathComponent("Layout/\(name)").path]
                 + arguments)
     }
 
-    private func run(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, text)
+    private func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
+        let run = try ProgramStart(arguments).run()
+        return (run.status, run.text + run.errors)
     }
 
     @Test func structuresAreLaidOutAsTheStackHasThem() throws {
@@ -35,7 +27,7 @@ import Testing
             let program = folder.appendingPathComponent("layout").path
             let compiled = try compile("layout.c", "-o", program, arguments.first ?? "-DHERE")
             try #require(compiled.status == 0, "\(compiled.output)")
-            return try run(program, []).output.split(separator: "\n").map(String.init)
+            return try run([program]).output.split(separator: "\n").map(String.init)
         }
         let here = try layout()
         let there = try layout("-DSTACK")

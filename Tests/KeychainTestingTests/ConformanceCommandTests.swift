@@ -1,15 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The command as a program: what it prints and how it exits.
 @Suite struct ConformanceCommandTests {
-    private struct Run {
-        var status: Int32
-        var output: String
-        var errors: String
-        var lastLine: String { output.split(separator: "\n").last.map(String.init) ?? "" }
-    }
-
     private static let passing = """
         {"id": "p", "area": "good", "steps": [{"op": "copy", "query": {}, "expect": {"status": -50}}]}
         """
@@ -19,7 +13,7 @@ import Testing
         """
 
     /// Runs the command on a file with `cases`, or without a file.
-    private func run(_ cases: [String]?, _ arguments: String...) throws -> Run {
+    private func run(_ cases: [String]?, _ arguments: String...) throws -> ProgramOutcome {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -28,42 +22,30 @@ import Testing
             let text = #"{"format": "secitem-conformance", "version": 1, "cases": [\#(cases.joined(separator: ","))]}"#
             try Data(text.utf8).write(to: file)
         }
-        let process = Process()
         // The tests and the command are built into the same folder.
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
             .deletingLastPathComponent().appendingPathComponent("keychain-conformance")
-        process.arguments = [file.path] + arguments
-        let output = Pipe()
-        let errors = Pipe()
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        let printed = output.fileHandleForReading.readDataToEndOfFile()
-        let complained = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return Run(
-            status: process.terminationStatus, output: String(decoding: printed, as: UTF8.self),
-            errors: String(decoding: complained, as: UTF8.self))
+        return try ProgramStart([program.path, file.path] + arguments).run()
     }
 
     @Test func passes() throws {
         let run = try run([Self.passing])
         #expect(run.status == 0)
-        #expect(run.output == "1 passed, 0 failed\n")
+        #expect(run.text == "1 passed, 0 failed\n")
     }
 
     @Test func fails() throws {
         let run = try run([Self.passing, Self.failing])
         #expect(run.status == 1)
-        #expect(run.lastLine == "1 passed, 1 failed")
-        #expect(run.output.contains("FAIL f [bad] step 2 (copy): expected status 0, got status -50"))
+        #expect(run.text.split(separator: "\n").last == "1 passed, 1 failed")
+        #expect(run.text.contains("FAIL f [bad] step 2 (copy): expected status 0, got status -50"))
     }
 
     @Test func limitsToAnArea() throws {
         #expect(try run([Self.passing, Self.failing], "--area", "good").status == 0)
         let none = try run([Self.passing], "--area", "nowhere")
         #expect(none.status == 1)
-        #expect(none.lastLine == "0 passed, 0 failed")
+        #expect(none.text.split(separator: "\n").last == "0 passed, 0 failed")
     }
 
     @Test func runsOnDisk() throws {
@@ -88,7 +70,7 @@ import Testing
         let run = try run([Self.passing, Self.failing], "--json")
         #expect(run.status == 1)
         let report = try #require(
-            try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
+            try JSONSerialization.jsonObject(with: Data(run.text.utf8)) as? [String: Any])
         #expect(report["passed"] as? Int == 1)
         #expect(report["failed"] as? Int == 1)
         let cases = try #require(report["cases"] as? [[String: Any]])

@@ -1,28 +1,41 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// A program that runs beside a test and ends with this object.
 final class Child {
-    let process = Process()
+    private let process: pid_t
+    private var exitStatus: Int32?
 
+    /// - Parameter output: Where its output goes; nowhere if nil.
     init(_ program: String, _ arguments: [String], environment: [String: String] = [:], output: Pipe? = nil) throws {
-        guard access(program, X_OK) == 0 else { throw MissingPart(program) }
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/nonexistent"]
+        let variables = ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/nonexistent"]
             .merging(environment) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output ?? FileHandle.nullDevice
-        if ProcessInfo.processInfo.environment["PRESENCE_TESTS_VERBOSE"] == nil {
-            process.standardError = FileHandle.nullDevice
+        let isVerbose = ProcessInfo.processInfo.environment["PRESENCE_TESTS_VERBOSE"] != nil
+        let start = ProgramStart([program] + arguments, environment: variables.map { "\($0.key)=\($0.value)" })
+        process = try start.start { actions in
+            for descriptor in Int32(0)...(isVerbose ? 1 : 2) {
+                posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+            }
+            guard let output else { return }
+            posix_spawn_file_actions_adddup2(&actions, output.fileHandleForWriting.fileDescriptor, 1)
         }
-        try process.run()
+        try output?.fileHandleForWriting.close()
+    }
+
+    /// Waits until it is gone.
+    ///
+    /// - Returns: The exit code, or 128 and the number of the signal.
+    @discardableResult func wait() -> Int32 {
+        let status = exitStatus ?? ProgramStart.wait(for: process)
+        exitStatus = status
+        return status
     }
 
     func end() {
-        guard process.isRunning else { return }
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        guard exitStatus == nil else { return }
+        kill(process, SIGKILL)
+        wait()
     }
 
     deinit {
@@ -35,8 +48,7 @@ final class Child {
 func writeScript(_ text: String, to path: String) throws {
     let writer = try Child(
         "/bin/sh", ["-c", #"printf '#!/bin/sh\n%s\n' "$1" >"$0" && chmod 700 "$0""#, path, text])
-    writer.process.waitUntilExit()
-    guard writer.process.terminationStatus == 0 else { throw NothingHappened(expected: "the script \(path)") }
+    guard writer.wait() == 0 else { throw NothingHappened(expected: "the script \(path)") }
 }
 
 /// Something that tests need is not installed.

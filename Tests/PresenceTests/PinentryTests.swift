@@ -103,6 +103,31 @@ import Testing
         #expect(long.contains("SETCANCEL " + String(repeating: "x", count: 40)))
     }
 
+    @Test func theDialogInheritsNothing() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/pinentry-\(UUID().uuidString)"
+        let script = """
+            ls /proc/$$/fd > \(path).log
+            echo OK
+            while read -r line; do
+                if [ "$line" = GETPIN ]; then echo D 1234; fi
+                echo OK
+            done
+            """
+        try writeScript(script, to: path)
+        defer { for file in [path, path + ".log"] { unlink(file) } }
+        // As libraries open theirs, without a mark.
+        let library = open("/dev/null", O_RDONLY)
+        let inherited = fcntl(library, F_DUPFD, 200)
+        defer { for descriptor in [library, inherited] { close(descriptor) } }
+        let question = PasscodeQuestion(purpose: .presence, reason: "to pay")
+        #expect(Answer(PinentryPrompt(program: path).ask(question, until: .now + .seconds(10))) == .passcode("1234"))
+        let open = try String(contentsOfFile: path + ".log", encoding: .utf8).split(separator: "\n").compactMap {
+            Int32($0)
+        }
+        #expect(Set([0, 1, 2]).isSubset(of: open))
+        #expect(!open.contains(library) && !open.contains(inherited))
+    }
+
     @Test func newPasscodeIsTypedTwice() throws {
         let answer = ask(PasscodeQuestion(purpose: .new, reason: "Choose"))
         for (first, second) in [("one", "two"), ("three", "three")] {

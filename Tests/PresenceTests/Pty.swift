@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// A terminal, what it shows, and the person who types at it.
 final class Pty {
@@ -57,25 +58,10 @@ final class Pty {
 
     /// Starts a program whose controlling terminal this is, with standard error in a file.
     func start(_ program: String, _ arguments: [String], errors: String) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        // The first terminal that the leader of a new session opens becomes its controlling terminal.
-        for descriptor in Int32(0)...1 { posix_spawn_file_actions_addopen(&actions, descriptor, path, O_RDWR, 0) }
-        posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT, 0o600)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // Threads of tests block signals. 0x80 is POSIX_SPAWN_SETSID (spawn.h).
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(0x80 | POSIX_SPAWN_SETSIGMASK))
-        var argv = ([program] + arguments).map { strdup($0) } + [nil]
-        defer { argv.forEach { free($0) } }
-        var process: pid_t = 0
-        let code = posix_spawn(&process, program, &actions, &attributes, &argv, environ)
-        guard code == 0 else { throw NothingHappened(expected: "the start of \(program)") }
-        return process
+        try ProgramStart([program] + arguments, leadsSession: true).start { actions in
+            // The first terminal that the leader of a new session opens becomes its controlling terminal.
+            for descriptor in Int32(0)...1 { posix_spawn_file_actions_addopen(&actions, descriptor, path, O_RDWR, 0) }
+            posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT, 0o600)
+        }
     }
 }

@@ -61,8 +61,7 @@ final class SessionBus {
             mock.EmitSignal('\(Self.service).Manager', '\(member)', '\(signature)', [\(arguments)])
             """
         let child = try Child("/usr/bin/python3", ["-c", program], environment: bus.environment)
-        child.process.waitUntilExit()
-        guard child.process.terminationStatus == 0 else { throw NothingHappened(expected: member) }
+        guard child.wait() == 0 else { throw NothingHappened(expected: member) }
     }
 
     func inhibitors() throws -> Int {

@@ -20,21 +20,10 @@ struct ProgramTests {
     }
 
     private func run(_ program: String, _ arguments: [String], input: String = "") throws -> (Int32, String) {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [program] + arguments
-        process.currentDirectoryURL = URL(filePath: folder.path)
-        process.environment = ["SSH_AUTH_SOCK": folder.path(of: "agent"), "PATH": "/usr/bin:/bin:/usr/sbin"]
-        let (standardInput, output) = (Pipe(), Pipe())
-        process.standardInput = standardInput
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        standardInput.fileHandleForWriting.write(Data(input.utf8))
-        try standardInput.fileHandleForWriting.close()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, text)
+        let environment = ["SSH_AUTH_SOCK=\(folder.path(of: "agent"))", "PATH=/usr/bin:/bin:/usr/sbin"]
+        let run = try ProgramStart([program] + arguments, environment: environment, folder: folder.path)
+            .run(input: Data(input.utf8))
+        return (run.status, run.text + run.errors)
     }
 
     @Test func listing() throws {

@@ -46,6 +46,15 @@ final class PeerProcess: Sendable {
         return try KeyPair(private: halves[0], public: halves[1])
     }
 
+    /// The RSA key with this modulus and these exponents, which is all that some files give of it.
+    func completePair(modulus: Data, publicExponent: Data, privateExponent: Data) throws -> SecKey {
+        let request = [
+            "op": "complete", "n": modulus.hexadecimal, "e": publicExponent.hexadecimal,
+            "d": privateExponent.hexadecimal,
+        ]
+        return try SecKey.make(try result(request), kSecAttrKeyClassPrivate)
+    }
+
     func sign(_ input: Data, with key: SecKey, _ algorithm: String) throws -> Data {
         try result(
             ["op": "sign", "key": key.external().hexadecimal, "algorithm": algorithm, "input": input.hexadecimal])

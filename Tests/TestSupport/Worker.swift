@@ -10,29 +10,25 @@ package final class Worker {
     private var exitStatus: Int32?
 
     /// Starts `VaultWorker`, or `command` in its place, with `arguments`.
-    package init(_ arguments: [String], command: String = Worker.executable) throws {
+    ///
+    /// - Parameter passed: A descriptor that it gets as its descriptor 3.
+    package init(_ arguments: [String], command: String = Worker.executable, passing passed: Int32? = nil) throws {
         // No other child may inherit either end: it would keep the worker's open after its death.
         var ends: [Int32] = [0, 0]
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw WorkerError.noSocket(errno: errno) }
         defer { close(ends[1]) }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
-        posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
-
-        let environment = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
-        var argumentPointers = ([command] + arguments).map { strdup($0) } + [nil]
-        var environmentPointers = environment.map { strdup($0) } + [nil]
-        defer { for pointer in argumentPointers + environmentPointers { free(pointer) } }
-        var process: pid_t = 0
-        let status = posix_spawnp(&process, command, &actions, nil, &argumentPointers, &environmentPointers)
-        guard status == 0 else {
+        do {
+            var program = ProgramStart([command] + arguments)
+            program.passed = passed
+            process = try program.start { actions in
+                posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
+                posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+            }
+        } catch {
             close(ends[0])
-            throw WorkerError.notStarted(command: command, errno: status)
+            throw error
         }
-        self.process = process
         socket = ends[0]
     }
 
@@ -104,10 +100,7 @@ package final class Worker {
     /// - Returns: The exit code, or 128 and the number of the signal.
     @discardableResult package func wait() -> Int32 {
         if let exitStatus { return exitStatus }
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        let signal = status & 0x7F
-        let code = signal == 0 ? (status >> 8) & 0xFF : 128 + signal
+        let code = ProgramStart.wait(for: process)
         exitStatus = code
         return code
     }
@@ -135,6 +128,5 @@ package final class Worker {
 }
 
 package enum WorkerError: Error {
-    case notStarted(command: String, errno: Int32)
     case noSocket(errno: Int32)
 }

@@ -13,18 +13,14 @@ import VaultService
         defer { close(listener) }
         // A client may come before the daemon does.
         let early = FrameSocket(try UnixSocket.connect(to: path))
-        let inherited = fcntl(listener, F_DUPFD, 100)
         let notifications = try notificationSocket(folder.path(of: "notify"))
         defer { close(notifications) }
-        let script = """
-            exec 3<&\(inherited) \(inherited)<&-; export LISTEN_PID=$$ LISTEN_FDS=1 NOTIFY_SOCKET=$1; exec $0 "${@:2}"
-            """
+        let script = #"export LISTEN_PID=$$ LISTEN_FDS=1 NOTIFY_SOCKET=$1; exec $0 "${@:2}""#
         let daemon = try Worker(
             [
                 "-c", script, binary("keychaind"), folder.path(of: "notify"), "--home", folder.path(of: "vault"),
                 "--socket", path, "--entitlements", folder.path(of: "none"), "--log", "error",
-            ], command: "bash")
-        close(inherited)
+            ], command: "bash", passing: listener)
         #expect(withDeadline(20, "not ready") { receive(notifications) }.hasPrefix("READY=1"))
         let frame = WireBuffer()
         frame.appendFrame(.hello) { Hello().encode(to: frame) }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Enclave
+import Foundation
 import KeychainServices
 import Vault
 
@@ -47,12 +48,24 @@ struct InitCommand: DocumentedCommand {
         var lockoutPassword: String?
     }
 
+    private func open(_ path: String, _ kind: EnclaveKind) throws(Failure) -> EmbeddedVault {
+        do throws(VaultError) {
+            return try EmbeddedVault.open(at: path, in: kind, detectsRollback: detectRollback)
+        } catch {
+            var failure = Failure(error)
+            if kind != .software, !FileManager.default.fileExists(atPath: path + "/device-secret") {
+                failure.message +=
+                    "; no vault was made, and a program that stores something before this command succeeds makes one "
+                    + "with the software enclave"
+            }
+            throw failure
+        }
+    }
+
     func run() throws {
         let kind = try EnclaveKind(named: enclave)
         let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
-        let vault = try failing { () throws(VaultError) in
-            try EmbeddedVault.open(at: path, in: kind, detectsRollback: detectRollback)
-        }
+        let vault = try open(path, kind)
         defer { vault.close() }
         guard vault.detectsRollback || !detectRollback else {
             throw Failure(

@@ -1,6 +1,7 @@
 import Access
 import Glibc
 import KeychainModel
+import SystemLibraries
 
 /// A running pinentry; it ends with this object.
 final class PinentryProcess {
@@ -103,6 +104,8 @@ final class PinentryProcess {
         defer { posix_spawn_file_actions_destroy(&actions) }
         for descriptor in Int32(0)...1 { posix_spawn_file_actions_adddup2(&actions, connection, descriptor) }
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        // The dialog stays for as long as a person takes: it must not hold what others of this process opened.
+        closeDescriptors(from: 3, in: &actions)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -137,8 +137,9 @@ final class ServerConnection: @unchecked Sendable {
             goesOn = false
         }
         if let refusal, refusal.isRefusal { server.rates.refused(rateKey) }
-        if (try? flush()) == nil { goesOn = false }
+        // First, so that whoever has an answer finds it counted; and a slow reader is no slow answer.
         server.observer.answered(name, for: grant.identifier, in: .now - start, refusal: refusal)
+        if (try? flush()) == nil { goesOn = false }
         return goesOn
     }
 

@@ -72,7 +72,9 @@ final class Authority: Sendable {
 
     private func url(_ name: String) -> URL { URL(filePath: folder.path(of: name)) }
 
-    func der(_ name: String) throws -> Data { try Data(contentsOf: url("\(name).der")) }
+    func der(_ name: String) throws -> Data { try read("\(name).der") }
+
+    func read(_ file: String) throws -> Data { try Data(contentsOf: url(file)) }
 
     func certificate(_ name: String) throws -> SecCertificate {
         guard let certificate = SecCertificateCreateWithData(nil, try der(name) as NSData) else {
@@ -96,20 +98,9 @@ final class Authority: Sendable {
 
     @discardableResult
     func openssl(_ arguments: [String], input: String = "") throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["openssl"] + arguments
-        process.currentDirectoryURL = URL(filePath: folder.path)
-        let (standardInput, output) = (Pipe(), Pipe())
-        process.standardInput = standardInput
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        standardInput.fileHandleForWriting.write(Data(input.utf8))
-        try standardInput.fileHandleForWriting.close()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
+        let run = try ProgramStart(["openssl"] + arguments, folder: folder.path).run(input: Data(input.utf8))
+        let text = run.text + run.errors
+        guard run.status == 0 else {
             throw NSError(domain: "openssl", code: 1, userInfo: [NSLocalizedDescriptionKey: text])
         }
         return text

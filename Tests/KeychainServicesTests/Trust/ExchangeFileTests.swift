@@ -96,6 +96,27 @@ struct ExchangeFileTests {
         #expect(patched >= 2)
     }
 
+    /// Many parts that cost little each cost as much as one that costs a lot.
+    @Test func roundsOfManyParts() throws {
+        let file = try authority.exchangeFile(
+            "server", passphrase: "p", ["-iter", "70000", "-nomac", "-keypbe", "NONE", "-certpbe", "AES-256-CBC"])
+        // PFX { version, ContentInfo { data, [0] { OCTET STRING { AuthenticatedSafe { ContentInfo … } } } } }
+        let content = try #require(file.derMembers?.last)
+        let parts = try #require(content.derMembers)
+        let octets = try #require(parts.last?.derMembers?.first)
+        let safes = try #require(octets.derMembers?.first?.derMembers)
+        #expect(safes.count == 2)
+        func exchangeFile(_ safes: [Data]) throws -> Data {
+            let sequence = Data(tag: 0x30, safes)
+            let data = Data(tag: 0xA0, [Data(tag: 0x04, [sequence])])
+            return Data(tag: 0x30, [Data([2, 1, 3]), Data(tag: 0x30, [parts[0], data])])
+        }
+        #expect(try exchangeFile(safes) == file)
+        #expect(read(file, "p").0 == errSecSuccess)
+        let costly = try exchangeFile(Array(repeating: safes[0], count: 75) + [safes[1]])
+        #expect(read(costly, "p").0 == errSecInternal)
+    }
+
     @Test func damagedFiles() throws {
         let file = try authority.exchangeFile("server", with: ["intermediate"], passphrase: "p")
         for data in [Data(), Data([0x30]), file.dropLast(), file + [0], Data(repeating: 0x30, count: 1 << 16)] {
@@ -110,7 +131,7 @@ struct SoakExchangeFileTests {
     @Test func mutatedFiles() throws {
         let authority = try Authority.shared.get()
         let files = try [[], ["-nomac"], ["-nomac", "-keypbe", "NONE", "-certpbe", "NONE"]].map {
-            try authority.exchangeFile("server", with: ["intermediate"], passphrase: "p", $0 + ["-iter", "1"])
+            try authority.exchangeFile("server", with: ["intermediate"], passphrase: "p", ["-iter", "1"] + $0)
         }
         var random = SeededGenerator()
         for round in 0..<TestScale.count(600, soak: 100_000) {
@@ -139,5 +160,37 @@ struct SoakExchangeFileTests {
             #expect(SecTrustSetAnchorCertificates(created, [root]) == errSecSuccess)
             #expect(!SecTrustEvaluateWithError(created, nil), "seed \(random.seed), round \(round)")
         }
+    }
+}
+
+extension Data {
+    /// The DER values inside a DER value.
+    fileprivate var derMembers: [Data]? {
+        guard var rest = derContent?.inside else { return nil }
+        var members: [Data] = []
+        while !rest.isEmpty {
+            guard let (_, end) = rest.derContent else { return nil }
+            members.append(Data(rest.prefix(end)))
+            rest = Data(rest.dropFirst(end))
+        }
+        return members
+    }
+
+    /// The contents of the first DER value, and where it ends.
+    private var derContent: (inside: Data, end: Int)? {
+        let bytes = [UInt8](self)
+        guard bytes.count > 1 else { return nil }
+        let size = bytes[1] & 0x80 == 0 ? 0 : Int(bytes[1] & 0x7F)
+        let count = size == 0 ? Int(bytes[1]) : bytes.dropFirst(2).prefix(size).reduce(0) { $0 << 8 | Int($1) }
+        guard bytes.count >= 2 + size + count else { return nil }
+        return (Data(bytes[(2 + size)..<(2 + size + count)]), 2 + size + count)
+    }
+
+    fileprivate init(tag: UInt8, _ members: [Data]) {
+        let content = members.reduce(Data(), +)
+        let size = content.count < 0x80 ? 0 : content.count < 0x100 ? 1 : 2
+        var header = [tag, size == 0 ? UInt8(content.count) : 0x80 | UInt8(size)]
+        for position in (0..<size).reversed() { header.append(UInt8(content.count >> (8 * position) & 0xFF)) }
+        self = Data(header) + content
     }
 }

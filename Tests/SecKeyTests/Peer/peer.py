@@ -70,6 +70,14 @@ def generate(kind, bits):
     return rsa.generate_private_key(65537, bits)
 
 
+def complete(n, e, d):
+    """The key of which only modulus and exponents are known."""
+    p, q = rsa.rsa_recover_prime_factors(n, e, d)
+    public = rsa.RSAPublicNumbers(e, n)
+    return rsa.RSAPrivateNumbers(
+        p, q, d, rsa.rsa_crt_dmp1(d, p), rsa.rsa_crt_dmq1(d, q), rsa.rsa_crt_iqmp(p, q), public).private_key()
+
+
 # Signatures
 
 def parse_signature(algorithm):
@@ -236,6 +244,8 @@ def answer(request):
     if operation == "generate":
         key = generate(request["type"], request["bits"])
         return {"private": external_private(key).hex(), "public": external_public(key.public_key()).hex()}
+    if operation == "complete":
+        return {"result": external_private(complete(*(int(request[name], 16) for name in "ned"))).hex()}
     if operation == "sign":
         return {"result": sign(private_key(data["key"]), algorithm, data["input"]).hex()}
     if operation == "verify":

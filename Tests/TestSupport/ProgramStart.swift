@@ -1,0 +1,103 @@
+import Foundation
+import Glibc
+import SystemLibraries
+
+/// A program to start, which inherits no descriptor of this process but those it is given.
+///
+/// Some libraries open descriptors that every child gets, tpm2-tss its connections to swtpm among them:
+/// a child that keeps one keeps the other end waiting for as long as it lives.
+package struct ProgramStart {
+    /// The first names the program, which is looked for in `PATH`.
+    package var arguments: [String]
+    /// As `NAME=value`; nil for that of this process.
+    package var environment: [String]?
+    package var folder: String?
+    /// Whether it leads a session of its own; the first terminal that it opens becomes its controlling one.
+    package var leadsSession = false
+    /// A descriptor of this process that it gets as its descriptor 3.
+    package var passed: Int32?
+
+    package init(_ arguments: [String], environment: [String]? = nil, folder: String? = nil, leadsSession: Bool = false)
+    {
+        self.arguments = arguments
+        self.environment = environment
+        self.folder = folder
+        self.leadsSession = leadsSession
+    }
+
+    /// Starts it with the descriptors 0, 1 and 2 that `describe` adds actions for, or those of this process.
+    ///
+    /// - Throws: ``ProgramError``.
+    package func start(_ describe: (inout posix_spawn_file_actions_t) -> Void) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        describe(&actions)
+        if let passed { posix_spawn_file_actions_adddup2(&actions, passed, 3) }
+        closeDescriptors(from: passed == nil ? 3 : 4, in: &actions)
+        if let folder, !changeFolder(to: folder, in: &actions) { throw ProgramError(program: folder, errno: ENOSYS) }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // Threads of tests block and ignore signals; 0x80 is POSIX_SPAWN_SETSID (spawn.h).
+        var signals = sigset_t()
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (leadsSession ? 0x80 : 0)
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        let variables = environment ?? ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
+        var arguments = arguments.map { strdup($0) } + [nil]
+        var environment = variables.map { strdup($0) } + [nil]
+        defer { for pointer in arguments + environment { free(pointer) } }
+        var process: pid_t = 0
+        let code = posix_spawnp(&process, self.arguments[0], &actions, &attributes, &arguments, &environment)
+        guard code == 0 else { throw ProgramError(program: self.arguments[0], errno: code) }
+        return process
+    }
+
+    /// Runs it to its end with `input` as its standard input and, where there is one, `given` as its output.
+    package func run(input: Data = Data(), output given: Int32? = nil) throws -> ProgramOutcome {
+        let folder = try TemporaryFolder()
+        let (standardInput, output, errors) = (folder.path(of: "in"), folder.path(of: "out"), folder.path(of: "err"))
+        try input.write(to: URL(fileURLWithPath: standardInput))
+        let process = try start { actions in
+            posix_spawn_file_actions_addopen(&actions, 0, standardInput, O_RDONLY, 0)
+            posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT, 0o600)
+            if let given { posix_spawn_file_actions_adddup2(&actions, given, 1) }
+            posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT, 0o600)
+        }
+        return ProgramOutcome(
+            status: Self.wait(for: process), output: try Data(contentsOf: URL(fileURLWithPath: output)),
+            errors: String(decoding: try Data(contentsOf: URL(fileURLWithPath: errors)), as: UTF8.self))
+    }
+
+    /// Waits until the process is gone.
+    ///
+    /// - Returns: The exit code, or 128 and the number of the signal.
+    @discardableResult package static func wait(for process: pid_t) -> Int32 {
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7F
+        return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
+    }
+}
+
+/// How a program ended, and what it wrote.
+package struct ProgramOutcome {
+    package let status: Int32
+    package let output: Data
+    package let errors: String
+
+    package var text: String { String(decoding: output, as: UTF8.self) }
+}
+
+package struct ProgramError: Error, CustomStringConvertible {
+    package let program: String
+    package let errno: Int32
+
+    package var description: String {
+        "\(program) does not start: \(String(cString: strerror(errno))); Scripts/setup.sh --tests installs what tests need"
+    }
+}
