@@ -68,10 +68,7 @@ package enum FileClassKeys {
     ) throws(KeybagError) -> Data {
         defer { wipeRecentlyFreed(.derivation) }
         let sender = ephemeral.publicKey.rawRepresentation
-        // Fails for a public key of small order alone, which no vault has.
-        guard let secret = try? ephemeral.sharedSecretFromKeyAgreement(with: publicKey) else {
-            throw .authenticationFailed
-        }
+        guard let secret = shared(ephemeral, publicKey) else { throw .authenticationFailed }
         let wrapping = agreed(secret, for: file, from: sender, to: publicKey.rawRepresentation)
         return sender + (try wrap(fileKey, using: wrapping))
     }
@@ -81,11 +78,18 @@ package enum FileClassKeys {
         defer { wipeRecentlyFreed(.derivation) }
         let sender = Data(wrapped.prefix(publicKeySize))
         guard wrapped.count == publicKeySize + wrappedSize,
-            let publicKey = try? PublicKey(rawRepresentation: sender),
-            let secret = try? key.sharedSecretFromKeyAgreement(with: publicKey)
+            let publicKey = try? PublicKey(rawRepresentation: sender), let secret = shared(key, publicKey)
         else { return nil }
         let wrapping = agreed(secret, for: file, from: sender, to: key.publicKey.rawRepresentation)
         return unwrap(Data(wrapped.dropFirst(publicKeySize)), using: wrapping)
+    }
+
+    /// Nil for a public key of small order, with which everybody shares zeros (RFC 7748, section 6.1).
+    private static func shared(_ key: PrivateKey, _ publicKey: PublicKey) -> SharedSecret? {
+        guard let secret = try? key.sharedSecretFromKeyAgreement(with: publicKey),
+            secret.withUnsafeBytes({ $0.contains { $0 != 0 } })
+        else { return nil }
+        return secret
     }
 
     private static func agreed(
