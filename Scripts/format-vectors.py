@@ -2,16 +2,18 @@
 """Opens a vault folder without any of the Swift code and prints what is in it as JSON.
 
 A second implementation of the formats in Documentation/Formats.md: device secret, keybag, item
-rows, the digests rows are found by, and the audit log. Everything that can be recomputed is, and anything that does
+rows, the digests rows are found by, keys of files, and the audit log. Everything that can be recomputed is, and anything that does
 not agree ends the program with a message. The vault must not be open anywhere else.
 
-    format-vectors.py [--keys] [--passcode FILE] [--application-password FILE] [--enrolment FILE] FOLDER
+    format-vectors.py [--keys] [--passcode FILE] [--application-password FILE] [--enrolment FILE]
+                      [--file-key CLASS:FILE:WRAPPED]... FOLDER
     format-vectors.py --audit-key KEYBAG:KEY FOLDER
 
 With --keys the output also holds every derived key, as test vectors for other implementations; the
 keys of a vault that is in use are secrets. Each FILE holds the
 passcode, the application password or the state of the enrolment, byte for byte; items whose factors are not
-given are listed without their value.
+given are listed without their value. Each --file-key is the number of a file's class, its identifier and its
+wrapped key, the last two in hexadecimal, and has the file's key printed.
 The second form reads an audit log alone, whose key is given in hexadecimal.
 """
 
@@ -26,6 +28,7 @@ import uuid
 from pathlib import Path
 
 from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.keywrap import aes_key_unwrap
@@ -140,6 +143,37 @@ def read_keybag(data, secret, passcode):
         "keys": keys,
         "index": derive(keys["dk"]["class"], None, "swift-keychain/v1/index"),
     }
+
+
+# The protection class whose key opens the files of a class, and the class's name.
+FILE_CLASSES = {
+    1: ("ak", "complete"), 2: ("ak", "complete-unless-open"), 3: ("ck", "until-first-unlock"), 4: ("dk", "none"),
+}
+
+
+def file_class_key(keybag, number):
+    protection, name = FILE_CLASSES[number]
+    return derive(keybag["keys"][protection]["class"], None, "swift-keychain/v1/file-class/" + name)
+
+
+def read_file_agreement_key(data, keybag):
+    check(len(data) == 90 and data[:10] == b"SKFILEAG\0\1", "not a public key for files")
+    check(data[10:26] == keybag["identifier"], "another keybag's public key for files")
+    key = derive(keybag["keys"]["dk"]["class"], None, "swift-keychain/v1/file-agreement-key")
+    check(hmac.digest(key, data[:58], "sha256") == data[58:], "MAC of the public key for files")
+    private = X25519PrivateKey.from_private_bytes(file_class_key(keybag, 2))
+    check(private.public_key().public_bytes_raw() == data[26:58], "the public key for files")
+
+
+def open_file_key(keybag, number, file, wrapped):
+    key = file_class_key(keybag, number)
+    if number != 2:
+        return aes_key_unwrap(derive(key, file, "swift-keychain/v1/file-key"), wrapped)
+    check(len(wrapped) == 72, "length of a file's wrapped key")
+    private = X25519PrivateKey.from_private_bytes(key)
+    secret = private.exchange(X25519PublicKey.from_public_bytes(wrapped[:32]))
+    info = b"swift-keychain/v1/file-key/agreed" + wrapped[:32] + private.public_key().public_bytes_raw()
+    return aes_key_unwrap(HKDF(hashes.SHA256(), 32, file, info).derive(secret), wrapped[32:])
 
 
 def decode_attributes(data):
@@ -371,6 +405,7 @@ def main(arguments):
     parser.add_argument("--passcode", type=Path, help="the file that holds the passcode, byte for byte")
     parser.add_argument("--application-password", type=Path, help="the file that holds the items' password")
     parser.add_argument("--enrolment", type=Path, help="the file that holds the state of the enrolment")
+    parser.add_argument("--file-key", action="append", default=[], metavar="CLASS:FILE:WRAPPED")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--audit-key", metavar="KEYBAG:KEY", help="read an audit log alone")
     options = parser.parse_args(arguments)
@@ -401,6 +436,14 @@ def main(arguments):
     if (folder / "attempts").exists():
         attempts = read_attempts((folder / "attempts").read_bytes(), secret, keybag["salt"])
         result["failures"] = attempts["failures"]
+    if (folder / "file-agreement-key").exists():
+        read_file_agreement_key((folder / "file-agreement-key").read_bytes(), keybag)
+    if options.file_key:
+        wrapped_keys = [text.split(":") for text in options.file_key]
+        result["fileKeys"] = [
+            open_file_key(keybag, int(number), bytes.fromhex(file), bytes.fromhex(wrapped)).hex()
+            for number, file, wrapped in wrapped_keys
+        ]
     audit_key = derive(keybag["keys"]["dk"]["class"], None, "swift-keychain/v1/audit")
     if (folder / "audit.head").exists():
         result["audit"] = read_audit(folder, result["keybag"], audit_key)

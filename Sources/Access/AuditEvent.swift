@@ -9,7 +9,7 @@ package struct AuditEvent: Sendable, Equatable {
         /// Attributes were handed out, and no value.
         case listed
         case written, deleted, erased
-        /// A key that the enclave keeps signed, decrypted or agreed.
+        /// A key that the enclave keeps signed, decrypted or agreed, or a class key wrapped or opened a file's.
         case used
         /// The vault's state or soundness was looked at.
         case inspected

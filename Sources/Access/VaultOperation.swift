@@ -14,11 +14,15 @@ package struct VaultOperation: Sendable, Hashable {
         /// To make a key in the enclave, and to use one.
         case makeKey = "make-key"
         case useKey = "use-key"
+        /// To have a key made for a file, to open one, and to wrap one under another class.
+        case makeFileKey = "make-file-key"
+        case openFileKey = "open-file-key"
+        case rewrapFileKey = "rewrap-file-key"
 
         /// Whether the operation changes what is stored.
         package var isWrite: Bool {
             switch self {
-            case .copy, .status, .unlock, .lock, .useKey: false
+            case .copy, .status, .unlock, .lock, .useKey, .makeFileKey, .openFileKey, .rewrapFileKey: false
             case .add, .update, .delete, .erase, .put, .exchange, .passcode, .makeKey: true
             }
         }

@@ -18,6 +18,8 @@ package final class ClassKeys: Sendable {
         var lockState: LockState
         /// The keys that were unwrapped since they became available: most programs use one class.
         var unwrapped: [ProtectionClass: Pair]
+        /// The public half of the agreement key for files, once it was kept for when the vault is locked.
+        var filePublicKey: Data?
     }
 
     package let enclave: any Enclave
@@ -86,9 +88,16 @@ package final class ClassKeys: Sendable {
     /// Whether there is a passcode to lock with.
     package var isLockable: Bool { hasPasscode.load(ordering: .relaxed) }
 
+    /// The public key under which files can be made while the vault is locked; nil if it has not been unlocked since
+    /// it was opened.
+    package var filePublicKey: Data? { state.withLock { $0.filePublicKey } }
+
     /// Moves to `lockState`: keys that it does not permit are wiped.
     package func enter(_ lockState: LockState) {
         state.withLock { state in
+            if state.lockState == .unlocked, lockState != .unlocked, state.filePublicKey == nil {
+                state.filePublicKey = filePublicKey(in: state)
+            }
             state.unwrapped = state.unwrapped.filter { lockState.permits($0.key.availability) }
             state.lockState = lockState
         }
@@ -122,8 +131,9 @@ package final class ClassKeys: Sendable {
     /// passcode-only class stays locked: its key may be another by now.
     package func inherit(from other: ClassKeys) {
         guard keybag.passcode != nil, other.keybag.passcode != nil else { return }
-        let (lockState, pairs) = other.state.withLock { ($0.lockState, $0.unwrapped) }
+        let (lockState, pairs, filePublicKey) = other.state.withLock { ($0.lockState, $0.unwrapped, $0.filePublicKey) }
         state.withLock { state in
+            state.filePublicKey = filePublicKey
             state.unwrapped = pairs.filter { $0.key != .whenPasscodeSetThisDeviceOnly }
             state.lockState = lockState
         }
@@ -152,6 +162,15 @@ package final class ClassKeys: Sendable {
             }
             state.unwrapped[.whenPasscodeSetThisDeviceOnly] = nil
         }
+    }
+
+    private func filePublicKey(in state: State) -> Data? {
+        let protection = FileClassKeys.protection(of: .completeUnlessOpen)
+        guard let pair = try? state.unwrapped[protection] ?? pair(protection, from: state.keybag, with: nil) else {
+            return nil
+        }
+        let key = pair.classKey.withUnsafeBytes { try? FileClassKeys.agreementKey(from: SymmetricKey(data: $0)) }
+        return key?.publicKey.rawRepresentation
     }
 
     private func pair(

@@ -100,7 +100,7 @@ extension AuditFailure {
             case .passcodeNotSet: .noPasscode
             case .erasedAfterWrongPasscodes: .erased
             case .invalidRequest, .valueTooLarge, .attributesTooLarge, .unsupported, .passcodeIsSet: .invalid
-            case .corruptItem, .corruptVault: .damaged
+            case .corruptItem, .corruptVault, .corruptFileKey: .damaged
             case .unusableVault, .readOnly, .diskFull, .inputOutput, .busy: .storage
             default: .other
             }

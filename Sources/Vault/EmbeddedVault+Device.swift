@@ -9,8 +9,10 @@ extension EmbeddedVault {
 
     /// Moves to `lockState`; see ``ClassKeys/enter(_:)``.
     package func enter(_ lockState: LockState) {
+        if lockState != .unlocked { lockNotifier.tellOfLocking() }
         currentKeybag.keys.enter(lockState)
         if lockState != .unlocked { contexts.forgetGrants() }
+        tellLockState()
     }
 
     package var hasPasscodeClass: Bool { currentKeybag.keys.hasPasscodeClass }

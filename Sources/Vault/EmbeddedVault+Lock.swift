@@ -28,6 +28,8 @@ extension EmbeddedVault {
             throw VaultError(error)
         }
         pendingLock.withLock { $0.callOff() }
+        keepFileAgreementKey()
+        tellLockState()
         authenticator?.passcodeWasGiven()
     }
 
@@ -43,6 +45,7 @@ extension EmbeddedVault {
         guard grace > .zero else { return lockNow() }
         // What is to lock sooner still does: asking again must not keep a vault open.
         guard let number = pendingLock.withLock({ $0.start(until: .now + grace) }) else { return }
+        if lockState == .unlocked { lockNotifier.tellOfLocking() }
         let seconds = Double(grace.components.seconds) + Double(grace.components.attoseconds) / 1e18
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
             guard let self, self.pendingLock.withLock({ $0.isCurrent(number) }) else { return }
@@ -53,7 +56,11 @@ extension EmbeddedVault {
     private func lockNow() {
         pendingLock.withLock { $0.callOff() }
         let keys = currentKeybag.keys
-        if keys.lockState == .unlocked { keys.enter(.locked) }
+        if keys.lockState == .unlocked {
+            lockNotifier.tellOfLocking()
+            keys.enter(.locked)
+            tellLockState()
+        }
         keys.enclave.forget()
         contexts.forgetGrants()
     }

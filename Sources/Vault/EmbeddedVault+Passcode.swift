@@ -88,7 +88,8 @@ extension EmbeddedVault {
         guard let folder else {
             let keys = currentKeybag.keys
             let next = try keys.keybag.rewrapped(from: key, to: nextKey, protection, in: keys.enclave)
-            return try keys.adopt(next, with: nextKey)
+            try keys.adopt(next, with: nextKey)
+            return tellLockState()
         }
         try checkStoreIsInPlace()
         let opened = try folder.folder.withLock {
@@ -102,6 +103,7 @@ extension EmbeddedVault {
         try opened.keys.adopt(opened.keys.keybag, with: nextKey)
         pendingLock.withLock { $0.callOff() }
         replaceKeybag(opened)
+        keepFileAgreementKey()
     }
 
     private func checkNew(_ passcode: SecretBytes) throws(VaultError) {

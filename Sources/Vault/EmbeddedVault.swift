@@ -22,6 +22,7 @@ package final class EmbeddedVault: Vault {
     /// Nil for a vault in memory.
     let folder: VaultFolder?
     let notifier: ChangeNotifier
+    let lockNotifier: LockNotifier
     let contexts = AuthenticationContexts()
     /// What stretching the application password of a new item costs; changed by tests, which have no time.
     package let passwordCost = Mutex(Argon2id.Cost.applicationPassword)
@@ -48,6 +49,7 @@ package final class EmbeddedVault: Vault {
         opened = Mutex(keybag)
         storeFile = try folder.map { try $0.folder.identity(of: VaultFolder.storeName) }
         notifier = ChangeNotifier()
+        lockNotifier = LockNotifier(keybag.keys.lockState)
         self.bootClock = bootClock
         passcodeGuard = PasscodeGuard(folder: folder?.folder, clock: bootClock)
         beginAudit()
@@ -143,10 +145,14 @@ package final class EmbeddedVault: Vault {
 
     var currentKeybag: OpenedKeybag { opened.withLock { $0 } }
 
+    /// Tells whoever observes the lock, once it may have changed.
+    func tellLockState() { lockNotifier.tell { currentKeybag.keys.lockState } }
+
     func replaceKeybag(_ keybag: OpenedKeybag) {
         opened.withLock { $0 = keybag }
         // Who was there before the passcode changed, or before an erase, is not there for what comes after.
         contexts.forgetGrants()
+        tellLockState()
     }
 
     /// Takes over what another process put in the place of the keybag, and completes its erase if it did
@@ -174,7 +180,7 @@ package final class EmbeddedVault: Vault {
 
     /// An erase that died between keys and rows is completed by whoever opens the vault next; what is
     /// written under the old keys until then would be lost.
-    private func checkKeybagIsCurrent(_ keybag: OpenedKeybag) throws {
+    func checkKeybagIsCurrent(_ keybag: OpenedKeybag) throws {
         guard let folder, let file = keybag.file else { return }
         guard try folder.folder.version(of: VaultFolder.keybagName) == file else { throw StoreError.otherKeybag }
     }

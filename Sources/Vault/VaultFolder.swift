@@ -16,6 +16,7 @@ struct VaultFolder: Sendable {
     static let nextSecretName = "device-secret.next"
     static let keybagName = "keybag"
     static let recoveryName = "recovery"
+    static let fileAgreementKeyName = "file-agreement-key"
     static let storeName = "items.db"
     /// SQLite's rollback journal, which exists only before a store's log is started.
     private static let journalName = storeName + "-journal"
@@ -69,6 +70,7 @@ struct VaultFolder: Sendable {
         try folder.removeRemains(
             of: [
                 Self.keybagName, Self.deviceSecretName, Self.nextSecretName, PasscodeGuard.fileName, Self.recoveryName,
+                Self.fileAgreementKeyName,
             ])
     }
 
@@ -84,6 +86,8 @@ struct VaultFolder: Sendable {
         try folder.remove(Self.recoveryName)
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
         try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
+        // Whatever would still be wrapped for the key that is gone could never be opened.
+        try folder.remove(Self.fileAgreementKeyName)
         return try inUse(keybag, in: enclave)
     }
 

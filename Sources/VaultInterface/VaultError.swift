@@ -32,6 +32,8 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
     case unsupported(reason: String)
     /// A stored item does not verify.
     case corruptItem(row: Int64, reason: String)
+    /// A file's wrapped key does not open.
+    case corruptFileKey
     /// The vault as a whole cannot be read.
     case corruptVault(reason: String)
     /// Files are missing, misplaced or open to others.
@@ -73,6 +75,9 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
         case .corruptItem(let row, let reason):
             "item \(row) is damaged (\(reason)); restore the vault from a backup, or delete what is damaged with "
                 + "`keychain status --delete-damaged`"
+        case .corruptFileKey:
+            "the file's key does not open: it was changed, or made for another file, class or vault; restore the file "
+                + "from a backup"
         case .corruptVault(let reason): "the vault cannot be read: \(reason)"
         case .unusableVault(let reason): reason
         case .readOnly(let reason): reason

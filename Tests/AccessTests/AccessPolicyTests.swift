@@ -66,7 +66,10 @@ import Testing
     }
 
     @Test func whatOnlyLooksIsNoWrite() {
-        #expect(VaultOperation.Kind.allCases.filter { !$0.isWrite } == [.copy, .status, .unlock, .lock, .useKey])
+        #expect(
+            VaultOperation.Kind.allCases.filter { !$0.isWrite } == [
+                .copy, .status, .unlock, .lock, .useKey, .makeFileKey, .openFileKey, .rewrapFileKey,
+            ])
     }
 
     @Test func scopesContainWhatTheySay() {

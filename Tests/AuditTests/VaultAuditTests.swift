@@ -47,6 +47,31 @@ import Vault
         #expect(report == AuditReport(records: 17, recordsOfEarlierKeys: 13))
     }
 
+    @Test func keysOfFilesAreRecorded() throws {
+        let folder = try TemporaryFolder()
+        let vault = try EmbeddedVault.open(at: folder.path(of: "vault"), audit: AuditLog())
+        var key = try KeptFileKey.make(.none, in: vault, as: .app)
+        _ = try key.opens(in: vault, as: .app)
+        _ = try vault.rewrapFileKey(from: .none, to: .complete, file: key.file, wrapped: key.made.wrapped, as: .app)
+        key.made = FileKey(key: key.made.key, wrapped: Data(count: 40))
+        #expect(throws: VaultError.corruptFileKey) { try key.opens(in: vault, as: .app) }
+        try vault.setPasscode(SecretBytes("right"), options: .cheapest, as: .owner)
+        try vault.lock(after: .zero, as: .owner)
+        #expect(throws: VaultError.self) { try KeptFileKey.make(.complete, in: vault, as: .app) }
+        let nobody = Client(identifier: "nobody", accessGroups: [])
+        #expect(throws: VaultError.self) { try KeptFileKey.make(.none, in: vault, as: nobody) }
+        let records = try vault.auditRecords(AuditQuery(), as: .owner)
+        let told = records.filter { $0.operation?.hasSuffix("file-key") == true }.map {
+            "\($0.event) \($0.client ?? "-") \($0.operation ?? "-") \($0.failure ?? "-")"
+        }
+        #expect(
+            told == [
+                "used app make-file-key -", "used app open-file-key -", "used app rewrap-file-key -",
+                "used app open-file-key damaged", "used app make-file-key locked",
+                "refused nobody make-file-key no-access-groups",
+            ])
+    }
+
     @Test func theLogIsForThoseWhoHoldEveryGroup() throws {
         let folder = try TemporaryFolder()
         let vault = try EmbeddedVault.open(at: folder.path(of: "vault"), audit: AuditLog())

@@ -16,6 +16,8 @@ package struct MemoryCanaries {
     package let path: String
     private let canary = Array(UUID().uuidString.utf8)
     private let items: Int
+    /// One for each class of files and some more, by turns.
+    private let fileKeys = (0..<20).map { _ in SymmetricKey(size: .bits256) }
 
     /// - Parameter path: Where the vault is; nil for a folder of its own.
     package init(items: Int, path: String? = nil) throws {
@@ -37,26 +39,52 @@ package struct MemoryCanaries {
     /// The second half of each secret, worked out from the files and the passcode: the allocator writes over
     /// the first bytes of memory that is given back.
     package func secrets() throws -> [(name: String, bytes: [UInt8])] {
-        let enclave = try SoftwareEnclave(decoding: contents("device-secret"))
-        let keybag = try Keybag(decoding: contents("keybag"), in: enclave)
-        guard let protection = keybag.passcode else { throw CanaryError.noPasscode }
-        let passcodeKey = try protection.key(for: SecretBytes(passcode), in: enclave)
+        let (keys, passcodeKey) = try unlockedKeys()
         var secrets = [("value", canary), ("passcode", Array(passcode.utf8))]
         secrets.append(("passcode key", passcodeKey.withUnsafeBytes { Array($0) }))
-        let keys = try ClassKeys(keybag, in: enclave)
-        try keys.unlock(with: passcodeKey)
         for name in ProtectionClass.allCases where name.availability == .whileUnlocked {
             for (kind, key) in [("class", try keys.classKey(for: name)), ("metadata", try keys.metadataKey(for: name))]
             {
                 secrets.append(("\(kind) key \(name.rawValue)", key.withUnsafeBytes { Array($0) }))
             }
         }
+        for fileClass in [FileProtectionClass.complete, .completeUnlessOpen] {
+            secrets.append(("key of \(fileClass) files", bytes(of: try keys.fileClassKey(of: fileClass))))
+        }
+        for (number, key) in fileKeys.enumerated() { secrets.append(("file key \(number)", bytes(of: key))) }
         let itemKeys = try itemKeys(under: keys.classKey(for: .whenUnlocked))
         guard itemKeys.count == items else { throw CanaryError.itemsMissing(found: itemKeys.count) }
         // A sample is enough to notice a way in which they stay.
         for (number, key) in itemKeys.prefix(50).enumerated() { secrets.append(("item key \(number)", key)) }
         return secrets.map { ($0.0, Array($0.1.suffix(16))) }
     }
+
+    /// The keys of files as the worker takes them: class, identifier and wrapped key of each.
+    package func wrappedFileKeys() throws -> String {
+        let keys = try unlockedKeys().keys
+        let file = Data(0..<16)
+        let wrapped = try fileKeys.enumerated().map { number, key in
+            let fileClass = FileProtectionClass.allCases[number % FileProtectionClass.allCases.count]
+            let wrapped =
+                fileClass == .completeUnlessOpen
+                ? try FileClassKeys.wrap(key, for: file, to: keys.fileAgreementKey().publicKey)
+                : try FileClassKeys.wrap(key, for: file, under: keys.fileClassKey(of: fileClass))
+            return "\(fileClass.rawValue):\(file.base64EncodedString()):\(wrapped.base64EncodedString())"
+        }
+        return wrapped.joined(separator: " ")
+    }
+
+    private func unlockedKeys() throws -> (keys: ClassKeys, passcodeKey: LockedBytes) {
+        let enclave = try SoftwareEnclave(decoding: contents("device-secret"))
+        let keybag = try Keybag(decoding: contents("keybag"), in: enclave)
+        guard let protection = keybag.passcode else { throw CanaryError.noPasscode }
+        let passcodeKey = try protection.key(for: SecretBytes(passcode), in: enclave)
+        let keys = try ClassKeys(keybag, in: enclave)
+        try keys.unlock(with: passcodeKey)
+        return (keys, passcodeKey)
+    }
+
+    private func bytes(of key: SymmetricKey) -> [UInt8] { key.withUnsafeBytes { Array($0) } }
 
     private func itemKeys(under classKey: SymmetricKey) throws -> [[UInt8]] {
         var keys: [[UInt8]] = []

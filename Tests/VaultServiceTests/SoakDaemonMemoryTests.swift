@@ -20,7 +20,8 @@ import VaultService
             let secrets = try canaries.secrets()
             let client = try Worker(["forget-remote", daemon.socket])
             client.send(Array(canaries.passcode.utf8) + [0x0A])
-            #expect(client.readLine() == "unlocked \(Self.items)")
+            client.send(Array((try canaries.wrappedFileKeys() + "\n").utf8))
+            #expect(client.readLine() == "unlocked \(Self.items) and 20")
             let served = ProcessMemory(of: try #require(daemon.processNumber))
             // The search finds what is there: the keys of an unlocked vault are.
             let before = try served.search(for: secrets)

@@ -114,7 +114,7 @@ struct WireSamples {
 
     mutating func call() throws -> WireCall {
         let request: WireRequest =
-            switch random.int(below: 24) {
+            switch random.int(below: 28) {
             case 0: .add(newItem())
             case 1: .addIdentity(certificate: newItem(), key: newItem())
             case 2: .copy(query(), includingValues: bool(), SearchReports())
@@ -139,10 +139,20 @@ struct WireSamples {
             case 20: .verifyAudit
             case 21: .makeEnclaveKey(key().kind, control(), authentication())
             case 22: .useEnclaveKey(key(), keyOperation(), authentication())
+            case 23: .makeFileKey(fileClass(), file: random.bytes(16))
+            case 24: .fileKey(fileClass(), file: random.bytes(16), wrapped: random.bytes(random.int(below: 80)))
+            case 25:
+                .rewrapFileKey(
+                    fileClass(), to: fileClass(), file: random.bytes(random.int(below: 20)), wrapped: random.bytes(72))
+            case 26: .lockEvents
             default: .deleteDamaged
             }
         let claim = Client(identifier: string(), accessGroups: (0..<random.int(below: 4)).map { _ in string() })
         return WireCall(request, claim: claim, canAsk: bool())
+    }
+
+    private mutating func fileClass() -> FileProtectionClass {
+        FileProtectionClass.allCases[random.int(below: FileProtectionClass.allCases.count)]
     }
 
     private mutating func key() -> EnclaveKeyRecord {
@@ -175,8 +185,8 @@ struct WireSamples {
         return item
     }
 
-    mutating func reply() -> WireReply {
-        switch random.int(below: 11) {
+    mutating func reply() throws -> WireReply {
+        switch random.int(below: 13) {
         case 0: return .done
         case 1: return .item(storedItem())
         case 2: return .count(random.int(below: 1 << 40))
@@ -203,6 +213,8 @@ struct WireSamples {
         case 7: return .proofs(PresenceProofs(rawValue: UInt8(random.int(below: 8))))
         case 8: return .bytes(random.bytes(random.int(below: 99)))
         case 9: return .enclaveKey(key())
+        case 10: return .secret(try someSecret())
+        case 11: return .fileKey(try someSecret(), wrapped: random.bytes(random.int(below: 80)))
         default:
             return .caller(
                 CallerDescription(
@@ -226,7 +238,7 @@ struct WireSamples {
             .attributesTooLarge(size: number, limit: 8), .unsupported(reason: reason),
             .corruptItem(row: Int64(number), reason: reason), .corruptVault(reason: reason),
             .unusableVault(reason: reason), .readOnly(reason: reason), .diskFull(reason: reason),
-            .inputOutput(reason: reason), .busy, .memoryUnavailable,
+            .inputOutput(reason: reason), .busy, .memoryUnavailable, .enrolmentChanged, .corruptFileKey,
         ]
         return all[random.int(below: all.count)]
     }

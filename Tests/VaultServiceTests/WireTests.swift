@@ -45,7 +45,7 @@ import VaultService
     @Test func repliesSurviveTheirEncoding() throws {
         var samples = WireSamples()
         for _ in 0..<TestScale.count(500, soak: 10_000) {
-            let reply = samples.reply()
+            let reply = try samples.reply()
             let encoded = WireBuffer()
             reply.encode(to: encoded)
             var reader = WireReader(encoded)

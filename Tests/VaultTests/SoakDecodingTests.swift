@@ -1,3 +1,4 @@
+import Crypto
 import Enclave
 import Foundation
 import Keybag
@@ -31,6 +32,35 @@ import Testing
             for bytes in [random.bytes(random.int(below: 500)), headed, random.mutated(original)]
             where bytes != original {
                 #expect(throws: KeybagError.self, "seed \(random.seed)") { try Keybag(decoding: bytes, in: enclave) }
+            }
+        }
+    }
+
+    @Test func publicKeysForFiles() throws {
+        var random = SeededGenerator()
+        let (keybag, key) = (UUID(), SymmetricKey(size: .bits256))
+        let original = FileAgreementRecord(keybag: keybag, publicKey: random.bytes(32)).encoded(under: key)
+        for _ in 0..<Self.rounds {
+            for bytes in [random.bytes(random.int(below: 200)), random.mutated(original)] where bytes != original {
+                #expect(throws: KeybagError.self, "seed \(random.seed)") {
+                    try FileAgreementRecord(decoding: bytes, of: keybag, under: key)
+                }
+            }
+        }
+    }
+
+    @Test func wrappedFileKeys() throws {
+        var random = SeededGenerator()
+        let file = random.bytes(16)
+        let (key, agreementKey) = (SymmetricKey(size: .bits256), FileClassKeys.PrivateKey())
+        let wrapped = try FileClassKeys.wrap(SymmetricKey(size: .bits256), for: file, under: key)
+        let agreed = try FileClassKeys.wrap(SymmetricKey(size: .bits256), for: file, to: agreementKey.publicKey)
+        for _ in 0..<Self.rounds {
+            for bytes in [random.bytes(random.int(below: 100)), random.mutated(wrapped)] where bytes != wrapped {
+                #expect(FileClassKeys.unwrap(bytes, for: file, under: key) == nil, "seed \(random.seed)")
+            }
+            for bytes in [random.bytes(random.int(below: 100)), random.mutated(agreed)] where bytes != agreed {
+                #expect(FileClassKeys.unwrap(bytes, for: file, with: agreementKey) == nil, "seed \(random.seed)")
             }
         }
     }

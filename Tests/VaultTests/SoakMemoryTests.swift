@@ -14,7 +14,8 @@ import Vault
             let secrets = try place.secrets()
             let worker = try Worker(["forget", place.path])
             worker.send(Array(place.passcode.utf8) + [0x0A])
-            #expect(worker.readLine() == "unlocked \(Self.items)")
+            worker.send(Array((try place.wrappedFileKeys() + "\n").utf8))
+            #expect(worker.readLine() == "unlocked \(Self.items) and 20")
             let before = try worker.memory.search(for: secrets)
             // The search finds what is there: the keys of an unlocked vault are.
             #expect(before.found.contains { $0.needle == "class key ak" }, "round \(round): \(before)")

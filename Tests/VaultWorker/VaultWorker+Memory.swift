@@ -6,7 +6,8 @@ import Vault
 
 /// Jobs whose memory is looked at from outside.
 extension VaultWorker {
-    /// Unlocks with a passcode from standard input, reads every item and drops what it read; then locks.
+    /// Unlocks with a passcode from standard input, reads every item, opens the keys of files in the next line, and
+    /// drops what it read; then locks.
     static func forget(_ vault: any Vault) throws {
         try vault.unlock(with: passcodeLine(), as: .app)
         var read = 0
@@ -15,7 +16,19 @@ extension VaultWorker {
             guard found.first?.value != nil else { break }
             read += 1
         }
-        report("unlocked \(read)")
+        var opened = 0
+        for key in (readLine() ?? "").split(separator: " ") {
+            let fields = key.split(separator: ":")
+            guard fields.count == 3, let fileClass = UInt8(fields[0]).flatMap(FileProtectionClass.init),
+                let file = Data(base64Encoded: String(fields[1])), let wrapped = Data(base64Encoded: String(fields[2]))
+            else { exit(64) }
+            let secret = try vault.fileKey(for: fileClass, file: file, wrapped: wrapped, as: .app)
+            let rewrapped = try vault.rewrapFileKey(
+                from: fileClass, to: .complete, file: file, wrapped: wrapped, as: .app)
+            guard try vault.fileKey(for: .complete, file: file, wrapped: rewrapped, as: .app) == secret else { break }
+            opened += 1
+        }
+        report("unlocked \(read) and \(opened)")
         waitForCue(saying: nil)
         try vault.lock(after: .zero, as: .app)
         report("locked")

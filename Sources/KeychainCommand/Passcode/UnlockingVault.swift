@@ -92,8 +92,35 @@ struct UnlockingVault: Vault {
     }
 }
 
+extension UnlockingVault {
+    func makeFileKey(
+        for fileClass: FileProtectionClass, file: Data, as client: Client
+    ) throws(VaultError) -> FileKey {
+        try unlocking(as: client) { () throws(VaultError) in
+            try base.makeFileKey(for: fileClass, file: file, as: client)
+        }
+    }
+
+    func fileKey(
+        for fileClass: FileProtectionClass, file: Data, wrapped: Data, as client: Client
+    ) throws(VaultError) -> SecretBytes {
+        try unlocking(as: client) { () throws(VaultError) in
+            try base.fileKey(for: fileClass, file: file, wrapped: wrapped, as: client)
+        }
+    }
+
+    func rewrapFileKey(
+        from: FileProtectionClass, to: FileProtectionClass, file: Data, wrapped: Data, as client: Client
+    ) throws(VaultError) -> Data {
+        try unlocking(as: client) { () throws(VaultError) in
+            try base.rewrapFileKey(from: from, to: to, file: file, wrapped: wrapped, as: client)
+        }
+    }
+}
+
 /// What no lock keeps from being done.
 extension UnlockingVault {
+    func lockEvents() -> AsyncStream<LockEvent> { base.lockEvents() }
     func status(as client: Client) throws(VaultError) -> VaultStatus { try base.status(as: client) }
     func erase(as client: Client) throws(VaultError) { try base.erase(as: client) }
     func verify(as client: Client) throws(VaultError) -> IntegrityReport { try base.verify(as: client) }

@@ -179,6 +179,14 @@ final class ClientConnection: @unchecked Sendable {
         guard kind == .change else { throw WireError("unexpected frame") }
     }
 
+    /// Waits for what the daemon tells next of the lock, after a call for that.
+    func waitForLockEvent() throws -> LockEvent {
+        let kind = try socket.receive(into: incoming, limit: WireLimits.frame, first: nil, rest: Self.patience)
+        guard kind == .lock else { throw WireError("unexpected frame") }
+        var reader = WireReader(incoming, from: 1)
+        return try reader.lockEvent()
+    }
+
     /// Ends what waits on the connection. Safe on any thread.
     func end() { socket.shutdown() }
 }

@@ -1,6 +1,5 @@
 import Access
 import Foundation
-import Glibc
 import Synchronization
 import VaultInterface
 
@@ -25,73 +24,51 @@ final class LocalChanges: Sendable {
     }
 }
 
-/// Follows the changes that a daemon tells of, on a thread and a connection of their own.
-final class RemoteChanges: Sendable {
-    private let pool: ConnectionPool
-    private let client: Client
-    private let observer: AsyncStream<VaultChange>.Continuation
-    private struct State {
-        var connection: ClientConnection?
-        var isEnded = false
-    }
-    private let state = Mutex(State())
-
+/// The changes that a daemon tells of.
+enum RemoteChanges {
     /// The daemon does not know which of its clients made a change, so each is reported as another's; one of this
     /// process is reported a second time.
     static func stream(
         from pool: ConnectionPool, as client: Client, _ local: LocalChanges
     ) -> AsyncStream<VaultChange> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            let changes = RemoteChanges(pool, client, continuation)
             let key = local.add(continuation)
+            let tell = { @Sendable () in _ = continuation.yield(VaultChange(origin: .anotherProcess)) }
+            let subscription = RemoteSubscription(
+                to: .changes, from: pool, as: client,
+                .init(
+                    receive: { connection in
+                        try connection.waitForChange()
+                        tell()
+                    }, resumed: tell, ended: { continuation.finish() }))
             continuation.onTermination = { _ in
                 local.remove(key)
-                changes.end()
+                subscription.end()
             }
-            // What happens after this call returns must be told of.
-            changes.subscribe()
-            if !ConnectionThread.start({ changes.follow() }) { continuation.finish() }
         }
     }
+}
 
-    private init(_ pool: ConnectionPool, _ client: Client, _ observer: AsyncStream<VaultChange>.Continuation) {
-        self.pool = pool
-        self.client = client
-        self.observer = observer
-    }
-
-    private func subscribe() {
-        guard let connection = try? pool.connect(),
-            (try? connection.perform(
-                WireCall(.changes, claim: client, canAsk: false), prompt: nil)) != nil
-        else { return }
-        state.withLock { state in
-            if state.isEnded { connection.end() } else { state.connection = connection }
-        }
-    }
-
-    private func follow() {
-        while true {
-            let (connection, isEnded) = state.withLock { ($0.connection, $0.isEnded) }
-            if isEnded { return }
-            if let connection {
-                while (try? connection.waitForChange()) != nil {
-                    observer.yield(VaultChange(origin: .anotherProcess))
+/// What a daemon tells of its lock.
+enum RemoteLockEvents {
+    static func stream(from pool: ConnectionPool, as client: Client) -> AsyncStream<LockEvent> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(8)) { continuation in
+            let last = Mutex<LockEvent?>(nil)
+            // A new connection begins with how it is now, which may have been told.
+            let tell = { @Sendable (event: LockEvent) in
+                last.withLock { last in
+                    guard event != last, event != .willLock || last == .unlocked else { return }
+                    last = event
+                    continuation.yield(event)
                 }
-                state.withLock { $0.connection = nil }
-            } else {
-                usleep(500_000)
-                subscribe()
-                // Something may have happened while nobody told.
-                if state.withLock({ $0.connection != nil }) { observer.yield(VaultChange(origin: .anotherProcess)) }
             }
-        }
-    }
-
-    private func end() {
-        state.withLock { state in
-            state.isEnded = true
-            state.connection?.end()
+            let subscription = RemoteSubscription(
+                to: .lockEvents, from: pool, as: client,
+                .init(
+                    receive: { tell(try $0.waitForLockEvent()) },
+                    // Its keys are gone with it, and nobody would tell of a lock.
+                    lost: { tell(.locked) }, ended: { continuation.finish() }))
+            continuation.onTermination = { _ in subscription.end() }
         }
     }
 }

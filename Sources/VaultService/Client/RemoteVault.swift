@@ -104,6 +104,10 @@ package final class RemoteVault: Vault {
         RemoteChanges.stream(from: pool, as: described.client, local)
     }
 
+    package func lockEvents() -> AsyncStream<LockEvent> {
+        RemoteLockEvents.stream(from: pool, as: described.client)
+    }
+
     // MARK: Calls
 
     func call(

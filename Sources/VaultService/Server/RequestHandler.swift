@@ -120,9 +120,24 @@ struct RequestHandler {
         case .describeCaller:
             return .caller(grant.description)
         default:
-            throw .unsupported(reason: "an operation that this daemon does not know")
+            return try replyAboutFiles()
         }
         return .done
+    }
+
+    private func replyAboutFiles() throws(VaultError) -> WireReply {
+        switch call.request {
+        case .makeFileKey(let fileClass, let file):
+            let made = try vault.makeFileKey(for: fileClass, file: file, as: client())
+            return .fileKey(made.key, wrapped: made.wrapped)
+        case .fileKey(let fileClass, let file, let wrapped):
+            return .secret(try vault.fileKey(for: fileClass, file: file, wrapped: wrapped, as: client()))
+        case .rewrapFileKey(let from, let to, let file, let wrapped):
+            return .bytes(
+                try vault.rewrapFileKey(from: from, to: to, file: file, wrapped: wrapped, as: client()))
+        default:
+            throw .unsupported(reason: "an operation that this daemon does not know")
+        }
     }
 
     // MARK: Who asks

@@ -119,9 +119,17 @@ final class ServerConnection: @unchecked Sendable {
             incoming.removeAll()
             name = call.request.name
             canAsk = call.canAsk
-            if case .changes = call.request {
-                tellOfChanges()
+            switch call.request {
+            case .changes:
+                // A client that does not read has an unread change already, and needs no second one.
+                tell(of: server.vault.changes(), mayMiss: true) { frame, _ in frame.appendFrame(.change) }
                 return false
+            case .lockEvents:
+                tell(of: server.vault.lockEvents(), mayMiss: false) { frame, event in
+                    frame.appendFrame(.lock) { frame.append(event.rawValue) }
+                }
+                return false
+            default: break
             }
             try RemotePrompt.$connection.withValue(self) {
                 try RequestHandler(server.vault, grant, call).answer(to: outgoing)
@@ -165,25 +173,30 @@ final class ServerConnection: @unchecked Sendable {
         try socket.send(outgoing, within: server.limits.transfer + .seconds(outgoing.bytes.count >> 20))
     }
 
-    // MARK: Changes
+    // MARK: Streams
 
-    /// Sends a frame for each change until the client goes away.
-    private func tellOfChanges() {
-        // From before the answer: the client takes it that nothing escapes it from there on.
-        let changes = server.vault.changes()
+    /// Sends a frame for each element until the client goes away.
+    ///
+    /// - Parameters:
+    ///   - elements: From before the answer: the client takes it that nothing escapes it from there on.
+    ///   - mayMiss: Whether a client that does not read may miss elements; else its connection ends.
+    private func tell<Element: Sendable>(
+        of elements: AsyncStream<Element>, mayMiss: Bool,
+        _ write: @escaping @Sendable (WireBuffer, Element) -> Void
+    ) {
         outgoing.appendFrame(.result) { WireReply.done.encode(to: outgoing) }
         guard (try? flush()) != nil else { return }
         let descriptor = socket.descriptor
         let teller = Task {
             let frame = WireBuffer()
-            for await _ in changes {
+            for await element in elements {
                 frame.removeAll()
-                frame.appendFrame(.change)
+                write(frame, element)
                 let bytes = frame.bytes
-                // A client that does not read has an unread change already, and needs no second one.
-                _ = send(
+                let sent = send(
                     descriptor, bytes.baseAddress, bytes.count,
                     Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+                if sent != bytes.count, !mayMiss { shutdown(descriptor, Int32(SHUT_RDWR)) }
             }
         }
         server.isAtRest(self)

@@ -16,6 +16,7 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     case withheld = 0x89
     case message = 0x8A
     case retraction = 0x8B
+    case lock = 0x8C
 }
 
 package enum WireProtocol {

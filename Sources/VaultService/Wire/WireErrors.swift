@@ -42,6 +42,7 @@ extension WireBuffer {
         case .busy: append(UInt8(24))
         case .memoryUnavailable: append(UInt8(25))
         case .enrolmentChanged: append(UInt8(26))
+        case .corruptFileKey: append(UInt8(27))
         }
     }
 
@@ -108,6 +109,7 @@ extension WireReader {
         case 24: return .busy
         case 25: return .memoryUnavailable
         case 26: return .enrolmentChanged
+        case 27: return .corruptFileKey
         default: throw WireError("unknown error")
         }
     }

@@ -19,6 +19,8 @@ package enum WireReply: Sendable, Equatable {
     case auditReport(AuditReport)
     case bytes(Data)
     case enclaveKey(EnclaveKeyRecord)
+    case secret(SecretBytes)
+    case fileKey(SecretBytes, wrapped: Data)
 
     package func encode(to buffer: WireBuffer) {
         switch self {
@@ -56,6 +58,13 @@ package enum WireReply: Sendable, Equatable {
         case .enclaveKey(let key):
             buffer.append(UInt8(11))
             buffer.append(key.encoded)
+        case .secret(let secret):
+            buffer.append(UInt8(12))
+            buffer.append(secret)
+        case .fileKey(let key, let wrapped):
+            buffer.append(UInt8(13))
+            buffer.append(key)
+            buffer.append(wrapped)
         }
     }
 
@@ -73,6 +82,8 @@ package enum WireReply: Sendable, Equatable {
         case 9: self = .auditReport(try reader.auditReport())
         case 10: self = .bytes(try reader.data())
         case 11: self = .enclaveKey(try reader.enclaveKeyRecord())
+        case 12: self = .secret(try reader.secret())
+        case 13: self = .fileKey(try reader.secret(), wrapped: try reader.data())
         default: throw WireError("unknown reply")
         }
         try reader.finish()

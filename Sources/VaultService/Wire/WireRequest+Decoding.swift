@@ -59,6 +59,14 @@ extension WireCall {
             return .useEnclaveKey(
                 try reader.enclaveKeyRecord(), try reader.enclaveKeyOperation(), try reader.authenticationOptions())
         case 23: return .deleteDamaged
+        case 26: return .makeFileKey(try reader.fileClass(), file: try reader.data())
+        case 27:
+            return .fileKey(try reader.fileClass(), file: try reader.data(), wrapped: try reader.data())
+        case 28:
+            return .rewrapFileKey(
+                try reader.fileClass(), to: try reader.fileClass(), file: try reader.data(),
+                wrapped: try reader.data())
+        case 29: return .lockEvents
         default: throw WireError("unknown operation")
         }
     }

@@ -31,6 +31,11 @@ package enum WireRequest: Sendable {
     case makeEnclaveKey(EnclaveKeyKind, AccessControl, AuthenticationOptions)
     case useEnclaveKey(EnclaveKeyRecord, EnclaveKeyOperation, AuthenticationOptions)
     case deleteDamaged
+    case makeFileKey(FileProtectionClass, file: Data)
+    case fileKey(FileProtectionClass, file: Data, wrapped: Data)
+    case rewrapFileKey(FileProtectionClass, to: FileProtectionClass, file: Data, wrapped: Data)
+    /// From now on the connection only tells of the lock.
+    case lockEvents
 
     /// The number that stands for the operation.
     package var code: UInt8 {
@@ -60,6 +65,10 @@ package enum WireRequest: Sendable {
         case .makeEnclaveKey: 24
         case .useEnclaveKey: 25
         case .deleteDamaged: 23
+        case .makeFileKey: 26
+        case .fileKey: 27
+        case .rewrapFileKey: 28
+        case .lockEvents: 29
         }
     }
 
@@ -91,6 +100,10 @@ package enum WireRequest: Sendable {
         case .makeEnclaveKey: "make-enclave-key"
         case .useEnclaveKey: "use-enclave-key"
         case .deleteDamaged: "delete-damaged"
+        case .makeFileKey: "make-file-key"
+        case .fileKey: "open-file-key"
+        case .rewrapFileKey: "rewrap-file-key"
+        case .lockEvents: "lock-events"
         }
     }
 
@@ -110,7 +123,7 @@ package enum WireRequest: Sendable {
     package var isRepeatable: Bool {
         switch self {
         case .copy, .status, .verify, .changes, .presenceAvailability, .describeCaller, .lock, .endContext,
-            .auditRecords, .verifyAudit, .deleteDamaged:
+            .auditRecords, .verifyAudit, .deleteDamaged, .makeFileKey, .fileKey, .rewrapFileKey, .lockEvents:
             true
         default: false
         }
@@ -181,7 +194,20 @@ package struct WireCall: Sendable {
             buffer.append(key.encoded)
             buffer.append(operation)
             buffer.append(options)
-        case .status, .erase, .verify, .changes, .presenceAvailability, .describeCaller, .verifyAudit, .deleteDamaged:
+        case .makeFileKey(let fileClass, let file):
+            buffer.append(fileClass.rawValue)
+            buffer.append(file)
+        case .fileKey(let fileClass, let file, let wrapped):
+            buffer.append(fileClass.rawValue)
+            buffer.append(file)
+            buffer.append(wrapped)
+        case .rewrapFileKey(let from, let to, let file, let wrapped):
+            buffer.append(from.rawValue)
+            buffer.append(to.rawValue)
+            buffer.append(file)
+            buffer.append(wrapped)
+        case .status, .erase, .verify, .changes, .presenceAvailability, .describeCaller, .verifyAudit, .deleteDamaged,
+            .lockEvents:
             break
         }
     }

@@ -1,0 +1,19 @@
+import Crypto
+import Foundation
+import KeychainModel
+
+extension ClassKeys {
+    /// The key of a class of files.
+    ///
+    /// - Throws: ``KeybagError/locked(_:)``.
+    package func fileClassKey(of fileClass: FileProtectionClass) throws(KeybagError) -> SymmetricKey {
+        FileClassKeys.key(of: fileClass, from: try classKey(for: FileClassKeys.protection(of: fileClass)))
+    }
+
+    /// What opens files that a locked machine may make.
+    ///
+    /// - Throws: ``KeybagError/locked(_:)``.
+    package func fileAgreementKey() throws(KeybagError) -> FileClassKeys.PrivateKey {
+        try FileClassKeys.agreementKey(from: classKey(for: FileClassKeys.protection(of: .completeUnlessOpen)))
+    }
+}

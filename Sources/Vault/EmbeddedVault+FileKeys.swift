@@ -1,0 +1,164 @@
+import Access
+import Crypto
+import Foundation
+import Keybag
+import KeychainModel
+import PrivateFiles
+import SecureMemory
+import VaultInterface
+
+/// Keys of files: made, opened and wrapped anew, and kept nowhere.
+extension EmbeddedVault {
+    package func makeFileKey(
+        for fileClass: FileProtectionClass, file: Data, as client: Client
+    ) throws(VaultError) -> FileKey {
+        try withFileKeys(.makeFileKey, of: file, as: client) { keybag throws(VaultError) in
+            let key = SymmetricKey(size: .bits256)
+            return FileKey(
+                key: try Self.secret(key), wrapped: try wrapFileKey(key, for: fileClass, file, under: keybag))
+        }
+    }
+
+    package func fileKey(
+        for fileClass: FileProtectionClass, file: Data, wrapped: Data, as client: Client
+    ) throws(VaultError) -> SecretBytes {
+        try withFileKeys(.openFileKey, of: file, as: client) { keybag throws(VaultError) in
+            try Self.secret(unwrapFileKey(wrapped, for: fileClass, file, under: keybag))
+        }
+    }
+
+    package func rewrapFileKey(
+        from: FileProtectionClass, to: FileProtectionClass, file: Data, wrapped: Data, as client: Client
+    ) throws(VaultError) -> Data {
+        try withFileKeys(.rewrapFileKey, of: file, as: client) { keybag throws(VaultError) in
+            let key = try unwrapFileKey(wrapped, for: from, file, under: keybag)
+            return try wrapFileKey(key, for: to, file, under: keybag)
+        }
+    }
+
+    package func lockEvents() -> AsyncStream<LockEvent> { lockNotifier.stream() }
+
+    /// Allows and records the use of keys that are there now: another program may have erased the vault, and a file
+    /// under the keys from before could never be read again.
+    private func withFileKeys<Result>(
+        _ kind: VaultOperation.Kind, of file: Data, as client: Client,
+        _ body: (OpenedKeybag) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        let authorization = try authorize(VaultOperation(kind), client)
+        return try recording(.used, of: authorization, items: { _ in nil }) { () throws(VaultError) in
+            guard file.count == FileKey.identifierSize else {
+                throw .invalidRequest(
+                    reason: "a file's identifier has \(FileKey.identifierSize) bytes, not \(file.count)")
+            }
+            do {
+                try takeOverChangedKeybag()
+            } catch {
+                throw VaultError(error)
+            }
+            return try body(currentKeybag)
+        }
+    }
+
+    private func wrapFileKey(
+        _ key: SymmetricKey, for fileClass: FileProtectionClass, _ file: Data, under keybag: OpenedKeybag
+    ) throws(VaultError) -> Data {
+        do {
+            guard fileClass != .completeUnlessOpen else {
+                return try FileClassKeys.wrap(key, for: file, to: filePublicKey(of: keybag))
+            }
+            return try FileClassKeys.wrap(key, for: file, under: keybag.keys.fileClassKey(of: fileClass))
+        } catch {
+            throw Self.failure(error, fileClass)
+        }
+    }
+
+    private func unwrapFileKey(
+        _ wrapped: Data, for fileClass: FileProtectionClass, _ file: Data, under keybag: OpenedKeybag
+    ) throws(VaultError) -> SymmetricKey {
+        let key: SymmetricKey?
+        do {
+            if fileClass == .completeUnlessOpen {
+                key = try FileClassKeys.unwrap(wrapped, for: file, with: keybag.keys.fileAgreementKey())
+            } else {
+                key = try FileClassKeys.unwrap(wrapped, for: file, under: keybag.keys.fileClassKey(of: fileClass))
+            }
+        } catch {
+            throw Self.failure(error, fileClass)
+        }
+        guard let key, key.bitCount == 8 * FileKey.size else { throw .corruptFileKey }
+        return key
+    }
+
+    private static func secret(_ key: SymmetricKey) throws(VaultError) -> SecretBytes {
+        guard let secret = try? key.withUnsafeBytes({ try SecretBytes(copying: $0) }) else {
+            throw .memoryUnavailable
+        }
+        return secret
+    }
+
+    private static func failure(_ error: any Error, _ fileClass: FileProtectionClass) -> VaultError {
+        guard case KeybagError.locked = error else { return VaultError(error) }
+        return .interactionNotAllowed(
+            reason: "files of class '\(FileClassKeys.name(of: fileClass))' are closed while the vault is locked; "
+                + "unlock it")
+    }
+}
+
+/// The public key for files that are made while the vault is locked.
+extension EmbeddedVault {
+    /// While the vault is unlocked it follows from a class key, and nothing stored has to be believed.
+    private func filePublicKey(of keybag: OpenedKeybag) throws -> FileClassKeys.PublicKey {
+        do throws(KeybagError) {
+            return try keybag.keys.fileAgreementKey().publicKey
+        } catch {
+            guard case .locked = error else { throw error }
+        }
+        guard let known = try keybag.keys.filePublicKey ?? storedFilePublicKey(of: keybag) else {
+            throw VaultError.interactionNotAllowed(
+                reason: "the vault's folder has no '\(VaultFolder.fileAgreementKeyName)', under which files are made "
+                    + "while the vault is locked; unlock it, and it is made anew")
+        }
+        return try FileClassKeys.PublicKey(rawRepresentation: known)
+    }
+
+    private func storedFilePublicKey(of keybag: OpenedKeybag) throws -> Data? {
+        guard let folder, folder.folder.contains(VaultFolder.fileAgreementKeyName) else { return nil }
+        let encoded = try folder.folder.read(VaultFolder.fileAgreementKeyName, limit: FileAgreementRecord.size)
+        do throws(KeybagError) {
+            return try FileAgreementRecord(
+                decoding: encoded, of: keybag.identifier, under: keybag.keys.classKey(for: .always)
+            ).publicKey
+        } catch {
+            switch error {
+            case .authenticationFailed, .malformed:
+                throw VaultError.corruptVault(
+                    reason: "\(folder.folder.path(of: VaultFolder.fileAgreementKeyName)) was changed; unlock the "
+                        + "vault, and it is made anew")
+            case .unknownVersion(let version):
+                throw VaultError.corruptVault(
+                    reason: "\(folder.folder.path(of: VaultFolder.fileAgreementKeyName)) has format version "
+                        + "\(version), which this version cannot read; update the software")
+            default: throw error
+            }
+        }
+    }
+
+    /// Stores the public key, unless it is there, for when the vault is locked.
+    ///
+    /// Without it no file can be made while the vault is locked before its first unlocking, which is said then: no
+    /// reason to refuse an unlocking.
+    func keepFileAgreementKey() {
+        let keybag = currentKeybag
+        guard let folder = folder?.folder, let alwaysKey = try? keybag.keys.classKey(for: .always),
+            let publicKey = try? keybag.keys.fileAgreementKey().publicKey.rawRepresentation
+        else { return }
+        let name = VaultFolder.fileAgreementKeyName
+        let record = FileAgreementRecord(keybag: keybag.identifier, publicKey: publicKey).encoded(under: alwaysKey)
+        if (try? folder.read(name, limit: FileAgreementRecord.size)) == record { return }
+        try? folder.withLock {
+            // Of a vault that was erased meanwhile it would be another's.
+            try checkKeybagIsCurrent(keybag)
+            try folder.replace(name, with: record)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Access
+import Foundation
+import KeychainModel
+import Vault
+
+/// What can be done with keys of files in each state of the vault, and a check of all of it.
+package enum FileKeyState: String, CaseIterable, Sendable {
+    case noPasscode, unlocked, lockedAfterUnlock, beforeFirstUnlock
+
+    /// The classes whose keys can be opened.
+    package var opens: Set<FileProtectionClass> {
+        switch self {
+        case .noPasscode, .unlocked: [.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication, .none]
+        case .lockedAfterUnlock: [.completeUntilFirstUserAuthentication, .none]
+        case .beforeFirstUnlock: [.none]
+        }
+    }
+
+    /// The classes of which keys can be made.
+    package var makes: Set<FileProtectionClass> {
+        switch self {
+        case .noPasscode, .unlocked: [.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication, .none]
+        case .lockedAfterUnlock: [.completeUnlessOpen, .completeUntilFirstUserAuthentication, .none]
+        case .beforeFirstUnlock: [.completeUnlessOpen, .none]
+        }
+    }
+}
+
+/// A file's key as a program has it.
+package struct KeptFileKey: Sendable {
+    package let fileClass: FileProtectionClass
+    package let file: Data
+    package var made: FileKey
+
+    package init(_ fileClass: FileProtectionClass, made: FileKey, file: Data) {
+        self.fileClass = fileClass
+        self.file = file
+        self.made = made
+    }
+
+    package static func make(
+        _ fileClass: FileProtectionClass, in vault: any Vault, as client: Client
+    ) throws(VaultError) -> KeptFileKey {
+        let file = Data((0..<16).map { _ in UInt8.random(in: 0...255) })
+        return KeptFileKey(
+            fileClass, made: try vault.makeFileKey(for: fileClass, file: file, as: client), file: file)
+    }
+
+    package static func makeAll(in vault: any Vault, as client: Client) throws(VaultError) -> [KeptFileKey] {
+        var keys: [KeptFileKey] = []
+        for fileClass in FileProtectionClass.allCases { keys.append(try make(fileClass, in: vault, as: client)) }
+        return keys
+    }
+
+    /// Whether the vault opens the same key.
+    package func opens(in vault: any Vault, as client: Client) throws(VaultError) -> Bool {
+        try vault.fileKey(for: fileClass, file: file, wrapped: made.wrapped, as: client) == made.key
+    }
+}
+
+extension Vault {
+    /// Tries everything that can be done with keys of files.
+    ///
+    /// - Parameters:
+    ///   - keys: One of each class, made before.
+    ///   - added: Keys that were made or wrapped anew on the way, which the vault opens when it is unlocked.
+    /// - Returns: What did not go as `state` says, a line for each.
+    package func differences(
+        from state: FileKeyState, _ keys: [KeptFileKey], as client: Client, added: inout [KeptFileKey]
+    ) -> [String] {
+        var lines: [String] = []
+        func check(_ what: String, isPossible: Bool, _ body: () throws(VaultError) -> Bool) {
+            do throws(VaultError) {
+                let isRight = try body()
+                if !isPossible || !isRight {
+                    lines.append("\(state): \(what) \(isRight ? "works" : "gives another key")")
+                }
+            } catch {
+                if case .interactionNotAllowed = error, !isPossible { return }
+                lines.append("\(state): \(what) fails: \(error)")
+            }
+        }
+        for fileClass in FileProtectionClass.allCases {
+            check("make \(fileClass)", isPossible: state.makes.contains(fileClass)) { () throws(VaultError) in
+                let key = try KeptFileKey.make(fileClass, in: self, as: client)
+                added.append(key)
+                return key.made.key.count == 32
+            }
+        }
+        for key in keys {
+            let from = key.fileClass
+            check("open \(from)", isPossible: state.opens.contains(from)) { () throws(VaultError) in
+                try key.opens(in: self, as: client)
+            }
+            for to in FileProtectionClass.allCases {
+                let isPossible = state.opens.contains(from) && state.makes.contains(to)
+                check("wrap \(from) as \(to)", isPossible: isPossible) { () throws(VaultError) in
+                    let wrapped = try rewrapFileKey(
+                        from: from, to: to, file: key.file, wrapped: key.made.wrapped, as: client)
+                    added.append(
+                        KeptFileKey(to, made: FileKey(key: key.made.key, wrapped: wrapped), file: key.file))
+                    return true
+                }
+            }
+        }
+        return lines
+    }
+}
