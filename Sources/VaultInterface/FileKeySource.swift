@@ -1,0 +1,25 @@
+import Foundation
+import KeychainModel
+
+/// What gives files their keys. A file's identifier has 16 bytes and never changes.
+package protocol FileKeySource: Sendable {
+    /// A fresh key.
+    ///
+    /// - Throws: ``VaultError/interactionNotAllowed(reason:)`` while the class is closed.
+    func makeFileKey(for fileClass: FileProtectionClass, file: Data) throws(VaultError) -> FileKey
+
+    /// The key that was wrapped for this file under its class.
+    ///
+    /// - Throws: ``VaultError/interactionNotAllowed(reason:)`` while the class is closed, and another error if `wrapped`
+    ///   is not what was made for this file, class and vault.
+    func fileKey(
+        for fileClass: FileProtectionClass, file: Data, wrapped: Data
+    ) throws(VaultError) -> SecretBytes
+
+    /// The same key wrapped under another class, so that the file's contents stay as they are.
+    ///
+    /// - Throws: As ``fileKey(for:file:wrapped:)`` for the one class, and ``makeFileKey(for:file:)`` for the other.
+    func rewrapFileKey(
+        from: FileProtectionClass, to: FileProtectionClass, file: Data, wrapped: Data
+    ) throws(VaultError) -> Data
+}
