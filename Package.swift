@@ -83,6 +83,10 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // Files under Data Protection. Keys come from outside.
+        .target(
+            name: "ProtectedFiles", dependencies: ["KeychainModel", "VaultInterface", crypto], swiftSettings: strict),
+
         // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
         .target(name: "SystemLibraries", swiftSettings: strict),
         .target(name: "SystemBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
@@ -181,7 +185,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "Access", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing", "SecureMemory",
-                "SystemLibraries", "Vault", crypto,
+                "SystemLibraries", "Vault", "VaultInterface", crypto,
             ],
             path: "Tests/TestSupport",
             swiftSettings: strict),
@@ -266,6 +270,16 @@ let package = Package(
             name: "EnclaveTests",
             dependencies: ["Attestation", "CTSS2", "Enclave", "SecureMemory", "TPM", "TestSupport", crypto],
             exclude: ["Layout"], swiftSettings: strict),
+        // The program that tests of protected files kill.
+        .executableTarget(
+            name: "FileWorker", dependencies: ["KeychainModel", "ProtectedFiles", "TestSupport", "VaultInterface"],
+            path: "Tests/FileWorker", swiftSettings: strict),
+        .testTarget(
+            name: "ProtectedFilesTests",
+            dependencies: ["FileWorker", "KeychainModel", "ProtectedFiles", "TestSupport", "VaultInterface", crypto],
+            exclude: ["Peer"],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict),
         .testTarget(
             name: "CertificatesTests",
             dependencies: ["Certificates", asn1, crypto],

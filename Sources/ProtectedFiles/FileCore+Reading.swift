@@ -1,0 +1,121 @@
+import Foundation
+
+extension FileCore {
+    /// Reads data until the buffer is full or the data end, and returns how many bytes that were.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SealedFileError) -> Int {
+        do throws(SealedFileError) {
+            try refresh()
+            return try readData(into: buffer, at: offset)
+        } catch {
+            guard error.mayPass else { throw error }
+        }
+        // Somebody may have been writing; nobody is while this process has the lock.
+        return try file.locked(exclusively: false) { () throws(SealedFileError) in
+            try load()
+            return try readData(into: buffer, at: offset)
+        }
+    }
+
+    /// As ``read(into:at:)``, from the state that is known.
+    func readData(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SealedFileError) -> Int {
+        guard offset < header.length, let base = buffer.baseAddress else { return 0 }
+        let count = Int(min(UInt64(buffer.count), header.length - offset))
+        var done = 0
+        while done < count {
+            let place = offset + UInt64(done)
+            let chunk = place / UInt64(FileLayout.chunkSize)
+            let start = Int(place % UInt64(FileLayout.chunkSize))
+            let size = FileLayout.byteCount(ofChunk: chunk, length: header.length)
+            let wanted = min(size - start, count - done)
+            let target = UnsafeMutableRawBufferPointer(start: base + done, count: wanted)
+            if wanted == size, plainChunk != chunk {
+                try open(chunk, into: target)
+            } else {
+                try keep(chunk)
+                target.copyMemory(from: UnsafeRawBufferPointer(rebasing: plain.bytes[start..<(start + wanted)]))
+            }
+            done += wanted
+        }
+        return count
+    }
+
+    /// Opens a chunk into ``plain`` unless it is there.
+    func keep(_ chunk: UInt64) throws(SealedFileError) {
+        guard plainChunk != chunk else { return }
+        plainChunk = nil
+        let size = FileLayout.byteCount(ofChunk: chunk, length: header.length)
+        try open(chunk, into: UnsafeMutableRawBufferPointer(rebasing: plain.bytes[..<size]))
+        plainChunk = chunk
+    }
+
+    /// Opens a whole chunk into a buffer of its size.
+    func open(_ chunk: UInt64, into target: UnsafeMutableRawBufferPointer) throws(SealedFileError) {
+        let secrets = try usableSecrets()
+        let entry = try entry(ofChunk: chunk)
+        if entry.isHole {
+            target.initializeMemory(as: UInt8.self, repeating: 0)
+            return
+        }
+        let end = ChunkCipher.nonceSize + target.count
+        let ciphertext = UnsafeMutableRawBufferPointer(rebasing: sealed.bytes[ChunkCipher.nonceSize..<end])
+        try readPart(into: ciphertext, at: FileLayout.offset(ofChunk: chunk))
+        let whole = UnsafeMutableRawBufferPointer(rebasing: sealed.bytes[..<(end + ChunkCipher.tagSize)])
+        guard var data = secrets.chunks.open(whole, chunk: chunk, entry: entry), data.count == target.count else {
+            throw .damaged(path: path, part: .chunk(chunk))
+        }
+        data.copyBytes(to: target)
+        data.resetBytes(in: data.startIndex..<data.endIndex)
+    }
+
+    func entry(ofChunk chunk: UInt64) throws(SealedFileError) -> IndexEntry {
+        let slot = Int(chunk % FileLayout.fanout)
+        let group = chunk / FileLayout.fanout
+        if group == 0 { return header[slot] }
+        return IndexEntry(try indexBlock(IndexPosition(level: 1, number: group)), at: slot * IndexEntry.byteCount)
+    }
+
+    /// The entry of an index block of the file as it is.
+    func entry(of position: IndexPosition) throws(SealedFileError) -> IndexEntry {
+        if position.level == FileLayout.topLevel(chunks: FileLayout.chunkCount(header.length)) { return header.top }
+        return IndexEntry(try indexBlock(position.parent), at: position.slot * IndexEntry.byteCount)
+    }
+
+    /// An index block that stands in the file, verified.
+    func indexBlock(_ position: IndexPosition) throws(SealedFileError) -> [UInt8] {
+        if let block = index[position] { return block }
+        let secrets = try usableSecrets()
+        let entry = try entry(of: position)
+        guard !entry.isHole else { return [UInt8](repeating: 0, count: FileLayout.blockSize) }
+        var block = [UInt8](repeating: 0, count: FileLayout.blockSize)
+        let offset = FileLayout.offset(of: position)
+        var failure: SealedFileError?
+        block.withUnsafeMutableBytes { bytes in
+            do throws(SealedFileError) {
+                try readPart(into: bytes, at: offset)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        guard secrets.verifies(entry, for: block, at: position) else {
+            throw .damaged(path: path, part: .index(level: position.level, number: position.number))
+        }
+        remember(block, at: position)
+        return block
+    }
+
+    func remember(_ block: [UInt8], at position: IndexPosition) {
+        if index.count >= Self.indexLimit { index = [:] }
+        index[position] = block
+    }
+
+    /// Reads a chunk or an index block, from the journal if it has a newer one.
+    private func readPart(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SealedFileError) {
+        if let pending, let part = pending.parts.first(where: { $0.offset == offset }) {
+            guard part.range.count == buffer.count else { throw .damaged(path: path, part: .header) }
+            buffer.copyBytes(from: pending.bytes[part.range])
+            return
+        }
+        guard try file.read(into: buffer, at: offset) == buffer.count else { throw .truncated(path: path) }
+    }
+}

@@ -1,0 +1,221 @@
+import Foundation
+import KeychainModel
+import VaultInterface
+
+extension FileCore {
+    /// Data that one change takes: a change is in memory and in the journal as a whole.
+    static let stepSize = 16 * FileLayout.chunkSize
+
+    /// Takes the lock and brings the file and what is known of it up to date.
+    private func exclusively<Value>(
+        _ body: (FileSecrets) throws(SealedFileError) -> Value
+    ) throws(SealedFileError) -> Value {
+        guard isWritable else { throw .openedForReading(path: path) }
+        return try file.locked(exclusively: true) { () throws(SealedFileError) in
+            let secrets = try usableSecrets()
+            let seal = try file.read(IndexEntry.byteCount, at: FileHeader.sealOffset)
+            let isKnown = seal.count == IndexEntry.byteCount && IndexEntry(seal, at: 0) == sealOnDisk && pending == nil
+            let size = try file.size
+            if !isKnown || size != FileLayout.size(header.length) {
+                try load()
+                try settle()
+            }
+            return try body(secrets)
+        }
+    }
+
+    /// Writes data; what lies between the end of the data and `offset` becomes zeros.
+    ///
+    /// One change for every ``stepSize`` bytes of the file: of each, all is there or nothing.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SealedFileError) {
+        try exclusively { (secrets) throws(SealedFileError) in
+            try writeSteps(bytes, at: offset, secrets, journaled: true)
+        }
+    }
+
+    /// Writes data at their end and returns where that was.
+    func append(_ bytes: UnsafeRawBufferPointer) throws(SealedFileError) -> UInt64 {
+        try exclusively { (secrets) throws(SealedFileError) in
+            let end = header.length
+            try writeSteps(bytes, at: end, secrets, journaled: true)
+            return end
+        }
+    }
+
+    /// Writes at the end of a file that nobody else can have open and that is thrown away if this fails.
+    func appendUnshared(_ bytes: UnsafeRawBufferPointer) throws(SealedFileError) {
+        try writeSteps(bytes, at: header.length, try usableSecrets(), journaled: false)
+    }
+
+    /// Adds zeros at the end of such a file.
+    func extendUnshared(by count: UInt64) throws(SealedFileError) {
+        guard count <= FileLayout.maximumLength - header.length else {
+            throw .tooLarge(path: path, limit: FileLayout.maximumLength)
+        }
+        guard count > 0 else { return }
+        try changeLength(to: header.length + count, try usableSecrets(), journaled: false)
+    }
+
+    private func writeSteps(
+        _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ secrets: FileSecrets, journaled: Bool
+    ) throws(SealedFileError) {
+        guard offset <= FileLayout.maximumLength, UInt64(bytes.count) <= FileLayout.maximumLength - offset else {
+            throw .tooLarge(path: path, limit: FileLayout.maximumLength)
+        }
+        var done = 0
+        while done < bytes.count {
+            let place = offset + UInt64(done)
+            let count = min(bytes.count - done, Self.stepSize - Int(place % UInt64(Self.stepSize)))
+            let step = UnsafeRawBufferPointer(rebasing: bytes[done..<(done + count)])
+            let length = max(header.length, place + UInt64(count))
+            try change(to: length, secrets, journaled: journaled) { (change) throws(SealedFileError) in
+                try seal(step, at: place, in: &change, secrets)
+            }
+            done += count
+        }
+    }
+
+    func truncate(to length: UInt64) throws(SealedFileError) {
+        guard length <= FileLayout.maximumLength else {
+            throw .tooLarge(path: path, limit: FileLayout.maximumLength)
+        }
+        try exclusively { (secrets) throws(SealedFileError) in
+            guard length != header.length else { return }
+            try changeLength(to: length, secrets, journaled: true)
+        }
+    }
+
+    private func changeLength(
+        to length: UInt64, _ secrets: FileSecrets, journaled: Bool
+    ) throws(SealedFileError) {
+        try change(to: length, secrets, journaled: journaled) { (change) throws(SealedFileError) in
+            // The chunk that is the last of the shorter file has another length in the longer one.
+            let shorter = min(length, header.length)
+            if shorter > 0 { try resealChunk((shorter - 1) / UInt64(FileLayout.chunkSize), in: &change, secrets) }
+        }
+    }
+
+    func changeClass(to fileClass: FileProtectionClass, keys: any FileKeySource) throws(SealedFileError) {
+        try exclusively { (secrets) throws(SealedFileError) in
+            guard fileClass != header.fileClass else { return }
+            let wrapped: Data
+            do throws(VaultError) {
+                wrapped = try keys.rewrapFileKey(
+                    from: header.fileClass, to: fileClass, file: Data(header.file), wrapped: header.wrapped)
+            } catch {
+                throw .refused(error)
+            }
+            try change(to: header.length, secrets, journaled: true) { (change) throws(SealedFileError) in
+                change.header.fileClass = fileClass
+                change.header.wrapped = wrapped
+            }
+        }
+    }
+
+    /// Seals the chunks that `bytes` reach into.
+    private func seal(
+        _ bytes: UnsafeRawBufferPointer, at offset: UInt64, in change: inout FileChange, _ secrets: FileSecrets
+    ) throws(SealedFileError) {
+        let size = UInt64(FileLayout.chunkSize)
+        let (first, last) = (offset / size, (offset + UInt64(bytes.count) - 1) / size)
+        for chunk in first...last {
+            let count = FileLayout.byteCount(ofChunk: chunk, length: change.header.length)
+            let start = chunk * size
+            // The part of the chunk that is written, and where in `bytes` it comes from.
+            let from = Int(max(start, offset) - start)
+            let source = Int(max(start, offset) - offset)
+            let written = min(count - from, bytes.count - source)
+            let part = UnsafeRawBufferPointer(rebasing: bytes[source..<(source + written)])
+            if written == count {
+                if plainChunk == chunk { plainChunk = nil }
+                try seal(part, chunk: chunk, in: &change, secrets)
+            } else {
+                try keepForChange(chunk, count)
+                UnsafeMutableRawBufferPointer(rebasing: plain.bytes[from..<(from + written)]).copyMemory(from: part)
+                try seal(UnsafeRawBufferPointer(rebasing: plain.bytes[..<count]), chunk: chunk, in: &change, secrets)
+                change.plainChunk = chunk
+            }
+        }
+        // The former last chunk is longer now, even if nothing was written into it.
+        let former = FileLayout.chunkCount(header.length)
+        if former > 0, former - 1 < first { try resealChunk(former - 1, in: &change, secrets) }
+    }
+
+    /// Seals a chunk again whose length is another after the change.
+    private func resealChunk(
+        _ chunk: UInt64, in change: inout FileChange, _ secrets: FileSecrets
+    ) throws(SealedFileError) {
+        let count = FileLayout.byteCount(ofChunk: chunk, length: change.header.length)
+        guard count != FileLayout.byteCount(ofChunk: chunk, length: header.length),
+            try !entry(ofChunk: chunk).isHole
+        else { return }
+        try keepForChange(chunk, count)
+        try seal(UnsafeRawBufferPointer(rebasing: plain.bytes[..<count]), chunk: chunk, in: &change, secrets)
+        change.plainChunk = chunk
+    }
+
+    /// Puts a chunk into ``plain``, where it is about to be changed, with zeros up to its new length.
+    private func keepForChange(_ chunk: UInt64, _ count: Int) throws(SealedFileError) {
+        let former = FileLayout.byteCount(ofChunk: chunk, length: header.length)
+        if former > 0 { try keep(chunk) }
+        plainChunk = nil
+        guard former < count else { return }
+        UnsafeMutableRawBufferPointer(rebasing: plain.bytes[former..<count])
+            .initializeMemory(as: UInt8.self, repeating: 0)
+    }
+
+    /// Makes a change, of which either nothing or everything is in the file whatever happens.
+    private func change(
+        to length: UInt64, _ secrets: FileSecrets, journaled: Bool,
+        _ body: (inout FileChange) throws(SealedFileError) -> Void
+    ) throws(SealedFileError) {
+        guard header.seals < FileHeader.sealLimit else { throw .keyExhausted(path: path) }
+        var change = FileChange(header, length: length)
+        let record: JournalRecord
+        do throws(SealedFileError) {
+            try body(&change)
+            try resizeIndex(in: &change)
+            try sealIndex(in: &change, secrets)
+            try change.header.seal(secrets)
+            record = try note(change, secrets, journaled: journaled)
+        } catch {
+            // Nothing refers to what was written.
+            plainChunk = nil
+            if journaled { try? file.truncate(to: FileLayout.size(header.length)) }
+            throw error
+        }
+        try carryOut(change, record, journaled: journaled)
+    }
+
+    /// Writes the journal. The change counts once this returns.
+    private func note(
+        _ change: FileChange, _ secrets: FileSecrets, journaled: Bool
+    ) throws(SealedFileError) -> JournalRecord {
+        let block = UInt64(FileLayout.blockSize)
+        let end = max(FileLayout.size(header.length), FileLayout.size(change.header.length))
+        let start = (end + block - 1) / block * block
+        let record = try JournalRecord(change.header, after: header.seal, change.replaced, start: start, secrets)
+        if journaled {
+            try record.bytes.withBytes { (bytes) throws(SealedFileError) in try file.write(bytes, at: start) }
+            if waitsForDisk { try file.synchronize() }
+        }
+        return record
+    }
+
+    private func carryOut(
+        _ change: FileChange, _ record: JournalRecord, journaled: Bool
+    ) throws(SealedFileError) {
+        let isSameLength = header.length == change.header.length
+        plainChunk = change.plainChunk ?? (isSameLength ? plainChunk : nil)
+        if change.chunks < FileLayout.chunkCount(header.length) { index = [:] }
+        for (position, block) in change.blocks { remember(block, at: position) }
+        header = change.header
+        // Until everything is in its place, it is read from the journal.
+        pending = record
+        try apply(record, waiting: journaled && waitsForDisk)
+        pending = nil
+        let size = FileLayout.size(header.length)
+        let isShort = try file.size < size
+        if journaled || isShort { try file.truncate(to: size) }
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Glibc
+import KeychainModel
+import VaultInterface
+
+/// An open protected file, for one thread at a time.
+///
+/// Whatever is remembered of the file's contents belongs to ``header``. Others may change the file between two
+/// operations: the seal of the header on the disk tells.
+final class FileCore {
+    let file: OpenFile
+    let isWritable: Bool
+    /// Whether changes wait for the disk, so that they also outlive a loss of power.
+    let waitsForDisk: Bool
+    /// Nil once the key was given up.
+    private(set) var secrets: FileSecrets?
+    var header: FileHeader
+    /// The seal that the header on the disk had when ``header`` was read. Not that of ``header`` while a change waits in
+    /// the journal for somebody who may write.
+    var sealOnDisk: IndexEntry
+    /// The change that waits in the journal: its parts count before those in their places.
+    var pending: JournalRecord?
+    /// Index blocks that were verified under ``header``.
+    var index: [IndexPosition: [UInt8]] = [:]
+    /// The data of one chunk, so that small reads and writes next to each other open it once.
+    let plain: AlignedBuffer
+    var plainChunk: UInt64?
+    let sealed: AlignedBuffer
+
+    static let indexLimit = 64
+
+    var path: String { file.path }
+
+    /// Opens what is there, and finishes a change that was interrupted if it may.
+    init(
+        _ path: String, writing: Bool, waitingForDisk: Bool, keys: any FileKeySource
+    ) throws(SealedFileError) {
+        file = try OpenFile(path, flags: writing ? O_RDWR : O_RDONLY)
+        (isWritable, waitsForDisk) = (writing, waitingForDisk)
+        plain = try AlignedBuffer(count: FileLayout.chunkSize)
+        sealed = try AlignedBuffer(count: ChunkCipher.nonceSize + FileLayout.chunkSize + ChunkCipher.tagSize)
+        // The key's place in the header is never half written, and the key never changes: no lock is needed to read it.
+        let first = try FileHeader(file.read(FileLayout.blockSize, at: 0), path: path)
+        do throws(VaultError) {
+            let key = try keys.fileKey(for: first.fileClass, file: Data(first.file), wrapped: first.wrapped)
+            secrets = FileSecrets(key, file: first.file)
+        } catch {
+            throw .refused(error)
+        }
+        (header, sealOnDisk) = (first, first.seal)
+        try file.locked(exclusively: writing) { () throws(SealedFileError) in
+            try load()
+            if writing { try settle() }
+        }
+    }
+
+    /// A new file without data, which has no name yet that anybody waits for.
+    init(
+        creating path: String, fileClass: FileProtectionClass, mode: mode_t, waitingForDisk: Bool,
+        keys: any FileKeySource
+    ) throws(SealedFileError) {
+        var random = SystemRandomNumberGenerator()
+        let id = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let key: FileKey
+        do throws(VaultError) {
+            key = try keys.makeFileKey(for: fileClass, file: Data(id))
+        } catch {
+            throw .refused(error)
+        }
+        guard key.wrapped.count <= FileHeader.wrappedLimit else {
+            throw .refused(.invalidRequest(reason: "a wrapped key of \(key.wrapped.count) bytes has no place in a file"))
+        }
+        plain = try AlignedBuffer(count: FileLayout.chunkSize)
+        sealed = try AlignedBuffer(count: ChunkCipher.nonceSize + FileLayout.chunkSize + ChunkCipher.tagSize)
+        file = try OpenFile(path, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+        (isWritable, waitsForDisk) = (true, waitingForDisk)
+        let secrets = FileSecrets(key.key, file: id)
+        self.secrets = secrets
+        header = FileHeader(fileClass: fileClass, file: id, wrapped: key.wrapped)
+        header.seals = 1
+        try header.seal(secrets)
+        sealOnDisk = header.seal
+        do throws(SealedFileError) {
+            try file.setMode(mode)
+            try writeHeader(header)
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+
+    func usableSecrets() throws(SealedFileError) -> FileSecrets {
+        guard let secrets else { throw .keyDiscarded(path: path) }
+        return secrets
+    }
+
+    func discardKey() {
+        secrets = nil
+        plainChunk = nil
+        SecretBytes.wipe(plain.bytes)
+    }
+
+    func writeHeader(_ header: FileHeader) throws(SealedFileError) {
+        try header.block.withBytes { (bytes) throws(SealedFileError) in try file.write(bytes, at: 0) }
+    }
+}
+
+extension Array {
+    /// The standard library's accessor, keeping the type of what the closure throws.
+    func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try withUnsafeBytes { bytes in
+            Swift.Result { () throws(Failure) in try body(bytes) }
+        }.get()
+    }
+}

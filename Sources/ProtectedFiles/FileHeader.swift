@@ -1,0 +1,117 @@
+import Foundation
+import KeychainModel
+
+/// The first block of a protected file.
+///
+/// What is needed to find the key stands in the first 512 bytes, which disks write as one.
+struct FileHeader {
+    private enum Offset {
+        static let version = 8
+        static let fileClass = 10
+        static let flags = 11
+        static let file = 12
+        static let wrappedCount = 28
+        static let wrapped = 30
+        static let length = 158
+        static let generation = 166
+        static let seals = 174
+        static let top = 182
+        static let table = 480
+        static let seal = 4068
+    }
+
+    static let magic = Array("SKPFILE\0".utf8)
+    static let version: UInt16 = 1
+    static let wrappedLimit = 128
+    /// SP 800-38D, section 8.3, for random nonces.
+    static let sealLimit: UInt64 = 1 << 32
+
+    private(set) var block: [UInt8]
+
+    /// A file without data.
+    init(fileClass: FileProtectionClass, file: [UInt8], wrapped: Data) {
+        block = [UInt8](repeating: 0, count: FileLayout.blockSize)
+        block.replaceSubrange(0..<Self.magic.count, with: Self.magic)
+        block.store(Self.version, at: Offset.version)
+        block.replaceSubrange(Offset.file..<(Offset.file + file.count), with: file)
+        self.fileClass = fileClass
+        self.wrapped = wrapped
+    }
+
+    /// A block that was read, of which only the form is examined.
+    init(_ bytes: [UInt8], path: String) throws(SealedFileError) {
+        guard bytes.starts(with: Self.magic) else { throw .notProtected(path: path) }
+        guard bytes.count == FileLayout.blockSize else { throw .truncated(path: path) }
+        let version: UInt16 = bytes.number(at: Offset.version)
+        guard version == Self.version, bytes[Offset.flags] == 0 else {
+            throw .unsupportedVersion(path: path, version: version)
+        }
+        block = bytes
+        guard FileProtectionClass(rawValue: bytes[Offset.fileClass]) != nil,
+            bytes.number(at: Offset.wrappedCount, as: UInt16.self) <= Self.wrappedLimit,
+            length <= FileLayout.maximumLength
+        else { throw .damaged(path: path, part: .header) }
+    }
+
+    var fileClass: FileProtectionClass {
+        // Both initialisers have seen to it that there is one.
+        get { FileProtectionClass(rawValue: block[Offset.fileClass]) ?? .complete }
+        set { block[Offset.fileClass] = newValue.rawValue }
+    }
+
+    /// The 16 bytes that tell this file from all others.
+    var file: [UInt8] { Array(block[Offset.file..<Offset.wrappedCount]) }
+
+    var wrapped: Data {
+        get {
+            let count = Int(block.number(at: Offset.wrappedCount, as: UInt16.self))
+            return Data(block[Offset.wrapped..<(Offset.wrapped + count)])
+        }
+        set {
+            let padding = [UInt8](repeating: 0, count: max(0, Self.wrappedLimit - newValue.count))
+            block.store(UInt16(newValue.count), at: Offset.wrappedCount)
+            block.replaceSubrange(Offset.wrapped..<Offset.length, with: newValue.prefix(Self.wrappedLimit) + padding)
+        }
+    }
+
+    var length: UInt64 {
+        get { block.number(at: Offset.length) }
+        set { block.store(newValue, at: Offset.length) }
+    }
+
+    /// One more with each change.
+    var generation: UInt64 {
+        get { block.number(at: Offset.generation) }
+        set { block.store(newValue, at: Offset.generation) }
+    }
+
+    /// How often the file's keys have sealed.
+    var seals: UInt64 {
+        get { block.number(at: Offset.seals) }
+        set { block.store(newValue, at: Offset.seals) }
+    }
+
+    /// The entry of the topmost index block, if there is one.
+    var top: IndexEntry {
+        get { IndexEntry(block, at: Offset.top) }
+        set { newValue.store(in: &block, at: Offset.top) }
+    }
+
+    /// Entries of the first chunks.
+    subscript(slot: Int) -> IndexEntry {
+        get { IndexEntry(block, at: Offset.table + slot * IndexEntry.byteCount) }
+        set { newValue.store(in: &block, at: Offset.table + slot * IndexEntry.byteCount) }
+    }
+
+    /// The nonce and tag of the header itself.
+    var seal: IndexEntry { IndexEntry(block, at: Offset.seal) }
+    static let sealOffset = UInt64(Offset.seal)
+
+    mutating func seal(_ secrets: FileSecrets) throws(SealedFileError) {
+        try secrets.header.entry(for: block[..<Offset.seal]).store(in: &block, at: Offset.seal)
+    }
+
+    func verifies(_ secrets: FileSecrets) -> Bool {
+        secrets.header.verifies(seal, for: block[..<Offset.seal])
+    }
+}

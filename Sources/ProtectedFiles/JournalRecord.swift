@@ -1,0 +1,90 @@
+/// What a change puts over parts of a file, written behind the file before the first of them is touched.
+///
+/// Its end is the end of the file, so that it is found whatever the header says.
+struct JournalRecord {
+    private enum Trailer {
+        static let magic = Array("SKPJRNL\0".utf8)
+        static let start = 8
+        static let count = 16
+        static let file = 20
+        static let previous = 36
+        static let seal = 64
+        static let size = 92
+    }
+
+    private static let rowSize = 12
+    /// Sixteen chunks and what hangs on them are less.
+    private static let sizeLimit: UInt64 = 2 << 20
+
+    let bytes: [UInt8]
+    /// The header after the change.
+    let header: FileHeader
+    /// Where in the file which of ``bytes`` belong, without the header.
+    let parts: [(offset: UInt64, range: Range<Int>)]
+    /// The seal of the header before the change.
+    let previous: IndexEntry
+
+    /// A change from the header sealed as `previous` to `header`.
+    ///
+    /// - Parameter start: Where in the file the record will stand.
+    init(
+        _ header: FileHeader, after previous: IndexEntry, _ blocks: [(offset: UInt64, bytes: [UInt8])],
+        start: UInt64, _ secrets: FileSecrets
+    ) throws(SealedFileError) {
+        let content = blocks.reduce(FileLayout.blockSize) { $0 + $1.bytes.count }
+        var bytes = [UInt8]()
+        bytes.reserveCapacity(content + blocks.count * Self.rowSize + Trailer.size)
+        bytes.append(contentsOf: header.block)
+        var parts: [(offset: UInt64, range: Range<Int>)] = []
+        for block in blocks {
+            parts.append((block.offset, bytes.count..<(bytes.count + block.bytes.count)))
+            bytes.append(contentsOf: block.bytes)
+        }
+        for part in parts {
+            bytes.append(part.offset)
+            bytes.append(UInt32(part.range.count))
+        }
+        bytes.append(contentsOf: Trailer.magic)
+        bytes.append(start)
+        bytes.append(UInt32(parts.count))
+        bytes.append(contentsOf: header.file)
+        var seal = [UInt8](repeating: 0, count: IndexEntry.byteCount)
+        previous.store(in: &seal, at: 0)
+        bytes.append(contentsOf: seal)
+        try secrets.journal.entry(for: bytes).store(in: &seal, at: 0)
+        bytes.append(contentsOf: seal)
+        (self.bytes, self.header, self.parts, self.previous) = (bytes, header, parts, previous)
+    }
+
+    /// The record at the end of a file; nil if there is none, or none that was finished.
+    init?(_ file: OpenFile, size: UInt64, id: [UInt8], _ secrets: FileSecrets) throws(SealedFileError) {
+        guard size > UInt64(Trailer.size + 2 * FileLayout.blockSize) else { return nil }
+        let trailer = try file.read(Trailer.size, at: size - UInt64(Trailer.size))
+        guard trailer.count == Trailer.size, trailer.starts(with: Trailer.magic) else { return nil }
+        let start: UInt64 = trailer.number(at: Trailer.start)
+        guard start < size, start % UInt64(FileLayout.blockSize) == 0, size - start <= Self.sizeLimit else { return nil }
+        let bytes = try file.read(Int(size - start), at: start)
+        let sealStart = bytes.count - IndexEntry.byteCount
+        let tableEnd = bytes.count - Trailer.size
+        let count = Int(trailer.number(at: Trailer.count, as: UInt32.self))
+        guard UInt64(bytes.count) == size - start, tableEnd - count * Self.rowSize >= FileLayout.blockSize,
+            Array(trailer[Trailer.file..<Trailer.previous]) == id,
+            secrets.journal.verifies(IndexEntry(bytes, at: sealStart), for: bytes[..<sealStart])
+        else { return nil }
+
+        // From here on everything is what a writer with the key wrote.
+        let header = try FileHeader(Array(bytes[..<FileLayout.blockSize]), path: file.path)
+        guard header.verifies(secrets) else { return nil }
+        var parts: [(offset: UInt64, range: Range<Int>)] = []
+        var place = FileLayout.blockSize
+        for row in 0..<count {
+            let at = tableEnd - (count - row) * Self.rowSize
+            let length = Int(bytes.number(at: at + 8, as: UInt32.self))
+            guard place + length <= tableEnd - count * Self.rowSize else { return nil }
+            parts.append((bytes.number(at: at), place..<(place + length)))
+            place += length
+        }
+        (self.bytes, self.header, self.parts) = (bytes, header, parts)
+        previous = IndexEntry(trailer, at: Trailer.previous)
+    }
+}

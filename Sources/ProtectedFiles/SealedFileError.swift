@@ -1,0 +1,86 @@
+import Glibc
+import VaultInterface
+
+/// What is wrong with a protected file, or what kept it from being used.
+package enum SealedFileError: Error, Equatable, CustomStringConvertible {
+    /// A part of a file.
+    package enum Part: Equatable, Sendable, CustomStringConvertible {
+        case header
+        case index(level: Int, number: UInt64)
+        /// So many times 65,536 bytes from the start of the data.
+        case chunk(UInt64)
+
+        package var description: String {
+            switch self {
+            case .header: "header"
+            case .index(let level, let number): "index block \(number) of level \(level)"
+            case .chunk(let number): "data from byte \(number * UInt64(FileLayout.chunkSize)) on"
+            }
+        }
+    }
+
+    case notFound(path: String)
+    case alreadyExists(path: String)
+    /// A folder or device.
+    case notRegular(path: String)
+    case notProtected(path: String)
+    case unsupportedVersion(path: String, version: UInt16)
+    /// The file ends before its data do.
+    case truncated(path: String)
+    case damaged(path: String, part: Part)
+    /// The source of keys did not give the file's key; in most cases because the class is closed.
+    case refused(VaultError)
+    /// Another process kept the file locked for the whole deadline.
+    case inUse(path: String)
+    case tooLarge(path: String, limit: UInt64)
+    /// So much was written under the file's key that more would weaken it.
+    case keyExhausted(path: String)
+    case openedForReading(path: String)
+    case keyDiscarded(path: String)
+    case closed(path: String)
+    case diskFull(path: String)
+    case system(operation: String, path: String, errno: Int32)
+    case memoryUnavailable
+
+    package var description: String {
+        switch self {
+        case .notFound(let path): "\(path) does not exist"
+        case .alreadyExists(let path): "\(path) exists already"
+        case .notRegular(let path): "\(path) is not a regular file; only those can be protected"
+        case .notProtected(let path): "\(path) is not a protected file"
+        case .unsupportedVersion(let path, let version):
+            "\(path) has version \(version) of the format; install a newer version of this program to read it"
+        case .truncated(let path): "\(path) was cut short; restore it from a backup"
+        case .damaged(let path, let part): "\(path) is damaged (\(part)); restore it from a backup"
+        case .refused(let error): error.description
+        case .inUse(let path): "another process is writing to \(path); try again when it is done"
+        case .tooLarge(let path, let limit): "\(path) can hold at most \(limit) bytes"
+        case .keyExhausted(let path):
+            "\(path) was written to so often that its key is used up; protect a copy of it and replace it"
+        case .openedForReading(let path): "\(path) was opened for reading only"
+        case .keyDiscarded(let path): "\(path) was closed by locking; unlock and open it again"
+        case .closed(let path): "\(path) was closed by this program"
+        case .diskFull(let path): "no space left to write \(path); free some and try again"
+        case .system(let operation, let path, let errno):
+            "cannot \(operation) \(path): \(String(cString: strerror(errno)))"
+        case .memoryUnavailable: "out of memory"
+        }
+    }
+
+    static func last(_ operation: String, _ path: String) -> SealedFileError {
+        switch errno {
+        case ENOENT: .notFound(path: path)
+        case EEXIST: .alreadyExists(path: path)
+        case ENOSPC, EDQUOT: .diskFull(path: path)
+        case let number: .system(operation: operation, path: path, errno: number)
+        }
+    }
+
+    /// Whether a reader sees this, too, when another process is in the middle of writing.
+    var mayPass: Bool {
+        switch self {
+        case .truncated, .damaged: true
+        default: false
+        }
+    }
+}
