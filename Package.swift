@@ -85,7 +85,8 @@ let package = Package(
 
         // Files under Data Protection. Keys come from outside.
         .target(
-            name: "ProtectedFiles", dependencies: ["KeychainModel", "VaultInterface", crypto], swiftSettings: strict),
+            name: "ProtectedFiles", dependencies: ["SystemLibraries", "KeychainModel", "VaultInterface", crypto],
+            swiftSettings: strict),
 
         // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
         .target(name: "SystemLibraries", swiftSettings: strict),
@@ -149,7 +150,7 @@ let package = Package(
             dependencies: [
                 "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault",
                 "VaultService",
-                "Attestation", "Certificates", "OpenSSLCertificates", "PrivateFiles", "SSHAgent",
+                "Attestation", "Certificates", "OpenSSLCertificates", "PrivateFiles", "ProtectedFiles", "SSHAgent",
                 arguments, asn1, crypto,
             ],
             swiftSettings: strict),

@@ -6,7 +6,7 @@ final class OpenFile {
     private static let deadline = Duration.seconds(10)
 
     private(set) var path: String
-    private let descriptor: Int32
+    let descriptor: Int32
 
     /// - Parameter flags: Of `open(2)`.
     init(_ path: String, flags: Int32, mode: mode_t = 0o600) throws(SealedFileError) {

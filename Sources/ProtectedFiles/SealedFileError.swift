@@ -23,6 +23,11 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
     case alreadyExists(path: String)
     /// A folder or device.
     case notRegular(path: String)
+    case symbolicLink(path: String)
+    case hardLinked(path: String, names: Int)
+    case alreadyProtected(path: String)
+    /// Somebody wrote to it while it was read.
+    case changed(path: String)
     case notProtected(path: String)
     case unsupportedVersion(path: String, version: UInt16)
     /// The file ends before its data do.
@@ -47,6 +52,11 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
         case .notFound(let path): "\(path) does not exist"
         case .alreadyExists(let path): "\(path) exists already"
         case .notRegular(let path): "\(path) is not a regular file; only those can be protected"
+        case .symbolicLink(let path): "\(path) is a symbolic link; name the file that it leads to"
+        case .hardLinked(let path, let names):
+            "\(path) has \(names) names (hard links), of which the others would stay as they are; remove those first"
+        case .alreadyProtected(let path): "\(path) is protected already"
+        case .changed(let path): "\(path) was changed while it was read; try again when nobody writes to it"
         case .notProtected(let path): "\(path) is not a protected file"
         case .unsupportedVersion(let path, let version):
             "\(path) has version \(version) of the format; install a newer version of this program to read it"

@@ -22,7 +22,8 @@ package final class SealedFileWriter {
         self.path = path
         let (folder, name) = Self.split(path)
         // Names have at most 255 bytes.
-        temporaryPath = folder + "." + String(decoding: name.utf8.prefix(200), as: UTF8.self)
+        temporaryPath =
+            folder + "." + String(decoding: name.utf8.prefix(200), as: UTF8.self)
             + ".\(String(UInt64.random(in: 0 ... .max), radix: 36))"
         buffer = try AlignedBuffer(count: FileCore.stepSize)
         core = try FileCore(
@@ -83,7 +84,13 @@ package final class SealedFileWriter {
     ///
     /// - Parameter replacing: Whether a file that has the name may be replaced; it stays as it is until then.
     package func finish(replacing: Bool) throws(SealedFileError) {
+        try finish(replacing: replacing, with: nil)
+    }
+
+    /// As ``finish(replacing:)``, with what the file has besides its contents.
+    func finish(replacing: Bool, with metadata: FileMetadata?) throws(SealedFileError) {
         try flush()
+        try metadata?.apply(to: core.file.descriptor, path: path)
         if core.waitsForDisk { try core.file.synchronizeWhole() }
         try publish(replacing: replacing)
     }

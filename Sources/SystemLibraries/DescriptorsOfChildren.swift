@@ -8,7 +8,7 @@ import Glibc
 package func closeDescriptors(from lowest: Int32, in actions: inout posix_spawn_file_actions_t) {
     // Looked up, because the header shows it to programs alone that ask for GNU's extensions.
     typealias AddClose = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
-    guard let add: AddClose = function("posix_spawn_file_actions_addclosefrom_np") else { return }
+    guard let add: AddClose = libraryFunction("posix_spawn_file_actions_addclosefrom_np") else { return }
     _ = add(&actions, lowest)
 }
 
@@ -18,14 +18,6 @@ package func closeDescriptors(from lowest: Int32, in actions: inout posix_spawn_
 package func changeFolder(to folder: String, in actions: inout posix_spawn_file_actions_t) -> Bool {
     typealias AddChange =
         @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, UnsafePointer<CChar>) -> Int32
-    guard let add: AddChange = function("posix_spawn_file_actions_addchdir_np") else { return false }
+    guard let add: AddChange = libraryFunction("posix_spawn_file_actions_addchdir_np") else { return false }
     return add(&actions, folder) == 0
-}
-
-/// A function of the C library; `Function` must be the type that its header declares.
-private func function<Function>(_ symbol: String) -> Function? {
-    guard let address = dlsym(nil, symbol) else { return nil }
-    precondition(MemoryLayout<Function>.size == MemoryLayout<UnsafeMutableRawPointer>.size)
-    // A C function pointer has the representation of the address; the precondition rules out closures.
-    return unsafeBitCast(address, to: Function.self)
 }

@@ -1,0 +1,31 @@
+import ArgumentParser
+
+/// Files that can be read only while their protection class is open.
+struct FileCommand: DocumentedCommand {
+    static let summary = "Protect files, so that they can be read only while their class is open."
+    static let details = """
+        A protected file is encrypted under a key of its own, which the vault gives out as the file's class says:
+
+        complete: while the vault is unlocked. complete-unless-open: also made and written while it is locked. \
+        until-first-unlock: from the first unlock until the machine or the daemon is restarted. none: always, on this \
+        machine.
+
+        A file is protected in its place and keeps its name, owner, permissions, times, extended attributes and holes. \
+        Whatever happens meanwhile, the name leads to the former file or to the new one, whole. In a folder all files \
+        are done, as many at a time as there are processors; begun again, the command goes on where it was interrupted. \
+        Symbolic links are left alone, and files with several names refused. What was in a plain file can stay \
+        on the disk, in free space and in snapshots, until something else is written there.
+        """
+    static let examples = [
+        Example("Protect a folder", "keychain file protect ~/Records --class complete"),
+        Example("Read a file", "keychain file cat ~/Records/tax.pdf > /dev/shm/tax.pdf"),
+        Example("See what a file is", "keychain file info ~/Records/tax.pdf"),
+        Example("Check that nothing is damaged", "keychain file verify ~/Records"),
+    ]
+    static let configuration = CommandConfiguration(
+        commandName: "file", abstract: summary, discussion: discussion,
+        subcommands: [
+            ProtectCommand.self, UnprotectCommand.self, CatCommand.self, FileInfoCommand.self, SetClassCommand.self,
+            VerifyFileCommand.self,
+        ])
+}

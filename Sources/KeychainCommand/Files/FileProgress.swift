@@ -1,0 +1,61 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// How far work on files is, on a line of the terminal that is written over, and nowhere else.
+final class FileProgress: Sendable {
+    private struct State {
+        var done: UInt64 = 0
+        var shown: ContinuousClock.Instant?
+    }
+
+    private let state = Mutex(State())
+    private let total: UInt64
+    private let began = ContinuousClock.now
+    private let isShown: Bool
+
+    /// - Parameter total: Bytes that there are to do.
+    init(_ total: UInt64) {
+        self.total = total
+        isShown = isatty(2) == 1
+    }
+
+    func add(_ bytes: UInt64) {
+        state.withLock { state in
+            state.done += bytes
+            guard isShown else { return }
+            let now = ContinuousClock.now
+            if let shown = state.shown, now - shown < .milliseconds(100) { return }
+            // What takes less than a moment is not worth a line.
+            guard now - began > .milliseconds(300) else { return }
+            state.shown = now
+            show(state.done, now)
+        }
+    }
+
+    /// Takes the line away.
+    func end() {
+        state.withLock { state in
+            if state.shown != nil { put("\r\u{1B}[K") }
+            state.shown = nil
+        }
+    }
+
+    private func show(_ done: UInt64, _ now: ContinuousClock.Instant) {
+        let percent = total == 0 ? 100 : min(100, done * 100 / total)
+        let rate = Double(done) / max(0.001, (now - began) / .seconds(1))
+        put("\r\u{1B}[K\(percent) % of \(Self.amount(Double(total))), \(Self.amount(rate))/s")
+    }
+
+    /// Bytes as a person reads them, in powers of 1,000.
+    static func amount(_ bytes: Double) -> String {
+        var (value, unit) = (bytes, "B")
+        for next in ["kB", "MB", "GB", "TB"] where value >= 1000 { (value, unit) = (value / 1000, next) }
+        return unit == "B" ? "\(Int(value)) B" : "\(String(format: value < 10 ? "%.1f" : "%.0f", value)) \(unit)"
+    }
+
+    private func put(_ text: String) {
+        // A line that cannot be shown is no reason to fail.
+        try? FileOutput.write(Data(text.utf8), to: 2)
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import KeychainServices
+import ProtectedFiles
+import Synchronization
+
+/// One operation on many files, as many at a time as there are processors.
+struct FileWork {
+    /// What became of a file.
+    enum Outcome: Sendable {
+        case done
+        /// There was nothing to do.
+        case skipped
+    }
+
+    struct Answer: Encodable {
+        struct Problem: Encodable {
+            var path: String
+            var error: String
+        }
+
+        var done = 0
+        var skipped = 0
+        /// Symbolic links and the like below folders.
+        var leftAlone = 0
+        var bytes: UInt64 = 0
+        var failed: [Problem] = []
+    }
+
+    /// Does `body` for each file, goes on after failures, and reports.
+    ///
+    /// - Parameters:
+    ///   - verb: What was done, as in "protected".
+    ///   - state: What files are for which there was nothing to do, as in "protected already".
+    static func run(
+        _ paths: [String], verb: String, otherwise state: String, json: Bool,
+        _ body: @Sendable (_ path: String, _ progress: (UInt64) -> Void) throws(SealedFileError) -> Outcome
+    ) throws(Failure) {
+        let tree = try FileTree(paths)
+        let files = tree.files
+        let progress = FileProgress(tree.size)
+        let shared = Mutex((answer: Answer(leftAlone: tree.leftAlone), failure: Failure?.none))
+        DispatchQueue.concurrentPerform(iterations: files.count) { number in
+            let (path, size) = files[number]
+            do throws(SealedFileError) {
+                let outcome = try body(path, progress.add)
+                shared.withLock { shared in
+                    if outcome == .done {
+                        (shared.answer.done, shared.answer.bytes) = (shared.answer.done + 1, shared.answer.bytes + size)
+                    }
+                    if outcome == .skipped { shared.answer.skipped += 1 }
+                }
+            } catch {
+                let failure = Failure(error)
+                shared.withLock { shared in
+                    shared.failure = shared.failure ?? failure
+                    shared.answer.failed.append(Answer.Problem(path: path, error: failure.message))
+                }
+            }
+        }
+        progress.end()
+        var (answer, failure) = shared.withLock { $0 }
+        answer.failed.sort { $0.path < $1.path }
+        try report(answer, failure, (verb, state), json: json, isOne: files.count == 1)
+    }
+
+    private static func report(
+        _ answer: Answer, _ failure: Failure?, _ words: (verb: String, state: String), json: Bool, isOne: Bool
+    ) throws(Failure) {
+        if json {
+            try StandardOutput.write(json: answer)
+        } else if failure == nil || !isOne {
+            var parts = ["\(answer.done) \(answer.done == 1 ? "file" : "files") \(words.verb)"]
+            if answer.skipped > 0 { parts.append("\(answer.skipped) \(words.state)") }
+            if answer.leftAlone > 0 { parts.append("\(answer.leftAlone) that are no regular files left alone") }
+            try StandardOutput.write(line: parts.joined(separator: ", "))
+        }
+        guard let failure else { return }
+        if isOne { throw failure }
+        if !json {
+            let lines = answer.failed.map { "keychain: \($0.error)\n" }.joined()
+            try FileOutput.write(Data(lines.utf8), to: 2)
+        }
+        throw Failure(
+            status: failure.status, exitCode: failure.exitCode,
+            "\(answer.failed.count) of \(answer.failed.count + answer.done + answer.skipped) files failed")
+    }
+}

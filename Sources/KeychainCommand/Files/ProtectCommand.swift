@@ -1,0 +1,78 @@
+import ArgumentParser
+import KeychainModel
+import KeychainServices
+import ProtectedFiles
+import VaultInterface
+
+/// Puts plain files into a protection class, in their places.
+struct ProtectCommand: DocumentedCommand {
+    static let summary = "Protect files, or all files in folders, in their places."
+    static let details = """
+        Files that are protected already stay as they are, in whatever class; `keychain file set-class` moves them. There \
+        has to be room for the largest files that are done at the same time.
+        """
+    static let examples = [
+        Example("A folder", "keychain file protect ~/Records --class complete"),
+        Example("Files that work in the background needs", "keychain file protect state.db --class until-first-unlock"),
+    ]
+    static let configuration: CommandConfiguration = documented("protect")
+
+    @Argument(help: "Files and folders.")
+    var paths: [String]
+
+    @Option(
+        name: .customLong("class"),
+        help: ArgumentHelp(
+            "complete, complete-unless-open, until-first-unlock or none.", valueName: "class"))
+    var className = FileProtectionClass.completeUntilFirstUserAuthentication.commandName
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: "Print what was done, and any error, as JSON.")
+    var json = false
+
+    func run() throws {
+        let fileClass = try FileProtectionClass(commandName: className)
+        let conversion = FileConversion(keys: try VaultSession.ofOwner(passcode))
+        try FileWork.run(paths, verb: "protected", otherwise: "protected already", json: json) {
+            (path, progress) throws(SealedFileError) in
+            do throws(SealedFileError) {
+                try conversion.protect(path, fileClass, progress: progress)
+                return .done
+            } catch {
+                guard case .alreadyProtected = error else { throw error }
+                return .skipped
+            }
+        }
+    }
+}
+
+/// Makes protected files plain again.
+struct UnprotectCommand: DocumentedCommand {
+    static let summary = "Make protected files plain again, in their places."
+    static let details = "Files that are not protected stay as they are."
+    static let examples = [Example("A folder", "keychain file unprotect ~/Records")]
+    static let configuration: CommandConfiguration = documented("unprotect")
+
+    @Argument(help: "Files and folders.")
+    var paths: [String]
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: "Print what was done, and any error, as JSON.")
+    var json = false
+
+    func run() throws {
+        let conversion = FileConversion(keys: try VaultSession.ofOwner(passcode))
+        try FileWork.run(paths, verb: "made plain", otherwise: "plain already", json: json) {
+            (path, progress) throws(SealedFileError) in
+            do throws(SealedFileError) {
+                try conversion.unprotect(path, progress: progress)
+                return .done
+            } catch {
+                guard case .notProtected = error else { throw error }
+                return .skipped
+            }
+        }
+    }
+}

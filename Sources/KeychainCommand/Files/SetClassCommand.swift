@@ -1,0 +1,44 @@
+import ArgumentParser
+import KeychainModel
+import KeychainServices
+import ProtectedFiles
+import VaultInterface
+
+/// Moves protected files to another class.
+struct SetClassCommand: DocumentedCommand {
+    static let summary = "Move protected files to another class."
+    static let details = """
+        The key of each file is wrapped anew and its data stay as they are, so that it takes no longer for a large file. \
+        Both classes have to be open.
+        """
+    static let examples = [
+        Example("Readable only while unlocked from now on", "keychain file set-class ~/Records --class complete")
+    ]
+    static let configuration: CommandConfiguration = documented("set-class")
+
+    @Argument(help: "Files and folders.")
+    var paths: [String]
+
+    @Option(
+        name: .customLong("class"),
+        help: ArgumentHelp("complete, complete-unless-open, until-first-unlock or none.", valueName: "class"))
+    var className: String
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: "Print what was done, and any error, as JSON.")
+    var json = false
+
+    func run() throws {
+        let fileClass = try FileProtectionClass(commandName: className)
+        let session = try VaultSession.ofOwner(passcode)
+        try FileWork.run(paths, verb: "moved", otherwise: "in that class already", json: json) {
+            (path, _) throws(SealedFileError) in
+            let file = try SealedFile(path, .writing, keys: session, durability: .power)
+            defer { file.close() }
+            guard try file.fileClass != fileClass else { return .skipped }
+            try file.changeClass(to: fileClass, keys: session)
+            return .done
+        }
+    }
+}

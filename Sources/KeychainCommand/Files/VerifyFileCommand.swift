@@ -1,0 +1,47 @@
+import ArgumentParser
+import KeychainServices
+import ProtectedFiles
+import VaultInterface
+
+/// Opens everything in protected files, and says what is damaged.
+struct VerifyFileCommand: DocumentedCommand {
+    static let summary = "Check that protected files are whole and what was written."
+    static let details = """
+        Everything is opened and nothing changed. That a whole file was exchanged for an older copy of itself does not show.
+        """
+    static let examples = [Example("A folder", "keychain file verify ~/Records")]
+    static let configuration: CommandConfiguration = documented("verify")
+
+    @Argument(help: "Files and folders.")
+    var paths: [String]
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: "Print what was found, and any error, as JSON.")
+    var json = false
+
+    func run() throws {
+        let session = try VaultSession.ofOwner(passcode)
+        try FileWork.run(paths, verb: "sound", otherwise: "not protected", json: json) {
+            (path, progress) throws(SealedFileError) in
+            let file: SealedFile
+            do throws(SealedFileError) {
+                file = try SealedFile(path, .reading, keys: session)
+            } catch {
+                guard case .notProtected = error else { throw error }
+                return .skipped
+            }
+            defer { file.close() }
+            var last: UInt64 = 0
+            let report = try file.verify { bytes in
+                progress(bytes - last)
+                last = bytes
+                return true
+            }
+            guard report.isSound else {
+                throw .damaged(path: path, part: report.damage.first ?? .header)
+            }
+            return .done
+        }
+    }
+}

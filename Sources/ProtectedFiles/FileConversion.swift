@@ -1,0 +1,85 @@
+import Glibc
+import KeychainModel
+import VaultInterface
+
+/// Takes files into protection and out of it, in their places.
+///
+/// The file with the name is the former one or the new one, whole, whenever this process ends or the power is lost:
+/// the new one gets the name only once it is on the disk. Owner, permissions, times, extended attributes and holes
+/// stay. A file with several names (hard links) is refused, because the others would go on naming the former one.
+package struct FileConversion: Sendable {
+    private let keys: any FileKeySource
+
+    package init(keys: any FileKeySource) {
+        self.keys = keys
+    }
+
+    /// How much is read at a time, in bytes.
+    private static let pieceSize = 1 << 20
+
+    /// Protects the plain file with this name.
+    ///
+    /// - Parameter progress: Called with the bytes of each piece that was done.
+    /// - Throws: ``SealedFileError/alreadyProtected(path:)`` and whatever kept it from being done, with the file as it was.
+    package func protect(
+        _ path: String, _ fileClass: FileProtectionClass, progress: (UInt64) -> Void = { _ in }
+    ) throws(SealedFileError) {
+        let plain = try PlainFile(path)
+        guard try !plain.isProtected else { throw .alreadyProtected(path: path) }
+        try checkNames(plain.metadata, path)
+        // Room for the header, and 28 bytes in an index for each chunk of 64 KiB.
+        try checkSpace(plain.metadata.allocated + plain.metadata.allocated / 1024 + 65_536, beside: path)
+        let writer = try SealedFileWriter(path, fileClass, keys: keys, durability: .power)
+        let buffer = try AlignedBuffer(count: Self.pieceSize)
+        defer { SecretBytes.wipe(buffer.bytes) }
+        try plain.readPieces(into: buffer.bytes) { (bytes) throws(SealedFileError) in
+            try writer.write(bytes)
+            progress(UInt64(bytes.count))
+        } hole: { (count) throws(SealedFileError) in
+            try writer.skip(count)
+            progress(count)
+        }
+        guard plain.metadata.isUnchanged(of: plain.descriptor) else { throw .changed(path: path) }
+        try writer.finish(replacing: true, with: plain.metadata)
+    }
+
+    /// Makes the protected file with this name plain again.
+    ///
+    /// - Parameter progress: Called with the bytes of each piece that was done.
+    package func unprotect(_ path: String, progress: (UInt64) -> Void = { _ in }) throws(SealedFileError) {
+        // Looked at without following a link, which the name would be replaced by.
+        let former = try PlainFile(path)
+        try checkNames(former.metadata, path)
+        let sealed = try SealedFile(path, .reading, keys: keys)
+        defer { sealed.close() }
+        try checkSpace(former.metadata.allocated, beside: path)
+        let output = try UnnamedFile(beside: path)
+        let length = try sealed.length
+        let buffer = try AlignedBuffer(count: Self.pieceSize)
+        defer { SecretBytes.wipe(buffer.bytes) }
+        var offset: UInt64 = 0
+        while offset < length {
+            let count = try sealed.read(into: buffer.bytes, at: offset)
+            guard count > 0 else { throw .changed(path: path) }
+            try output.write(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]), at: offset)
+            offset += UInt64(count)
+            progress(UInt64(count))
+        }
+        try output.setSize(length)
+        guard try sealed.length == length, former.metadata.isUnchanged(of: former.descriptor) else {
+            throw .changed(path: path)
+        }
+        try former.metadata.apply(to: output.descriptor, path: path)
+        try output.replace()
+    }
+
+    private func checkNames(_ metadata: FileMetadata, _ path: String) throws(SealedFileError) {
+        guard metadata.linkCount == 1 else { throw .hardLinked(path: path, names: metadata.linkCount) }
+    }
+
+    private func checkSpace(_ needed: UInt64, beside path: String) throws(SealedFileError) {
+        var system = statvfs()
+        guard statvfs(FilePlace(path).folder, &system) == 0 else { throw .last("examine the file system of", path) }
+        guard UInt64(system.f_bavail) * UInt64(system.f_frsize) >= needed else { throw .diskFull(path: path) }
+    }
+}

@@ -1,0 +1,48 @@
+import Glibc
+
+/// What a file has besides its contents, and keeps when they are replaced: owner, permissions, times and extended
+/// attributes, access-control lists among them.
+struct FileMetadata {
+    private let information: stat
+    private let attributes: [(name: String, value: [UInt8])]
+
+    /// How many names the file has.
+    var linkCount: Int { Int(information.st_nlink) }
+    var size: UInt64 { UInt64(information.st_size) }
+    /// Bytes that it takes on the disk, which are fewer where it has holes.
+    var allocated: UInt64 { UInt64(information.st_blocks) * 512 }
+    var isRegular: Bool { information.st_mode & S_IFMT == S_IFREG }
+
+    init(of descriptor: Int32, path: String) throws(SealedFileError) {
+        var information = stat()
+        guard fstat(descriptor, &information) == 0 else { throw .last("examine", path) }
+        self.information = information
+        attributes = try ExtendedAttributes.read(descriptor, path: path)
+    }
+
+    /// Whether the contents are still what they were: nothing was written in between.
+    func isUnchanged(of descriptor: Int32) -> Bool {
+        var now = stat()
+        guard fstat(descriptor, &now) == 0 else { return false }
+        return now.st_size == information.st_size && now.st_mtim.tv_sec == information.st_mtim.tv_sec
+            && now.st_mtim.tv_nsec == information.st_mtim.tv_nsec
+    }
+
+    /// Gives another file all of it. The times come last, because the rest changes them.
+    func apply(to descriptor: Int32, path: String) throws(SealedFileError) {
+        var now = stat()
+        guard fstat(descriptor, &now) == 0 else { throw .last("examine", path) }
+        if now.st_uid != information.st_uid || now.st_gid != information.st_gid {
+            guard fchown(descriptor, information.st_uid, information.st_gid) == 0 else {
+                throw .last("keep the owner of", path)
+            }
+        }
+        guard fchmod(descriptor, information.st_mode & 0o7777) == 0 else {
+            throw .last("keep the permissions of", path)
+        }
+        try ExtendedAttributes.write(attributes, descriptor, path: path)
+        guard futimens(descriptor, [information.st_atim, information.st_mtim]) == 0 else {
+            throw .last("keep the times of", path)
+        }
+    }
+}
