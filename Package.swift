@@ -185,8 +185,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Access", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing", "SecureMemory",
-                "SystemLibraries", "Vault", "VaultInterface", crypto,
+                "Access", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles",
+                "ProtectedFiles", "Sealing", "SecureMemory", "SystemLibraries", "Vault", "VaultInterface", crypto,
             ],
             path: "Tests/TestSupport",
             swiftSettings: strict),

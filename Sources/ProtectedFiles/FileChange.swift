@@ -132,6 +132,13 @@ extension FileCore {
             chunk < FileLayout.chunkCount(header.length) ? !(try self.entry(ofChunk: chunk).isHole) : false
         if isInUse {
             change.replaced.append((offset, [UInt8](ciphertext)))
+            // What lies behind the former end is written now, too: once the change counts, there has to be room for it.
+            let former = FileLayout.byteCount(ofChunk: chunk, length: header.length)
+            if former < plaintext.count {
+                try ciphertext.withBytes { (bytes) throws(SealedFileError) in
+                    try file.write(UnsafeRawBufferPointer(rebasing: bytes[former...]), at: offset + UInt64(former))
+                }
+            }
         } else {
             try ciphertext.withBytes { (bytes) throws(SealedFileError) in try file.write(bytes, at: offset) }
         }

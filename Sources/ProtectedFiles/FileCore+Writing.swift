@@ -113,7 +113,7 @@ extension FileCore {
     }
 
     /// Seals the chunks that `bytes` reach into.
-    private func seal(
+    func seal(
         _ bytes: UnsafeRawBufferPointer, at offset: UInt64, in change: inout FileChange, _ secrets: FileSecrets
     ) throws(SealedFileError) {
         let size = UInt64(FileLayout.chunkSize)
@@ -169,22 +169,29 @@ extension FileCore {
         to length: UInt64, _ secrets: FileSecrets, journaled: Bool,
         _ body: (inout FileChange) throws(SealedFileError) -> Void
     ) throws(SealedFileError) {
+        let (change, record) = try prepare(to: length, secrets, journaled: journaled, body)
+        try carryOut(change, record, journaled: journaled)
+    }
+
+    /// Everything up to the point from which on the change counts.
+    func prepare(
+        to length: UInt64, _ secrets: FileSecrets, journaled: Bool,
+        _ body: (inout FileChange) throws(SealedFileError) -> Void
+    ) throws(SealedFileError) -> (change: FileChange, record: JournalRecord) {
         guard header.seals < FileHeader.sealLimit else { throw .keyExhausted(path: path) }
         var change = FileChange(header, length: length)
-        let record: JournalRecord
         do throws(SealedFileError) {
             try body(&change)
             try resizeIndex(in: &change)
             try sealIndex(in: &change, secrets)
             try change.header.seal(secrets)
-            record = try note(change, secrets, journaled: journaled)
+            return (change, try note(change, secrets, journaled: journaled))
         } catch {
             // Nothing refers to what was written.
             plainChunk = nil
             if journaled { try? file.truncate(to: FileLayout.size(header.length)) }
             throw error
         }
-        try carryOut(change, record, journaled: journaled)
     }
 
     /// Writes the journal. The change counts once this returns.

@@ -1,0 +1,86 @@
+import Foundation
+import Glibc
+import KeychainModel
+import ProtectedFiles
+import TestSupport
+
+/// What tests of protected files run as another process. Reports on standard output.
+@main struct FileWorker {
+    static func main() {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        guard arguments.count >= 3, let number = UInt64(arguments[2]) else { exit(64) }
+        do {
+            switch arguments[0] {
+            case "change": try change(arguments[1], seed: number)
+            case "replace": try replace(arguments[1], count: number)
+            case "fill": try fill(arguments[1], count: Int(number))
+            default: exit(64)
+            }
+        } catch {
+            emit("error \(error)\n")
+            exit(1)
+        }
+    }
+
+    private static func emit(_ text: String) {
+        let bytes = Array(text.utf8)
+        guard write(1, bytes, bytes.count) == bytes.count else { exit(65) }
+    }
+
+    /// Changes a file without end; prints one character after each change that has returned.
+    private static func change(_ path: String, seed: UInt64) throws {
+        let keys = MemoryFileKeys()
+        let file = try SealedFile(path, .writing, keys: keys)
+        let length = try file.length
+        var script = FileScript(seed: seed, data: try file.read(Int(length), at: 0), limit: 3 << 20)
+        emit("ready\n")
+        while true {
+            try file.perform(script.next(), keys: keys)
+            emit(".")
+        }
+    }
+
+    /// Replaces a file again and again by one that has the number of the turn in every byte.
+    private static func replace(_ path: String, count: UInt64) throws {
+        let keys = MemoryFileKeys()
+        for turn in 1... {
+            let writer = try SealedFileWriter(path, .complete, keys: keys, durability: .process)
+            try writer.write(Data(repeating: UInt8(truncatingIfNeeded: turn), count: Int(count)))
+            try writer.finish(replacing: true)
+            emit(".")
+        }
+    }
+
+    /// Makes a file and fills the disk with it, in turn in place, at the end, and with another file.
+    private static func fill(_ path: String, count: Int) throws {
+        let keys = MemoryFileKeys()
+        let old = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 / 1000) })
+        let writer = try SealedFileWriter(path, .complete, keys: keys)
+        try writer.write(old)
+        try writer.finish(replacing: false)
+        let file = try SealedFile(path, .writing, keys: keys)
+        var data = old
+        let attempts: [(String, () throws -> Void)] = [
+            ("append", { while true { try file.append(Data(repeating: 1, count: 50_000)); data.append(Data(repeating: 1, count: 50_000)) } }),
+            ("overwrite", { try file.write(Data(repeating: 2, count: 400_000), at: 0) }),
+            ("replace", {
+                let writer = try SealedFileWriter(path, .complete, keys: keys)
+                try writer.write(Data(repeating: 3, count: 2 << 20))
+                try writer.finish(replacing: true)
+            }),
+        ]
+        for (name, attempt) in attempts {
+            do {
+                try attempt()
+                emit("\(name) done\n")
+            } catch SealedFileError.diskFull(path: _) {
+                emit("\(name) full\n")
+            }
+            let opened = try SealedFile(path, .reading, keys: keys)
+            let isWhole = try opened.read(Int(opened.length), at: 0) == data
+            emit("\(name) \(isWhole ? "kept" : "lost")\n")
+        }
+        try file.truncate(to: 10)
+        emit(try file.read(100, at: 0) == old.prefix(10) ? "shortened\n" : "lost\n")
+    }
+}

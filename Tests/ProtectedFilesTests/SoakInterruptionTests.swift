@@ -1,0 +1,140 @@
+import Foundation
+import Glibc
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import ProtectedFiles
+
+/// Changes that were interrupted: each is there as a whole, or not at all.
+@Suite(.serialized) struct SoakInterruptionTests {
+    private static let worker = URL(filePath: Worker.executable).deletingLastPathComponent()
+        .appendingPathComponent("FileWorker").path
+
+    @Test func killedWhileChanging() throws {
+        var random = SeededGenerator()
+        let file = try FileUnderTest(Data())
+        for round in 0..<TestScale.count(25, soak: 1_000) {
+            let data = try file.contents()
+            let seed = random.next()
+            let worker = try Worker(["change", file.path, "\(seed)"], command: Self.worker)
+            #expect(worker.readLine() == "ready")
+            usleep(UInt32.random(in: 0...15_000, using: &random))
+            worker.kill()
+            let acknowledged = worker.readToEnd().count
+            worker.wait()
+
+            var script = FileScript(seed: seed, data: data, limit: 3 << 20)
+            for _ in 0..<acknowledged { _ = script.next() }
+            let before = script.data
+            _ = script.next()
+            // A reader takes the journal into account; a writer carries it out.
+            let seen = try file.contents()
+            #expect(seen == before || seen == script.data, "round \(round), seed \(random.seed), after \(acknowledged)")
+            let open = try file.open(.writing)
+            #expect(try open.verify() == file.open().verify())
+            #expect(try open.verify().isSound)
+            #expect(try file.contents() == seen)
+            #expect(try UInt64(file.bytes.count) == FileLayout.size(UInt64(seen.count)))
+        }
+    }
+
+    @Test func killedWhileReplacing() throws {
+        var random = SeededGenerator()
+        let count = 2_500_000
+        let file = try FileUnderTest(Data(repeating: 0, count: count))
+        for round in 0..<TestScale.count(10, soak: 500) {
+            let old = try file.contents()[0]
+            let worker = try Worker(["replace", file.path, "\(count)"], command: Self.worker)
+            worker.waitForOutput()
+            usleep(UInt32.random(in: 0...25_000, using: &random))
+            worker.kill()
+            let acknowledged = worker.readToEnd().count
+            worker.wait()
+            let contents = try file.contents()
+            let possible = [acknowledged == 0 ? old : UInt8(truncatingIfNeeded: acknowledged), UInt8(truncatingIfNeeded: acknowledged + 1)]
+            #expect(possible.contains(contents[0]), "round \(round), seed \(random.seed)")
+            #expect(contents == Data(repeating: contents[0], count: count), "round \(round), seed \(random.seed)")
+        }
+    }
+
+    /// Every state a loss of power can leave: parts of the change in their places or not, the header half written.
+    @Test func journalOfAnInterruptedChange() throws {
+        var random = SeededGenerator()
+        let old = random.bytes(9 << 20)
+        let file = try FileUnderTest(old)
+        let new = random.bytes(200_000)
+        var changed = old
+        let place = (8 << 20) - 100_000
+        changed.replaceSubrange(place..<(place + new.count), with: new)
+        let before = try file.bytes
+        let record = try interrupt(file, new, at: place)
+        let noted = try file.bytes
+        #expect(record.parts.count >= 5)
+        #expect(try file.contents() == changed)
+
+        for round in 0..<TestScale.count(20, soak: 2_000) {
+            var bytes = noted
+            for part in record.parts where random.int(below: 2) == 0 {
+                let count = random.int(below: part.range.count + 1)
+                bytes.replaceSubrange(
+                    Int(part.offset)..<(Int(part.offset) + count),
+                    with: record.bytes[part.range.lowerBound..<(part.range.lowerBound + count)])
+            }
+            for sector in 0..<8 where random.int(below: 3) == 0 {
+                bytes.replaceSubrange(sector * 512..<(sector + 1) * 512, with: record.bytes[sector * 512..<(sector + 1) * 512])
+            }
+            try file.put(bytes)
+            #expect(try file.contents() == changed, "round \(round), seed \(random.seed)")
+            #expect(try file.bytes == bytes, "a reader changes nothing")
+            _ = try file.open(.writing)
+            #expect(try file.contents() == changed, "round \(round), seed \(random.seed)")
+            #expect(try file.bytes.count == before.count)
+        }
+        // A journal that was not finished counts for nothing.
+        for _ in 0..<TestScale.count(20, soak: 500) {
+            try file.put(noted.prefix(before.count + random.int(below: noted.count - before.count)))
+            #expect(try file.contents() == old)
+            _ = try file.open(.writing)
+            #expect(try file.bytes == before)
+        }
+        // Nor does one that belongs to another state of the file.
+        try file.put(before)
+        let open = try file.open(.writing)
+        try open.write(Data("another change".utf8), at: 5)
+        changed = old
+        changed.replaceSubrange(5..<19, with: Data("another change".utf8))
+        try file.put(file.bytes + noted.dropFirst(try file.bytes.count))
+        #expect(try file.contents() == changed)
+    }
+
+    /// Writes a change into the journal and stops there.
+    private func interrupt(_ file: FileUnderTest, _ new: Data, at place: Int) throws -> JournalRecord {
+        let core = try FileCore(file.path, writing: true, waitingForDisk: false, keys: file.keys)
+        let secrets = try core.usableSecrets()
+        return try new.withBytes { bytes in
+            try core.prepare(to: core.header.length, secrets, journaled: true) { (change) throws(SealedFileError) in
+                try core.seal(bytes, at: UInt64(place), in: &change, secrets)
+            }.record
+        }
+    }
+
+    private static let canMount: Bool = {
+        let trial = try? Worker(["-rm", "mount", "-t", "tmpfs", "tmpfs", "/tmp"], command: "unshare")
+        return trial?.wait() == 0
+    }()
+
+    @Test(.enabled(if: canMount, "this user may not mount a small file system"))
+    func fullDisk() throws {
+        let folder = try TemporaryFolder()
+        let script = "mount -t tmpfs -o size=1m,mode=0700 tmpfs \"$1\" && \"$0\" fill \"$1/file\" 500000 && ls -A \"$1\""
+        let worker = try Worker(["-rm", "sh", "-c", script, Self.worker, folder.path], command: "unshare")
+        let lines = worker.remainingLines()
+        #expect(worker.wait() == 0)
+        #expect(
+            lines == [
+                "append full", "append kept", "overwrite full", "overwrite kept", "replace full", "replace kept", "shortened",
+                "file",
+            ])
+    }
+}
