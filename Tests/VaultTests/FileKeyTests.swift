@@ -189,98 +189,41 @@ import Vault
         #expect(throws: denied) { try KeptFileKey.make(.none, in: vault, as: nobody) }
         #expect(throws: denied) { try key.opens(in: vault, as: nobody) }
     }
-}
 
-/// The public key that is stored for a locked machine.
-@Suite struct FileAgreementKeyTests {
-    private let folder: TemporaryFolder
-    private let path: String
-    private let file: String
-    private let record: Data
-
-    init() throws {
-        folder = try TemporaryFolder()
-        path = folder.path(of: "vault")
-        file = path + "/file-agreement-key"
+    /// Whatever is asked while the vault is locked and unlocked all the time, the answer is the right one or none.
+    @Test func lockingInTheMiddle() async throws {
         let vault = try EmbeddedVault.open(at: path)
+        let keys = try KeptFileKey.makeAll(in: vault, as: .app)
         try vault.setPasscode(.test("right"), options: .cheapest, as: .owner)
-        vault.close()
-        record = try Data(contentsOf: URL(fileURLWithPath: file))
-    }
-
-    /// - Returns: The error's words.
-    private func failureWhileLocked(_ vault: EmbeddedVault) throws -> VaultError {
-        let error = #expect(throws: VaultError.self) { try KeptFileKey.make(.completeUnlessOpen, in: vault, as: .app) }
-        // The other classes do not hang on it.
-        _ = try KeptFileKey.make(.none, in: vault, as: .app)
-        return try #require(error)
-    }
-
-    private func expectMended(_ vault: EmbeddedVault) throws {
-        try vault.unlock(with: .test("right"), as: .owner)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == record)
-        vault.close()
-        let again = try EmbeddedVault.open(at: path)
-        let made = try KeptFileKey.make(.completeUnlessOpen, in: again, as: .app)
-        try again.unlock(with: .test("right"), as: .owner)
-        #expect(try made.opens(in: again, as: .app))
-    }
-
-    @Test func removedItIsMadeAnewAndTheSame() throws {
-        unlink(file)
-        let vault = try EmbeddedVault.open(at: path)
-        let error = try failureWhileLocked(vault)
-        guard case .interactionNotAllowed(let reason) = error else { throw error }
-        #expect(reason.contains("file-agreement-key") && reason.contains("unlock"))
-        try expectMended(vault)
-    }
-
-    /// Whoever could put a key of their own there would read what a locked machine writes.
-    @Test func everyByteOfItCounts() throws {
-        let vault = try EmbeddedVault.open(at: path)
-        let changes = (0..<record.count).map { index in
-            var changed = record
-            changed[index] ^= 0x40
-            return changed
+        let wrong = Collected<String>()
+        let opened = Collected<Bool>()
+        let threads = keys.map { key in
+            let thread = Thread {
+                for _ in 0..<TestScale.count(30, soak: 5_000) {
+                    do throws(VaultError) {
+                        if try !key.opens(in: vault, as: .app) { wrong.append("\(key.fileClass): another key") }
+                        let rewrapped = try vault.rewrapFileKey(
+                            from: key.fileClass, to: .completeUnlessOpen, file: key.file, wrapped: key.made.wrapped,
+                            as: .app)
+                        if rewrapped.count != 72 { wrong.append("\(key.fileClass): \(rewrapped.count) bytes") }
+                        opened.append(true)
+                    } catch {
+                        if case .interactionNotAllowed = error { continue }
+                        wrong.append("\(error)")
+                    }
+                }
+            }
+            thread.start()
+            return thread
         }
-        for changed in changes + [Data(), record.dropLast(), Data(count: record.count)] {
-            try changed.write(to: URL(fileURLWithPath: file))
-            let error = try failureWhileLocked(vault)
-            guard case .corruptVault(let reason) = error else { throw error }
-            #expect(reason.contains(file))
+        while threads.contains(where: { !$0.isFinished }) {
+            try vault.lock(after: .zero, as: .owner)
+            try vault.unlock(with: .test("right"), as: .owner)
         }
-        try (record + [0]).write(to: URL(fileURLWithPath: file))
-        guard case .unusableVault = try failureWhileLocked(vault) else { throw VaultError.busy }
-        try expectMended(vault)
-    }
-
-    @Test func anotherVaultsIsNotBelieved() throws {
-        let other = folder.path(of: "other")
-        let vault = try EmbeddedVault.open(at: other)
-        try vault.setPasscode(.test("right"), options: .cheapest, as: .owner)
-        try Data(contentsOf: URL(fileURLWithPath: other + "/file-agreement-key")).write(to: URL(fileURLWithPath: file))
-        let locked = try EmbeddedVault.open(at: path)
-        guard case .corruptVault = try failureWhileLocked(locked) else { throw VaultError.busy }
-        try expectMended(locked)
-    }
-
-    /// A vault that an earlier release gave its passcode gets one when it is unlocked.
-    @Test func lockedAfterAnUnlockingItIsNotNeeded() throws {
-        unlink(file)
-        let vault = try EmbeddedVault.open(at: path)
-        try vault.unlock(with: .test("right"), as: .owner)
-        try vault.lock(after: .zero, as: .owner)
-        unlink(file)
-        let made = try KeptFileKey.make(.completeUnlessOpen, in: vault, as: .app)
-        try vault.unlock(with: .test("right"), as: .owner)
-        #expect(try made.opens(in: vault, as: .app))
-    }
-
-    @Test func anUnlockingDoesNotHangOnIt() throws {
-        unlink(file)
-        try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
-        let vault = try EmbeddedVault.open(at: path)
-        try vault.unlock(with: .test("right"), as: .owner)
-        #expect(try KeptFileKey.make(.completeUnlessOpen, in: vault, as: .app).opens(in: vault, as: .app))
+        #expect(wrong.all == [])
+        #expect(!opened.all.isEmpty)
+        for key in keys { #expect(try key.opens(in: vault, as: .app)) }
+        var events = vault.lockEvents().makeAsyncIterator()
+        #expect(await events.next() == .unlocked)
     }
 }

@@ -150,7 +150,9 @@ import Vault
         let folder = try TemporaryFolder()
         let path = folder.path(of: "vault")
         _ = try EmbeddedVault.open(at: path)
-        let left = [".keybag.7.8", ".attempts.7.8", ".device-secret.7.8", ".device-secret.next.7.8"]
+        let left = [
+            ".keybag.7.8", ".attempts.7.8", ".file-agreement-key.7.8", ".device-secret.7.8", ".device-secret.next.7.8",
+        ]
         for name in left { try Data("x".utf8).write(to: URL(fileURLWithPath: path + "/" + name)) }
         _ = try EmbeddedVault.open(at: path)
         let names = try FileManager.default.contentsOfDirectory(atPath: path)
