@@ -105,10 +105,13 @@ extension FileCore {
             } catch {
                 throw .refused(error)
             }
+            // The data are not changed, and neither is the time at which they were.
+            let times = try file.times
             try change(to: header.length, secrets, journaled: true) { (change) throws(SealedFileError) in
                 change.header.fileClass = fileClass
                 change.header.wrapped = wrapped
             }
+            try file.setTimes(times)
         }
     }
 

@@ -96,6 +96,19 @@ final class OpenFile {
         guard fsync(descriptor) == 0 else { throw .last("flush", path) }
     }
 
+    /// When the file was last read and last changed.
+    var times: [timespec] {
+        get throws(SealedFileError) {
+            var info = stat()
+            guard fstat(descriptor, &info) == 0 else { throw .last("examine", path) }
+            return [info.st_atim, info.st_mtim]
+        }
+    }
+
+    func setTimes(_ times: [timespec]) throws(SealedFileError) {
+        guard futimens(descriptor, times) == 0 else { throw .last("keep the times of", path) }
+    }
+
     func setMode(_ mode: mode_t) throws(SealedFileError) {
         guard fchmod(descriptor, mode) == 0 else { throw .last("set the mode of", path) }
     }
