@@ -70,7 +70,8 @@ extension FileCore {
         guard change.chunks < old else { return }
         for level in 1...newTop {
             // The last block of this level, and how many entries of it remain in use.
-            let below = level == 1 ? max(change.chunks, 1) : FileLayout.blockCount(level: level - 1, chunks: change.chunks)
+            let below =
+                level == 1 ? max(change.chunks, 1) : FileLayout.blockCount(level: level - 1, chunks: change.chunks)
             let position = IndexPosition(level: level, number: (below - 1) / FileLayout.fanout)
             let used = change.chunks == 0 ? 0 : Int((below - 1) % FileLayout.fanout) + 1
             if position == IndexPosition(level: 1, number: 0) {

@@ -68,7 +68,8 @@ final class FileCore {
             throw .refused(error)
         }
         guard key.wrapped.count <= FileHeader.wrappedLimit else {
-            throw .refused(.invalidRequest(reason: "a wrapped key of \(key.wrapped.count) bytes has no place in a file"))
+            throw .refused(
+                .invalidRequest(reason: "a wrapped key of \(key.wrapped.count) bytes has no place in a file"))
         }
         plain = try AlignedBuffer(count: FileLayout.chunkSize)
         sealed = try AlignedBuffer(count: ChunkCipher.nonceSize + FileLayout.chunkSize + ChunkCipher.tagSize)

@@ -62,7 +62,9 @@ struct JournalRecord {
         let trailer = try file.read(Trailer.size, at: size - UInt64(Trailer.size))
         guard trailer.count == Trailer.size, trailer.starts(with: Trailer.magic) else { return nil }
         let start: UInt64 = trailer.number(at: Trailer.start)
-        guard start < size, start % UInt64(FileLayout.blockSize) == 0, size - start <= Self.sizeLimit else { return nil }
+        guard start < size, start % UInt64(FileLayout.blockSize) == 0, size - start <= Self.sizeLimit else {
+            return nil
+        }
         let bytes = try file.read(Int(size - start), at: start)
         let sealStart = bytes.count - IndexEntry.byteCount
         let tableEnd = bytes.count - Trailer.size

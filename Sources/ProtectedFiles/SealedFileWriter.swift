@@ -22,7 +22,8 @@ package final class SealedFileWriter {
         self.path = path
         let (folder, name) = Self.split(path)
         // Names have at most 255 bytes.
-        temporaryPath = folder + "." + String(decoding: name.utf8.prefix(200), as: UTF8.self)
+        temporaryPath =
+            folder + "." + String(decoding: name.utf8.prefix(200), as: UTF8.self)
             + ".\(String(UInt64.random(in: 0 ... .max), radix: 36))"
         buffer = try AlignedBuffer(count: FileCore.stepSize)
         core = try FileCore(
