@@ -61,6 +61,24 @@ import Testing
         }
     }
 
+    /// Readers see the file as it was before a change or after, whatever another process is about.
+    @Test func readWhileAnotherProcessChanges() throws {
+        let file = try FileUnderTest(Data(repeating: 1, count: 2_000_000))
+        let reader = try file.open()
+        var random = SeededGenerator()
+        let worker = try Worker(["change", file.path, "\(random.next())"], command: Self.worker)
+        #expect(worker.readLine() == "ready")
+        var lengths = Set<UInt64>()
+        for _ in 0..<TestScale.count(400, soak: 100_000) {
+            let length = try reader.length
+            lengths.insert(length)
+            _ = try reader.read(300_000, at: UInt64.random(in: 0...length, using: &random))
+        }
+        worker.kill()
+        #expect(worker.readToEnd().count > 1)
+        #expect(lengths.count > 1)
+    }
+
     /// Every state a loss of power can leave: parts of the change in their places or not, the header half written.
     @Test func journalOfAnInterruptedChange() throws {
         var random = SeededGenerator()
