@@ -26,7 +26,12 @@ final class NewFile {
             self.file = file
         } else {
             let hidden = Self.hiddenPath(folder, name)
-            file = try OpenFile(hidden, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+            do throws(SealedFileError) {
+                file = try OpenFile(hidden, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+            } catch {
+                if case .notFound = error { throw .notFound(path: folder) }
+                throw error
+            }
             temporaryPath = hidden
         }
         try file.setMode(mode)
