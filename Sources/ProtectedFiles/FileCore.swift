@@ -39,8 +39,11 @@ final class FileCore {
         (isWritable, waitsForDisk) = (writing, waitingForDisk)
         plain = try AlignedBuffer(count: FileLayout.chunkSize)
         sealed = try AlignedBuffer(count: ChunkCipher.nonceSize + FileLayout.chunkSize + ChunkCipher.tagSize)
-        // The key's place in the header is never half written, and the key never changes: no lock is needed to read it.
-        let first = try FileHeader(file.read(FileLayout.blockSize, at: 0), path: path)
+        // The key never changes, so that whatever happens after this look at its wrapped form, it is the key.
+        let block = try file.locked(exclusively: false) { [file] () throws(SealedFileError) in
+            try file.read(FileLayout.blockSize, at: 0)
+        }
+        let first = try FileHeader(block, path: path)
         do throws(VaultError) {
             let key = try keys.fileKey(for: first.fileClass, file: Data(first.file), wrapped: first.wrapped)
             secrets = FileSecrets(key, file: first.file)
@@ -54,13 +57,12 @@ final class FileCore {
         }
     }
 
-    /// A new file without data, which has no name yet that anybody waits for.
+    /// A new file without data, which nobody else has open.
     init(
-        creating path: String, fileClass: FileProtectionClass, mode: mode_t, waitingForDisk: Bool,
-        keys: any FileKeySource
+        creating file: OpenFile, fileClass: FileProtectionClass, waitingForDisk: Bool, keys: any FileKeySource
     ) throws(SealedFileError) {
         var random = SystemRandomNumberGenerator()
-        let id = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let id = (0..<FileKey.identifierSize).map { _ in UInt8.random(in: 0...255, using: &random) }
         let key: FileKey
         do throws(VaultError) {
             key = try keys.makeFileKey(for: fileClass, file: Data(id))
@@ -71,9 +73,9 @@ final class FileCore {
             throw .refused(
                 .invalidRequest(reason: "a wrapped key of \(key.wrapped.count) bytes has no place in a file"))
         }
+        self.file = file
         plain = try AlignedBuffer(count: FileLayout.chunkSize)
         sealed = try AlignedBuffer(count: ChunkCipher.nonceSize + FileLayout.chunkSize + ChunkCipher.tagSize)
-        file = try OpenFile(path, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
         (isWritable, waitsForDisk) = (true, waitingForDisk)
         let secrets = FileSecrets(key.key, file: id)
         self.secrets = secrets
@@ -81,13 +83,7 @@ final class FileCore {
         header.seals = 1
         try header.seal(secrets)
         sealOnDisk = header.seal
-        do throws(SealedFileError) {
-            try file.setMode(mode)
-            try writeHeader(header)
-        } catch {
-            unlink(path)
-            throw error
-        }
+        try writeHeader(header)
     }
 
     func usableSecrets() throws(SealedFileError) -> FileSecrets {

@@ -29,6 +29,12 @@ final class OpenFile {
         if descriptor >= 0 { close(descriptor) }
     }
 
+    /// A path that leads to this file even if it has no name; nil where there is no such thing (proc(5)).
+    var pathOfDescriptor: String? {
+        let path = "/proc/self/fd/\(descriptor)"
+        return access(path, F_OK) == 0 ? path : nil
+    }
+
     var size: UInt64 {
         get throws(SealedFileError) {
             var info = stat()

@@ -18,7 +18,8 @@ package final class SealedFile: @unchecked Sendable {
 
     /// What a change outlives when the call has returned.
     package enum Durability: Sendable {
-        /// The end of this process, in whatever way.
+        /// The end of this process, in whatever way. A loss of power may damage what was written last, which shows when it
+        /// is read.
         case process
         /// A loss of power, too. Each change waits for the disk twice.
         case power

@@ -7,38 +7,29 @@ import VaultInterface
 ///
 /// Not for several threads. Without ``finish(replacing:)`` nothing is left of it.
 package final class SealedFileWriter {
-    private let path: String
-    private let temporaryPath: String
+    private let target: NewFile
     private let core: FileCore
     private let buffer: AlignedBuffer
     private var buffered = 0
-    private var isPublished = false
 
     /// - Parameter mode: Who may use the file, whatever the umask says.
     package init(
         _ path: String, _ fileClass: FileProtectionClass, mode: mode_t = 0o600, keys: any FileKeySource,
         durability: SealedFile.Durability = .power
     ) throws(SealedFileError) {
+<<<<<<< HEAD
         self.path = path
         let (folder, name) = Self.split(path)
         // Names have at most 255 bytes.
         temporaryPath =
             folder + "." + String(decoding: name.utf8.prefix(200), as: UTF8.self)
             + ".\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+=======
+>>>>>>> fileformat
         buffer = try AlignedBuffer(count: FileCore.stepSize)
+        target = try NewFile(path, mode: mode)
         core = try FileCore(
-            creating: temporaryPath, fileClass: fileClass, mode: mode, waitingForDisk: durability == .power, keys: keys)
-    }
-
-    deinit {
-        if !isPublished { unlink(temporaryPath) }
-    }
-
-    /// The folder, with the slash, and the name in it.
-    private static func split(_ path: String) -> (folder: String, name: String) {
-        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return ("", path) }
-        let start = path.utf8.index(after: slash)
-        return (String(path[..<start]), String(path[start...]))
+            creating: target.file, fileClass: fileClass, waitingForDisk: durability == .power, keys: keys)
     }
 
     /// Bytes of data so far.
@@ -90,31 +81,18 @@ package final class SealedFileWriter {
     /// As ``finish(replacing:)``, with what the file has besides its contents.
     func finish(replacing: Bool, with metadata: FileMetadata?) throws(SealedFileError) {
         try flush()
+<<<<<<< HEAD
         try metadata?.apply(to: core.file.descriptor, path: path)
         if core.waitsForDisk { try core.file.synchronizeWhole() }
         try publish(replacing: replacing)
+=======
+        try target.publish(replacing: replacing, waitingForDisk: core.waitsForDisk)
+>>>>>>> fileformat
     }
 
     /// As ``finish(replacing:)``, and opens the file for writing.
     package func finishOpen(replacing: Bool) throws(SealedFileError) -> SealedFile {
         try finish(replacing: replacing)
-        core.file.renamed(path)
         return SealedFile(core)
-    }
-
-    private func publish(replacing: Bool) throws(SealedFileError) {
-        if replacing {
-            guard rename(temporaryPath, path) == 0 else { throw .last("replace", path) }
-        } else {
-            guard link(temporaryPath, path) == 0 else { throw .last("create", path) }
-            unlink(temporaryPath)
-        }
-        isPublished = true
-        guard core.waitsForDisk else { return }
-        let folder = Self.split(path).folder
-        let descriptor = open(folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .last("open the folder of", path) }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw .last("flush the folder of", path) }
     }
 }

@@ -61,13 +61,24 @@ import TestSupport
         let file = try SealedFile(path, .writing, keys: keys)
         var data = old
         let attempts: [(String, () throws -> Void)] = [
-            ("append", { while true { try file.append(Data(repeating: 1, count: 50_000)); data.append(Data(repeating: 1, count: 50_000)) } }),
+            (
+                "append",
+                {
+                    while true {
+                        try file.append(Data(repeating: 1, count: 50_000));
+                        data.append(Data(repeating: 1, count: 50_000))
+                    }
+                }
+            ),
             ("overwrite", { try file.write(Data(repeating: 2, count: 400_000), at: 0) }),
-            ("replace", {
-                let writer = try SealedFileWriter(path, .complete, keys: keys)
-                try writer.write(Data(repeating: 3, count: 2 << 20))
-                try writer.finish(replacing: true)
-            }),
+            (
+                "replace",
+                {
+                    let writer = try SealedFileWriter(path, .complete, keys: keys)
+                    try writer.write(Data(repeating: 3, count: 2 << 20))
+                    try writer.finish(replacing: true)
+                }
+            ),
         ]
         for (name, attempt) in attempts {
             do {

@@ -128,6 +128,9 @@ import VaultInterface
         #expect(throws: SealedFileError.notFound(path: file.path + "x")) {
             try SealedFile(file.path + "x", .reading, keys: file.keys)
         }
+        #expect(throws: SealedFileError.notFound(path: file.folder.path(of: "missing/"))) {
+            try SealedFile.create(file.folder.path(of: "missing/new"), .none, keys: file.keys)
+        }
         for plain in [Data(), Data("plain text".utf8), Data(count: 5_000)] {
             try file.put(plain)
             #expect(throws: SealedFileError.notProtected(path: file.path)) { try file.open() }

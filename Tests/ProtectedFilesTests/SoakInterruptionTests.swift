@@ -52,10 +52,31 @@ import Testing
             let acknowledged = worker.readToEnd().count
             worker.wait()
             let contents = try file.contents()
-            let possible = [acknowledged == 0 ? old : UInt8(truncatingIfNeeded: acknowledged), UInt8(truncatingIfNeeded: acknowledged + 1)]
+            let possible = [
+                acknowledged == 0 ? old : UInt8(truncatingIfNeeded: acknowledged),
+                UInt8(truncatingIfNeeded: acknowledged + 1),
+            ]
             #expect(possible.contains(contents[0]), "round \(round), seed \(random.seed)")
             #expect(contents == Data(repeating: contents[0], count: count), "round \(round), seed \(random.seed)")
         }
+    }
+
+    /// Readers see the file as it was before a change or after, whatever another process is about.
+    @Test func readWhileAnotherProcessChanges() throws {
+        let file = try FileUnderTest(Data(repeating: 1, count: 2_000_000))
+        let reader = try file.open()
+        var random = SeededGenerator()
+        let worker = try Worker(["change", file.path, "\(random.next())"], command: Self.worker)
+        #expect(worker.readLine() == "ready")
+        var lengths = Set<UInt64>()
+        for _ in 0..<TestScale.count(400, soak: 100_000) {
+            let length = try reader.length
+            lengths.insert(length)
+            _ = try reader.read(300_000, at: UInt64.random(in: 0...length, using: &random))
+        }
+        worker.kill()
+        #expect(worker.readToEnd().count > 1)
+        #expect(lengths.count > 1)
     }
 
     /// Every state a loss of power can leave: parts of the change in their places or not, the header half written.
@@ -68,7 +89,7 @@ import Testing
         let place = (8 << 20) - 100_000
         changed.replaceSubrange(place..<(place + new.count), with: new)
         let before = try file.bytes
-        let record = try interrupt(file, new, at: place)
+        let record = try file.interrupt(new, at: place)
         let noted = try file.bytes
         #expect(record.parts.count >= 5)
         #expect(try file.contents() == changed)
@@ -82,7 +103,8 @@ import Testing
                     with: record.bytes[part.range.lowerBound..<(part.range.lowerBound + count)])
             }
             for sector in 0..<8 where random.int(below: 3) == 0 {
-                bytes.replaceSubrange(sector * 512..<(sector + 1) * 512, with: record.bytes[sector * 512..<(sector + 1) * 512])
+                bytes.replaceSubrange(
+                    sector * 512..<(sector + 1) * 512, with: record.bytes[sector * 512..<(sector + 1) * 512])
             }
             try file.put(bytes)
             #expect(try file.contents() == changed, "round \(round), seed \(random.seed)")
@@ -108,17 +130,6 @@ import Testing
         #expect(try file.contents() == changed)
     }
 
-    /// Writes a change into the journal and stops there.
-    private func interrupt(_ file: FileUnderTest, _ new: Data, at place: Int) throws -> JournalRecord {
-        let core = try FileCore(file.path, writing: true, waitingForDisk: false, keys: file.keys)
-        let secrets = try core.usableSecrets()
-        return try new.withBytes { bytes in
-            try core.prepare(to: core.header.length, secrets, journaled: true) { (change) throws(SealedFileError) in
-                try core.seal(bytes, at: UInt64(place), in: &change, secrets)
-            }.record
-        }
-    }
-
     private static let canMount: Bool = {
         let trial = try? Worker(["-rm", "mount", "-t", "tmpfs", "tmpfs", "/tmp"], command: "unshare")
         return trial?.wait() == 0
@@ -127,13 +138,15 @@ import Testing
     @Test(.enabled(if: canMount, "this user may not mount a small file system"))
     func fullDisk() throws {
         let folder = try TemporaryFolder()
-        let script = "mount -t tmpfs -o size=1m,mode=0700 tmpfs \"$1\" && \"$0\" fill \"$1/file\" 500000 && ls -A \"$1\""
+        let script =
+            "mount -t tmpfs -o size=1m,mode=0700 tmpfs \"$1\" && \"$0\" fill \"$1/file\" 500000 && ls -A \"$1\""
         let worker = try Worker(["-rm", "sh", "-c", script, Self.worker, folder.path], command: "unshare")
         let lines = worker.remainingLines()
         #expect(worker.wait() == 0)
         #expect(
             lines == [
-                "append full", "append kept", "overwrite full", "overwrite kept", "replace full", "replace kept", "shortened",
+                "append full", "append kept", "overwrite full", "overwrite kept", "replace full", "replace kept",
+                "shortened",
                 "file",
             ])
     }

@@ -51,7 +51,9 @@ import Testing
         let size = [28, 4096, 65_536][random.int(below: 3)]
         let (one, other) = (random.int(below: original.count - size), random.int(below: original.count - size))
         bytes.replaceSubrange(one..<(one + size), with: original[other..<(other + size)])
-        if random.int(below: 2) == 0 { bytes.replaceSubrange(other..<(other + size), with: original[one..<(one + size)]) }
+        if random.int(below: 2) == 0 {
+            bytes.replaceSubrange(other..<(other + size), with: original[one..<(one + size)])
+        }
         return bytes
     }
 
