@@ -53,7 +53,7 @@ package struct FileConversion: Sendable {
         let sealed = try SealedFile(path, .reading, keys: keys)
         defer { sealed.close() }
         try checkSpace(former.metadata.allocated, beside: path)
-        let output = try UnnamedFile(beside: path)
+        let target = try NewFile(path, mode: 0o600)
         let length = try sealed.length
         let buffer = try AlignedBuffer(count: Self.pieceSize)
         defer { SecretBytes.wipe(buffer.bytes) }
@@ -61,16 +61,16 @@ package struct FileConversion: Sendable {
         while offset < length {
             let count = try sealed.read(into: buffer.bytes, at: offset)
             guard count > 0 else { throw .changed(path: path) }
-            try output.write(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]), at: offset)
+            try target.file.writeWithHoles(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]), at: offset)
             offset += UInt64(count)
             progress(UInt64(count))
         }
-        try output.setSize(length)
+        try target.file.setSize(length)
         guard try sealed.length == length, former.metadata.isUnchanged(of: former.descriptor) else {
             throw .changed(path: path)
         }
-        try former.metadata.apply(to: output.descriptor, path: path)
-        try output.replace()
+        try former.metadata.apply(to: target.file.descriptor, path: path)
+        try target.publish(replacing: true, waitingForDisk: true)
     }
 
     private func checkNames(_ metadata: FileMetadata, _ path: String) throws(SealedFileError) {
@@ -79,7 +79,7 @@ package struct FileConversion: Sendable {
 
     private func checkSpace(_ needed: UInt64, beside path: String) throws(SealedFileError) {
         var system = statvfs()
-        guard statvfs(FilePlace(path).folder, &system) == 0 else { throw .last("examine the file system of", path) }
+        guard statvfs(path, &system) == 0 else { throw .last("examine the file system of", path) }
         guard UInt64(system.f_bavail) * UInt64(system.f_frsize) >= needed else { throw .diskFull(path: path) }
     }
 }

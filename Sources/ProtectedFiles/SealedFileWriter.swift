@@ -17,15 +17,6 @@ package final class SealedFileWriter {
         _ path: String, _ fileClass: FileProtectionClass, mode: mode_t = 0o600, keys: any FileKeySource,
         durability: SealedFile.Durability = .power
     ) throws(SealedFileError) {
-<<<<<<< HEAD
-        self.path = path
-        let (folder, name) = Self.split(path)
-        // Names have at most 255 bytes.
-        temporaryPath =
-            folder + "." + String(decoding: name.utf8.prefix(200), as: UTF8.self)
-            + ".\(String(UInt64.random(in: 0 ... .max), radix: 36))"
-=======
->>>>>>> fileformat
         buffer = try AlignedBuffer(count: FileCore.stepSize)
         target = try NewFile(path, mode: mode)
         core = try FileCore(
@@ -81,13 +72,8 @@ package final class SealedFileWriter {
     /// As ``finish(replacing:)``, with what the file has besides its contents.
     func finish(replacing: Bool, with metadata: FileMetadata?) throws(SealedFileError) {
         try flush()
-<<<<<<< HEAD
-        try metadata?.apply(to: core.file.descriptor, path: path)
-        if core.waitsForDisk { try core.file.synchronizeWhole() }
-        try publish(replacing: replacing)
-=======
+        try metadata?.apply(to: core.file.descriptor, path: core.path)
         try target.publish(replacing: replacing, waitingForDisk: core.waitsForDisk)
->>>>>>> fileformat
     }
 
     /// As ``finish(replacing:)``, and opens the file for writing.
