@@ -65,7 +65,7 @@ package struct FileConversion: Sendable {
             offset += UInt64(count)
             progress(UInt64(count))
         }
-        try target.file.setSize(length)
+        try target.file.truncate(to: length)
         guard try sealed.length == length, former.metadata.isUnchanged(of: former.descriptor) else {
             throw .changed(path: path)
         }
