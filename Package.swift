@@ -143,7 +143,9 @@ let package = Package(
                 "LocalAuthenticationServices", "SecureMemory", "Vault", "VaultService",
             ],
             swiftSettings: strict),
-        .target(name: "SSHAgent", dependencies: ["VaultService", crypto], swiftSettings: strict),
+        .target(
+            name: "SSHAgent", dependencies: ["Certificates", "KeyCryptography", "VaultService", asn1, crypto],
+            swiftSettings: strict),
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import KeychainModel
 import SwiftASN1
 
 extension KeyData {
@@ -47,15 +48,31 @@ extension KeyData {
             let curve = EllipticCurve.allCases.first(where: { $0.objectIdentifier == identifier }),
             scalar.count <= curve.coordinateByteCount
         else { throw CertificateError(malformed: part) }
-        // Some software drops leading zeros.
+        // The public key is worked out and not read, so that the two cannot disagree. Some software drops leading zeros.
         let padded = Data(repeating: 0, count: curve.coordinateByteCount - scalar.count) + scalar
-        // The public key is worked out and not read, so that the two cannot disagree.
-        guard let bytes = curve.privateKey(scalar: padded) else { throw CertificateError(malformed: part) }
-        try self.init(bytes, type: .ellipticCurve, keyClass: .private)
+        if let bytes = curve.privateKey(scalar: padded) {
+            try self.init(bytes, type: .ellipticCurve, keyClass: .private)
+        } else {
+            // For P-192 and P-224, of which only the form is checked.
+            guard let point = try Self.point(in: members.first, as: part), !curve.isKnownToCrypto,
+                point.count == curve.publicByteCount
+            else { throw CertificateError(malformed: part) }
+            try self.init(.wipedWhenFreed(point + padded), type: .ellipticCurve, keyClass: .private)
+        }
+    }
+
+    /// The public key that stands beside a private one; nil if none does.
+    private static func point(in member: ASN1Node?, as part: String) throws(CertificateError) -> Data? {
+        guard let member, member.identifier == .context(1) else { return nil }
+        let members = try member.members(of: .context(1), as: part)
+        guard members.count == 1 else { throw CertificateError(malformed: part) }
+        return Data(try members[0].decoded(ASN1BitString.self, as: part).bytes)
     }
 }
 
 extension EllipticCurve {
+    fileprivate var isKnownToCrypto: Bool { self != .p192 && self != .p224 }
+
     /// `04 ‖ X ‖ Y ‖ K` of a private scalar; nil if it is out of range, or the curve is one that swift-crypto does not
     /// have.
     fileprivate func privateKey(scalar: Data) -> Data? {

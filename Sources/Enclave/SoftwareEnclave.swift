@@ -83,7 +83,8 @@ package struct SoftwareEnclave: Enclave {
     package func lockoutTime() -> Int { 0 }
 
     // A counter in a file could be put back together with what it vouches for.
-    package func makeCounter() throws(EnclaveError) -> UInt32 { throw Self.noCounter }
+    package func freeCounter() throws(EnclaveError) -> UInt32 { throw Self.noCounter }
+    package func makeCounter(_ counter: UInt32) throws(EnclaveError) { throw Self.noCounter }
     package func value(ofCounter counter: UInt32) throws(EnclaveError) -> UInt64 { throw Self.noCounter }
     package func advance(counter: UInt32) throws(EnclaveError) { throw Self.noCounter }
 

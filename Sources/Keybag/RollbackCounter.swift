@@ -13,9 +13,11 @@ package struct RollbackCounter: Sendable, Equatable {
         self.value = value
     }
 
-    /// A new counter, for a first keybag.
-    package static func make(in enclave: any Enclave) throws(EnclaveError) -> RollbackCounter {
-        let name = try enclave.makeCounter()
+    /// A counter for a first keybag, new unless it is there already.
+    ///
+    /// - Parameter name: See ``EnclaveCounter/makeCounter(_:)``.
+    package static func make(_ name: UInt32, in enclave: any Enclave) throws(EnclaveError) -> RollbackCounter {
+        try enclave.makeCounter(name)
         return RollbackCounter(name: name, value: try enclave.value(ofCounter: name))
     }
 

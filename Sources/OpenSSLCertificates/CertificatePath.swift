@@ -124,7 +124,8 @@ package struct CertificatePath {
             // no host name since RFC 6125 (Apple: iOS 13, "Requirements for trusted certificates").
             paths.setHostFlags(parameters, 0x4 | 0x20)
             let bare = host.hasSuffix(".") ? String(host.dropLast()) : host
-            guard !bare.isEmpty, !bare.utf8.contains(0) else { return false }
+            // A dot at the beginning would stand for every name that ends so (X509_check_host(3)).
+            guard !bare.isEmpty, !bare.hasPrefix("."), !bare.utf8.contains(0) else { return false }
             let address = bare.hasPrefix("[") && bare.hasSuffix("]") ? String(bare.dropFirst().dropLast()) : bare
             if paths.setAddress(parameters, address) == 1 { return true }
             return paths.setHost(parameters, bare, 0) == 1

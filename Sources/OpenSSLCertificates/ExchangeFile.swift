@@ -80,8 +80,10 @@ package struct ExchangeFile {
 
     private mutating func spendOnCode(_ file: Libcrypto.Object, _ crypto: Libcrypto) throws(Failure) {
         guard crypto.exchange.hasCode(file) == 1 else { return }
-        var iterations: Libcrypto.Object?
-        crypto.exchange.codeParameters(nil, nil, nil, &iterations, file)
+        var (iterations, algorithm): (Libcrypto.Object?, Libcrypto.Object?) = (nil, nil)
+        crypto.exchange.codeParameters(nil, &algorithm, nil, &iterations, file)
+        // An algorithm can have a count of its own (PBMAC1, RFC 9579, in libcrypto from 3.4 on).
+        if let algorithm { try spend(crypto.encoding { crypto.exchange.encodeAlgorithm(algorithm, $0) }) }
         guard let iterations else { return }
         try spend(crypto.exchange.integer(iterations), atLeast: 1)
     }

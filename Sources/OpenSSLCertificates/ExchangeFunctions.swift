@@ -16,6 +16,7 @@ struct ExchangeFunctions: Sendable {
             UnsafeMutablePointer<Object?>?, UnsafeMutablePointer<Object?>?, UnsafeMutablePointer<Object?>?,
             UnsafeMutablePointer<Object?>?, Object?
         ) -> Void
+    let encodeAlgorithm: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
     let integer: @convention(c) (Object?) -> Int
     /// A list of PKCS#7 structures, from the file.
     let safes: @convention(c) (Object?) -> Object?
@@ -54,6 +55,7 @@ struct ExchangeFunctions: Sendable {
         hasCode = try library.function("PKCS12_mac_present")
         checkCode = try library.function("PKCS12_verify_mac")
         codeParameters = try library.function("PKCS12_get0_mac")
+        encodeAlgorithm = try library.function("i2d_X509_ALGOR")
         integer = try library.function("ASN1_INTEGER_get")
         safes = try library.function("PKCS12_unpack_authsafes")
         freeSafe = try library.function("PKCS7_free")

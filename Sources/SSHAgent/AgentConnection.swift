@@ -7,9 +7,11 @@ package protocol AgentKeys: Sendable {
 
     /// Signs `data`, asking a person where the key wants it.
     ///
+    /// - Parameter asker: The host that was given the use of the agent and that asks; nil for a program here.
     /// - Returns: For ECDSA `r ‖ s`, for RSA the signature.
     func sign(
-        _ data: Data, with key: SSHPublicKey, _ algorithm: SSHSignatureAlgorithm, for purpose: SignaturePurpose
+        _ data: Data, with key: SSHPublicKey, _ algorithm: SSHSignatureAlgorithm, for purpose: SignaturePurpose,
+        from asker: BoundHost?
     ) throws(SSHAgentError) -> Data
 }
 
@@ -17,6 +19,8 @@ package protocol AgentKeys: Sendable {
 package struct AgentConnection {
     private let keys: any AgentKeys
     private var sessions: [BoundHost] = []
+    /// Whether there was a host without a proof. Then whoever comes after it may be it.
+    private var hasUnprovenHost = false
 
     /// Sessions a client may name; OpenSSH's agent allows as many.
     private static let mostSessions = 16
@@ -60,7 +64,8 @@ package struct AgentConnection {
         guard let key = try keys.keys().first(where: { $0.key.blob == blob })?.key else { throw .noSuchKey }
         let algorithm = try SSHSignatureAlgorithm(key, flags: flags)
         let purpose = SignaturePurpose(data, sessions: sessions)
-        let signature = try algorithm.encoded(keys.sign(data, with: key, algorithm, for: purpose))
+        let asker = sessions.last(where: \.isForwarded)
+        let signature = try algorithm.encoded(keys.sign(data, with: key, algorithm, for: purpose, from: asker))
         var writer = SSHWriter()
         // SSH_AGENT_SIGN_RESPONSE
         writer.append(byte: 14)
@@ -70,9 +75,22 @@ package struct AgentConnection {
 
     private mutating func extend(_ reader: inout SSHReader) throws(SSHAgentError) -> Data {
         guard try reader.text() == "session-bind@openssh.com" else { throw .unsupported }
-        let host = try BoundHost(from: &reader)
-        guard sessions.count < Self.mostSessions else { throw .unsupported }
-        sessions.append(host)
+        let host: BoundHost
+        do {
+            host = try BoundHost(from: &reader)
+        } catch {
+            hasUnprovenHost = true
+            throw error
+        }
+        guard !hasUnprovenHost else { throw .unsupported }
+        if let present = sessions.first(where: { $0.session == host.session }) {
+            // A session has one host.
+            guard present == host else { throw .unsupported }
+        } else {
+            // Whoever logs in with the agent does not pass it on over the same connection.
+            guard sessions.count < Self.mostSessions, sessions.last?.isForwarded != false else { throw .unsupported }
+            sessions.append(host)
+        }
         // SSH_AGENT_SUCCESS
         return Data([6])
     }

@@ -27,13 +27,29 @@ package enum SignaturePurpose: Hashable, Sendable {
         guard let session = try? reader.string(), (try? reader.byte()) == 50, let user = try? reader.text(),
             (try? reader.text()) == "ssh-connection", let method = try? reader.text(), method.hasPrefix("publickey")
         else { return nil }
-        return .login(user: user, host: sessions.last { $0.session == session })
+        guard let bound = sessions.last(where: { $0.session == session }) else { return .login(user: user, host: nil) }
+        // A host that was given the use of the agent can sign another host's session as well. So beyond the first
+        // the host's key has to be part of what is signed, which the host at the other end compares with its own.
+        let isNamed = sessions.first == bound || (try? reader.hostKey(method)) == bound.key
+        return .login(user: user, host: isNamed ? bound : nil)
     }
 }
 
-/// The host at the other end of a session, as the client says (OpenSSH, PROTOCOL.agent, "session-bind@openssh.com").
+extension SSHReader {
+    /// The host key that a request names after its method (OpenSSH, PROTOCOL, "publickey-hostbound-v00@openssh.com").
+    fileprivate mutating func hostKey(_ method: String) throws(SSHAgentError) -> Data {
+        guard method == "publickey-hostbound-v00@openssh.com", try boolean() else { throw .malformed }
+        // The algorithm and the key that logs in.
+        _ = (try string(), try string())
+        let key = try string()
+        guard isAtEnd else { throw .malformed }
+        return key
+    }
+}
+
+/// The host at the other end of a session, which has signed that (OpenSSH, PROTOCOL.agent, "session-bind@openssh.com").
 ///
-/// What the client says is not proof: a program that may use the agent may also lie about the host.
+/// A program of the same user that may use the agent need not say so, or can say it of a session that it has itself.
 package struct BoundHost: Hashable, Sendable {
     package var key: Data
     package var session: Data
@@ -43,9 +59,9 @@ package struct BoundHost: Hashable, Sendable {
     init(from reader: inout SSHReader) throws(SSHAgentError) {
         key = try reader.string()
         session = try reader.string()
-        _ = try reader.string()
+        let signature = try reader.string()
         isForwarded = try reader.boolean()
-        guard reader.isAtEnd else { throw .malformed }
+        guard reader.isAtEnd, try HostKey(blob: key).isValid(signature, of: session) else { throw .malformed }
     }
 
     /// The host key's fingerprint as OpenSSH prints it.

@@ -5,17 +5,27 @@ import Foundation
 /// Counters in the TPM's non-volatile storage. A new one starts above every count there ever was (TPM 2.0 Library, Part 3,
 /// TPM2_NV_Increment), so that taking one away and making it again does not turn it back.
 extension TPMEnclave {
-    package func makeCounter() throws(EnclaveError) -> UInt32 {
+    package func freeCounter() throws(EnclaveError) -> UInt32 {
         try connection.perform { context in
             var random = SystemRandomNumberGenerator()
             for _ in 0..<Self.mostTaken {
                 let counter = UInt32.random(in: TPMConstant.ownersIndices, using: &random)
-                guard try context.defineCounter(counter) else { continue }
-                // Until it is counted up it has no value.
-                try context.incrementCounter(counter)
-                return counter
+                if try context.counterAttributes(counter) == nil { return counter }
             }
             throw EnclaveError.refused(reason: "the TPM has no free place for a counter")
+        }
+    }
+
+    package func makeCounter(_ counter: UInt32) throws(EnclaveError) {
+        try connection.perform { context in
+            let present = try context.counterAttributes(counter)
+            switch present.map({ $0 & ~CounterAttributes.written }) {
+            case nil: try context.defineCounter(counter)
+            case CounterAttributes.all: break
+            default: throw EnclaveError.refused(reason: "the place of the counter in the TPM holds something else")
+            }
+            // Until it is counted up it has no value.
+            if (present ?? 0) & CounterAttributes.written == 0 { try context.incrementCounter(counter) }
         }
     }
 
@@ -36,8 +46,24 @@ extension TPMEnclave {
 }
 
 extension TPMContext {
-    /// - Returns: False if the index is taken.
-    fileprivate func defineCounter(_ index: TPM2_HANDLE) throws(TSSError) -> Bool {
+    /// Nil if there is nothing at the index.
+    fileprivate func counterAttributes(_ index: TPM2_HANDLE) throws(TSSError) -> TPMA_NV? {
+        do throws(TSSError) {
+            return try withIndex(index) { object throws(TSSError) in
+                var area: UnsafeMutablePointer<TPM2B_NV_PUBLIC>?
+                try check(
+                    tss.readIndexArea(esys, object, Handle.none, Handle.none, Handle.none, &area, nil),
+                    "NV_ReadPublic")
+                defer { tss.free(area) }
+                return area?.pointee.nvPublic.attributes
+            }
+        } catch {
+            guard error.kind == .noSuchHandle else { throw error }
+            return nil
+        }
+    }
+
+    fileprivate func defineCounter(_ index: TPM2_HANDLE) throws(TSSError) {
         var area = TPM2B_NV_PUBLIC()
         area.nvPublic.nvIndex = index
         area.nvPublic.nameAlg = Algorithm.sha256
@@ -45,13 +71,11 @@ extension TPMContext {
         area.nvPublic.dataSize = UInt16(MemoryLayout<UInt64>.size)
         var noPassword = TPM2B_AUTH()
         var object = Handle.none
-        let status = tss.defineIndex(
-            esys, Handle.owner, Handle.password, Handle.none, Handle.none, &noPassword, &area, &object)
-        // TPM_RC_NV_DEFINED
-        if status & 0xFFFF == 0x14C { return false }
-        try check(status, "NV_DefineSpace")
+        try check(
+            tss.defineIndex(
+                esys, Handle.owner, Handle.password, Handle.none, Handle.none, &noPassword, &area, &object),
+            "NV_DefineSpace")
         _ = tss.closeHandle(esys, &object)
-        return true
     }
 
     fileprivate func incrementCounter(_ index: TPM2_HANDLE) throws(TSSError) {
@@ -92,4 +116,6 @@ private enum CounterAttributes {
 
     /// Whoever may use the TPM may count it up: that makes trouble, as clearing the TPM does, and opens nothing.
     static let all = authWrite | authRead | isCounter | noDA
+    /// The TPM's own: it has a value.
+    static let written: TPMA_NV = 1 << 29
 }

@@ -10,18 +10,32 @@ extension EmbeddedVault {
     /// Whether an older copy of the keybag is found out.
     package var detectsRollback: Bool { currentKeybag.keys.keybag.counter != nil }
 
-    /// Makes the machine's guard against guessing this vault's owner's, unless it has an owner.
+    /// What ``takeLockout(_:)`` would make of the machine's guard against guessing: the vault's owner's, with a fresh
+    /// password, unless it has an owner.
     ///
     /// - Returns: Nil for an enclave without such a guard.
-    package func takeLockout() throws(VaultError) -> EnclaveLockout? {
+    package func plannedLockout() throws(VaultError) -> EnclaveLockout? {
         guard let enclave = currentKeybag.keys.enclave as? TPMEnclave else { return nil }
         do throws(EnclaveError) {
-            let password = Self.freshPassword()
-            let isOurs = try enclave.takeLockout(.standard, password: SymmetricKey(data: Array(password.utf8)))
             let state = try enclave.connection.lockoutState()
+            let policy = state.hasPassword ? state.policy : .standard
             return EnclaveLockout(
-                tries: Int(state.policy.tries), recoveryTime: Int(state.policy.recoveryTime),
-                password: isOurs ? password : nil)
+                tries: Int(policy.tries), recoveryTime: Int(policy.recoveryTime),
+                password: state.hasPassword ? nil : Self.freshPassword())
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
+    /// Takes a lockout that has no owner. Nobody can take it back without the password, which the owner has to have by now.
+    ///
+    /// - Returns: False if it has an owner meanwhile.
+    package func takeLockout(_ lockout: EnclaveLockout) throws(VaultError) -> Bool {
+        guard let enclave = currentKeybag.keys.enclave as? TPMEnclave, let password = lockout.password else {
+            return false
+        }
+        do throws(EnclaveError) {
+            return try enclave.takeLockout(.standard, password: SymmetricKey(data: Array(password.utf8)))
         } catch {
             throw VaultError(error)
         }
@@ -43,6 +57,6 @@ package struct EnclaveLockout: Sendable {
     package var tries: Int
     /// Seconds after which one is forgotten.
     package var recoveryTime: Int
-    /// What changes or ends it, where it was set now; nil where it has another owner.
+    /// What is to change or end it; nil where it has another owner.
     package var password: String?
 }

@@ -89,10 +89,11 @@ extension VaultFolder {
         let record = try RecoveryRecord(decoding: encoded, with: key)
         let enclave = try makeEnclave(Self.nextSecretName, kind)
         var keybag = try record.restored(in: enclave, with: key)
-        if detectsRollback { keybag.counter = try .make(in: enclave) }
+        if detectsRollback { keybag.counter = try makeCounter(in: enclave) }
         // The device secret first: with the old keybag it opens nothing, and the record stays to do this again.
         try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
+        try folder.remove(Self.nextCounterName)
         try folder.remove(PasscodeGuard.fileName)
     }
 }

@@ -14,6 +14,8 @@ struct VaultFolder: Sendable {
     static let deviceSecretName = "device-secret"
     /// The secret that an erase is about to put in the place of the old one.
     static let nextSecretName = "device-secret.next"
+    /// The name of a counter that is made for a keybag which does not exist yet.
+    static let nextCounterName = "counter.next"
     static let keybagName = "keybag"
     static let recoveryName = "recovery"
     static let storeName = "items.db"
@@ -53,6 +55,8 @@ struct VaultFolder: Sendable {
             let opened = try inUse(Keybag(decoding: encoded, in: enclave), in: enclave)
             // An erase that was killed before it replaced the keybag leaves a secret nobody uses.
             try folder.remove(Self.nextSecretName)
+            // Nor does it need the name of a counter any more that it has itself.
+            try folder.remove(Self.nextCounterName)
             return opened
         } catch KeybagError.authenticationFailed where folder.contains(Self.nextSecretName) {
             // An erase that was killed after it replaced the keybag.
@@ -68,7 +72,8 @@ struct VaultFolder: Sendable {
     private func removeRemainsOfKilledReplacements() throws {
         try folder.removeRemains(
             of: [
-                Self.keybagName, Self.deviceSecretName, Self.nextSecretName, PasscodeGuard.fileName, Self.recoveryName,
+                Self.keybagName, Self.deviceSecretName, Self.nextSecretName, Self.nextCounterName,
+                PasscodeGuard.fileName, Self.recoveryName,
             ])
     }
 
@@ -155,13 +160,28 @@ struct VaultFolder: Sendable {
     ) throws -> (folder: VaultFolder, keybag: OpenedKeybag, store: ItemStore) {
         try removeRemainsOfInterruptedCreation()
         let enclave = try remainingEnclave(of: kind) ?? makeEnclave(Self.deviceSecretName, kind)
-        let keybag = try Keybag.generate(in: enclave, counter: detectsRollback ? .make(in: enclave) : nil)
+        let keybag = try Keybag.generate(in: enclave, counter: detectsRollback ? makeCounter(in: enclave) : nil)
         try folder.touch(Self.storeName)
         let store = try openStore()
         try store.create(for: keybag.identifier)
         try folder.synchronize()
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
+        try folder.remove(Self.nextCounterName)
         return (self, try opened(keybag, in: enclave), store)
+    }
+
+    /// A counter for a new keybag; one that a killed program has made for it, if there is one. For callers that hold the
+    /// folder's lock, and that remove the file once the keybag is in its place.
+    func makeCounter(in enclave: any Enclave) throws -> RollbackCounter {
+        if folder.contains(Self.nextCounterName) {
+            let name = try folder.read(Self.nextCounterName, limit: 4)
+            let index = name.reduce(0) { $0 << 8 | UInt32($1) }
+            // In another TPM, or one that was cleared, the place may be somebody else's.
+            if name.count == 4, let counter = try? RollbackCounter.make(index, in: enclave) { return counter }
+        }
+        let index = try enclave.freeCounter()
+        try folder.replace(Self.nextCounterName, with: withUnsafeBytes(of: index.bigEndian) { Data($0) })
+        return try .make(index, in: enclave)
     }
 
     /// What an interrupted creation left; nil if there is nothing, or an enclave of another kind, on which nothing

@@ -26,6 +26,16 @@ struct KeyDataTests {
         }
     }
 
+    /// The files of other software, and our own again.
+    @Test(arguments: curves + rsa)
+    func privateKeysComeBackFromTheirInfo(name: String) throws {
+        let fixture = try KeyFixture.named(name)
+        let type = try #require(KeyData.KeyType(rawValue: fixture.type))
+        let key = try KeyData(fixture.private.data, type: type, keyClass: .private)
+        #expect(try KeyData(privateKeyInfo: fixture.pkcs8.data) == key)
+        #expect(try key.privateKeyInfo().map { try KeyData(privateKeyInfo: $0) } == key)
+    }
+
     @Test(arguments: rsa)
     func rsaPublicKeysMayComeAsSubjectPublicKeyInfo(name: String) throws {
         let expected = try KeyFixture.named(name)

@@ -87,7 +87,7 @@ import Testing
         let facts = screen.split(separator: "\n").suffix(3)
         let fingerprint = try #require(facts.first?.split(separator: " ").dropFirst().first)
         let (user, port) = try (#require(facts.dropFirst().first), #require(facts.last))
-        let question = "log in as \(user) on [127.0.0.1]:\(port) (\(fingerprint)) with the key 'door'."
+        let question = "log in as '\(user)' on [127.0.0.1]:\(port) (\(fingerprint)) with the key 'door'."
         #expect(screen.contains(question), "\(screen)")
     }
 
@@ -160,6 +160,20 @@ import Testing
                 0
 
                 """, "\(outcome.errors)")
+    }
+
+    /// What a killed agent leaves is a socket; anything else is somebody's.
+    @Test(arguments: ["regular", "link"])
+    func onlyASocketIsReplaced(kind: String) throws {
+        let outcome = try workplace.shell(
+            """
+            export XDG_RUNTIME_DIR=\(workplace.path)/run
+            echo precious > regular; ln -s regular link
+            keychain ssh-agent --socket \(kind) -- true; echo $?
+            cat regular link
+            """)
+        #expect(outcome.text == "1\nprecious\nprecious\n")
+        #expect(outcome.errors.contains("is a file and no socket"))
     }
 
     @Test func theCommandDecides() throws {

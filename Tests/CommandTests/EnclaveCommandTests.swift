@@ -51,6 +51,16 @@ import Testing
         }
     }
 
+    /// The lockout's password is shown once, and nothing but clearing the TPM helps whoever has not seen it.
+    @Test func aPasswordThatNobodySeesIsNotSet() throws {
+        #expect(try keychain("init --enclave tpm2 > /dev/full").status != 0)
+        #expect(try tpm.tool("tpm2_getcap", "properties-variable").contains(/lockoutAuthSet: +0/))
+        let again = try keychain("init --enclave tpm2")
+        #expect(again.status == 0)
+        let password = try #require(again.text.firstMatch(of: /password +(.*)\n/)?.1)
+        try tpm.tool("tpm2_dictionarylockout", "-c", "-p", String(password))
+    }
+
     @Test func aKeyIsMadeAndUsedInTheTPM() throws {
         #expect(try keychain("init --enclave tpm2").status == 0)
         #expect(try keychain("key create laptop --enclave").status == 0)

@@ -15,7 +15,8 @@ private struct IdleKeys: AgentKeys {
     }
 
     func sign(
-        _ data: Data, with key: SSHPublicKey, _ algorithm: SSHSignatureAlgorithm, for purpose: SignaturePurpose
+        _ data: Data, with key: SSHPublicKey, _ algorithm: SSHSignatureAlgorithm, for purpose: SignaturePurpose,
+        from asker: BoundHost?
     ) throws(SSHAgentError) -> Data {
         _ = "\(purpose)"
         switch algorithm {
@@ -53,7 +54,7 @@ struct FuzzMessages {
         return writer.message
     }
 
-    private func samples() -> [Data] {
+    private func samples() throws -> [Data] {
         var signed = [Data("SSHSIG\0\0\0\u{3}git\0\0\0\0\0\0\0\u{6}sha512\0\0\0\u{1}x".utf8), Data("anything".utf8)]
         for blob in [keys.key.blob, keys.rsa.blob] {
             signed.append(login(method: "publickey", [Data("ecdsa-sha2-nistp256".utf8), blob]))
@@ -73,18 +74,12 @@ struct FuzzMessages {
                     })
             }
         }
-        samples.append(
-            message(27) {
-                for part in ["session-bind@openssh.com", "host key"] { $0.append(string: part.utf8) }
-                $0.append(string: Data(repeating: 7, count: 32))
-                $0.append(string: "signature".utf8)
-                $0.append(byte: 1)
-            })
+        samples.append(try HostUnderTest().binding(Data(repeating: 7, count: 32), isForwarded: true))
         return samples
     }
 
     @Test func fuzzAgent() throws {
-        let samples = samples()
+        let samples = try samples()
         let bind = samples[samples.count - 1]
         var run = FuzzRun("ssh-agent", samples: samples, plain: 5_000, soak: 1_000_000)
         let report = try run.run { input in

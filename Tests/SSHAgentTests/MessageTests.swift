@@ -42,10 +42,8 @@ struct MessageTests {
     @Test func purposes() throws {
         var connection = AgentConnection(keys)
         let blob = try #require(try keys.keys().first).key.blob
-        let (session, hostKey) = (Data(repeating: 7, count: 32), Data("host key".utf8))
-        var bind = request(27, [Data("session-bind@openssh.com".utf8), hostKey, session, Data("signature".utf8)])
-        bind.append(0)
-        #expect(connection.answer(bind) == Data([6]))
+        let (session, host) = (Data(repeating: 7, count: 32), HostUnderTest())
+        #expect(connection.answer(try host.binding(session, isForwarded: false)) == Data([6]))
         for data in [
             loginData("alice", session: session), loginData("bob", session: Data([1])), Data("anything".utf8),
             loginData("eve", session: session, method: "password"), Data("SSHSIG".utf8),
@@ -53,24 +51,24 @@ struct MessageTests {
             #expect(connection.answer(request(13, [blob, data], flags: 0)).first == 14)
         }
         let purposes = keys.purposes
-        guard case .login("alice", let host?) = purposes[0] else {
+        guard case .login("alice", let bound?) = purposes[0] else {
             Issue.record("\(purposes[0])")
             return
         }
-        // printf 'host key' | openssl dgst -sha256 -binary | base64
-        #expect(host.fingerprint == "SHA256:\(Self.digest)")
+        #expect(bound.key == host.blob)
         #expect(purposes[1] == .login(user: "bob", host: nil))
         #expect(purposes[2...].allSatisfy { $0 == .other })
     }
 
-    private static let digest = "+xspGuW/PEF/5qpDMzUSFm9CUN7eQpfJk+E1hh4AsL0"
-
-    @Test func onlySoManySessions() {
+    @Test func onlySoManySessions() throws {
         var connection = AgentConnection(keys)
-        var bind = request(27, [Data("session-bind@openssh.com".utf8), Data(), Data(), Data()])
-        bind.append(0)
-        for _ in 0..<16 { #expect(connection.answer(bind) == Data([6])) }
-        #expect(connection.answer(bind) == Data([5]))
+        let host = HostUnderTest()
+        for number in 0..<UInt8(16) {
+            #expect(connection.answer(try host.binding(Data([number]), isForwarded: true)) == Data([6]))
+        }
+        #expect(connection.answer(try host.binding(Data([16]), isForwarded: true)) == Data([5]))
+        // The same again is nothing new.
+        #expect(connection.answer(try host.binding(Data([3]), isForwarded: true)) == Data([6]))
     }
 
     @Test func numbersWithoutLeadingZeros() {
@@ -105,11 +103,14 @@ struct SoakMessageTests {
         bind.append(byte: 27)
         for part in ["session-bind@openssh.com", "key", "session", "signature"] { bind.append(string: part.utf8) }
         bind.append(byte: 1)
+        let proven = try HostUnderTest().binding(Data("session".utf8), isForwarded: true)
         var random = SeededGenerator()
         var connection = AgentConnection(keys)
         for round in 0..<TestScale.count(3_000, soak: 1_000_000) {
             let message =
-                round % 3 == 0 ? random.bytes(random.int(below: 80)) : random.mutated([sign, bind][round % 2].message)
+                round % 3 == 0
+                ? random.bytes(random.int(below: 80))
+                : random.mutated([sign.message, bind.message, proven][round / 3 % 3])
             let answer = connection.answer(message)
             #expect([5, 6, 12, 14].contains(answer.first), "seed \(random.seed), round \(round)")
         }

@@ -66,8 +66,10 @@ final class MemoryKeys: AgentKeys {
     private let p384 = P384.Signing.PrivateKey()
     private let p521 = P521.Signing.PrivateKey()
     private let used = Mutex<[SignaturePurpose]>([])
+    private let asked = Mutex<[BoundHost?]>([])
 
     var purposes: [SignaturePurpose] { used.withLock { $0 } }
+    var askers: [BoundHost?] { asked.withLock { $0 } }
 
     func keys() throws(SSHAgentError) -> [(key: SSHPublicKey, comment: String)] {
         [
@@ -78,9 +80,11 @@ final class MemoryKeys: AgentKeys {
     }
 
     func sign(
-        _ data: Data, with key: SSHPublicKey, _ algorithm: SSHSignatureAlgorithm, for purpose: SignaturePurpose
+        _ data: Data, with key: SSHPublicKey, _ algorithm: SSHSignatureAlgorithm, for purpose: SignaturePurpose,
+        from asker: BoundHost?
     ) throws(SSHAgentError) -> Data {
         used.withLock { $0.append(purpose) }
+        asked.withLock { $0.append(asker) }
         do {
             switch algorithm {
             case .ecdsaP256: return try p256.signature(for: data).rawRepresentation

@@ -101,6 +101,35 @@ import Vault
         #expect(recovered.detectsRollback)
     }
 
+    /// Places in a TPM are few, and nobody but the vault knows which are its own.
+    @Test func aCounterOfAKilledCreationIsUsedByTheNext() throws {
+        try open().close()
+        let enclave = try EnclavePlace(tpm: tpm.address).open(bytes("device-secret"))
+        let counter = try enclave.freeCounter()
+        for name in ["keybag", "items.db"] { try FileManager.default.removeItem(atPath: path + "/" + name) }
+        try FolderContents.write(withUnsafeBytes(of: counter.bigEndian) { Data($0) }, to: path + "/counter.next")
+        try enclave.makeCounter(counter)
+        enclave.close()
+        let places = { try tpm.tool("tpm2_getcap", "handles-nv-index").split(separator: "\n").count }
+        #expect(try places() == 1)
+        let vault = try open(detectsRollback: true)
+        #expect(vault.detectsRollback)
+        vault.close()
+        #expect(try places() == 1)
+        #expect(!FileManager.default.fileExists(atPath: path + "/counter.next"))
+        // What has the place meanwhile is not touched.
+        let other = folder.path(of: "other")
+        try FileManager.default.createDirectory(
+            atPath: other, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try tpm.tool("tpm2_nvdefine", "-C", "o", "-s", "8", "-a", "authread|authwrite", "0x1800001")
+        try FolderContents.write(Data([1, 0x80, 0, 1]), to: other + "/counter.next")
+        let second = try EmbeddedVault.open(
+            at: other, in: .tpm2, detectsRollback: true, enclaves: EnclavePlace(tpm: tpm.address))
+        #expect(second.detectsRollback)
+        second.close()
+        #expect(try places() == 3)
+    }
+
     @Test func softwareHasNoCounter() throws {
         #expect(throws: VaultError.self) {
             try EmbeddedVault.open(at: folder.path(of: "other"), in: .software, detectsRollback: true)

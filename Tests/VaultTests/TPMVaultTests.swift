@@ -97,12 +97,16 @@ import Vault
     }
 
     @Test func theLockoutIsTakenOnce() throws {
-        let lockout = try vault.takeLockout()
-        #expect(lockout?.tries == 32)
-        #expect(lockout?.recoveryTime == 600)
-        let password = try #require(lockout?.password)
+        let lockout = try #require(try vault.plannedLockout())
+        #expect(lockout.tries == 32)
+        #expect(lockout.recoveryTime == 600)
+        let password = try #require(lockout.password)
         #expect(password.count == 29)
-        #expect(try open().takeLockout()?.password == nil)
+        // Planning sets nothing.
+        #expect(try open().plannedLockout()?.password != nil)
+        #expect(try vault.takeLockout(lockout))
+        #expect(try !vault.takeLockout(lockout))
+        #expect(try open().plannedLockout()?.password == nil)
         vault.close()
         try tpm.tool("tpm2_dictionarylockout", "-c", "-p", password)
     }

@@ -100,6 +100,10 @@ struct AgentCommand: DocumentedCommand {
             throw Failure(
                 status: errSecIO,
                 "an agent listens at \(path.escapedForTerminal) already: use that one, or choose another --socket")
+        } catch SocketError.system(errno: ENOTSOCK) {
+            throw Failure(
+                status: errSecIO,
+                "\(path.escapedForTerminal) is a file and no socket, and is left alone: choose another --socket")
         } catch {
             throw Failure(
                 status: errSecIO,

@@ -27,12 +27,13 @@ struct KeychainAgentKeys: AgentKeys {
     }
 
     func sign(
-        _ data: Data, with key: SSHPublicKey, _ algorithm: SSHSignatureAlgorithm, for purpose: SignaturePurpose
+        _ data: Data, with key: SSHPublicKey, _ algorithm: SSHSignatureAlgorithm, for purpose: SignaturePurpose,
+        from asker: BoundHost?
     ) throws(SSHAgentError) -> Data {
         return try refusing { () throws(Failure) in
             guard let session = try session(), let pair = try entries(session).first(where: { $0.key == key })?.pair
             else { throw Failure(status: errSecItemNotFound, "the key that ssh asks for is gone") }
-            let words = KnownHosts.ofUser.words(for: purpose, key: pair.name)
+            let words = KnownHosts.ofUser.words(for: purpose, key: pair.name, from: asker)
             let privateKey = try session.privateKey(of: pair, AuthenticationOptions(prompt: words))
             return try session.result {
                 SecKeyCreateSignature(privateKey, algorithm.keyAlgorithm, data as NSData, $0).map { $0 as Data }

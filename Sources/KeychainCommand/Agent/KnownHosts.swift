@@ -34,21 +34,32 @@ struct KnownHosts {
     }
 
     /// What a person is told before a signature is made.
-    func words(for purpose: SignaturePurpose, key: String) -> String {
+    ///
+    /// - Parameter asker: The host that asks; nil for a program here.
+    func words(for purpose: SignaturePurpose, key: String, from asker: BoundHost?) -> String {
         let action =
             switch purpose {
-            case .login(let user, let host?): "log in as \(user.escapedForTerminal) on \(words(for: host))"
-            case .login(let user, nil): "log in as \(user.escapedForTerminal) on a host that the client does not name"
+            case .login(let user, let host?): "log in as \(quoted(user)) on \(words(for: host))"
+            case .login(let user, nil): "log in as \(quoted(user)) on a host that is not known"
             case .data("git"): "sign a git commit or tag"
             case .data("file"): "sign a file"
-            case .data(let namespace): "sign data for '\(namespace.escapedForTerminal)'"
+            case .data(let namespace): "sign data for \(quoted(namespace))"
             case .other: "sign something that is neither a login nor a commit"
             }
-        return "\(action) with the key '\(key)'."
+        let origin = asker.map { ", for a program on \(words(for: $0))" } ?? ""
+        return "\(action) with the key '\(key)'\(origin)."
     }
 
+    /// Words of the client's own, so that they end where they end.
+    private func quoted(_ text: String) -> String {
+        let shown = text.prefix(Self.longestName)
+        return "'" + String(shown).escapedForTerminal.replacing("'", with: "\\'") + (shown == text ? "'" : "…'")
+    }
+
+    /// In characters. Names of users have at most 32 (useradd(8)).
+    private static let longestName = 64
+
     private func words(for host: BoundHost) -> String {
-        let name = name(ofKey: host.key).map { "\($0.escapedForTerminal) (\(host.fingerprint))" }
-        return (name ?? "the host \(host.fingerprint)") + (host.isForwarded ? ", for a program on that host" : "")
+        name(ofKey: host.key).map { "\($0.escapedForTerminal) (\(host.fingerprint))" } ?? "the host \(host.fingerprint)"
     }
 }

@@ -73,8 +73,29 @@ struct InitCommand: DocumentedCommand {
                 "the vault in \(path.escapedForTerminal) was made without a counter: make one in another folder (KEYCHAIN_HOME)"
             )
         }
-        let lockout =
-            keepLockout ? nil : try failing { () throws(VaultError) in try vault.takeLockout() }
+        let lockout = keepLockout ? nil : try failing { () throws(VaultError) in try vault.plannedLockout() }
+        // A password that nobody has read must not be set: only clearing the TPM takes it away again.
+        try show(vault, path, lockout)
+        if let lockout, lockout.password != nil { try take(lockout, vault) }
+    }
+
+    private func take(_ lockout: EnclaveLockout, _ vault: EmbeddedVault) throws(Failure) {
+        let isTaken: Bool
+        do throws(VaultError) {
+            isTaken = try vault.takeLockout(lockout)
+        } catch {
+            var failure = Failure(error)
+            failure.message += "; the TPM's lockout is not set to the password above: run this again"
+            throw failure
+        }
+        guard isTaken else {
+            throw Failure(
+                status: errSecIO,
+                "the TPM's lockout was given another password meanwhile, so that the one above is not set: ask who did")
+        }
+    }
+
+    private func show(_ vault: EmbeddedVault, _ path: String, _ lockout: EnclaveLockout?) throws {
         if json {
             try StandardOutput.write(
                 json: Answer(vault: path, enclave: vault.enclaveKind.name, lockoutPassword: lockout?.password))

@@ -49,7 +49,7 @@ struct ImportCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let bytes = try file == "-" ? BytesInput.readAll() : BytesInput.readAll(path: file)
+        let bytes = try file == "-" ? BytesInput.readDocument() : BytesInput.readAll(path: file)
         let contents = try ImportedFile(bytes, passphrase: askPassphrase).contents
         let session = try KeySession.forWriting(passcode)
         let store = KeyStore(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Glibc
 import KeychainServices
+import OpenSSLCertificates
 import SecureMemory
 
 /// What a key works on: bytes that somebody pipes in, and no secret of the keychain's.
@@ -11,17 +12,26 @@ enum BytesInput {
 
     /// Everything on standard input.
     static func readAll() throws(Failure) -> Data {
-        try readAll(0, "standard input")
+        try readAll(0, "standard input", limit, "sign its digest with --digest, or encrypt a key for it")
     }
 
     static func readAll(path: String) throws(Failure) -> Data {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
-        return try readAll(descriptor, path)
+        return try readDocument(descriptor, path)
     }
 
-    private static func readAll(_ descriptor: Int32, _ name: String) throws(Failure) -> Data {
+    /// A file of certificates, keys or signatures on standard input.
+    static func readDocument() throws(Failure) -> Data { try readDocument(0, "standard input") }
+
+    private static func readDocument(_ descriptor: Int32, _ name: String) throws(Failure) -> Data {
+        try readAll(descriptor, name, ExchangeFile.largest, "name a file with certificates, keys or a signature")
+    }
+
+    private static func readAll(
+        _ descriptor: Int32, _ name: String, _ limit: Int, _ remedy: String
+    ) throws(Failure) -> Data {
         var chunk = [UInt8](repeating: 0, count: 1 << 18)
         defer { chunk.wipe() }
         var bytes = Data()
@@ -35,8 +45,7 @@ enum BytesInput {
             guard bytes.count + count <= limit else {
                 throw Failure(
                     status: errSecDataTooLarge,
-                    "\(name.escapedForTerminal) has more than \(limit >> 20) MiB: sign its digest with --digest, or "
-                        + "encrypt a key for it")
+                    "\(name.escapedForTerminal) has more than \(limit >> 20) MiB: \(remedy)")
             }
             bytes.append(contentsOf: chunk[..<count])
         }

@@ -73,20 +73,28 @@ struct KeyStore {
                 + "`keychain key delete`")
     }
 
-    /// Stores a key; of a private one both halves.
+    /// Stores a key; of a private one both halves, the public one also where the private one is there already: a program
+    /// may have been killed between them.
     func add(_ key: SecKey, label: String?, _ control: AccessControl) throws(Failure) -> KeyPair {
         var pair = KeyPair(hash: key.keyData.applicationLabel, group: group)
+        var duplicate: Failure?
         if key.keyClass == .private {
             // A key of the enclave guards its use itself, wherever its record is.
             let stored = key.kept == nil ? control : AccessControl(protection: control.protection)
-            let item = try store(key, label, stored, isOptional: false)
-            pair.privateHalf = control.isConstrained && key.kept == nil ? .withheld(control) : .found(item)
+            do throws(Failure) {
+                let item = try store(key, label, stored, isOptional: false)
+                pair.privateHalf = control.isConstrained && key.kept == nil ? .withheld(control) : .found(item)
+            } catch {
+                guard error.status == errSecDuplicateItem else { throw error }
+                duplicate = error
+            }
         }
         // The public half names the key and reveals nothing that is secret.
         let isBound = control.protection.isThisDeviceOnly
         pair.publicHalf = try store(
             key.publicKey, label, AccessControl(protection: isBound ? .alwaysThisDeviceOnly : .always),
             isOptional: key.keyClass == .private)
+        if let duplicate { throw duplicate }
         return pair
     }
 

@@ -47,12 +47,12 @@ public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificate
     }
     trust.change { state in
         state.anchors = anchors
-        state.anchorsOnly = true
+        state.anchorsOnly = anchors != nil
     }
     return errSecSuccess
 }
 
-/// Whether the anchors that were set are the only ones; without, the system's are trusted as well.
+/// Whether the anchors that were set are the only ones, be it none; without, the system's are trusted as well.
 public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
     trust.change { $0.anchorsOnly = anchorCertificatesOnly }
     return errSecSuccess
@@ -147,11 +147,12 @@ public func SecTrustCopyKey(_ trust: SecTrust) -> SecKey? {
 /// The older name of ``SecTrustCopyKey(_:)``.
 public func SecTrustCopyPublicKey(_ trust: SecTrust) -> SecKey? { SecTrustCopyKey(trust) }
 
-/// What makes evaluations succeed from now on for the path as it is, whatever a user may overlook about it.
+/// What makes evaluations succeed from now on for the path as it is, with what a user may overlook about it: the failure
+/// that there is now, for the same policies and so the same host, and not what comes later, such as the end of its validity.
 ///
 /// - Returns: Bytes for ``SecTrustSetExceptions(_:_:)``, now or later.
 public func SecTrustCopyExceptions(_ trust: SecTrust) -> CFData? {
-    TrustExceptions.digest(of: trust.answer().chain) as NSData
+    trust.answer().exceptions as NSData
 }
 
 /// Makes up for what is wrong with a path that a user has looked at.
@@ -161,7 +162,7 @@ public func SecTrustCopyExceptions(_ trust: SecTrust) -> CFData? {
 public func SecTrustSetExceptions(_ trust: SecTrust, _ exceptions: CFData?) -> Bool {
     trust.change { $0.exceptions = exceptions as Data? }
     guard let exceptions else { return false }
-    return TrustExceptions.digest(of: trust.answer().chain) == exceptions as Data
+    return trust.answer().exceptions == exceptions as Data
 }
 
 /// One object, or an array of them; nil if anything else is among it.

@@ -12,7 +12,7 @@ public final class SecTrust: NSObject, Sendable {
         var policies: [SecPolicy]
         /// Nil for the system's anchors alone.
         var anchors: [SecCertificate]?
-        var anchorsOnly = true
+        var anchorsOnly = false
         var date: Date?
         /// A digest of the chain whose failures are forgiven.
         var exceptions: Data?
@@ -55,17 +55,21 @@ struct TrustAnswer {
     /// Why the question could not be worked on at all.
     var obstacle: String?
     var isForgiven = false
+    /// What was asked for, and when.
+    let purposes: [CertificatePath.Purpose]
+    let date: Date
 
     var isTrusted: Bool { (failure == nil && obstacle == nil) || isForgiven }
 
     init(to question: SecTrust.State) {
         chain = question.certificates.prefix(1).map { $0 }
-        let date = question.date ?? Date()
+        date = question.date ?? Date()
         let policies = question.policies.isEmpty ? [SecPolicyCreateBasicX509()] : question.policies
+        purposes = policies.map(\.purpose)
         for policy in policies {
             var path = CertificatePath(certificates: question.certificates.map(\.certificate.encoded), date: date)
             path.anchors = question.anchors?.map(\.certificate.encoded) ?? []
-            path.trustsSystem = question.anchors == nil || !question.anchorsOnly
+            path.trustsSystem = !question.anchorsOnly
             path.purpose = policy.purpose
             do {
                 let outcome = try path.evaluated()
@@ -80,9 +84,12 @@ struct TrustAnswer {
             }
         }
         if let exceptions = question.exceptions, obstacle == nil, failure?.isForgivable == true {
-            isForgiven = exceptions == TrustExceptions.digest(of: chain)
+            isForgiven = exceptions == self.exceptions
         }
     }
+
+    /// What forgives this answer, and no other one.
+    var exceptions: Data { TrustExceptions.digest(of: self) }
 
     var result: SecTrustResultType {
         if isForgiven { return .proceed }

@@ -4,11 +4,13 @@ import Glibc
 package enum UnixSocket {
     /// A listening socket at `path`, open to `mode`, in the place of one that nobody listens on.
     ///
-    /// - Throws: ``SocketError``; `EADDRINUSE` when somebody listens there.
+    /// - Throws: ``SocketError``; `EADDRINUSE` when somebody listens there, `ENOTSOCK` when something else than a socket is
+    ///   there, which stays.
     package static func listen(at path: String, mode: mode_t) throws(SocketError) -> Int32 {
         let listener = try make()
         do throws(SocketError) {
             if try !bind(listener, to: path) {
+                guard isSocket(path) else { throw .system(errno: ENOTSOCK) }
                 guard !isAnswered(path) else { throw .system(errno: EADDRINUSE) }
                 // Left by a daemon that was killed.
                 unlink(path)
@@ -45,6 +47,12 @@ package enum UnixSocket {
         var size = socklen_t(MemoryLayout.size(ofValue: credentials))
         guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else { return nil }
         return credentials.1
+    }
+
+    /// Whether it is a socket itself, and no link to one.
+    private static func isSocket(_ path: String) -> Bool {
+        var information = stat()
+        return lstat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFSOCK
     }
 
     private static func isAnswered(_ path: String) -> Bool {

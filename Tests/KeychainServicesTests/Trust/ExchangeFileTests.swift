@@ -60,6 +60,36 @@ struct ExchangeFileTests {
         #expect(SecPKCS12Import(file as NSData, [kSecImportExportPassphrase: 7], &items) == errSecParam)
     }
 
+    /// scrypt has three numbers that are harmless one by one. Nobody has to know a passphrase to have this much work done.
+    @Test(arguments: [
+        (16_384, 8, 1, errSecAuthFailed), (32_768, 1, 200_000, errSecInternal), (16_384, 8, 2_000, errSecInternal),
+        (16_384, 8, 0, errSecInternal),
+    ])
+    func workForAPassphrase(blocks: Int, size: Int, lanes: Int, status: OSStatus) {
+        // In DER, with the shortest form of a length.
+        func node(_ tag: UInt8, _ contents: [UInt8]...) -> [UInt8] {
+            let contents = contents.flatMap(\.self)
+            return [tag] + (contents.count > 127 ? [0x81] : []) + [UInt8(contents.count)] + contents
+        }
+        func integer(_ number: Int) -> [UInt8] {
+            let bytes = withUnsafeBytes(of: Int64(number).bigEndian) { Array($0) }.drop { $0 == 0 }
+            return node(2, (bytes.first ?? 0x80) & 0x80 != 0 ? [0] + bytes : Array(bytes))
+        }
+        let scrypt = node(
+            0x30, [6, 9, 0x2B, 6, 1, 4, 1, 0xDA, 0x47, 4, 11],
+            node(0x30, node(4, Array("saltsalt".utf8)), integer(blocks), integer(size), integer(lanes)))
+        let cipher = node(
+            0x30, [6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 1, 42], node(4, Array(repeating: 0, count: 16)))
+        let algorithm = node(
+            0x30, [6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 5, 13], node(0x30, scrypt, cipher))
+        let key = node(0x30, algorithm, node(4, Array(repeating: 7, count: 64)))
+        let bag = node(0x30, [6, 11, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 12, 10, 1, 2], node(0xA0, key))
+        let data: [UInt8] = [6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1]
+        let safe = node(0x30, data, node(0xA0, node(4, node(0x30, bag))))
+        let file = node(0x30, [2, 1, 3], node(0x30, data, node(0xA0, node(4, node(0x30, safe)))))
+        #expect(read(Data(file), "wrong").0 == status)
+    }
+
     @Test func storing() throws {
         let file = try authority.exchangeFile("server", with: ["intermediate", "root"], passphrase: "p")
         try onFreshVault {

@@ -53,7 +53,8 @@ struct TrustTests {
         ("2001:db8::7", errSecSuccess), ("[2001:db8::7]", errSecSuccess), ("192.0.2.8", errSecHostNameMismatch),
         ("evil.com", errSecHostNameMismatch), ("example.com.evil.com", errSecHostNameMismatch),
         ("server.example.com", errSecHostNameMismatch), ("", errSecHostNameMismatch),
-        ("example.com\0.evil.com", errSecHostNameMismatch),
+        ("example.com\0.evil.com", errSecHostNameMismatch), (".com", errSecHostNameMismatch),
+        (".wild.example.com", errSecHostNameMismatch),
     ])
     func hostNames(host: String, status: OSStatus) throws {
         #expect(evaluate(try trust(["server", "intermediate"], server(host))) == status)
@@ -108,6 +109,30 @@ struct TrustTests {
         #expect(evaluate(trust) == errSecNotTrusted)
     }
 
+    /// Anchors that are the only ones are also that before there are any.
+    @Test func noneButOnes() throws {
+        // One of the system's.
+        let file = try String(contentsOfFile: "/etc/ssl/certs/ca-certificates.crt", encoding: .utf8)
+        let trusts = file.split(separator: "-----BEGIN CERTIFICATE-----").compactMap { part -> SecTrust? in
+            var trust: SecTrust?
+            let digits = part.split(separator: "-----END").first.map { String($0.filter { !$0.isWhitespace }) }
+            guard let der = digits.flatMap({ Data(base64Encoded: $0) }),
+                let certificate = SecCertificateCreateWithData(nil, der as NSData),
+                SecTrustCreateWithCertificates(certificate, nil, &trust) == errSecSuccess
+            else { return nil }
+            return trust
+        }
+        let trust = try #require(trusts.first { evaluate($0) == errSecSuccess })
+        #expect(SecTrustSetAnchorCertificatesOnly(trust, true) == errSecSuccess)
+        #expect(evaluate(trust) == errSecNotTrusted)
+        #expect(SecTrustSetAnchorCertificatesOnly(trust, false) == errSecSuccess)
+        #expect(evaluate(trust) == errSecSuccess)
+        #expect(SecTrustSetAnchorCertificates(trust, NSArray()) == errSecSuccess)
+        #expect(evaluate(trust) == errSecNotTrusted)
+        #expect(SecTrustSetAnchorCertificates(trust, nil) == errSecSuccess)
+        #expect(evaluate(trust) == errSecSuccess)
+    }
+
     @Test(arguments: [
         ("by-a-leaf", errSecInvalidCertAuthority), ("short-key", errSecUnsupportedKeySize),
         ("old-digest", errSecInvalidDigestAlgorithm), ("critical", errSecUnknownCertExtension),
@@ -157,6 +182,26 @@ struct TrustTests {
         #expect(evaluate(other) != errSecSuccess)
         #expect(!SecTrustSetExceptions(trust, nil))
         #expect(evaluate(trust) == errSecHostNameMismatch)
+    }
+
+    /// What was overlooked once is not everything.
+    @Test func exceptionsAreForWhatWasSeen() throws {
+        // Nobody knows the root: this failure hides that the name is wrong, or that it is no longer valid.
+        let seen = try trust(["server", "intermediate", "root"], server("example.com"), anchors: [])
+        let exceptions = SecTrustCopyExceptions(seen)
+        #expect(SecTrustSetExceptions(seen, exceptions))
+        #expect(evaluate(seen) == errSecSuccess)
+        let elsewhere = try trust(["server", "intermediate", "root"], server("evil.com"), anchors: [])
+        #expect(!SecTrustSetExceptions(elsewhere, exceptions))
+        #expect(evaluate(elsewhere) == errSecNotTrusted)
+        #expect(SecTrustSetVerifyDate(seen, NSDate(timeIntervalSinceNow: 1e10)) == errSecSuccess)
+        #expect(evaluate(seen) != errSecSuccess)
+        // What was in order has nothing to be overlooked.
+        let good = try trust(["server", "intermediate"], server("example.com"))
+        let nothing = SecTrustCopyExceptions(good)
+        #expect(SecTrustSetAnchorCertificates(good, NSArray()) == errSecSuccess)
+        #expect(!SecTrustSetExceptions(good, nothing))
+        #expect(evaluate(good) == errSecNotTrusted)
     }
 
     @Test func wrongArguments() throws {
