@@ -120,6 +120,15 @@ import Testing
             _ = try file.open(.writing)
             #expect(try file.bytes == before)
         }
+        // Nor does one that somebody changed.
+        for _ in 0..<TestScale.count(20, soak: 2_000) {
+            var bytes = noted
+            bytes[random.int(below: noted.count - before.count) + before.count] ^= 1 << UInt8(random.int(below: 8))
+            try file.put(bytes)
+            let found = try file.contents()
+            // The gap before the record belongs to nothing.
+            #expect(found == old || found == changed, "seed \(random.seed)")
+        }
         // Nor does one that belongs to another state of the file.
         try file.put(before)
         let open = try file.open(.writing)
