@@ -16,7 +16,8 @@ struct AgentCommand: DocumentedCommand {
         the signature of a commit.
 
         Without a command the agent runs until it is ended, and prints a line for the shell that sets SSH_AUTH_SOCK. With \
-        one it runs that, and ends when it ends, with its exit status.
+        one it runs that, and ends when it ends, with its exit status. It stays in the foreground, so that a shell that waits for what it prints, as \
+        with eval, waits for ever: run the shell after --, or the agent with & and --socket.
 
         Keys can be listed while the vault is locked. A signature then asks for the passcode; with keychaind the vault \
         stays unlocked until it is locked again, without it until the agent ends. The question comes up at the agent's \

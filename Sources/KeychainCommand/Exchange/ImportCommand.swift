@@ -10,7 +10,7 @@ import Vault
 struct ImportCommand: DocumentedCommand {
     static let summary = "Store the certificates and keys of a file."
     static let details = """
-        The file can be PEM, with any number of certificates and keys; DER of one; PKCS#8; or PKCS#12. A certificate and \
+        The file can be PEM, with any number of certificates and keys; DER of one; PKCS#8, not encrypted; or PKCS#12. A certificate and \
         the private key that belongs to it are an identity. What is there already stays. The file itself is left alone: \
         remove it if it has a private key.
 
@@ -71,7 +71,7 @@ struct ImportCommand: DocumentedCommand {
         if let passphrase {
             secret = try PasscodeInput.read(passphrase)
         } else {
-            guard let terminal = Terminal() else { throw PasscodeInput.nobodyToAsk("--passphrase-fd") }
+            guard let terminal = Terminal() else { throw PasscodeInput.nobodyToAsk("--passphrase-fd", for: "the passphrase of the file") }
             secret = try PasscodeInput.only(try terminal.askSecrets(["Passphrase of the file: "]))
         }
         return secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }

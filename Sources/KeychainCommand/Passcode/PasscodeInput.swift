@@ -67,10 +67,10 @@ struct PasscodeInput: ParsableArguments {
         return secret
     }
 
-    static func nobodyToAsk(_ option: String) -> Failure {
+    static func nobodyToAsk(_ option: String, for secret: String = "the passcode") -> Failure {
         Failure(
             status: errSecInteractionNotAllowed,
-            "there is no terminal to ask for the passcode at: give it with \(option), as in \(option) 3 3< file")
+            "there is no terminal to ask for \(secret) at: give it with \(option), as in \(option) 3 3< file")
     }
 }
 
