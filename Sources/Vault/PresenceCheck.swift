@@ -74,7 +74,9 @@ final class PresenceCheck {
     }
 
     static let passwordMissing = VaultError.interactionNotAllowed(
-        reason: "the item needs its own password; give it with --item-password-fd; a program gives it as a credential of its context")
+        reason:
+            "the item needs its own password: give it with --item-password-fd, or in a program as the credential of its "
+            + "context")
 
     /// Asks for a person, once for each kind of constraint in an operation.
     func ask(

@@ -31,14 +31,19 @@ struct AgentCommand: DocumentedCommand {
         Example("For good, with systemd", "systemctl --user enable --now keychain-ssh-agent"),
         Example(
             "Sign commits with it",
-            "git config gpg.format ssh && git config user.signingkey \"key::$(keychain key public me --format openssh)\""
+            #"""
+            git config gpg.format ssh
+            git config user.signingkey \
+                "key::$(keychain key public me --format openssh)"
+            """#
         ),
     ]
     static let configuration: CommandConfiguration = documented("ssh-agent")
 
     @Option(
         help: ArgumentHelp(
-            "Where to listen, instead of $XDG_RUNTIME_DIR/keychain/ssh-agent.", valueName: "path"))
+            "Where to listen, instead of $XDG_RUNTIME_DIR/keychain/ssh-agent, or for a command a folder of its own where that "
+                + "is not set.", valueName: "path"))
     var socket: String?
 
     @Argument(
@@ -46,7 +51,9 @@ struct AgentCommand: DocumentedCommand {
     var command: [String] = []
 
     func run() throws {
-        let path = try path()
+        let folder = try AgentFolder(isNeeded: socket == nil && !command.isEmpty)
+        defer { folder?.remove() }
+        let path = try folder.map { $0.path + "/agent" } ?? path()
         guard let signals = AgentSignals() else {
             throw Failure(status: errSecIO, "no descriptor is left: end other programs or raise `ulimit -n`")
         }

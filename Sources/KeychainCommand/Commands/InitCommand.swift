@@ -105,7 +105,10 @@ struct InitCommand: DocumentedCommand {
             if let lockout {
                 rows.append(
                     ["lockout", "after \(lockout.tries) wrong passcodes, one more every \(lockout.recoveryTime) s"])
-                rows.append(["password", lockout.password ?? "it has one already, perhaps from an earlier init, which printed it"])
+                rows.append([
+                    "password",
+                    lockout.password ?? "it has one already, perhaps from an earlier init, which printed it",
+                ])
             }
             try StandardOutput.write(line: Table(rows).text(aligned: true))
             if lockout?.password != nil {

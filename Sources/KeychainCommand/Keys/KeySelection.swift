@@ -54,9 +54,13 @@ struct KeySession {
         KeySession(try .ofOwner(passcode))
     }
 
-    private init(_ session: VaultSession) {
+    init(_ session: VaultSession) {
         self.session = session
         base = (session.vault as? UnlockingVault)?.base ?? session.vault
+    }
+
+    func status() throws(Failure) -> VaultStatus {
+        try failing { () throws(VaultError) in try base.status(as: session.client) }
     }
 
     /// What can be seen of the keys with the vault as it is.
