@@ -112,6 +112,7 @@ struct KeySession {
         let failure = error?.takeRetainedValue()
         if let value { return value }
         let message = failure?.localizedDescription ?? "the key could not be used"
+        if message.contains(VaultError.itemPasswordMissing.description) { throw .itemPasswordMissing }
         throw Failure(
             status: failure.flatMap { Int32(exactly: $0.code) } ?? errSecInternalComponent, Self.inOneStyle(message))
     }
