@@ -25,11 +25,11 @@ build: ## Build everything for debugging
 	Scripts/setup.sh
 	swift build
 
-test: ## Run every check: format, warnings, tests, conformance, names
+test: ## Run every check, for contributors: format, warnings, tests, conformance, names
 	@Scripts/test.sh
 
 example: ## Build and run the example of mutual TLS, in the software enclave and in a TPM
-	Scripts/setup.sh --tests
+	Scripts/setup.sh --example
 	Examples/run.sh
 
 soak: ## Run the long tests at full counts

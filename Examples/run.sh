@@ -34,14 +34,19 @@ scratch=$PWD/.build-example
 # A cached plan does not notice that files came and went in the package that the example depends on by path.
 options=(--package-path Examples/MutualTLS --scratch-path "$scratch" --disable-build-manifest-caching
     -debug-info-format none)
-echo '--> building (the first time takes some minutes)'
 begin=$SECONDS
 # In one build folder, the command and the example share the modules of the keychain.
 for product in MutualTLS keychain; do
-    swift build "${options[@]}" --product "$product" >"$folder/log" 2>&1 || {
-        tail -n 40 "$folder/log" >&2
-        fail "$product does not build"
-    }
+    echo "--> building $product (the first time takes some minutes)"
+    # On a terminal the build says how far it is.
+    if [[ -t 1 ]]; then
+        swift build "${options[@]}" --product "$product" || fail "$product does not build"
+    else
+        swift build "${options[@]}" --product "$product" >"$folder/log" 2>&1 || {
+            tail -n 40 "$folder/log" >&2
+            fail "$product does not build"
+        }
+    fi
 done
 echo "    built in $((SECONDS - begin)) s"
 # swift-certificates, NIO and others ask for these modules of Apple's and would compile against ours.
@@ -89,7 +94,7 @@ two_programs() {
 for enclave in "${enclaves[@]}"; do
     echo "--> a vault with the enclave $enclave"
     if [[ $enclave == tpm2 ]]; then
-        command -v swtpm >/dev/null || fail 'swtpm is not installed; run Scripts/setup.sh --tests'
+        command -v swtpm >/dev/null || fail 'swtpm is not installed; run Scripts/setup.sh --example'
         start_tpm tpm
     fi
     export KEYCHAIN_HOME=$folder/vault-$enclave

@@ -65,3 +65,5 @@ if "$keychain" get "$service" "$account" 2>/dev/null; then fail 'the item is sti
 echo '    gone'
 
 printf '\nquickstart: stored, found, replaced and deleted one secret; neither it nor its account readable on disk\n'
+printf '\nTo go on with a vault of your own, in ~/.local/share/keychain:\n'
+printf '    PATH=%q:$PATH\n    keychain help\n' "${keychain%/*}"

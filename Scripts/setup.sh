@@ -3,6 +3,7 @@
 #
 #   Scripts/setup.sh          what a build needs
 #   Scripts/setup.sh --tests  and what the tests need
+#   Scripts/setup.sh --example  and what Examples/run.sh needs
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -35,8 +36,13 @@ if command -v pkg-config >/dev/null; then
 else
     missing+=(pkg-config libsodium-dev libsqlite3-dev)
 fi
-if [[ ${1-} == --tests ]]; then
+if [[ ${1-} == --tests || ${1-} == --example ]]; then
     command -v openssl >/dev/null || missing+=(openssl)
+    # A TPM in software, and what speaks to it, with the headers that declarations are checked against.
+    command -v swtpm >/dev/null || missing+=(swtpm)
+    [[ -e /usr/include/tss2/tss2_esys.h ]] || missing+=(libtss2-dev)
+fi
+if [[ ${1-} == --tests ]]; then
     # Clients of the ssh-agent, and a host to log in to.
     command -v ssh-keygen >/dev/null || missing+=(openssh-client)
     [[ -x /usr/sbin/sshd ]] || missing+=(openssh-server)
@@ -53,10 +59,8 @@ if [[ ${1-} == --tests ]]; then
     compgen -G '/usr/lib/*/libsystemd.so.0' >/dev/null || missing+=(libsystemd0)
     compgen -G '/usr/lib/*/security/pam_exec.so' >/dev/null || compgen -G '/lib/*/security/pam_exec.so' >/dev/null ||
         missing+=(libpam0g libpam-modules)
-    # A TPM in software, tools to look at it from outside, and the headers that declarations are checked against.
-    command -v swtpm >/dev/null || missing+=(swtpm)
+    # Tools to look at a TPM from outside.
     command -v tpm2_getcap >/dev/null || missing+=(tpm2-tools)
-    [[ -e /usr/include/tss2/tss2_esys.h ]] || missing+=(libtss2-dev)
     has_argon2id || missing+=(python3-argon2)
     # It fetches the vectors of other people; see below.
     python3 -m pip --version >/dev/null 2>&1 || missing+=(python3-pip)

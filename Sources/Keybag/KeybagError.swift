@@ -45,8 +45,8 @@ package enum KeybagError: Error, Equatable, CustomStringConvertible {
             "the keybag was changed, or belongs to another device secret; restore keybag and device-secret together"
         case .otherEnclave(let stored):
             "the keybag belongs to enclave kind \(stored), which is not the one in use"
-        case .locked(let protection):
-            "the class key '\(protection.rawValue)' is locked; unlock the vault"
+        case .locked:
+            "the vault is locked; unlock it"
         case .noClassKey(.whenPasscodeSetThisDeviceOnly):
             "no passcode is set, so the class 'akpu' has no key; set a passcode first"
         case .noClassKey(let protection):

@@ -8,6 +8,8 @@ protocol DocumentedCommand: ParsableCommand {
     static var examples: [Example] { get }
 }
 
+/// A command to copy. What does not fit a terminal of 80 columns goes on after a backslash and a newline, since help
+/// that is wrapped anywhere else breaks when it is pasted.
 struct Example {
     let purpose: String
     let command: String
@@ -20,7 +22,8 @@ struct Example {
 
 extension DocumentedCommand {
     static var discussion: String {
-        let examples = examples.map { "  # \($0.purpose)\n  \($0.command)" }.joined(separator: "\n")
+        let examples = examples.map { "  # \($0.purpose)\n  \($0.command.replacing("\n", with: "\n  "))" }
+            .joined(separator: "\n")
         let exits = ExitStatus.documented.map { "  \($0.code)  \($0.meaning)" }.joined(separator: "\n")
         return "\(details)\n\nEXAMPLES:\n\(examples)\n\nEXIT STATUS:\n\(exits)"
     }

@@ -47,7 +47,7 @@ package struct TPMAddress: Sendable, Hashable {
             throw .unavailable(
                 reason:
                     "KEYCHAIN_TPM is '\(named)'; it can be device:PATH, swtpm:path=SOCKET, swtpm:host=NAME,port=NUMBER, "
-                    + "mssim:… or tabrmd:…")
+                    + "mssim:… or tabrmd:…; swtpm also needs its control socket, at SOCKET.ctrl")
         }
         text = named
     }

@@ -208,6 +208,7 @@ package final class TPMConnection: Sendable {
             address.hasPrefix("device:")
             ? "see that the machine has a TPM and that this user may open it (group tss)"
             : "see that KEYCHAIN_TPM names a TPM that runs"
+                + (address.hasPrefix("swtpm:path=") ? ", with its control socket beside it, at PATH.ctrl" : "")
         return .unreachable(reason: "no TPM answers at \(address) (\(error.reason(tss))); \(hint)")
     }
 

@@ -53,7 +53,7 @@ extension EmbeddedVault {
                         // A wrong password and a changed record look the same, as they should.
                         if header?.password != nil { throw VaultError.authenticationFailed }
                         throw VaultError.corruptVault(
-                            reason: "the key was not made by this vault, or its record was changed")
+                            reason: "the key's record was changed, or is another vault's")
                     }
                     return try Self.compute(
                         operation, with: key,

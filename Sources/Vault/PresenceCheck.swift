@@ -73,8 +73,7 @@ final class PresenceCheck {
         throw Need.person(flags)
     }
 
-    static let passwordMissing = VaultError.interactionNotAllowed(
-        reason: "the item needs its own password; give it with LAContext.setCredential(_:type:), or --item-password-fd")
+    static let passwordMissing = VaultError.itemPasswordMissing
 
     /// Asks for a person, once for each kind of constraint in an operation.
     func ask(

@@ -62,6 +62,18 @@ import Testing
         #expect(outcome.status == 0)
     }
 
+    @Test func aSessionWithoutAFolderForSocketsGetsOneForACommand() throws {
+        let outcome = try workplace.shell(
+            """
+            unset XDG_RUNTIME_DIR; export TMPDIR="$HOME"; keychain key create door
+            keychain ssh-agent -- sh -c 'ssh-add -L; stat -c %a "${SSH_AUTH_SOCK%/*}"; exit 3' > output
+            echo $?; head -n 1 output | cut -d' ' -f3; tail -n 1 output; ls -d "$HOME"/keychain-agent-*
+            keychain ssh-agent || echo refused $?
+            """)
+        #expect(outcome.text == "3\ndoor\n700\nrefused 64\n", "\(outcome.errors)")
+        #expect(outcome.errors.contains("XDG_RUNTIME_DIR is not set"))
+    }
+
     /// Who logs in where is in the question.
     @Test func aPersonIsAskedForALogin() throws {
         let script = """

@@ -26,6 +26,8 @@ import Testing
         let password = made.text.firstMatch(of: /password +([A-Z2-7]{4}(-[A-Z2-7]{4}){5})\n/)
         #expect(made.text.contains("enclave   tpm2\n"))
         #expect(password != nil)
+        let words = try keychain("init --enclave tpm2").text
+        #expect(words.contains(/password +it has one already/))
         let again = try keychain("init --enclave tpm2 --json")
         #expect(again.text == #"{"enclave":"tpm2","vault":"\#(workplace.home)"}"# + "\n")
 
@@ -64,7 +66,7 @@ import Testing
     @Test func aKeyIsMadeAndUsedInTheTPM() throws {
         #expect(try keychain("init --enclave tpm2").status == 0)
         #expect(try keychain("key create laptop --enclave").status == 0)
-        #expect(try keychain("key list").text.hasPrefix("laptop\tp256\tenclave\t"))
+        #expect(try keychain("key list").text.hasPrefix("laptop\tp256\ttpm2\t"))
         let signed = try workplace.shell(
             """
             export KEYCHAIN_TPM='\(tpm.address)'

@@ -55,6 +55,33 @@ import Testing
         #expect(refused.errors.contains("is not what"))
     }
 
+    /// Help is wrapped at the terminal's width, and a command that is wrapped there breaks when it is pasted.
+    @Test func noExampleIsWrapped() throws {
+        let dump = try Workplace().run(["keychain", "--experimental-dump-help"])
+        let examples = try JSONDecoder().decode(Dump.self, from: Data(dump.text.utf8)).command.examples
+        #expect(examples.count >= 40)
+        for example in examples {
+            let lines = example.split(separator: "\n")
+            #expect(lines.allSatisfy { $0.count <= 78 }, "\(example)")
+        }
+    }
+
+    private struct Dump: Decodable {
+        struct Command: Decodable {
+            var discussion: String?
+            var subcommands: [Command]?
+
+            /// Of this command and those below it, as they stand in the help.
+            var examples: [String] {
+                let own = discussion?.components(separatedBy: "EXAMPLES:\n").dropFirst().first?
+                    .components(separatedBy: "\n\nEXIT STATUS:").first
+                return [own].compactMap { $0 } + (subcommands ?? []).flatMap(\.examples)
+            }
+        }
+
+        var command: Command
+    }
+
     @Test func folderThatIsNotThereIsNamed() throws {
         let outcome = try Workplace().run(["keychain", "manual", "--directory", "/nowhere"])
         #expect(outcome.status == 1)

@@ -16,7 +16,8 @@ struct AgentCommand: DocumentedCommand {
         the signature of a commit.
 
         Without a command the agent runs until it is ended, and prints a line for the shell that sets SSH_AUTH_SOCK. With \
-        one it runs that, and ends when it ends, with its exit status.
+        one it runs that, and ends when it ends, with its exit status. It stays in the foreground, so that a shell that waits for what it prints, as \
+        with eval, waits for ever: run the shell after --, or the agent with & and --socket.
 
         Keys can be listed while the vault is locked. A signature then asks for the passcode; with keychaind the vault \
         stays unlocked until it is locked again, without it until the agent ends. The question comes up at the agent's \
@@ -30,14 +31,19 @@ struct AgentCommand: DocumentedCommand {
         Example("For good, with systemd", "systemctl --user enable --now keychain-ssh-agent"),
         Example(
             "Sign commits with it",
-            "git config gpg.format ssh && git config user.signingkey \"key::$(keychain key public me --format openssh)\""
+            #"""
+            git config gpg.format ssh
+            git config user.signingkey \
+                "key::$(keychain key public me --format openssh)"
+            """#
         ),
     ]
     static let configuration: CommandConfiguration = documented("ssh-agent")
 
     @Option(
         help: ArgumentHelp(
-            "Where to listen, instead of $XDG_RUNTIME_DIR/keychain/ssh-agent.", valueName: "path"))
+            "Where to listen, instead of $XDG_RUNTIME_DIR/keychain/ssh-agent, or for a command a folder of its own where that "
+                + "is not set.", valueName: "path"))
     var socket: String?
 
     @Argument(
@@ -45,7 +51,9 @@ struct AgentCommand: DocumentedCommand {
     var command: [String] = []
 
     func run() throws {
-        let path = try path()
+        let folder = try AgentFolder(isNeeded: socket == nil && !command.isEmpty)
+        defer { folder?.remove() }
+        let path = try folder.map { $0.path + "/agent" } ?? path()
         guard let signals = AgentSignals() else {
             throw Failure(status: errSecIO, "no descriptor is left: end other programs or raise `ulimit -n`")
         }

@@ -18,7 +18,8 @@ struct InitCommand: DocumentedCommand {
         is useless on another machine, and the TPM itself counts wrong passcodes. If the TPM breaks or is \
         cleared, only a recovery key leads back into the vault: see `keychain help recovery`.
 
-        With --detect-rollback a counter in the TPM goes with the vault's keys: older copies of them, as with a passcode that         was changed, are refused, and so is a restored backup from before a change, except with a recovery key.
+        With --detect-rollback a counter in the TPM goes with the vault's keys: older copies of them, as with a passcode that was \
+        changed, are refused, and so is a restored backup from before a change, except with a recovery key.
 
         The TPM's lockout belongs to the machine. If it has no password, which lets anybody end a lockout, it is given \
         one, which is printed here and nowhere else, and is set to 32 wrong passcodes and one more every ten \
@@ -104,7 +105,10 @@ struct InitCommand: DocumentedCommand {
             if let lockout {
                 rows.append(
                     ["lockout", "after \(lockout.tries) wrong passcodes, one more every \(lockout.recoveryTime) s"])
-                rows.append(["password", lockout.password ?? "set by the TPM's owner, who decides about the lockout"])
+                rows.append([
+                    "password",
+                    lockout.password ?? "it has one already, perhaps from an earlier init, which printed it",
+                ])
             }
             try StandardOutput.write(line: Table(rows).text(aligned: true))
             if lockout?.password != nil {

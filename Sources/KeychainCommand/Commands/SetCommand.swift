@@ -72,7 +72,7 @@ struct SetCommand: DocumentedCommand {
         }
         let secret = try input.read()
         let session = try VaultSession.ofOwner(passcode)
-        let authentication = try itemPassword.authentication()
+        let authentication = try itemPassword.authentication(isNew: require.contains(.password))
         let search = PasswordSearch(name, scope, authentication)
         if let existing = try search.oneIfAny(in: session), try update(existing, secret, search, session) {
             if json {

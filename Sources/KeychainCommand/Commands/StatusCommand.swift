@@ -46,7 +46,8 @@ struct StatusCommand: DocumentedCommand {
         if json {
             try StandardOutput.write(json: StatusAnswer(status, report, deleted))
         } else {
-            try StandardOutput.write(line: Table(rows(status, report, deleted)).text(aligned: true))
+            try StandardOutput.write(
+                line: Table(rows(status, Self.pairs(status, session), report, deleted)).text(aligned: true))
         }
         if let count = report?.problems.count, count > 0 {
             throw Failure(
@@ -64,8 +65,28 @@ struct StatusCommand: DocumentedCommand {
         return words
     }
 
-    private func rows(_ status: VaultStatus, _ report: IntegrityReport?, _ deleted: Int?) -> [[String]] {
-        let counts = ItemClass.stored.map { $0.counted(status.itemCounts[$0] ?? 0) }
+    /// - Parameter pairs: Nil where what can be seen of the keys does not tell how many there are.
+    private static func keys(_ pairs: Int?, of items: Int) -> String {
+        let words = "\(items) \(items == 1 ? "item" : "items")"
+        guard let pairs else { return "\(words) of keys" }
+        return ItemClass.key.counted(pairs) + (pairs == items ? "" : " (\(words))")
+    }
+
+    /// How many keys there are, of one item or two each.
+    private static func pairs(_ status: VaultStatus, _ session: VaultSession) -> Int? {
+        guard status.itemCounts[.key] ?? 0 > 0 else { return 0 }
+        guard let inventory = try? KeySession(session).inventory(), !inventory.isLocked, inventory.damagedCount == 0
+        else { return nil }
+        return inventory.pairs.count
+    }
+
+    private func rows(
+        _ status: VaultStatus, _ pairs: Int?, _ report: IntegrityReport?, _ deleted: Int?
+    ) -> [[String]] {
+        let counts = ItemClass.stored.map { kind in
+            let count = status.itemCounts[kind] ?? 0
+            return kind == .key ? Self.keys(pairs, of: count) : kind.counted(count)
+        }
         var rows = [
             ["vault", status.path?.escapedForTerminal ?? "in memory"],
             ["format", "\(status.formatVersion)"],

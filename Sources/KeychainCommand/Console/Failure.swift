@@ -20,6 +20,10 @@ struct Failure: Error {
     }
 
     init(_ error: VaultError) {
+        guard error != .itemPasswordMissing else {
+            self = .itemPasswordMissing
+            return
+        }
         let remedy =
             switch error {
             case .itemNotFound: ": `keychain list` shows what there is"
@@ -29,6 +33,10 @@ struct Failure: Error {
             }
         self.init(status: error.osStatus, error.description + remedy)
     }
+
+    static let itemPasswordMissing = Failure(
+        status: errSecInteractionNotAllowed,
+        "the item needs its own password: give it with --item-password-fd, as in --item-password-fd 3 3< file")
 
     /// Prints the error on standard error.
     ///

@@ -95,7 +95,9 @@ struct ExportCommand: DocumentedCommand {
 
     private func askPassphrase() throws(Failure) -> SecretBytes {
         if let passphrase { return try PasscodeInput.read(passphrase) }
-        guard let terminal = Terminal() else { throw PasscodeInput.nobodyToAsk("--passphrase-fd") }
+        guard let terminal = Terminal() else {
+            throw PasscodeInput.nobodyToAsk("--passphrase-fd", for: "the passphrase of the file")
+        }
         var typed = try terminal.askSecrets(["Passphrase for the file: ", "Passphrase again: "])
         defer { for index in typed.indices { typed[index].wipe() } }
         guard typed.count == 2, isEqualInConstantTime(typed[0], typed[1]) else {

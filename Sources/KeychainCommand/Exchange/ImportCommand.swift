@@ -10,7 +10,7 @@ import Vault
 struct ImportCommand: DocumentedCommand {
     static let summary = "Store the certificates and keys of a file."
     static let details = """
-        The file can be PEM, with any number of certificates and keys; DER of one; PKCS#8; or PKCS#12. A certificate and \
+        The file can be PEM, with any number of certificates and keys; DER of one; PKCS#8, not encrypted; or PKCS#12. A certificate and \
         the private key that belongs to it are an identity. What is there already stays. The file itself is left alone: \
         remove it if it has a private key.
 
@@ -20,7 +20,9 @@ struct ImportCommand: DocumentedCommand {
     static let examples = [
         Example("A certificate that an authority sent", "keychain import www.pem --label www"),
         Example("An identity, with its passphrase in a file", "keychain import alice.p12 --passphrase-fd 3 3< phrase"),
-        Example("A key that asks for a person", "keychain import id_ecdsa.pem --label work --require presence"),
+        Example(
+            "A key that asks for a person",
+            "keychain import id_ecdsa.pem --label work --require presence"),
     ]
     static let configuration: CommandConfiguration = documented("import")
 
@@ -53,7 +55,8 @@ struct ImportCommand: DocumentedCommand {
         let contents = try ImportedFile(bytes, passphrase: askPassphrase).contents
         let session = try KeySession.forWriting(passcode)
         let store = KeyStore(
-            session: session, protection: protection, authentication: try itemPassword.authentication())
+            session: session, protection: protection,
+            authentication: try itemPassword.authentication(isNew: protection.require.contains(.password)))
         var answers: [ImportAnswer] = []
         for content in contents {
             switch content {
@@ -61,6 +64,7 @@ struct ImportCommand: DocumentedCommand {
             case .certificate(let certificate): answers.append(try add(certificate, session))
             }
         }
+        if answers.contains(where: { $0.isNew && $0.kind == Self.privateKey }) { try protection.warn(session) }
         if json { return try StandardOutput.write(json: answers) }
         let rows = answers.map { [$0.kind, $0.name.escapedForTerminal, $0.isNew ? "stored" : "was there already"] }
         try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
@@ -71,7 +75,9 @@ struct ImportCommand: DocumentedCommand {
         if let passphrase {
             secret = try PasscodeInput.read(passphrase)
         } else {
-            guard let terminal = Terminal() else { throw PasscodeInput.nobodyToAsk("--passphrase-fd") }
+            guard let terminal = Terminal() else {
+                throw PasscodeInput.nobodyToAsk("--passphrase-fd", for: "the passphrase of the file")
+            }
             secret = try PasscodeInput.only(try terminal.askSecrets(["Passphrase of the file: "]))
         }
         return secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
@@ -86,14 +92,32 @@ struct ImportCommand: DocumentedCommand {
         return file == "-" ? "imported" : URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
     }
 
+    private static let privateKey = "private key"
+
+    private static func text(_ value: AttributeValue) -> String? {
+        if case .string(let text) = value, !text.isEmpty { return text }
+        return nil
+    }
+
+    /// The label of the certificate that is there already.
+    private func storedName(_ attributes: [AttributeName: AttributeValue], _ session: KeySession) -> String? {
+        let naming = attributes.filter { [.issuer, .serialNumber].contains($0.key) }
+        let query = ItemQuery(
+            itemClass: .certificate, attributes: naming, accessGroup: protection.group, synchronizable: .any,
+            authentication: AuthenticationOptions(interaction: .skip))
+        let found = try? session.session.vault.copy(query, includingValues: false, as: session.session.client)
+        return found?.first?.attributes[.label].flatMap(Self.text)
+    }
+
     private func add(_ key: KeyData, _ label: String, _ store: KeyStore) throws(Failure) -> ImportAnswer {
-        let kind = key.keyClass == .private ? "private key" : "public key"
+        let kind = key.keyClass == .private ? Self.privateKey : "public key"
         do {
             _ = try store.add(SecKey(key), label: label, protection.accessControl(isEnclave: false))
             return ImportAnswer(kind: kind, name: label, isNew: true)
         } catch {
             guard error.status == errSecDuplicateItem else { throw error }
-            return ImportAnswer(kind: kind, name: label, isNew: false)
+            let stored = try store.session.inventory(store.group).pairs.first { $0.hash == key.applicationLabel }
+            return ImportAnswer(kind: kind, name: stored?.label.flatMap(Self.text) ?? label, isNew: false)
         }
     }
 
@@ -109,7 +133,7 @@ struct ImportCommand: DocumentedCommand {
             return ImportAnswer(kind: "certificate", name: name, isNew: true)
         } catch {
             guard error == .duplicateItem else { throw Failure(error) }
-            return ImportAnswer(kind: "certificate", name: name, isNew: false)
+            return ImportAnswer(kind: "certificate", name: storedName(attributes, session) ?? name, isNew: false)
         }
     }
 }

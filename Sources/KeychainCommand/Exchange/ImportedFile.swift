@@ -29,8 +29,8 @@ struct ImportedFile {
 
     private static let encrypted = Failure(
         status: errSecDecode,
-        "the key in the file is encrypted: pack it with `openssl pkcs12 -export -nocerts -inkey FILE`, which is read with "
-            + "its passphrase")
+        "the key in the file is encrypted: pack it with `openssl pkcs12 -export -nocerts -inkey FILE -out FILE.p12`, which is "
+            + "read with its passphrase")
     private static let unreadable = Failure(
         status: errSecDecode,
         "the file holds no certificate and no key: it can be PEM, DER, PKCS#8 or PKCS#12, with RSA keys or keys on the "

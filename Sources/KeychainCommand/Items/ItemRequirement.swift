@@ -32,7 +32,9 @@ enum ItemRequirement: String, CaseIterable, ExpressibleByArgument {
 struct ItemPassword: ParsableArguments {
     @Option(
         name: .customLong("item-password-fd"),
-        help: ArgumentHelp("Read the item's own password from this open file descriptor.", valueName: "n"))
+        help: ArgumentHelp(
+            "Read the item's own password from this open file descriptor; a new one is else asked for at the terminal.",
+            valueName: "n"))
     var descriptor: Int32?
 
     func validate() throws {
@@ -40,10 +42,18 @@ struct ItemPassword: ParsableArguments {
     }
 
     /// How an operation may ask, and the password if there is one.
-    func authentication() throws(Failure) -> AuthenticationOptions {
-        AuthenticationOptions(
-            applicationPassword: try descriptor.map { number throws(Failure) in
-                try PasscodeInput.read(number)
-            })
+    ///
+    /// - Parameter isNew: Whether an item is stored that wants one: where none is given, it is typed twice.
+    func authentication(isNew: Bool = false) throws(Failure) -> AuthenticationOptions {
+        if let descriptor { return AuthenticationOptions(applicationPassword: try PasscodeInput.read(descriptor)) }
+        return isNew ? AuthenticationOptions(applicationPassword: try askNew()) : AuthenticationOptions()
+    }
+
+    private func askNew() throws(Failure) -> SecretBytes {
+        guard let terminal = Terminal() else {
+            throw PasscodeInput.nobodyToAsk("--item-password-fd", for: "the item's own password")
+        }
+        return try PasscodeInput.same(
+            try terminal.askSecrets(["The item's own password: ", "The same again: "]), "passwords")
     }
 }

@@ -27,7 +27,10 @@ struct AttestCommand: DocumentedCommand {
         Example("Check it on another machine", "keychain key verify-attestation proof --nonce 5d1be40d8d7c2a96"),
         Example(
             "Check the signature with OpenSSL",
-            "openssl dgst -sha256 -verify proof/ak.pem -signature proof/signature.der proof/attest.bin"),
+            #"""
+            openssl dgst -sha256 -verify proof/ak.pem \
+                -signature proof/signature.der proof/attest.bin
+            """#),
     ]
     static let configuration: CommandConfiguration = documented("attest")
 

@@ -49,12 +49,14 @@ struct CreateKeyCommand: DocumentedCommand {
     func run() throws {
         let session = try KeySession.forWriting(passcode)
         let store = KeyStore(
-            session: session, protection: protection, authentication: try itemPassword.authentication())
+            session: session, protection: protection,
+            authentication: try itemPassword.authentication(isNew: protection.require.contains(.password)))
         try store.requireUnused(label)
         let control = protection.accessControl(isEnclave: enclave)
         let key = try create(control, session, store.authentication)
         let pair = try store.add(key, label: label, control)
-        if json { try StandardOutput.write(json: KeySummary(pair)) }
+        try protection.warn(session)
+        if json { try StandardOutput.write(json: KeySummary(pair, enclave: try session.status().enclave)) }
     }
 
     private func create(

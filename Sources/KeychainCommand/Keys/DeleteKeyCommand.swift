@@ -1,5 +1,7 @@
 import ArgumentParser
+import Glibc
 import KeychainModel
+import KeychainServices
 import Vault
 
 /// Deletes a key.
@@ -7,7 +9,8 @@ struct DeleteKeyCommand: DocumentedCommand {
     static let summary = "Delete a key for good, both halves."
     static let details = """
         Exactly one key is deleted, or none. What was encrypted for it stays encrypted; a key of the enclave cannot come \
-        back. Certificates for the key stay. Nobody is asked.
+        back. Certificates for the key stay. On a terminal the word 'delete' has to be typed for a key of the enclave, \
+        unless --yes is given; otherwise nobody is asked.
         """
     static let examples = [
         Example("By its label", "keychain key delete release"),
@@ -18,6 +21,9 @@ struct DeleteKeyCommand: DocumentedCommand {
     @OptionGroup var selection: KeySelection
     @OptionGroup var passcode: PasscodeInput
 
+    @Flag(help: "Do not ask.")
+    var yes = false
+
     @Flag(help: "Print how many items were deleted, and any error, as JSON.")
     var json = false
 
@@ -25,9 +31,25 @@ struct DeleteKeyCommand: DocumentedCommand {
         var deleted: Int
     }
 
+    /// Asks a person at the terminal about what cannot be made again.
+    private static func confirm(_ pair: KeyPair) throws(Failure) {
+        let question: String
+        switch pair.privateHalf {
+        case .found where pair.isInEnclave: question = "The key '\(pair.name)' is in the enclave and cannot come back."
+        case .locked:
+            question = "The key '\(pair.name)' cannot come back if it is in the enclave, which the lock hides."
+        default: return
+        }
+        guard isatty(0) == 1, let terminal = Terminal() else { return }
+        guard try terminal.ask(question + "\nType 'delete' to go on: ") == "delete" else {
+            throw Failure(status: errSecUserCanceled, "not confirmed: nothing was deleted")
+        }
+    }
+
     func run() throws {
         let session = try KeySession.forLooking(passcode)
         let pair = try selection.one(in: session)
+        if !yes { try Self.confirm(pair) }
         let query = ItemQuery(
             itemClass: .key, attributes: [.applicationLabel: .data(pair.hash)], accessGroup: pair.group,
             synchronizable: .any)

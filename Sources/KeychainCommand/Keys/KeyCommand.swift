@@ -12,9 +12,14 @@ struct KeyCommand: DocumentedCommand {
         """
     static let examples = [
         Example("A key that never leaves the TPM, for logging in", "keychain key create laptop --enclave"),
-        Example("Let a host know it", "keychain key public laptop --format openssh >> authorized_keys"),
+        Example(
+            "Let a host know it",
+            #"""
+            keychain key public laptop --format openssh |
+                ssh git.example.com 'cat >> .ssh/authorized_keys'
+            """#),
         Example("Sign a file", "keychain key sign release < release.tar > release.tar.sig"),
-        Example("Ask for a certificate", "keychain key csr www --subject CN=www.example.com --dns www.example.com"),
+        Example("Ask for a certificate", "keychain key csr www --subject CN=www.example.com > www.csr"),
         Example("Prove that a key is in the TPM", "keychain key attest laptop --out proof"),
     ]
     static let configuration = CommandConfiguration(

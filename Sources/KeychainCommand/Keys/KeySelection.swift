@@ -54,9 +54,13 @@ struct KeySession {
         KeySession(try .ofOwner(passcode))
     }
 
-    private init(_ session: VaultSession) {
+    init(_ session: VaultSession) {
         self.session = session
         base = (session.vault as? UnlockingVault)?.base ?? session.vault
+    }
+
+    func status() throws(Failure) -> VaultStatus {
+        try failing { () throws(VaultError) in try base.status(as: session.client) }
     }
 
     /// What can be seen of the keys with the vault as it is.
@@ -108,6 +112,7 @@ struct KeySession {
         let failure = error?.takeRetainedValue()
         if let value { return value }
         let message = failure?.localizedDescription ?? "the key could not be used"
+        if message.contains(VaultError.itemPasswordMissing.description) { throw .itemPasswordMissing }
         throw Failure(
             status: failure.flatMap { Int32(exactly: $0.code) } ?? errSecInternalComponent, Self.inOneStyle(message))
     }

@@ -36,6 +36,16 @@ struct KeyProtection: ParsableArguments {
         }
     }
 
+    /// Says on standard error where a key that was stored waits for a passcode to be set.
+    func warn(_ session: KeySession) throws(Failure) {
+        guard require.contains(.presence) || require.contains(.passcode), try !session.status().isPasscodeSet else {
+            return
+        }
+        let note = "keychain: no passcode is set: the key works only once one is (`keychain passcode set`)\n"
+        // The key is stored; a note that cannot be written is no reason to fail.
+        try? FileOutput.write(Data(note.utf8), to: 2)
+    }
+
     private var flags: AccessControl.Flags? {
         require.isEmpty ? nil : require.reduce(into: AccessControl.Flags()) { $0.formUnion($1.flag) }
     }
@@ -54,7 +64,7 @@ struct KeyStore {
     let protection: KeyProtection
     let authentication: AuthenticationOptions
 
-    private var group: String { protection.group ?? session.session.client.accessGroups.first ?? "keychain" }
+    var group: String { protection.group ?? session.session.client.accessGroups.first ?? "keychain" }
 
     /// Fails if a key in the group has this label: what has one name is meant to be one thing.
     func requireUnused(_ label: String) throws(Failure) {

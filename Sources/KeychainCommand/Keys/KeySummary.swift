@@ -1,3 +1,4 @@
+import Enclave
 import KeychainModel
 
 /// A key as `--json` shows it.
@@ -5,30 +6,32 @@ struct KeySummary: Encodable {
     var label: AttributeText?
     var tag: AttributeText?
     var type: String
-    /// `software`, `enclave` or `public`; `locked` where the lock hides which of the first two.
+    /// `software`, `software enclave`, `tpm2` or `public`; `locked` where the lock hides which of the first three.
     var kept: String
     var hash: String
     var group: String
     var accessible: String?
     var requires: [String]?
 
-    init(_ pair: KeyPair) {
+    /// - Parameter enclave: The enclave of the vault, by its name.
+    init(_ pair: KeyPair, enclave: String) {
         label = pair.label.map(AttributeText.init)
         tag = pair.tag.map(AttributeText.init)
         type = pair.typeName
-        kept = Self.kept(pair)
+        kept = Self.kept(pair, enclave: enclave)
         hash = pair.hexadecimalHash
         group = pair.group
         accessible = pair.accessControl.map { ProtectionName($0.protection).rawValue }
         requires = ItemRequirement.names(in: pair.accessControl?.flags)
     }
 
-    static func kept(_ pair: KeyPair) -> String {
+    static func kept(_ pair: KeyPair, enclave: String) -> String {
         switch pair.privateHalf {
         case .absent: "public"
         case .locked: "locked"
         case .withheld: "software"
-        case .found: pair.isInEnclave ? "enclave" : "software"
+        case .found:
+            !pair.isInEnclave ? "software" : enclave == EnclaveKind.software.name ? "software enclave" : enclave
         }
     }
 }

@@ -1,14 +1,16 @@
 import ArgumentParser
 import Foundation
 import KeychainServices
+import Vault
 
 /// Lists the keys.
 struct ListKeysCommand: DocumentedCommand {
     static let summary = "List the keys in the keychain."
     static let details = """
         One line for each key: its label, kind, where the private half is kept, the beginning of its hash and its access \
-        group, in columns on a terminal and separated by tabs otherwise. 'public' stands for a key of which only \
-        the public half is here, 'locked' for one that the lock hides. A listing asks nobody.
+        group, in columns on a terminal and separated by tabs otherwise. 'tpm2' and 'software enclave' stand for keys of \
+        the enclave that the vault hangs on, 'public' for a key of which only the public half is here, 'locked' for one \
+        that the lock hides. A listing asks nobody.
         """
     static let examples = [
         Example("Everything", "keychain key list"),
@@ -28,12 +30,13 @@ struct ListKeysCommand: DocumentedCommand {
         let session = try KeySession.forLooking(passcode)
         let inventory =
             if passcode.descriptor == nil { try session.inventory(group) } else { try session.unlockedInventory(group) }
+        let enclave = try session.status().enclave
         if json {
-            try StandardOutput.write(json: inventory.pairs.map(KeySummary.init))
+            try StandardOutput.write(json: inventory.pairs.map { KeySummary($0, enclave: enclave) })
         } else if !inventory.pairs.isEmpty {
             let rows = inventory.pairs.map { pair in
                 [
-                    pair.name, pair.typeName, KeySummary.kept(pair),
+                    pair.name, pair.typeName, KeySummary.kept(pair, enclave: enclave),
                     String(pair.hexadecimalHash.prefix(KeyPair.shownHashLength)), pair.group.escapedForTerminal,
                 ]
             }

@@ -11,7 +11,12 @@ struct PublicKeyCommand: DocumentedCommand {
         """
     static let examples = [
         Example("For OpenSSL", "keychain key public release > release.pem"),
-        Example("For logging in", "keychain key public laptop --format openssh >> ~/.ssh/authorized_keys"),
+        Example(
+            "For logging in",
+            #"""
+            keychain key public laptop --format openssh |
+                ssh git.example.com 'cat >> .ssh/authorized_keys'
+            """#),
     ]
     static let configuration: CommandConfiguration = documented("public")
 

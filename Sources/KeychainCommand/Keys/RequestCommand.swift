@@ -15,7 +15,10 @@ struct RequestCommand: DocumentedCommand {
     static let examples = [
         Example(
             "For a web server",
-            "keychain key csr www --subject 'CN=www.example.com,O=Example' --dns www.example.com > www.csr"),
+            #"""
+            keychain key csr www --subject 'CN=www.example.com,O=Example' \
+                --dns www.example.com > www.csr
+            """#),
         Example("Look at it", "openssl req -in www.csr -noout -text -verify"),
         Example("Store what the authority sends", "keychain import www.pem --label www"),
     ]

@@ -18,7 +18,11 @@ struct SignCommand: DocumentedCommand {
         Example("Sign a file", "keychain key sign release < release.tar > release.tar.sig"),
         Example(
             "Check it with OpenSSL",
-            "openssl dgst -sha256 -verify release.pem -signature release.tar.sig release.tar"),
+            #"""
+            keychain key public release > release.pem
+            openssl dgst -sha256 -verify release.pem \
+                -signature release.tar.sig release.tar
+            """#),
         Example("Sign a digest", "openssl dgst -sha256 -binary file | keychain key sign release --digest"),
     ]
     static let configuration: CommandConfiguration = documented("sign")

@@ -20,7 +20,10 @@ struct VerifyAttestationCommand: DocumentedCommand {
         Example("Check a proof", "keychain key verify-attestation proof --nonce 5d1be40d8d7c2a96"),
         Example(
             "From a machine that is known",
-            "keychain key verify-attestation proof --nonce 5d1be40d8d7c2a96 --attester $(cat laptop.attester)"),
+            #"""
+            keychain key verify-attestation proof --nonce 5d1be40d8d7c2a96 \
+                --attester $(cat laptop.attester)
+            """#),
         Example(
             "See whether it is the key of a request", "openssl req -in www.csr -noout -pubkey | cmp - proof/key.pem"),
     ]

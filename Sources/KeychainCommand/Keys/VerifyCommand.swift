@@ -10,7 +10,12 @@ struct VerifyCommand: DocumentedCommand {
         are those of `keychain key sign`. Works while the vault is locked.
         """
     static let examples = [
-        Example("Check a file", "keychain key verify release --signature release.tar.sig < release.tar")
+        Example(
+            "Check a file",
+            #"""
+            keychain key verify release \
+                --signature release.tar.sig < release.tar
+            """#)
     ]
     static let configuration: CommandConfiguration = documented("verify")
 

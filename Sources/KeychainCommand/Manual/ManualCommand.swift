@@ -14,7 +14,10 @@ struct ManualCommand: DocumentedCommand {
         Example("Before packaging", "keychain manual --directory share/man/man1"),
         Example(
             "And for the daemon",
-            "keychaind --experimental-dump-help | keychain manual --directory share/man/man8 --daemon-help"),
+            #"""
+            keychaind --experimental-dump-help |
+                keychain manual --directory share/man/man8 --daemon-help
+            """#),
     ]
     static let configuration: CommandConfiguration = documented("manual", shouldDisplay: false)
 

@@ -44,7 +44,8 @@ struct ManualPage {
         lines += entries("EXIT STATUS", exitStatus) + entries("ENVIRONMENT", environment) + entries("FILES", files)
         lines.append(".Sh EXAMPLES")
         for example in examples {
-            lines += [".Pp", Mdoc.line(example.purpose + ":"), ".Dl \(Mdoc.text(example.command))"]
+            lines += [".Pp", Mdoc.line(example.purpose + ":")]
+            lines += example.command.split(separator: "\n").map { ".Dl \(Mdoc.text(String($0)))" }
         }
         lines.append(".Sh SEE ALSO")
         for (index, page) in seeAlso.enumerated() {

@@ -67,10 +67,20 @@ struct PasscodeInput: ParsableArguments {
         return secret
     }
 
-    static func nobodyToAsk(_ option: String) -> Failure {
+    /// What was typed twice.
+    static func same(_ answers: [Data], _ what: String) throws(Failure) -> SecretBytes {
+        var typed = answers
+        defer { for index in typed.indices { typed[index].wipe() } }
+        guard typed.count == 2, isEqualInConstantTime(typed[0], typed[1]) else {
+            throw Failure(status: errSecParam, "the two \(what) differ: nothing was changed, try again")
+        }
+        return try only(typed)
+    }
+
+    static func nobodyToAsk(_ option: String, for secret: String = "the passcode") -> Failure {
         Failure(
             status: errSecInteractionNotAllowed,
-            "there is no terminal to ask for the passcode at: give it with \(option), as in \(option) 3 3< file")
+            "there is no terminal to ask for \(secret) at: give it with \(option), as in \(option) 3 3< file")
     }
 }
 
@@ -117,11 +127,7 @@ struct NewPasscodeInput: ParsableArguments {
     func ask() throws(Failure) -> SecretBytes {
         if let descriptor { return try PasscodeInput.read(descriptor) }
         guard let terminal = Terminal() else { throw PasscodeInput.nobodyToAsk("--new-passcode-fd") }
-        var typed = try terminal.askSecrets(["New passcode: ", "New passcode again: "])
-        defer { for index in typed.indices { typed[index].wipe() } }
-        guard typed.count == 2, isEqualInConstantTime(typed[0], typed[1]) else {
-            throw Failure(status: errSecParam, "the two passcodes differ: nothing was changed, try again")
-        }
-        return try PasscodeInput.only(typed)
+        return try PasscodeInput.same(
+            try terminal.askSecrets(["New passcode: ", "New passcode again: "]), "passcodes")
     }
 }

@@ -1,0 +1,32 @@
+import Glibc
+import KeychainServices
+
+/// A folder for the socket of an agent that ends with its command, where the session has none.
+struct AgentFolder {
+    let path: String
+
+    /// Nil if the session has a folder for sockets, or `isNeeded` says that none is wanted.
+    init?(isNeeded: Bool) throws(Failure) {
+        guard isNeeded, Self.absolutePath("XDG_RUNTIME_DIR") == nil else { return nil }
+        let parent = Self.absolutePath("TMPDIR") ?? "/tmp"
+        // mkdtemp makes it with the mode 0700 (POSIX).
+        var template = Array((parent + "/keychain-agent-XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw Failure(
+                status: errSecIO,
+                "no folder for the agent's socket can be made in \(parent.escapedForTerminal) "
+                    + "(\(String(cString: strerror(errno)))): say with --socket where to listen")
+        }
+        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// Once the socket in it is gone.
+    func remove() {
+        rmdir(path)
+    }
+
+    private static func absolutePath(_ variable: String) -> String? {
+        guard let value = getenv(variable), value.pointee == UInt8(ascii: "/") else { return nil }
+        return String(cString: value)
+    }
+}
