@@ -118,7 +118,7 @@ import Testing
         samples.append(try file.bytes.prefix(4096))
         let rest = try file.bytes.dropFirst(4096)
         let originals = Set(samples)
-        var run = FuzzRun("protected-file", samples: samples, plain: 500, soak: 100_000)
+        var run = FuzzRun("protected-file", samples: samples, plain: 500, soak: 20_000)
         let report = try run.run { input in
             let padded = input.count < 4096 ? input : input.prefix(4096) + rest
             try file.put(padded)

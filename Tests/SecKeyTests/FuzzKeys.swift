@@ -23,7 +23,7 @@ struct FuzzKeys {
         let keys = try pairs.flatMap { [try $0.private.external(), try $0.public.external()] }
         let samples = keys + signatures.map(\.signature.data) + cryptograms.map(\.ciphertext.data)
         let originals = Set(samples)
-        var run = FuzzRun("x963", samples: samples, plain: 300, soak: 100_000)
+        var run = FuzzRun("x963", samples: samples, plain: 300, soak: 10_000)
         let report = try run.run { input in
             let isKey = try readKey(input)
             return try isKey || isValid(input, originals) || isOpened(input, originals)

@@ -38,7 +38,7 @@ struct FuzzCertificates {
     @Test func fuzzDER() throws {
         let samples = try samples()
         let originals = Set(samples)
-        var run = FuzzRun("der", samples: samples, plain: 2_000, soak: 200_000)
+        var run = FuzzRun("der", samples: samples, plain: 2_000, soak: 50_000)
         let report = try run.run { input in
             let isCertificate = try readCertificate(input, isOriginal: originals.contains(input))
             let isKey = try readKey(input)
@@ -110,7 +110,7 @@ struct FuzzExchangeFiles {
                 number == 1 ? "short-key" : "server", with: number == 2 ? ["intermediate", "root"] : ["intermediate"],
                 passphrase: "p", ["-iter", "1", "-name", "name"] + options)
         }
-        var run = FuzzRun("pkcs12", samples: samples, plain: 500, soak: 100_000)
+        var run = FuzzRun("pkcs12", samples: samples, plain: 500, soak: 20_000)
         let report = try run.run { input in
             var items: CFArray?
             let status = SecPKCS12Import(input as NSData, [kSecImportExportPassphrase: "p"], &items)
