@@ -20,7 +20,9 @@ struct FileTree {
         guard lstat(path, &information) == 0 else { throw Self.failure("examine", path) }
         switch information.st_mode & S_IFMT {
         case S_IFREG: files.append((path, UInt64(information.st_size)))
-        case S_IFDIR: for name in try Self.names(in: path) { try add("\(path)/\(name)", isNamed: false) }
+        case S_IFDIR:
+            let folder = path.hasSuffix("/") ? path : path + "/"
+            for name in try Self.names(in: path) { try add(folder + name, isNamed: false) }
         // The operation says why it refuses what was named.
         case _ where isNamed: files.append((path, 0))
         default: leftAlone += 1
