@@ -14,6 +14,7 @@ let strict: [SwiftSetting] =
     ] + warnings
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -86,6 +87,12 @@ let package = Package(
         // Files under Data Protection. Keys come from outside.
         .target(
             name: "ProtectedFiles", dependencies: ["SystemLibraries", "KeychainModel", "VaultInterface", crypto],
+            swiftSettings: strict),
+
+        // Files under a password. Argon2id is the keybag's, linked and not imported.
+        .target(
+            name: "PasswordFiles",
+            dependencies: ["Keybag", "KeychainModel", "ProtectedFiles", "VaultInterface", crypto, cryptoExtras],
             swiftSettings: strict),
 
         // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
