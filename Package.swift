@@ -159,7 +159,8 @@ let package = Package(
             dependencies: [
                 "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault",
                 "VaultService",
-                "Attestation", "Certificates", "OpenSSLCertificates", "PrivateFiles", "ProtectedFiles", "SSHAgent",
+                "Attestation", "Certificates", "OpenSSLCertificates", "PasswordFiles", "PrivateFiles", "ProtectedFiles",
+                "SSHAgent",
                 arguments, asn1, crypto,
             ],
             swiftSettings: strict),

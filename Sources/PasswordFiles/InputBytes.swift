@@ -39,6 +39,13 @@ package final class InputBytes: ByteStream {
         if isOwned, descriptor >= 0 { close(descriptor) }
     }
 
+    /// Bytes of a file; 0 for anything else.
+    package var size: UInt64 {
+        var information = stat()
+        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return 0 }
+        return UInt64(information.st_size)
+    }
+
     package func read(_ count: Int) throws(SealedFileError) -> Data {
         try fill(count)
         let taken = Data(buffer.prefix(count))
@@ -49,6 +56,21 @@ package final class InputBytes: ByteStream {
     package func peek(_ count: Int) throws(SealedFileError) -> Data {
         try fill(count)
         return Data(buffer.prefix(count))
+    }
+
+    /// Takes what fits into `room`; nothing only at the end.
+    package func read(into room: UnsafeMutableRawBufferPointer) throws(SealedFileError) -> Int {
+        guard buffer.isEmpty else {
+            let count = min(buffer.count, room.count)
+            buffer.copyBytes(to: room, count: count)
+            buffer = Data(buffer.dropFirst(count))
+            return count
+        }
+        while true {
+            let got = Glibc.read(descriptor, room.baseAddress, room.count)
+            if got >= 0 { return got }
+            guard errno == EINTR else { throw .system(operation: "read", path: path, errno: errno) }
+        }
     }
 
     /// Reads until so many bytes are there, or the end has come.

@@ -25,6 +25,18 @@ package struct PasswordFileKeys: PasswordKeySource {
         (self.password, self.cost) = (password, cost)
     }
 
+    /// The same, with the cost of new files found now and not anew for each.
+    package func measured() throws(SealedFileError) -> PasswordFileKeys {
+        guard cost == nil else { return self }
+        let suitable: PasswordCost
+        do throws(VaultMemoryError) {
+            suitable = try .suitable()
+        } catch {
+            throw .memoryUnavailable
+        }
+        return try PasswordFileKeys(password, cost: suitable)
+    }
+
     package func makeFileKey(file: Data, path: String) throws(SealedFileError) -> FileKey {
         do {
             var random = SystemRandomNumberGenerator()
