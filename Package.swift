@@ -292,6 +292,13 @@ let package = Package(
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
         .testTarget(
+            name: "PasswordFilesTests",
+            dependencies: [
+                "KeychainModel", "PasswordFiles", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,
+            ],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        .testTarget(
             name: "CertificatesTests",
             dependencies: ["Certificates", asn1, crypto],
             resources: [.copy("Fixtures")],

@@ -48,8 +48,11 @@ struct DecryptFileCommand: DocumentedCommand {
 
     func validate() throws {
         if output != nil, paths.count != 1 { throw ValidationError("--output goes with one file") }
-        if json, output == "-" { throw ValidationError("--json and --output - exclude each other") }
+        if paths.count > 1, paths.contains("-") { throw ValidationError("'-' goes alone") }
+        if json, isToStandardOutput { throw ValidationError("--json needs --output, which is not '-'") }
     }
+
+    private var isToStandardOutput: Bool { output.map { $0 == "-" } ?? (paths == ["-"]) }
 
     private struct Answer: Encodable {
         var path: String
@@ -83,7 +86,7 @@ struct DecryptFileCommand: DocumentedCommand {
         progress.end()
         if json { return try StandardOutput.write(json: answers) }
         for answer in answers {
-            if output != "-" { try StandardOutput.write(line: "\(answer.output.escapedForTerminal) written") }
+            if !isToStandardOutput { try StandardOutput.write(line: "\(answer.output.escapedForTerminal) written") }
             guard !answer.authenticated else { continue }
             let note =
                 "keychain: nothing in \(answer.path.escapedForTerminal) shows whether somebody changed it\n"

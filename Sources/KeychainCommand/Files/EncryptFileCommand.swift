@@ -49,12 +49,15 @@ struct EncryptFileCommand: DocumentedCommand {
 
     func validate() throws {
         if output != nil, paths.count != 1 { throw ValidationError("--output goes with one file") }
-        if json, output == "-" { throw ValidationError("--json and --output - exclude each other") }
+        if paths.count > 1, paths.contains("-") { throw ValidationError("'-' goes alone") }
+        if json, isToStandardOutput { throw ValidationError("--json needs --output, which is not '-'") }
         guard (memory == nil) == (passes == nil) else { throw ValidationError("--memory and --passes go together") }
         if let cost, !cost.isAcceptable {
             throw ValidationError("--memory is at most 1024, --passes at most 64, and one times the other 16384")
         }
     }
+
+    private var isToStandardOutput: Bool { output.map { $0 == "-" } ?? (paths == ["-"]) }
 
     private var cost: PasswordCost? {
         guard let memory, let passes else { return nil }
@@ -90,7 +93,7 @@ struct EncryptFileCommand: DocumentedCommand {
         }
         progress.end()
         if json { return try StandardOutput.write(json: answers) }
-        guard output != "-" else { return }
+        guard !isToStandardOutput else { return }
         for answer in answers {
             let kept = answer.path == Self.standardInput ? "" : "; \(answer.path.escapedForTerminal) is kept"
             try StandardOutput.write(line: "\(answer.output.escapedForTerminal) written\(kept)")
