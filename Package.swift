@@ -14,6 +14,7 @@ let strict: [SwiftSetting] =
     ] + warnings
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -88,6 +89,12 @@ let package = Package(
             name: "ProtectedFiles", dependencies: ["SystemLibraries", "KeychainModel", "VaultInterface", crypto],
             swiftSettings: strict),
 
+        // Files under a password. Argon2id is the keybag's, linked and not imported.
+        .target(
+            name: "PasswordFiles",
+            dependencies: ["Keybag", "KeychainModel", "ProtectedFiles", "VaultInterface", crypto, cryptoExtras],
+            swiftSettings: strict),
+
         // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
         .target(name: "SystemLibraries", swiftSettings: strict),
         .target(name: "SystemBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
@@ -153,7 +160,8 @@ let package = Package(
             dependencies: [
                 "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory",
                 "SystemLibraries", "Vault", "VaultService",
-                "Attestation", "Certificates", "OpenSSLCertificates", "PrivateFiles", "ProtectedFiles", "SSHAgent",
+                "Attestation", "Certificates", "OpenSSLCertificates", "PasswordFiles", "PrivateFiles", "ProtectedFiles",
+                "SSHAgent",
                 arguments, asn1, crypto,
             ],
             swiftSettings: strict),
@@ -282,6 +290,13 @@ let package = Package(
             name: "ProtectedFilesTests",
             dependencies: ["FileWorker", "KeychainModel", "ProtectedFiles", "TestSupport", "VaultInterface", crypto],
             exclude: ["Peer"],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PasswordFilesTests",
+            dependencies: [
+                "KeychainModel", "PasswordFiles", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,
+            ],
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
         .testTarget(
