@@ -112,7 +112,8 @@ let package = Package(
             name: "KeyCryptography",
             dependencies: ["Certificates", "KeychainModel", "SystemLibraries", asn1, crypto], swiftSettings: strict),
         .target(
-            name: "VaultService", dependencies: ["Access", "KeychainModel", "Presence", "VaultInterface"],
+            name: "VaultService",
+            dependencies: ["Access", "KeychainModel", "Presence", "SystemLibraries", "VaultInterface"],
             swiftSettings: strict),
 
         // Apple's names. They link the engine and do not import it (see VaultEngine).
@@ -157,8 +158,8 @@ let package = Package(
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [
-                "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault",
-                "VaultService",
+                "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory",
+                "SystemLibraries", "Vault", "VaultService",
                 "Attestation", "Certificates", "OpenSSLCertificates", "PasswordFiles", "PrivateFiles", "ProtectedFiles",
                 "SSHAgent",
                 arguments, asn1, crypto,

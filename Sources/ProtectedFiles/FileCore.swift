@@ -96,14 +96,3 @@ final class FileCore {
         try header.block.withBytes { (bytes) throws(SealedFileError) in try file.write(bytes, at: 0) }
     }
 }
-
-extension Array {
-    /// The standard library's accessor, keeping the type of what the closure throws.
-    func withBytes<Result, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try withUnsafeBytes { bytes in
-            Swift.Result { () throws(Failure) in try body(bytes) }
-        }.get()
-    }
-}

@@ -28,6 +28,8 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
     case alreadyProtected(path: String)
     /// Somebody wrote to it while it was read.
     case changed(path: String)
+    /// Somebody could write to it although it no longer has the name.
+    case openForWriting(path: String)
     case notProtected(path: String)
     case unsupportedVersion(path: String, version: UInt16)
     /// The file ends before its data do.
@@ -67,6 +69,8 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
             "\(path) has \(names) names (hard links), of which the others would stay as they are; remove those first"
         case .alreadyProtected(let path): "\(path) is protected already"
         case .changed(let path): "\(path) was changed while it was read; try again when nobody writes to it"
+        case .openForWriting(let path):
+            "another program has \(path) open for writing; try again when it has closed it"
         case .notProtected(let path): "\(path) is not a protected file"
         case .unsupportedVersion(let path, let version):
             "\(path) has version \(version) of the format; install a newer version of this program to read it"
