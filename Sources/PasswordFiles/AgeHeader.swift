@@ -28,7 +28,8 @@ struct AgeHeader {
         guard stanza.first == "->", stanza.count >= 2 else { throw lines.malformed }
         guard stanza[1] == "scrypt" else {
             throw .unreadable(
-                path: path, reason: "it was encrypted for a key (\(stanza[1].prefix(20))), not with a passphrase: use age")
+                path: path,
+                reason: "it was encrypted for a key (\(stanza[1].prefix(20))), not with a passphrase: use age")
         }
         guard stanza.count == 4, let salt = Data(ageBase64: stanza[2]), salt.count == Self.saltSize,
             let logN = UInt32(stanza[3]), String(logN) == stanza[3],

@@ -48,7 +48,9 @@ package enum PasswordCost: Equatable, Sendable {
     ///   - password: At least one byte.
     ///   - salt: At least one byte; 16 for Argon2id.
     ///   - count: How many bytes to derive with scrypt and PBKDF2; Argon2id always gives 32.
-    package func stretch(_ password: SecretBytes, salt: [UInt8], count: Int = 32) throws(VaultMemoryError) -> SecretBytes {
+    package func stretch(_ password: SecretBytes, salt: [UInt8], count: Int = 32) throws(VaultMemoryError)
+        -> SecretBytes
+    {
         guard isAcceptable, !password.isEmpty, !salt.isEmpty else { throw VaultMemoryError() }
         if case .argon2id(let memoryKiB, let passes) = self {
             return try Self.argon2id().stretch(password, salt: salt, memoryKiB: memoryKiB, passes: passes)

@@ -140,7 +140,8 @@ struct AgeSample {
             }
         }
         sample.logN = "2"
-        let costly = String(decoding: try sample.file(Data()).prefix(70), as: UTF8.self).replacing(" 2\n", with: " 21\n")
+        let costly = String(decoding: try sample.file(Data()).prefix(70), as: UTF8.self).replacing(
+            " 2\n", with: " 21\n")
         let rest = try sample.file(Data()).dropFirst(70)
         guard case .tooCostly = Self.error(Data(costly.utf8) + rest) else {
             Issue.record("not refused: \(costly)")

@@ -46,7 +46,9 @@ import Testing
 
     @Test func refused() throws {
         let file = Data("Salted__12345678".utf8) + Data(count: 16)
-        #expect(throws: SealedFileError.tooCostly(path: "file", cost: PasswordCost.pbkdf2(iterations: .max).description)) {
+        #expect(
+            throws: SealedFileError.tooCostly(path: "file", cost: PasswordCost.pbkdf2(iterations: .max).description)
+        ) {
             try opened(file, iterations: .max)
         }
         #expect(throws: SealedFileError.wrongPassword(path: "file")) { try opened(file, iterations: 1) }

@@ -50,7 +50,8 @@ struct PasswordFileUnderTest {
         #expect(try file.bytes.range(of: data.prefix(64)) == nil)
         // Anywhere in it, as in any protected file.
         try file.open("right", .writing).write(Data("new".utf8), at: 100_000)
-        #expect(try file.open().read(5, at: 99_999) == data[99_999..<100_000] + Data("new".utf8) + data[100_003..<100_004])
+        #expect(
+            try file.open().read(5, at: 99_999) == data[99_999..<100_000] + Data("new".utf8) + data[100_003..<100_004])
         let header = try PasswordFileHeader(file.path)
         #expect(header.length == 200_000)
         #expect(try WrappedUnderPassword(header.wrapped, path: "").cost == PasswordFileUnderTest.cheap)
@@ -60,9 +61,11 @@ struct PasswordFileUnderTest {
         let file = try PasswordFileUnderTest()
         let keys = try PasswordFileKeys(SecretBytes("right")).measured()
         try SealedFileWriter(file.path, password: keys).finish(replacing: false)
-        guard case .argon2id(let memoryKiB, let passes) = try WrappedUnderPassword(
-            PasswordFileHeader(file.path).wrapped, path: ""
-        ).cost else {
+        guard
+            case .argon2id(let memoryKiB, let passes) = try WrappedUnderPassword(
+                PasswordFileHeader(file.path).wrapped, path: ""
+            ).cost
+        else {
             Issue.record("another way")
             return
         }
@@ -71,7 +74,8 @@ struct PasswordFileUnderTest {
         // The same password makes another key each time.
         let other = try PasswordFileUnderTest()
         try SealedFileWriter(other.path, password: keys).finish(replacing: false)
-        #expect(try PasswordFileHeader(file.path).wrapped.suffix(56) != PasswordFileHeader(other.path).wrapped.suffix(56))
+        #expect(
+            try PasswordFileHeader(file.path).wrapped.suffix(56) != PasswordFileHeader(other.path).wrapped.suffix(56))
     }
 
     /// A vault opens no file of a password, and the other way round.

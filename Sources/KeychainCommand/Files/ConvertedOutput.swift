@@ -34,7 +34,8 @@ enum ConvertedOutput {
         guard force else {
             throw Failure(
                 status: errSecDuplicateItem,
-                "\(name.escapedForTerminal) exists already: choose another name with --output, or replace it with --force")
+                "\(name.escapedForTerminal) exists already: choose another name with --output, or replace it with --force"
+            )
         }
     }
 

@@ -162,7 +162,8 @@ struct DecryptFileCommand: DocumentedCommand {
             while true {
                 let piece = try work.input.read(1 << 20)
                 guard !piece.isEmpty else { break }
-                try piece.withUnsafeBytes { bytes in Result { () throws(SealedFileError) in try copy.write(bytes) } }.get()
+                try piece.withUnsafeBytes { bytes in Result { () throws(SealedFileError) in try copy.write(bytes) } }
+                    .get()
             }
             guard let path = copy.temporaryPath else {
                 throw .unreadable(path: work.input.path, reason: "there is no /proc; name a file")
