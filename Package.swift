@@ -33,6 +33,8 @@ let package = Package(
         .library(name: "EnclaveKeys", targets: ["EnclaveKeys"]),
         .library(name: "CryptoKit", targets: ["CryptoKit"]),
         .library(name: "Keychain", targets: ["Keychain"]),
+        .library(name: "DataProtection", targets: ["DataProtection"]),
+        .library(name: "DataProtectionNetworking", targets: ["DataProtectionNetworking"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "keychain", targets: ["KeychainCommand"]),
         .executable(name: "keychaind", targets: ["keychaind"]),
@@ -146,6 +148,14 @@ let package = Package(
             dependencies: ["Access", "KeychainModel", "KeychainServices", "Presence", "Vault"],
             swiftSettings: strict),
         .target(
+            name: "DataProtection",
+            dependencies: [
+                "Access", "KeychainModel", "ProtectedFiles", "SystemLibraries", "Vault", "VaultInterface", "VaultService",
+            ],
+            swiftSettings: strict),
+        // Apart, because FoundationNetworking brings libcurl and some thirty libraries more into a program.
+        .target(name: "DataProtectionNetworking", dependencies: ["DataProtection"], swiftSettings: strict),
+        .target(
             name: "KeychainTesting",
             dependencies: [
                 "Access", "Enclave", "Keybag", "KeychainModel", "Keychain", "KeychainServices",
@@ -226,6 +236,13 @@ let package = Package(
             name: "KeychainTests",
             dependencies: [
                 "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "Presence", "TestSupport", "Vault",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DataProtectionTests",
+            dependencies: [
+                "Access", "DataProtection", "DataProtectionNetworking", "KeychainModel", "KeychainTesting", "ProtectedFiles",
+                "TestSupport", "Vault", "VaultInterface", "VaultService", "keychaind",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -8,14 +8,14 @@ import VaultInterface
 /// the new one gets the name only once it is on the disk. Owner, permissions, times, extended attributes and holes
 /// stay. A file with several names (hard links) is refused, because the others would go on naming the former one.
 package struct FileConversion: Sendable {
-    private let keys: any FileKeySource
+    let keys: any FileKeySource
 
     package init(keys: any FileKeySource) {
         self.keys = keys
     }
 
     /// How much is read at a time, in bytes.
-    private static let pieceSize = 1 << 20
+    static let pieceSize = 1 << 20
 
     /// Protects the plain file with this name.
     ///
