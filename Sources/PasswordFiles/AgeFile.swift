@@ -80,14 +80,3 @@ package struct AgeFile {
         return try? ChaChaPoly.open(box, using: key)
     }
 }
-
-extension Data {
-    /// The standard library's accessor, keeping the type of what the closure throws.
-    func withBytes<Result, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try withUnsafeBytes { bytes in
-            Swift.Result { () throws(Failure) in try body(bytes) }
-        }.get()
-    }
-}
