@@ -14,6 +14,7 @@ let strict: [SwiftSetting] =
     ] + warnings
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -90,6 +91,12 @@ let package = Package(
             name: "ProtectedFiles", dependencies: ["SystemLibraries", "KeychainModel", "VaultInterface", crypto],
             swiftSettings: strict),
 
+        // Files under a password. Argon2id is the keybag's, linked and not imported.
+        .target(
+            name: "PasswordFiles",
+            dependencies: ["Keybag", "KeychainModel", "ProtectedFiles", "VaultInterface", crypto, cryptoExtras],
+            swiftSettings: strict),
+
         // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
         .target(name: "SystemLibraries", swiftSettings: strict),
         .target(name: "SystemBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
@@ -107,7 +114,8 @@ let package = Package(
             name: "KeyCryptography",
             dependencies: ["Certificates", "KeychainModel", "SystemLibraries", asn1, crypto], swiftSettings: strict),
         .target(
-            name: "VaultService", dependencies: ["Access", "KeychainModel", "Presence", "VaultInterface"],
+            name: "VaultService",
+            dependencies: ["Access", "KeychainModel", "Presence", "SystemLibraries", "VaultInterface"],
             swiftSettings: strict),
 
         // Apple's names. They link the engine and do not import it (see VaultEngine).
@@ -142,7 +150,8 @@ let package = Package(
         .target(
             name: "DataProtection",
             dependencies: [
-                "Access", "KeychainModel", "ProtectedFiles", "SystemLibraries", "Vault", "VaultInterface", "VaultService",
+                "Access", "KeychainModel", "PasswordFiles", "ProtectedFiles", "SystemLibraries", "Vault", "VaultInterface",
+                "VaultService",
             ],
             swiftSettings: strict),
         // Apart, because FoundationNetworking brings libcurl and some thirty libraries more into a program.
@@ -160,9 +169,10 @@ let package = Package(
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [
-                "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault",
-                "VaultService",
-                "Attestation", "Certificates", "OpenSSLCertificates", "PrivateFiles", "ProtectedFiles", "SSHAgent",
+                "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory",
+                "SystemLibraries", "Vault", "VaultService",
+                "Attestation", "Certificates", "OpenSSLCertificates", "PasswordFiles", "PrivateFiles", "ProtectedFiles",
+                "SSHAgent",
                 arguments, asn1, crypto,
             ],
             swiftSettings: strict),
@@ -302,6 +312,13 @@ let package = Package(
             name: "ProtectedFilesTests",
             dependencies: ["FileWorker", "KeychainModel", "ProtectedFiles", "TestSupport", "VaultInterface", crypto],
             exclude: ["Peer"],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PasswordFilesTests",
+            dependencies: [
+                "KeychainModel", "PasswordFiles", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,
+            ],
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
         .testTarget(

@@ -11,7 +11,8 @@ extension ProtectedFileError {
             switch self.code {
             case .fileNotFound: reading ? .fileReadNoSuchFile : .fileNoSuchFile
             case .fileExists: .fileWriteFileExists
-            case .locked, .permissionDenied, .accessDenied: reading ? .fileReadNoPermission : .fileWriteNoPermission
+            case .locked, .permissionDenied, .accessDenied, .wrongPassword:
+                reading ? .fileReadNoPermission : .fileWriteNoPermission
             case .diskFull: .fileWriteOutOfSpace
             case .readOnly: .fileWriteVolumeReadOnly
             case .damaged: .fileReadCorruptFile

@@ -18,9 +18,12 @@ extension ProtectedFileError {
             case .notRegular(let path), .symbolicLink(let path): (.notRegularFile, path)
             case .hardLinked(let path, _): (.hardLinked, path)
             case .alreadyProtected(let path): (.alreadyProtected, path)
-            case .notProtected(let path): (.notProtected, path)
+            case .notProtected(let path), .notEncryptedWithPassword(let path), .encryptedWithPassword(let path):
+                (.notProtected, path)
             case .changed(let path), .inUse(let path): (.busy, path)
-            case .unsupportedVersion(let path, _): (.unsupported, path)
+            case .unsupportedVersion(let path, _), .tooCostly(let path, _), .unreadable(let path, _):
+                (.unsupported, path)
+            case .wrongPassword(let path): (.wrongPassword, path)
             case .truncated(let path), .damaged(let path, _): (.damaged, path)
             case .tooLarge(let path, _): (.tooLarge, path)
             case .keyExhausted(let path): (.keyExhausted, path)

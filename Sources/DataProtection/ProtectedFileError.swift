@@ -66,6 +66,8 @@ public struct ProtectedFileError: Error, Sendable {
         public static let wrongMode = Code("wrongMode")
         /// The handle or writer was closed by the program.
         public static let closed = Code("closed")
+        /// The password is another, or the beginning of the file is damaged.
+        public static let wrongPassword = Code("wrongPassword")
         /// What is stored does not verify.
         public static let damaged = Code("damaged")
         /// The file is of a version of the format, or asks for something, that this one cannot do.

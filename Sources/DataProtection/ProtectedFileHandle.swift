@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import ProtectedFiles
 import KeychainModel
+import PasswordFiles
 import Synchronization
 import VaultInterface
 
@@ -38,7 +39,8 @@ public final class ProtectedFileHandle: Sendable {
     public let file: ProtectedFile
     private let sealed: SealedFile
     private let access: Access
-    private let session: VaultSession
+    /// Nil for a file under a password.
+    private let session: VaultSession?
     private let position = Mutex<UInt64>(0)
     private let lockGuard: Mutex<LockGuard?>
 
@@ -65,6 +67,22 @@ public final class ProtectedFileHandle: Sendable {
         self.sealed = sealed
         lockGuard?.onLock { [weak sealed] in sealed?.discardKey() }
         self.lockGuard = Mutex(lockGuard)
+    }
+
+    /// Opens a file under a password, which no lock closes.
+    init(
+        _ file: ProtectedFile, _ password: SecretBytes, writing: Bool, _ durability: Durability
+    ) throws(ProtectedFileError) {
+        let path = try file.checkedPath()
+        self.file = file
+        access = writing ? .updating : .reading
+        session = nil
+        sealed = try ProtectedFileError.translating(path) { () throws(SealedFileError) in
+            try SealedFile(
+                path, writing ? .writing : .reading, password: PasswordFileKeys(password),
+                durability: durability == .power ? .power : .process)
+        }
+        lockGuard = Mutex(nil)
     }
 
     /// Opens a file for reading.
@@ -146,7 +164,9 @@ public final class ProtectedFileHandle: Sendable {
     public func setProtection(_ type: FileProtectionType) throws(ProtectedFileError) {
         let fileClass = try FileProtectionClass(type, for: file.path)
         try checkWritable()
-        let session = session
+        guard let session else {
+            throw ProtectedFileError(SealedFileError.encryptedWithPassword(path: sealed.path))
+        }
         let becoming = fileClass == .complete ? LockGuard(session) : nil
         try use { (file) throws(SealedFileError) in try file.changeClass(to: fileClass, keys: session) }
         becoming?.onLock { [weak sealed] in sealed?.discardKey() }

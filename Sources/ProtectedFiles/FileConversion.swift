@@ -27,6 +27,7 @@ package struct FileConversion: Sendable {
         let plain = try PlainFile(path)
         guard try !plain.isProtected else { throw .alreadyProtected(path: path) }
         try checkNames(plain.metadata, path)
+        try plain.checkWriters()
         // Room for the header, and 28 bytes in an index for each chunk of 64 KiB.
         try checkSpace(plain.metadata.allocated + plain.metadata.allocated / 1024 + 65_536, beside: path)
         let writer = try SealedFileWriter(path, fileClass, keys: keys, durability: .power)
@@ -39,6 +40,7 @@ package struct FileConversion: Sendable {
             try writer.skip(count)
             progress(count)
         }
+        try plain.checkWriters()
         guard plain.metadata.isUnchanged(of: plain.descriptor) else { throw .changed(path: path) }
         try writer.finish(replacing: true, with: plain.metadata)
     }
@@ -50,6 +52,7 @@ package struct FileConversion: Sendable {
         // Looked at without following a link, which the name would be replaced by.
         let former = try PlainFile(path)
         try checkNames(former.metadata, path)
+        try former.checkWriters()
         let sealed = try SealedFile(path, .reading, keys: keys)
         defer { sealed.close() }
         try checkSpace(former.metadata.allocated, beside: path)
@@ -66,6 +69,7 @@ package struct FileConversion: Sendable {
             progress(UInt64(count))
         }
         try target.file.truncate(to: length)
+        try former.checkWriters()
         guard try sealed.length == length, former.metadata.isUnchanged(of: former.descriptor) else {
             throw .changed(path: path)
         }
