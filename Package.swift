@@ -14,6 +14,7 @@ let strict: [SwiftSetting] =
     ] + warnings
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -88,6 +89,15 @@ let package = Package(
             name: "ProtectedFiles", dependencies: ["SystemLibraries", "KeychainModel", "VaultInterface", crypto],
             swiftSettings: strict),
 
+        // A folder of them as plain ones. libfuse is loaded when something is mounted.
+        .systemLibrary(name: "CFuse3"),
+        .target(
+            name: "MountedFolder",
+            dependencies: [
+                "CFuse3", "KeychainModel", "ProtectedFiles", "SystemLibraries", "VaultInterface", crypto, cryptoExtras,
+            ],
+            swiftSettings: strict),
+
         // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
         .target(name: "SystemLibraries", swiftSettings: strict),
         .target(name: "SystemBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
@@ -152,7 +162,8 @@ let package = Package(
             dependencies: [
                 "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault",
                 "VaultService",
-                "Attestation", "Certificates", "OpenSSLCertificates", "PrivateFiles", "ProtectedFiles", "SSHAgent",
+                "Attestation", "Certificates", "MountedFolder", "OpenSSLCertificates", "PrivateFiles", "ProtectedFiles",
+                "SSHAgent", "SystemLibraries",
                 arguments, asn1, crypto,
             ],
             swiftSettings: strict),
