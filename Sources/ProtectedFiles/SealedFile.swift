@@ -182,6 +182,18 @@ package final class SealedFile: @unchecked Sendable {
         lock.withLock { _ in core?.discardKey() }
     }
 
+    /// Fetches the key again after ``discardKey()``.
+    ///
+    /// - Throws: ``SealedFileError/refused(_:)`` while its class is closed.
+    package func renewKey(_ keys: any FileKeySource) throws(SealedFileError) {
+        try use { (core) throws(SealedFileError) in try core.renewKey(keys) }
+    }
+
+    /// Says what changes outlive from now on.
+    package func setDurability(_ durability: Durability) {
+        lock.withLock { _ in core?.waitsForDisk = durability == .power }
+    }
+
     /// Closes the file. Whatever was written before is in it.
     package func close() {
         lock.withLock { _ in core = nil }
