@@ -1,3 +1,5 @@
+import Glibc
+
 extension OpenFile {
     private static let pageSize = 4096
 
@@ -14,6 +16,9 @@ extension OpenFile {
     }
 
     private static func isZero(_ bytes: UnsafeRawBufferPointer, _ start: Int) -> Bool {
-        bytes[start..<min(start + pageSize, bytes.count)].allSatisfy { $0 == 0 }
+        let count = min(pageSize, bytes.count - start)
+        guard count > 0, let base = bytes.baseAddress else { return true }
+        // Each byte is the same as the next, and the first is zero.
+        return bytes[start] == 0 && memcmp(base + start, base + start + 1, count - 1) == 0
     }
 }
