@@ -14,6 +14,7 @@ let strict: [SwiftSetting] =
     ] + warnings
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -32,6 +33,8 @@ let package = Package(
         .library(name: "EnclaveKeys", targets: ["EnclaveKeys"]),
         .library(name: "CryptoKit", targets: ["CryptoKit"]),
         .library(name: "Keychain", targets: ["Keychain"]),
+        .library(name: "DataProtection", targets: ["DataProtection"]),
+        .library(name: "DataProtectionNetworking", targets: ["DataProtectionNetworking"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "keychain", targets: ["KeychainCommand"]),
         .executable(name: "keychaind", targets: ["keychaind"]),
@@ -88,6 +91,12 @@ let package = Package(
             name: "ProtectedFiles", dependencies: ["SystemLibraries", "KeychainModel", "VaultInterface", crypto],
             swiftSettings: strict),
 
+        // Files under a password. Argon2id is the keybag's, linked and not imported.
+        .target(
+            name: "PasswordFiles",
+            dependencies: ["Keybag", "KeychainModel", "ProtectedFiles", "VaultInterface", crypto, cryptoExtras],
+            swiftSettings: strict),
+
         // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
         .target(name: "SystemLibraries", swiftSettings: strict),
         .target(name: "SystemBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
@@ -139,6 +148,15 @@ let package = Package(
             dependencies: ["Access", "KeychainModel", "KeychainServices", "Presence", "Vault"],
             swiftSettings: strict),
         .target(
+            name: "DataProtection",
+            dependencies: [
+                "Access", "KeychainModel", "PasswordFiles", "ProtectedFiles", "SystemLibraries", "Vault", "VaultInterface",
+                "VaultService",
+            ],
+            swiftSettings: strict),
+        // Apart, because FoundationNetworking brings libcurl and some thirty libraries more into a program.
+        .target(name: "DataProtectionNetworking", dependencies: ["DataProtection"], swiftSettings: strict),
+        .target(
             name: "KeychainTesting",
             dependencies: [
                 "Access", "Enclave", "Keybag", "KeychainModel", "Keychain", "KeychainServices",
@@ -153,7 +171,8 @@ let package = Package(
             dependencies: [
                 "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory",
                 "SystemLibraries", "Vault", "VaultService",
-                "Attestation", "Certificates", "OpenSSLCertificates", "PrivateFiles", "ProtectedFiles", "SSHAgent",
+                "Attestation", "Certificates", "OpenSSLCertificates", "PasswordFiles", "PrivateFiles", "ProtectedFiles",
+                "SSHAgent",
                 arguments, asn1, crypto,
             ],
             swiftSettings: strict),
@@ -221,6 +240,13 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "DataProtectionTests",
+            dependencies: [
+                "Access", "DataProtection", "DataProtectionNetworking", "KeychainModel", "KeychainTesting", "ProtectedFiles",
+                "TestSupport", "Vault", "VaultInterface", "VaultService", "keychaind",
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "VaultServiceTests",
             dependencies: [
                 "Access", "Attestation", "Enclave", "KeychainModel", "TestSupport", "Vault", "VaultInterface",
@@ -282,6 +308,13 @@ let package = Package(
             name: "ProtectedFilesTests",
             dependencies: ["FileWorker", "KeychainModel", "ProtectedFiles", "TestSupport", "VaultInterface", crypto],
             exclude: ["Peer"],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PasswordFilesTests",
+            dependencies: [
+                "KeychainModel", "PasswordFiles", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,
+            ],
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
         .testTarget(

@@ -46,6 +46,8 @@ if [[ ${1-} == --tests ]]; then
     # Clients of the ssh-agent, and a host to log in to.
     command -v ssh-keygen >/dev/null || missing+=(openssh-client)
     [[ -x /usr/sbin/sshd ]] || missing+=(openssh-server)
+    # Whose files are read.
+    command -v age >/dev/null || missing+=(age)
     # Commits that are signed through it.
     command -v git >/dev/null || missing+=(git)
     command -v sqlite3 >/dev/null || missing+=(sqlite3)

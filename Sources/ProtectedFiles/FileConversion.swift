@@ -8,14 +8,14 @@ import VaultInterface
 /// the new one gets the name only once it is on the disk. Owner, permissions, times, extended attributes and holes
 /// stay. A file with several names (hard links) is refused, because the others would go on naming the former one.
 package struct FileConversion: Sendable {
-    private let keys: any FileKeySource
+    let keys: any FileKeySource
 
     package init(keys: any FileKeySource) {
         self.keys = keys
     }
 
     /// How much is read at a time, in bytes.
-    private static let pieceSize = 1 << 20
+    static let pieceSize = 1 << 20
 
     /// Protects the plain file with this name.
     ///
@@ -27,6 +27,7 @@ package struct FileConversion: Sendable {
         let plain = try PlainFile(path)
         guard try !plain.isProtected else { throw .alreadyProtected(path: path) }
         try checkNames(plain.metadata, path)
+        try plain.checkWriters()
         // Room for the header, and 28 bytes in an index for each chunk of 64 KiB.
         try checkSpace(plain.metadata.allocated + plain.metadata.allocated / 1024 + 65_536, beside: path)
         let writer = try SealedFileWriter(path, fileClass, keys: keys, durability: .power)
@@ -51,6 +52,7 @@ package struct FileConversion: Sendable {
         // Looked at without following a link, which the name would be replaced by.
         let former = try PlainFile(path)
         try checkNames(former.metadata, path)
+        try former.checkWriters()
         let sealed = try SealedFile(path, .reading, keys: keys)
         defer { sealed.close() }
         try checkSpace(former.metadata.allocated, beside: path)
@@ -74,7 +76,8 @@ package struct FileConversion: Sendable {
     }
 
     private func checkUnchanged(_ file: PlainFile) throws(SealedFileError) {
-        guard file.metadata.isUnchanged(of: file.descriptor) else { throw .changed(path: file.path) }
+        try file.checkWriters()
+        try file.checkUnchanged()
     }
 
     private func checkNames(_ metadata: FileMetadata, _ path: String) throws(SealedFileError) {

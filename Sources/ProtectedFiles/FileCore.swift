@@ -32,9 +32,7 @@ final class FileCore {
     var path: String { file.path }
 
     /// Opens what is there, and finishes a change that was interrupted if it may.
-    init(
-        _ path: String, writing: Bool, waitingForDisk: Bool, keys: any FileKeySource
-    ) throws(SealedFileError) {
+    init(_ path: String, writing: Bool, waitingForDisk: Bool, keys: FileKeys) throws(SealedFileError) {
         file = try OpenFile(path, flags: writing ? O_RDWR : O_RDONLY)
         (isWritable, waitsForDisk) = (writing, waitingForDisk)
         plain = try AlignedBuffer(count: FileLayout.chunkSize)
@@ -44,12 +42,7 @@ final class FileCore {
             try file.read(FileLayout.blockSize, at: 0)
         }
         let first = try FileHeader(block, path: path)
-        do throws(VaultError) {
-            let key = try keys.fileKey(for: first.fileClass, file: Data(first.file), wrapped: first.wrapped)
-            secrets = FileSecrets(key, file: first.file)
-        } catch {
-            throw .refused(error)
-        }
+        secrets = FileSecrets(try keys.key(of: first, path: path), file: first.file)
         (header, sealOnDisk) = (first, first.seal)
         try file.locked(exclusively: writing) { () throws(SealedFileError) in
             try load()
@@ -59,16 +52,11 @@ final class FileCore {
 
     /// A new file without data, which nobody else has open.
     init(
-        creating file: OpenFile, fileClass: FileProtectionClass, waitingForDisk: Bool, keys: any FileKeySource
+        creating file: OpenFile, kind: FileKeyKind, waitingForDisk: Bool, keys: FileKeys
     ) throws(SealedFileError) {
         var random = SystemRandomNumberGenerator()
         let id = (0..<FileKey.identifierSize).map { _ in UInt8.random(in: 0...255, using: &random) }
-        let key: FileKey
-        do throws(VaultError) {
-            key = try keys.makeFileKey(for: fileClass, file: Data(id))
-        } catch {
-            throw .refused(error)
-        }
+        let key = try keys.makeKey(kind, file: Data(id), path: file.path)
         guard key.wrapped.count <= FileHeader.wrappedLimit else {
             throw .refused(
                 .invalidRequest(reason: "a wrapped key of \(key.wrapped.count) bytes has no place in a file"))
@@ -79,11 +67,18 @@ final class FileCore {
         (isWritable, waitsForDisk) = (true, waitingForDisk)
         let secrets = FileSecrets(key.key, file: id)
         self.secrets = secrets
-        header = FileHeader(fileClass: fileClass, file: id, wrapped: key.wrapped)
+        header = FileHeader(kind: kind, file: id, wrapped: key.wrapped)
         header.seals = 1
         try header.seal(secrets)
         sealOnDisk = header.seal
         try writeHeader(header)
+    }
+
+    /// Opens a file under a vault's keys.
+    convenience init(
+        _ path: String, writing: Bool, waitingForDisk: Bool, keys: any FileKeySource
+    ) throws(SealedFileError) {
+        try self.init(path, writing: writing, waitingForDisk: waitingForDisk, keys: .vault(keys))
     }
 
     func usableSecrets() throws(SealedFileError) -> FileSecrets {

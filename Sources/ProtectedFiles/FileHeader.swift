@@ -7,7 +7,7 @@ import KeychainModel
 struct FileHeader {
     private enum Offset {
         static let version = NumberField<UInt16>(at: 8)
-        static let fileClass = 10
+        static let kind = 10
         static let flags = 11
         static let file = 12
         static let wrappedCount = NumberField<UInt16>(at: 28)
@@ -29,12 +29,12 @@ struct FileHeader {
     private(set) var block: [UInt8]
 
     /// A file without data.
-    init(fileClass: FileProtectionClass, file: [UInt8], wrapped: Data) {
+    init(kind: FileKeyKind, file: [UInt8], wrapped: Data) {
         block = [UInt8](repeating: 0, count: FileLayout.blockSize)
         block.replaceSubrange(0..<Self.magic.count, with: Self.magic)
         block[Offset.version] = Self.version
         block.replaceSubrange(Offset.file..<(Offset.file + file.count), with: file)
-        self.fileClass = fileClass
+        self.kind = kind
         self.wrapped = wrapped
     }
 
@@ -47,16 +47,22 @@ struct FileHeader {
             throw .unsupportedVersion(path: path, version: version)
         }
         block = bytes
-        guard FileProtectionClass(rawValue: bytes[Offset.fileClass]) != nil,
+        guard FileKeyKind(rawValue: bytes[Offset.kind]) != nil,
             bytes[Offset.wrappedCount] <= Self.wrappedLimit,
             length <= FileLayout.maximumLength
         else { throw .damaged(path: path, part: .header) }
     }
 
-    var fileClass: FileProtectionClass {
+    var kind: FileKeyKind {
         // Both initialisers have seen to it that there is one.
-        get { FileProtectionClass(rawValue: block[Offset.fileClass]) ?? .complete }
-        set { block[Offset.fileClass] = newValue.rawValue }
+        get { FileKeyKind(rawValue: block[Offset.kind]) ?? .vault(.complete) }
+        set { block[Offset.kind] = newValue.rawValue }
+    }
+
+    /// The class of a file whose key a vault wrapped.
+    func fileClass(_ path: String) throws(SealedFileError) -> FileProtectionClass {
+        guard case .vault(let fileClass) = kind else { throw .encryptedWithPassword(path: path) }
+        return fileClass
     }
 
     /// The 16 bytes that tell this file from all others.

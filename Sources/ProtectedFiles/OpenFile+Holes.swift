@@ -16,9 +16,15 @@ extension OpenFile {
     }
 
     private static func isZero(_ bytes: UnsafeRawBufferPointer, _ start: Int) -> Bool {
-        let count = min(pageSize, bytes.count - start)
-        guard count > 0, let base = bytes.baseAddress else { return true }
-        // Each byte is the same as the next, and the first is zero.
-        return bytes[start] == 0 && memcmp(base + start, base + start + 1, count - 1) == 0
+        UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + pageSize, bytes.count)]).isZero
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether there is nothing but zeros.
+    var isZero: Bool {
+        guard first == 0, let baseAddress else { return isEmpty }
+        // Each byte equals the one before it, the first of which is zero.
+        return memcmp(baseAddress, baseAddress + 1, count - 1) == 0
     }
 }

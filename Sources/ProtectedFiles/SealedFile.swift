@@ -42,6 +42,17 @@ package final class SealedFile: @unchecked Sendable {
             try FileCore(path, writing: mode == .writing, waitingForDisk: durability == .power, keys: keys))
     }
 
+    /// Opens a file that was encrypted with a password.
+    ///
+    /// - Throws: ``SealedFileError/wrongPassword(path:)``.
+    package convenience init(
+        _ path: String, _ mode: Mode, password: any PasswordKeySource, durability: Durability = .process
+    ) throws(SealedFileError) {
+        self.init(
+            try FileCore(
+                path, writing: mode == .writing, waitingForDisk: durability == .power, keys: .password(password)))
+    }
+
     /// Makes an empty file.
     ///
     /// - Parameters:
@@ -79,11 +90,12 @@ package final class SealedFile: @unchecked Sendable {
         }
     }
 
+    /// - Throws: ``SealedFileError/encryptedWithPassword(path:)`` for a file that is in none.
     package var fileClass: FileProtectionClass {
         get throws(SealedFileError) {
             try use { (core) throws(SealedFileError) in
                 try core.refresh()
-                return core.header.fileClass
+                return try core.header.fileClass(core.path)
             }
         }
     }

@@ -13,14 +13,28 @@ package final class SealedFileWriter {
     private var buffered = 0
 
     /// - Parameter mode: Who may use the file, whatever the umask says.
-    package init(
+    package convenience init(
         _ path: String, _ fileClass: FileProtectionClass, mode: mode_t = 0o600, keys: any FileKeySource,
         durability: SealedFile.Durability = .power
+    ) throws(SealedFileError) {
+        try self.init(path, .vault(fileClass), mode: mode, keys: .vault(keys), durability: durability)
+    }
+
+    /// Writes a file under a password.
+    package convenience init(
+        _ path: String, mode: mode_t = 0o600, password: any PasswordKeySource,
+        durability: SealedFile.Durability = .power
+    ) throws(SealedFileError) {
+        try self.init(path, .password, mode: mode, keys: .password(password), durability: durability)
+    }
+
+    private init(
+        _ path: String, _ kind: FileKeyKind, mode: mode_t, keys: FileKeys, durability: SealedFile.Durability
     ) throws(SealedFileError) {
         buffer = try AlignedBuffer(count: FileCore.stepSize)
         target = try NewFile(path, mode: mode)
         core = try FileCore(
-            creating: target.file, fileClass: fileClass, waitingForDisk: durability == .power, keys: keys)
+            creating: target.file, kind: kind, waitingForDisk: durability == .power, keys: keys)
     }
 
     /// Bytes of data so far.
@@ -67,6 +81,20 @@ package final class SealedFileWriter {
     /// - Parameter replacing: Whether a file that has the name may be replaced; it stays as it is until then.
     package func finish(replacing: Bool) throws(SealedFileError) {
         try finish(replacing: replacing, with: nil)
+    }
+
+    /// Writes the file to `descriptor` instead, from its beginning to its end, and leaves nothing of it elsewhere.
+    package func finish(
+        copyingWith write: (UnsafeRawBufferPointer) throws(SealedFileError) -> Void
+    ) throws(SealedFileError) {
+        try flush()
+        let size = try core.file.size
+        var offset: UInt64 = 0
+        while offset < size {
+            let count = try core.file.read(into: buffer.bytes, at: offset)
+            try write(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]))
+            offset += UInt64(count)
+        }
     }
 
     /// As ``finish(replacing:)``, with what the file has besides its contents.
