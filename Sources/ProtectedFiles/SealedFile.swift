@@ -7,7 +7,7 @@ import VaultInterface
 /// An open protected file: its data, read and written at any place.
 ///
 /// Any number of programs may have a file open. Each change is made while the others wait, and is there as a whole
-/// or not at all, whenever this process ends; a write of more than 1 MiB is several changes. The file's key stays in
+/// or not at all, whenever this process ends; a write is one change for each MiB of the file that it reaches into. The file's key stays in
 /// memory until ``discardKey()`` or ``close()``, whether or not its class is open. Memory does not grow with the file.
 // Safe to share between threads: `path` never changes, and `core`, to which nobody else has a reference, is touched
 // only while `lock` is held. In a `Mutex<FileCore?>` the closures that callers hand in could not use it: they are theirs,
