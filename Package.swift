@@ -248,11 +248,15 @@ let package = Package(
                 "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "Presence", "TestSupport", "Vault",
             ],
             swiftSettings: strict),
+        // The program that tests of Data Protection run as another process.
+        .executableTarget(
+            name: "DataWorker", dependencies: ["DataProtection", "DataProtectionNetworking"], path: "Tests/DataWorker",
+            swiftSettings: strict),
         .testTarget(
             name: "DataProtectionTests",
             dependencies: [
-                "Access", "DataProtection", "DataProtectionNetworking", "KeychainModel", "KeychainTesting", "ProtectedFiles",
-                "TestSupport", "Vault", "VaultInterface", "VaultService", "keychaind",
+                "Access", "DataProtection", "DataProtectionNetworking", "DataWorker", "KeychainModel",
+                "KeychainTesting", "ProtectedFiles", "TestSupport", "Vault", "VaultInterface", "VaultService", "keychaind",
             ],
             swiftSettings: strict),
         .testTarget(
