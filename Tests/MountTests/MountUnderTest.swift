@@ -42,8 +42,12 @@ final class MountUnderTest {
 
     var environment: [String] {
         ["PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=\(folder.path)", "KEYCHAIN_HOME=\(folder.path(of: "vault"))",
-            "KEYCHAIN_SOCKET=\(folder.path(of: "run/socket"))", "LC_ALL=C.UTF-8"]
+            "KEYCHAIN_SOCKET=\(folder.path(of: "run/socket"))", "LC_ALL=C.UTF-8",
+            "KEYCHAIN_MODE=\(mode)"]
     }
+
+    /// Whether programs use the daemon or the vault itself.
+    var mode = "daemon"
 
     static func program(_ name: String) -> String {
         URL(fileURLWithPath: Worker.executable).deletingLastPathComponent().appendingPathComponent(name).path
