@@ -331,6 +331,10 @@ let package = Package(
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
         .testTarget(
+            name: "MountTests",
+            dependencies: ["KeychainCommand", "MountedFolder", "TestSupport", "VaultWorker", "keychaind", crypto],
+            exclude: ["Layout", "Peer"], swiftSettings: strict),
+        .testTarget(
             name: "CertificatesTests",
             dependencies: ["Certificates", asn1, crypto],
             resources: [.copy("Fixtures")],
