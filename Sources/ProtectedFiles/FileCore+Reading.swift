@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 extension FileCore {
     /// Reads data until the buffer is full or the data end, and returns how many bytes that were.
@@ -53,7 +54,7 @@ extension FileCore {
         let secrets = try usableSecrets()
         let entry = try entry(ofChunk: chunk)
         if entry.isHole {
-            target.initializeMemory(as: UInt8.self, repeating: 0)
+            if let base = target.baseAddress { memset(base, 0, target.count) }
             return
         }
         let end = ChunkCipher.nonceSize + target.count
