@@ -239,7 +239,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "CryptoKit", "Keychain", "KeychainServices", "KeychainTesting", "LocalAuthenticationServices",
+                "CryptoKit", "DataProtection", "Keychain", "KeychainServices", "KeychainTesting",
+                "LocalAuthenticationServices",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -22,6 +22,8 @@ struct FileCopy {
 
     private func copyFile(_ source: String, to target: String) throws {
         let isProtected = ProtectedFileManager.beginsAsProtected(source)
+        // Encrypted already, and for other readers than those of the folder's class.
+        guard (try? PasswordFileHeader(source)) == nil else { return try plain(source, target) }
         let folder = ProtectedFile.folder(of: target)
         let record = try ProtectedFileManager.translating(reading: false) { () throws(ProtectedFileError) in
             try ProtectedFolder.storedRecord(of: folder)

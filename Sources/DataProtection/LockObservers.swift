@@ -21,7 +21,6 @@ final class LockObservers: Sendable {
         let presence: Presence
         let number: UInt64
         var holders: [ObjectIdentifier: Holder] = [:]
-        /// Where the vault tells at once.
         var observation: LockObservation?
     }
 
@@ -37,7 +36,8 @@ final class LockObservers: Sendable {
         let key = ObjectIdentifier(session.vault as AnyObject)
         let presence = Presence(vault: session.vault as AnyObject)
         let started = state.withLock { state -> UInt64? in
-            let isObserved = state.observers[key]?.presence.vault != nil
+            state.observers = state.observers.filter { $0.value.presence.vault != nil }
+            let isObserved = state.observers[key] != nil
             if !isObserved {
                 state.last += 1
                 state.observers[key] = Observer(presence: presence, number: state.last)
@@ -55,28 +55,25 @@ final class LockObservers: Sendable {
     }
 
     private func observe(_ session: VaultSession, _ key: ObjectIdentifier, _ number: UInt64) {
-        if let observation = session.vault.observeLocking({ self.lock(key, number) }) {
-            state.withLock { if $0.observers[key]?.number == number { $0.observers[key]?.observation = observation } }
-            return
-        }
-        let events = session.vault.lockEvents()
         let client = session.client
         let presence = Presence(vault: session.vault as AnyObject)
-        Task.detached {
-            for await event in events where event == .locked {
-                // What is told may be past: whoever unlocked meanwhile may have opened files since.
+        let isImmediate = Mutex(false)
+        let observation = session.vault.observeLocking {
+            // What is told late may be past: whoever unlocked meanwhile may have opened files since.
+            if !isImmediate.withLock({ $0 }) {
                 let status = try? (presence.vault as? any Vault)?.status(as: client)
-                if status?.lockState != .unlocked { self.lock(key, number) }
+                if status?.lockState == .unlocked { return }
             }
-            // Nobody would tell of a lock any more.
-            self.lock(key, number, isLast: true)
+            self.lock(key, number)
         }
+        isImmediate.withLock { $0 = observation.isImmediate }
+        state.withLock { if $0.observers[key]?.number == number { $0.observers[key]?.observation = observation } }
     }
 
-    private func lock(_ key: ObjectIdentifier, _ number: UInt64, isLast: Bool = false) {
+    private func lock(_ key: ObjectIdentifier, _ number: UInt64) {
         let holders = state.withLock { state -> [LockGuard] in
             guard let observer = state.observers[key], observer.number == number else { return [] }
-            if isLast { state.observers[key] = nil } else { state.observers[key]?.holders = [:] }
+            state.observers[key]?.holders = [:]
             return observer.holders.values.compactMap(\.value)
         }
         for holder in holders { holder.lock() }

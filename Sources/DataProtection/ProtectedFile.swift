@@ -64,7 +64,8 @@ public struct ProtectedFile: Sendable, Hashable {
         }
     }
 
-    /// What the file tells without its key, whether or not its class is open; nil for a plain file.
+    /// What the file tells without its key, whether or not its class is open; nil for a file that is in no class: a plain
+    /// one, or one that is encrypted with a password (``PasswordProtectedFile``).
     ///
     /// - Throws: ``ProtectedFileError/Code/fileNotFound``, and whatever keeps the file from being opened.
     public func info() throws(ProtectedFileError) -> Info? {
@@ -73,19 +74,19 @@ public struct ProtectedFile: Sendable, Hashable {
         } catch {
             switch error {
             case let error as ProtectedFileError: throw error
-            case SealedFileError.notProtected: return nil
+            case SealedFileError.notProtected, SealedFileError.encryptedWithPassword: return nil
             case let error as SealedFileError: throw ProtectedFileError(error)
             default: throw ProtectedFileError(.inputOutput, path: path, message: "\(path): \(error)")
             }
         }
     }
 
-    /// The file's class, whether or not it is open; nil for a plain file.
+    /// The file's class, whether or not it is open; nil for a file that is in none.
     public var protection: FileProtectionType? {
         get throws(ProtectedFileError) { try info()?.protection }
     }
 
-    /// Whether the file is a protected one.
+    /// Whether the file is in a class.
     public var isProtected: Bool {
         get throws(ProtectedFileError) { try info() != nil }
     }

@@ -8,11 +8,10 @@ extension FileConversion {
     /// The copy has its name once it is complete and on the disk, and the source's owner, permissions, times and extended
     /// attributes.
     ///
-    /// - Parameters:
-    ///   - fileClass: The copy's class; nil for the source's own, if it is protected.
-    ///   - replacing: Whether a file with the name may be replaced, be it the source itself.
+    /// - Parameter fileClass: The copy's class; nil for the source's own, if it is protected.
+    /// - Throws: ``SealedFileError/alreadyExists(path:)``: nothing is replaced.
     package func copy(
-        _ source: String, to target: String, as fileClass: FileProtectionClass? = nil, replacing: Bool = false
+        _ source: String, to target: String, as fileClass: FileProtectionClass? = nil
     ) throws(SealedFileError) {
         // What the file has besides its contents, whether or not those are protected.
         let plain = try PlainFile(source)
@@ -25,7 +24,7 @@ extension FileConversion {
             let ownClass = try sealed.fileClass
             let writer = try SealedFileWriter(target, fileClass ?? ownClass, keys: keys, durability: .power)
             try Self.copy(sealed, to: writer, buffer.bytes)
-            try writer.finish(replacing: replacing, with: plain.metadata) { () throws(SealedFileError) in
+            try writer.finish(replacing: false, with: plain.metadata) { () throws(SealedFileError) in
                 try plain.checkUnchanged()
             }
         } else if let fileClass {
@@ -35,7 +34,7 @@ extension FileConversion {
             } hole: { (count) throws(SealedFileError) in
                 try writer.skip(count)
             }
-            try writer.finish(replacing: replacing, with: plain.metadata) { () throws(SealedFileError) in
+            try writer.finish(replacing: false, with: plain.metadata) { () throws(SealedFileError) in
                 try plain.checkUnchanged()
             }
         }

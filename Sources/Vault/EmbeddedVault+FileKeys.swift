@@ -38,7 +38,7 @@ extension EmbeddedVault {
 
     package func lockEvents() -> AsyncStream<LockEvent> { lockNotifier.stream() }
 
-    package func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation? {
+    package func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation {
         lockNotifier.observe(tell)
     }
 

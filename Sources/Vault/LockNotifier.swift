@@ -48,7 +48,9 @@ final class LockNotifier: Sendable {
     func observe(_ tell: @escaping @Sendable () -> Void) -> LockObservation {
         let key = UUID()
         state.withLock { $0.listeners[key] = tell }
-        return LockObservation { [weak self] in self?.state.withLock { $0.listeners[key] = nil } }
+        return LockObservation(isImmediate: true) { [weak self] in
+            self?.state.withLock { $0.listeners[key] = nil }
+        }
     }
 
     /// A stream that begins with how it is now, and ends when its consumer stops.

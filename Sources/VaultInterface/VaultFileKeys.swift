@@ -25,22 +25,23 @@ package protocol VaultFileKeys: Sendable {
     /// is gone for more than a few seconds, its keys are, and that is told as ``LockEvent/locked``.
     func lockEvents() -> AsyncStream<LockEvent>
 
-    /// Has `tell` called for each locking, before the operation that locks returns, for as long as the observation is kept.
+    /// Has `tell` called for each locking, for as long as the observation is kept.
     ///
-    /// - Parameter tell: May not wait and not call the vault.
-    /// - Returns: Nil if the vault hears of its lock only later, as one of a daemon does: see ``lockEvents()``.
-    func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation?
-}
-
-extension VaultFileKeys {
-    package func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation? { nil }
+    /// - Parameter tell: Called before the operation that locks returns, where that is in this process: it may not wait then,
+    ///   and not call the vault. What a daemon tells comes a moment later, on a thread apart, and may be past.
+    func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation
 }
 
 /// Ends an observation when the last reference goes.
 package final class LockObservation: Sendable {
+    /// Whether who locks waits until it was told.
+    package let isImmediate: Bool
     private let end: @Sendable () -> Void
 
-    package init(end: @escaping @Sendable () -> Void) { self.end = end }
+    package init(isImmediate: Bool, end: @escaping @Sendable () -> Void) {
+        self.isImmediate = isImmediate
+        self.end = end
+    }
 
     deinit { end() }
 }

@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    /// Nothing of the body is on the disk, even while it arrives.
+    /// Nothing of the body is on the disk.
     @Test func nothingIsPlain() async throws {
         try await world.run { () async throws in
             try await session.download(from: server.url("big"), to: file)

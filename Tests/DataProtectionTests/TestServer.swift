@@ -76,6 +76,7 @@ final class TestServer: Sendable {
                     else: self.head(404, 4); self.wfile.write(b"none")
                 except (BrokenPipeError, ConnectionResetError, ValueError): self.close_connection = True
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.handle_error = lambda *_: None
         threading.Thread(target=server.serve_forever, daemon=True).start()
         print(server.server_address[1], flush=True)
         for _ in sys.stdin: print(count, flush=True)

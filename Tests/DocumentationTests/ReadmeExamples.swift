@@ -1,4 +1,5 @@
 import CryptoKit
+import DataProtection
 import Foundation
 import Keychain
 import KeychainServices
@@ -99,6 +100,23 @@ import Testing
             let key = try SecureEnclave.P256.Signing.PrivateKey()  // import CryptoKit, or EnclaveKeys
             let signature = try key.signature(for: Data("a message".utf8))
             #expect(key.publicKey.isValidSignature(signature, for: Data("a message".utf8)))
+        }
+    }
+
+    @Test func files() throws {
+        try withTestKeychain { world in
+            let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let diary = ProtectedFile(folder.appending(path: "diary"))
+            try diary.write(Data("Dear diary".utf8), options: .completeFileProtection)  // open while the vault is unlocked
+            let entry = try diary.data()
+            #expect(entry == Data("Dear diary".utf8))
+            #expect(try diary.protection == .complete)
+
+            let manager = ProtectedFileManager.default  // a FileManager that does what .protectionKey says
+            try manager.setAttributes([.protectionKey: FileProtectionType.completeUnlessOpen], ofItemAtPath: diary.path)
+            #expect(try diary.protection == .completeUnlessOpen)
         }
     }
 

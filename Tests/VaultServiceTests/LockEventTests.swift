@@ -54,7 +54,7 @@ import VaultService
         let vault = try memoryVault()
         let told = Collected<Int>()
         try vault.setPasscode(SecretBytes("right"), options: .cheapest, as: .owner)
-        var observation = vault.observeLocking { told.append(1) }
+        var observation: LockObservation? = vault.observeLocking { told.append(1) }
         try vault.lock(after: .zero, as: .owner)
         #expect(told.all == [1])
         try vault.unlock(with: SecretBytes("right"), as: .owner)

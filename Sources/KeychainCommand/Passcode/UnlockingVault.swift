@@ -121,6 +121,8 @@ extension UnlockingVault {
 /// What no lock keeps from being done.
 extension UnlockingVault {
     func lockEvents() -> AsyncStream<LockEvent> { base.lockEvents() }
+
+    func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation { base.observeLocking(tell) }
     func status(as client: Client) throws(VaultError) -> VaultStatus { try base.status(as: client) }
     func erase(as client: Client) throws(VaultError) { try base.erase(as: client) }
     func verify(as client: Client) throws(VaultError) -> IntegrityReport { try base.verify(as: client) }

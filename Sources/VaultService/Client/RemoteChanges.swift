@@ -53,22 +53,32 @@ enum RemoteChanges {
 enum RemoteLockEvents {
     static func stream(from pool: ConnectionPool, as client: Client) -> AsyncStream<LockEvent> {
         AsyncStream(bufferingPolicy: .bufferingNewest(8)) { continuation in
-            let last = Mutex<LockEvent?>(nil)
-            // A new connection begins with how it is now, which may have been told.
-            let tell = { @Sendable (event: LockEvent) in
-                last.withLock { last in
-                    guard event != last, event != .willLock || last == .unlocked else { return }
-                    last = event
-                    continuation.yield(event)
-                }
-            }
-            let subscription = RemoteSubscription(
-                to: .lockEvents, from: pool, as: client,
-                .init(
-                    receive: { tell(try $0.waitForLockEvent()) },
-                    // Its keys are gone with it, and nobody would tell of a lock.
-                    lost: { tell(.locked) }, ended: { continuation.finish() }))
+            let subscription = subscribe(
+                to: pool, as: client, tell: { continuation.yield($0) }, ended: { continuation.finish() })
             continuation.onTermination = { _ in subscription.end() }
         }
+    }
+
+    /// Calls `tell` on a thread of its own.
+    static func subscribe(
+        to pool: ConnectionPool, as client: Client, tell: @escaping @Sendable (LockEvent) -> Void,
+        ended: @escaping @Sendable () -> Void
+    ) -> RemoteSubscription {
+        let last = Mutex<LockEvent?>(nil)
+        // A new connection begins with how it is now, which may have been told.
+        let tellChange = { @Sendable (event: LockEvent) in
+            let isNew = last.withLock { last in
+                guard event != last, event != .willLock || last == .unlocked else { return false }
+                last = event
+                return true
+            }
+            if isNew { tell(event) }
+        }
+        return RemoteSubscription(
+            to: .lockEvents, from: pool, as: client,
+            .init(
+                receive: { tellChange(try $0.waitForLockEvent()) },
+                // Its keys are gone with it, and nobody would tell of a lock.
+                lost: { tellChange(.locked) }, ended: ended))
     }
 }

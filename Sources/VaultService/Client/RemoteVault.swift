@@ -108,6 +108,12 @@ package final class RemoteVault: Vault {
         RemoteLockEvents.stream(from: pool, as: described.client)
     }
 
+    package func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation {
+        let subscription = RemoteLockEvents.subscribe(
+            to: pool, as: described.client, tell: { if $0 == .locked { tell() } }, ended: tell)
+        return LockObservation(isImmediate: false) { subscription.end() }
+    }
+
     // MARK: Calls
 
     func call(
