@@ -159,7 +159,8 @@ let package = Package(
         .target(
             name: "DataProtection",
             dependencies: [
-                "Access", "KeychainModel", "PasswordFiles", "ProtectedFiles", "SystemLibraries", "Vault", "VaultInterface",
+                "Access", "KeychainModel", "PasswordFiles", "ProtectedFiles", "SystemLibraries", "Vault",
+                "VaultInterface",
                 "VaultService",
             ],
             swiftSettings: strict),
@@ -257,7 +258,8 @@ let package = Package(
             name: "DataProtectionTests",
             dependencies: [
                 "Access", "DataProtection", "DataProtectionNetworking", "DataWorker", "KeychainModel",
-                "KeychainTesting", "ProtectedFiles", "TestSupport", "Vault", "VaultInterface", "VaultService", "keychaind",
+                "KeychainTesting", "ProtectedFiles", "TestSupport", "Vault", "VaultInterface", "VaultService",
+                "keychaind",
             ],
             swiftSettings: strict),
         .testTarget(

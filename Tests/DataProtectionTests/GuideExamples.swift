@@ -30,7 +30,7 @@ import Testing
             try manager.createDirectory(
                 atPath: records, withIntermediateDirectories: true,
                 attributes: [.protectionKey: FileProtectionType.complete])
-            let isMade = manager.createFile(atPath: records + "/tax", contents: Data("4711".utf8))  // of its folder's class
+            let isMade = manager.createFile(atPath: records + "/tax", contents: Data("4711".utf8))  // complete
             #expect(isMade)
             #expect(try ProtectedFile(path: records + "/tax").protection == .complete)
             try manager.setAttributes(

@@ -109,7 +109,7 @@ import Testing
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
             defer { try? FileManager.default.removeItem(at: folder) }
             let diary = ProtectedFile(folder.appending(path: "diary"))
-            try diary.write(Data("Dear diary".utf8), options: .completeFileProtection)  // open while the vault is unlocked
+            try diary.write(Data("Dear diary".utf8), options: .completeFileProtection)  // while unlocked
             let entry = try diary.data()
             #expect(entry == Data("Dear diary".utf8))
             #expect(try diary.protection == .complete)
