@@ -3,12 +3,14 @@ import SystemLibraries
 
 /// An extended attribute of a file (xattr(7)), whose functions Swift's module of the C library does not show.
 struct ExtendedAttribute {
-    private typealias Get = @convention(c) (
-        UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeMutableRawPointer?, Int
-    ) -> Int
-    private typealias Set = @convention(c) (
-        UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeRawPointer?, Int, Int32
-    ) -> Int32
+    private typealias Get =
+        @convention(c) (
+            UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeMutableRawPointer?, Int
+        ) -> Int
+    private typealias Set =
+        @convention(c) (
+            UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeRawPointer?, Int, Int32
+        ) -> Int32
     private typealias Remove = @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32
 
     /// Whether backups take the file, `true` or `false` (freedesktop.org, Common Extended Attributes).
