@@ -150,7 +150,8 @@ let package = Package(
         .target(
             name: "DataProtection",
             dependencies: [
-                "Access", "KeychainModel", "PasswordFiles", "ProtectedFiles", "SystemLibraries", "Vault", "VaultInterface",
+                "Access", "KeychainModel", "PasswordFiles", "ProtectedFiles", "SystemLibraries", "Vault",
+                "VaultInterface",
                 "VaultService",
             ],
             swiftSettings: strict),
@@ -242,15 +243,16 @@ let package = Package(
         .testTarget(
             name: "DataProtectionTests",
             dependencies: [
-                "Access", "DataProtection", "DataProtectionNetworking", "KeychainModel", "KeychainTesting", "ProtectedFiles",
+                "Access", "DataProtection", "DataProtectionNetworking", "KeychainModel", "KeychainTesting",
+                "ProtectedFiles",
                 "TestSupport", "Vault", "VaultInterface", "VaultService", "keychaind",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "VaultServiceTests",
             dependencies: [
-                "Access", "Attestation", "Enclave", "KeychainModel", "TestSupport", "Vault", "VaultInterface",
-                "VaultService", "keychaind",
+                "Access", "Attestation", "Enclave", "KeychainModel", "ProtectedFiles", "TestSupport", "Vault",
+                "VaultInterface", "VaultService", "keychaind",
                 sqlite,
             ],
             swiftSettings: strict),
