@@ -159,7 +159,8 @@ let package = Package(
         .target(
             name: "DataProtection",
             dependencies: [
-                "Access", "KeychainModel", "PasswordFiles", "ProtectedFiles", "SystemLibraries", "Vault", "VaultInterface",
+                "Access", "KeychainModel", "PasswordFiles", "ProtectedFiles", "SystemLibraries", "Vault",
+                "VaultInterface",
                 "VaultService",
             ],
             swiftSettings: strict),
@@ -262,8 +263,8 @@ let package = Package(
         .testTarget(
             name: "VaultServiceTests",
             dependencies: [
-                "Access", "Attestation", "Enclave", "KeychainModel", "TestSupport", "Vault", "VaultInterface",
-                "VaultService", "keychaind",
+                "Access", "Attestation", "Enclave", "KeychainModel", "ProtectedFiles", "TestSupport", "Vault",
+                "VaultInterface", "VaultService", "keychaind",
                 sqlite,
             ],
             swiftSettings: strict),
