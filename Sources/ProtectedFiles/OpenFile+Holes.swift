@@ -1,3 +1,5 @@
+import Glibc
+
 extension OpenFile {
     private static let pageSize = 4096
 
@@ -14,6 +16,9 @@ extension OpenFile {
     }
 
     private static func isZero(_ bytes: UnsafeRawBufferPointer, _ start: Int) -> Bool {
-        bytes[start..<min(start + pageSize, bytes.count)].allSatisfy { $0 == 0 }
+        guard let base = bytes.baseAddress, bytes[start] == 0 else { return false }
+        // Each byte is the one before it.
+        let count = min(pageSize, bytes.count - start)
+        return memcmp(base + start, base + start + 1, count - 1) == 0
     }
 }
