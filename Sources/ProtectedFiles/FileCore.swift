@@ -25,6 +25,8 @@ final class FileCore {
     /// The data of one chunk, so that small reads and writes next to each other open it once.
     let plain: AlignedBuffer
     var plainChunk: UInt64?
+    /// The chunk that was read last, as it came out of the cipher, so that small reads next to each other open it once.
+    var opened: OpenedChunk?
     let sealed: AlignedBuffer
 
     static let indexLimit = 64
@@ -89,7 +91,8 @@ final class FileCore {
     func discardKey() {
         secrets = nil
         plainChunk = nil
-        SecretBytes.wipe(plain.bytes)
+        opened = nil
+        plain.wipe()
     }
 
     /// Fetches a key that was given up once more.
