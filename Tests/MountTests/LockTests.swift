@@ -136,7 +136,6 @@ import Testing
     @Test func otherClassesDoNotNotice() throws {
         let mount = try MountUnderTest(hasPasscode: true)
         try Data("always\n".utf8).write(to: URL(fileURLWithPath: mount.path("a")))
-        try mount.shell("mkdir none; setfattr -n user.keychain.class -v none none 2>/dev/null || true")
         let reader = try descriptor(mount.path("a"), O_RDWR)
         defer { close(reader) }
         try mount.lock()
