@@ -150,7 +150,8 @@ let package = Package(
         .target(
             name: "DataProtection",
             dependencies: [
-                "Access", "KeychainModel", "PasswordFiles", "ProtectedFiles", "SystemLibraries", "Vault", "VaultInterface",
+                "Access", "KeychainModel", "PasswordFiles", "ProtectedFiles", "SystemLibraries", "Vault",
+                "VaultInterface",
                 "VaultService",
             ],
             swiftSettings: strict),
@@ -194,7 +195,8 @@ let package = Package(
         .executableTarget(
             name: "VaultBenchmark",
             dependencies: [
-                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "ProtectedFiles", "Sealing",
+                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "ProtectedFiles",
+                "Sealing",
                 "SecureMemory", "Vault",
                 "VaultInterface",
                 "VaultService", "keychaind", crypto,
@@ -242,7 +244,8 @@ let package = Package(
         .testTarget(
             name: "DataProtectionTests",
             dependencies: [
-                "Access", "DataProtection", "DataProtectionNetworking", "KeychainModel", "KeychainTesting", "ProtectedFiles",
+                "Access", "DataProtection", "DataProtectionNetworking", "KeychainModel", "KeychainTesting",
+                "ProtectedFiles",
                 "TestSupport", "Vault", "VaultInterface", "VaultService", "keychaind",
             ],
             swiftSettings: strict),

@@ -75,7 +75,9 @@ private func measureReads(
     for _ in 0..<rounds {
         try engine.measure(operations: 1) {
             for number in 0..<mebibytes {
-                guard try file.read(into: piece, at: UInt64(number) << 20) == piece.count else { throw POSIXError(.EIO) }
+                guard try file.read(into: piece, at: UInt64(number) << 20) == piece.count else {
+                    throw POSIXError(.EIO)
+                }
             }
         }
         try cipher.measure(operations: 1) { for _ in 0..<(mebibytes * 16) { try chunk.open() } }
