@@ -97,6 +97,15 @@ let package = Package(
             dependencies: ["Keybag", "KeychainModel", "ProtectedFiles", "VaultInterface", crypto, cryptoExtras],
             swiftSettings: strict),
 
+        // A folder of them as plain ones. libfuse is loaded when something is mounted.
+        .systemLibrary(name: "CFuse3"),
+        .target(
+            name: "MountedFolder",
+            dependencies: [
+                "CFuse3", "KeychainModel", "ProtectedFiles", "SystemLibraries", "VaultInterface", crypto, cryptoExtras,
+            ],
+            swiftSettings: strict),
+
         // Asking a person, and hearing of locks. System libraries are loaded when they are needed.
         .target(name: "SystemLibraries", swiftSettings: strict),
         .target(name: "SystemBus", dependencies: ["SystemLibraries"], swiftSettings: strict),
@@ -172,8 +181,8 @@ let package = Package(
             dependencies: [
                 "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory",
                 "SystemLibraries", "Vault", "VaultService",
-                "Attestation", "Certificates", "OpenSSLCertificates", "PasswordFiles", "PrivateFiles", "ProtectedFiles",
-                "SSHAgent",
+                "Attestation", "Certificates", "MountedFolder", "OpenSSLCertificates", "PasswordFiles", "PrivateFiles",
+                "ProtectedFiles", "SSHAgent",
                 arguments, asn1, crypto,
             ],
             swiftSettings: strict),
@@ -241,19 +250,22 @@ let package = Package(
                 "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "Presence", "TestSupport", "Vault",
             ],
             swiftSettings: strict),
+        // The program that tests of Data Protection run as another process.
+        .executableTarget(
+            name: "DataWorker", dependencies: ["DataProtection", "DataProtectionNetworking"], path: "Tests/DataWorker",
+            swiftSettings: strict),
         .testTarget(
             name: "DataProtectionTests",
             dependencies: [
-                "Access", "DataProtection", "DataProtectionNetworking", "KeychainModel", "KeychainTesting",
-                "ProtectedFiles",
-                "TestSupport", "Vault", "VaultInterface", "VaultService", "keychaind",
+                "Access", "DataProtection", "DataProtectionNetworking", "DataWorker", "KeychainModel",
+                "KeychainTesting", "ProtectedFiles", "TestSupport", "Vault", "VaultInterface", "VaultService", "keychaind",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "VaultServiceTests",
             dependencies: [
-                "Access", "Attestation", "Enclave", "KeychainModel", "TestSupport", "Vault", "VaultInterface",
-                "VaultService", "keychaind",
+                "Access", "Attestation", "Enclave", "KeychainModel", "ProtectedFiles", "TestSupport", "Vault",
+                "VaultInterface", "VaultService", "keychaind",
                 sqlite,
             ],
             swiftSettings: strict),
@@ -320,6 +332,10 @@ let package = Package(
             ],
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
+        .testTarget(
+            name: "MountTests",
+            dependencies: ["KeychainCommand", "MountedFolder", "TestSupport", "VaultWorker", "keychaind", crypto],
+            exclude: ["Layout", "Peer"], swiftSettings: strict),
         .testTarget(
             name: "CertificatesTests",
             dependencies: ["Certificates", asn1, crypto],

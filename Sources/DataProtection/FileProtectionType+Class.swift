@@ -44,8 +44,20 @@ extension FileProtectionType {
     }
 }
 
+/// Whether the two are the same class, or both nil: on Linux the type is not `Equatable`.
+///
+/// As with any optional, `.none` alone means nil here; write `FileProtectionType.none`.
+public func == (left: FileProtectionType?, right: FileProtectionType?) -> Bool {
+    left?.rawValue == right?.rawValue
+}
+
+/// Whether the two differ; see ``==(_:_:)``.
+public func != (left: FileProtectionType?, right: FileProtectionType?) -> Bool {
+    left?.rawValue != right?.rawValue
+}
+
 extension FileProtectionType {
-    /// Whether the two are the same; lets a type stand in a `case` of a `switch`, which on Linux it could not.
+    /// Whether the two are the same class; lets one stand in a `case` of a `switch`.
     public static func ~= (pattern: FileProtectionType, value: FileProtectionType) -> Bool {
         pattern.rawValue == value.rawValue
     }

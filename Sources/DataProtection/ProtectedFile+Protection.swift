@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KeychainModel
 import ProtectedFiles
 import VaultInterface
@@ -65,6 +66,16 @@ extension ProtectedFile {
         let session = try VaultSession.currentForFiles()
         try ProtectedFileError.translating(source) { () throws(SealedFileError) in
             try FileConversion(keys: session).copy(source, to: target)
+        }
+    }
+
+    /// Puts another file, with all that it is, in the place of this one in one step; its own name is gone then.
+    ///
+    /// Both have to be on the same file system. What `FileManager.replaceItemAt` is for, which loses files on Linux.
+    public func replace(with other: ProtectedFile) throws(ProtectedFileError) {
+        let (target, source) = (try checkedPath(), try other.checkedPath())
+        guard rename(source, target) == 0 else {
+            throw ProtectedFileError("put \(source) in the place of", target, errno: errno)
         }
     }
 

@@ -59,7 +59,7 @@ public struct ProtectedFile: Sendable, Hashable {
 
         /// Whether the two files tell the same.
         public static func == (left: Info, right: Info) -> Bool {
-            left.protection.rawValue == right.protection.rawValue && left.size == right.size
+            left.protection == right.protection && left.size == right.size
                 && left.identifier == right.identifier
         }
     }

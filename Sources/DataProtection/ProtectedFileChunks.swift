@@ -1,5 +1,5 @@
 import Foundation
-import ProtectedFiles
+import Synchronization
 import VaultInterface
 
 extension ProtectedFile {
@@ -50,12 +50,21 @@ public struct ProtectedFileChunks: AsyncSequence, Sendable {
 
     /// An iterator, which has the file open by itself.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(reader: ChunkReader(source, size: Swift.max(1, size)))
+        AsyncIterator(reading: Reading(ChunkReader(source, size: Swift.max(1, size))))
+    }
+
+    /// Closes what was opened for an iterator, when the iterator goes.
+    final class Reading: Sendable {
+        let reader: ChunkReader
+
+        init(_ reader: ChunkReader) { self.reader = reader }
+
+        deinit { reader.close() }
     }
 
     /// Reads the pieces.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        let reader: ChunkReader
+        let reading: Reading
 
         /// The next piece, or nil at the end of the data.
         ///
@@ -64,12 +73,12 @@ public struct ProtectedFileChunks: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(ProtectedFileError) -> Data? {
-            try await reader.next()
+            try await reading.reader.next()
         }
 
         /// The next piece, or nil at the end of the data.
         public mutating func next() async throws(ProtectedFileError) -> Data? {
-            try await reader.next()
+            try await reading.reader.next()
         }
     }
 }
@@ -122,7 +131,8 @@ final class ChunkReader: Sendable {
     private let size: Int
     private let queue = DispatchQueue(label: "protected-file")
     private let provider: (any VaultSessionProvider)?
-    private let opened = OpenedOnce()
+    /// What was opened to be read, once there was need.
+    private let opened = Mutex<ProtectedFileHandle?>(nil)
 
     init(_ source: ProtectedFileChunks.Source, size: Int) {
         self.source = source
@@ -144,8 +154,25 @@ final class ChunkReader: Sendable {
     private func read() -> Result<Data?, ProtectedFileError> {
         VaultSession.$override.withValue(provider) {
             Result { () throws(ProtectedFileError) in
-                try opened.handle(of: source).read(upToCount: size)
+                try handle().read(upToCount: size)
             }
         }
+    }
+
+    private func handle() throws(ProtectedFileError) -> ProtectedFileHandle {
+        switch source {
+        case .handle(let handle): return handle
+        case .file(let file):
+            return try opened.withLock { opened throws(ProtectedFileError) in
+                if let opened { return opened }
+                let handle = try ProtectedFileHandle(forReadingFrom: file.url)
+                opened = handle
+                return handle
+            }
+        }
+    }
+
+    func close() {
+        opened.withLock { $0?.close() }
     }
 }

@@ -92,8 +92,6 @@ public struct ProtectedFileError: Error, Sendable {
         public static let unusableVault = Code("unusableVault")
         /// The task was canceled.
         public static let taskCanceled = Code("taskCanceled")
-        /// The transfer over the network failed.
-        public static let transferFailed = Code("transferFailed")
         /// There is no memory.
         public static let outOfMemory = Code("outOfMemory")
         /// Reading or writing failed otherwise.

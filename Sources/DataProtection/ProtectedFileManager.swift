@@ -196,8 +196,9 @@ open class ProtectedFileManager: FileManager, @unchecked Sendable {
     /// Copies a file, or a folder with all that is in it.
     ///
     /// A protected file is copied under a key of its own and keeps its class, which has to be open; a plain file becomes
-    /// protected where the folder it gets to has a default class. Moving, linking and replacing need nothing of the kind: the file
-    /// itself, and with it its class, gets the other name.
+    /// protected where the folder it gets to has a default class. Moving and linking need nothing of the kind: the file itself, and
+    /// with it its class, gets the other name. `replaceItemAt` cannot be relied on: Foundation's loses files on Linux, and no
+    /// subclass can mend it; use ``ProtectedFile/replace(with:)``.
     override open func copyItem(atPath srcPath: String, toPath dstPath: String) throws {
         try FileCopy(manager: self) { try super.copyItem(atPath: $0, toPath: $1) }
             .copy(srcPath, to: dstPath)

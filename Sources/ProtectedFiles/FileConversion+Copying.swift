@@ -25,8 +25,9 @@ extension FileConversion {
             let ownClass = try sealed.fileClass
             let writer = try SealedFileWriter(target, fileClass ?? ownClass, keys: keys, durability: .power)
             try Self.copy(sealed, to: writer, buffer.bytes)
-            guard plain.metadata.isUnchanged(of: plain.descriptor) else { throw .changed(path: source) }
-            try writer.finish(replacing: replacing, with: plain.metadata)
+            try writer.finish(replacing: replacing, with: plain.metadata) { () throws(SealedFileError) in
+                try plain.checkUnchanged()
+            }
         } else if let fileClass {
             let writer = try SealedFileWriter(target, fileClass, keys: keys, durability: .power)
             try plain.readPieces(into: buffer.bytes) { (bytes) throws(SealedFileError) in
@@ -34,8 +35,9 @@ extension FileConversion {
             } hole: { (count) throws(SealedFileError) in
                 try writer.skip(count)
             }
-            guard plain.metadata.isUnchanged(of: plain.descriptor) else { throw .changed(path: source) }
-            try writer.finish(replacing: replacing, with: plain.metadata)
+            try writer.finish(replacing: replacing, with: plain.metadata) { () throws(SealedFileError) in
+                try plain.checkUnchanged()
+            }
         }
     }
 
@@ -51,13 +53,5 @@ extension FileConversion {
             if piece.isZero { try writer.skip(UInt64(count)) } else { try writer.write(piece) }
             offset += UInt64(count)
         }
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    fileprivate var isZero: Bool {
-        guard first == 0, let baseAddress else { return isEmpty }
-        // Each byte equals the one before it, the first of which is zero.
-        return memcmp(baseAddress, baseAddress + 1, count - 1) == 0
     }
 }

@@ -39,9 +39,9 @@ package struct FileConversion: Sendable {
             try writer.skip(count)
             progress(count)
         }
-        try plain.checkWriters()
-        guard plain.metadata.isUnchanged(of: plain.descriptor) else { throw .changed(path: path) }
-        try writer.finish(replacing: true, with: plain.metadata)
+        try writer.finish(replacing: true, with: plain.metadata) { () throws(SealedFileError) in
+            try checkUnchanged(plain)
+        }
     }
 
     /// Makes the protected file with this name plain again.
@@ -67,12 +67,15 @@ package struct FileConversion: Sendable {
             progress(UInt64(count))
         }
         try target.file.truncate(to: length)
-        try former.checkWriters()
-        guard try sealed.length == length, former.metadata.isUnchanged(of: former.descriptor) else {
-            throw .changed(path: path)
-        }
         try former.metadata.apply(to: target.file.descriptor, path: path)
-        try target.publish(replacing: true, waitingForDisk: true)
+        try target.publish(replacing: true, waitingForDisk: true) { () throws(SealedFileError) in
+            try checkUnchanged(former)
+        }
+    }
+
+    private func checkUnchanged(_ file: PlainFile) throws(SealedFileError) {
+        try file.checkWriters()
+        try file.checkUnchanged()
     }
 
     private func checkNames(_ metadata: FileMetadata, _ path: String) throws(SealedFileError) {

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 extension FileCore {
     /// Reads data until the buffer is full or the data end, and returns how many bytes that were.
@@ -75,7 +76,7 @@ extension FileCore {
     /// Opens a whole chunk into a buffer of its size.
     func open(_ chunk: UInt64, into target: UnsafeMutableRawBufferPointer) throws(SealedFileError) {
         guard let data = try openedData(chunk, target.count) else {
-            target.initializeMemory(as: UInt8.self, repeating: 0)
+            if let base = target.baseAddress { memset(base, 0, target.count) }
             return
         }
         OpenedChunk(number: chunk, data: data).copy(0..<target.count, to: target)

@@ -11,7 +11,7 @@ final class FileCore {
     let file: OpenFile
     let isWritable: Bool
     /// Whether changes wait for the disk, so that they also outlive a loss of power.
-    let waitsForDisk: Bool
+    var waitsForDisk: Bool
     /// Nil once the key was given up.
     private(set) var secrets: FileSecrets?
     var header: FileHeader
@@ -96,6 +96,28 @@ final class FileCore {
         plainChunk = nil
         opened = nil
         plain.wipe()
+    }
+
+    /// Fetches a key that was given up once more.
+    func renewKey(_ keys: any FileKeySource) throws(SealedFileError) {
+        let block = try file.locked(exclusively: false) { () throws(SealedFileError) in
+            try file.read(FileLayout.blockSize, at: 0)
+        }
+        let found = try FileHeader(block, path: path)
+        guard found.file == header.file else { throw .damaged(path: path, part: .header) }
+        let fileClass = try found.fileClass(path)
+        do throws(VaultError) {
+            let key = try keys.fileKey(for: fileClass, file: Data(found.file), wrapped: found.wrapped)
+            secrets = FileSecrets(key, file: found.file)
+        } catch {
+            throw .refused(error)
+        }
+        do throws(SealedFileError) {
+            try file.locked(exclusively: false) { () throws(SealedFileError) in try load() }
+        } catch {
+            discardKey()
+            throw error
+        }
     }
 
     func writeHeader(_ header: FileHeader) throws(SealedFileError) {

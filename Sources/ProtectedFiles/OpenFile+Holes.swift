@@ -16,9 +16,15 @@ extension OpenFile {
     }
 
     private static func isZero(_ bytes: UnsafeRawBufferPointer, _ start: Int) -> Bool {
-        guard let base = bytes.baseAddress, bytes[start] == 0 else { return false }
-        // Each byte is the one before it.
-        let count = min(pageSize, bytes.count - start)
-        return memcmp(base + start, base + start + 1, count - 1) == 0
+        UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + pageSize, bytes.count)]).isZero
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether there is nothing but zeros.
+    var isZero: Bool {
+        guard first == 0, let baseAddress else { return isEmpty }
+        // Each byte equals the one before it, the first of which is zero.
+        return memcmp(baseAddress, baseAddress + 1, count - 1) == 0
     }
 }

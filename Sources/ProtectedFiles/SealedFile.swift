@@ -7,7 +7,7 @@ import VaultInterface
 /// An open protected file: its data, read and written at any place.
 ///
 /// Any number of programs may have a file open. Each change is made while the others wait, and is there as a whole
-/// or not at all, whenever this process ends; a write of more than 1 MiB is several changes. The file's key stays in
+/// or not at all, whenever this process ends; a write is one change for each MiB of the file that it reaches into. The file's key stays in
 /// memory until ``discardKey()`` or ``close()``, whether or not its class is open. Memory does not grow with the file.
 // Safe to share between threads: `path` never changes, and `core`, to which nobody else has a reference, is touched
 // only while `lock` is held. In a `Mutex<FileCore?>` the closures that callers hand in could not use it: they are theirs,
@@ -180,6 +180,18 @@ package final class SealedFile: @unchecked Sendable {
     /// Wipes the key and what was read: everything from now on fails with ``SealedFileError/keyDiscarded(path:)``.
     package func discardKey() {
         lock.withLock { _ in core?.discardKey() }
+    }
+
+    /// Fetches the key again after ``discardKey()``.
+    ///
+    /// - Throws: ``SealedFileError/refused(_:)`` while its class is closed.
+    package func renewKey(_ keys: any FileKeySource) throws(SealedFileError) {
+        try use { (core) throws(SealedFileError) in try core.renewKey(keys) }
+    }
+
+    /// Says what changes outlive from now on.
+    package func setDurability(_ durability: Durability) {
+        lock.withLock { _ in core?.waitsForDisk = durability == .power }
     }
 
     /// Closes the file. Whatever was written before is in it.

@@ -10,6 +10,19 @@ package struct SealedFileInfo: Equatable, Sendable {
     /// Bytes of data.
     package let length: UInt64
 
+    /// Bytes that the file itself has, unless a change was interrupted or goes on.
+    package var fileSize: UInt64 { FileLayout.size(length) }
+
+    /// Bytes of data in a protected file that itself has `size`: what can be told of one that may not be read.
+    package static func length(ofFileSize size: UInt64) -> UInt64 {
+        var (low, high) = (UInt64(0), FileLayout.maximumLength)
+        while low < high {
+            let middle = (low + high + 1) / 2
+            if FileLayout.size(middle) <= size { low = middle } else { high = middle - 1 }
+        }
+        return low
+    }
+
     /// - Throws: ``SealedFileError/notProtected(path:)`` for any other file, and
     ///   ``SealedFileError/encryptedWithPassword(path:)`` for one that is in no class.
     package init(_ path: String) throws(SealedFileError) {

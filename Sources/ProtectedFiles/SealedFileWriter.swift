@@ -106,10 +106,14 @@ package final class SealedFileWriter {
     }
 
     /// As ``finish(replacing:)``, with what the file has besides its contents.
-    func finish(replacing: Bool, with metadata: FileMetadata?) throws(SealedFileError) {
+    ///
+    /// - Parameter check: See ``NewFile``.
+    func finish(
+        replacing: Bool, with metadata: FileMetadata?, _ check: () throws(SealedFileError) -> Void = {}
+    ) throws(SealedFileError) {
         try flush()
         try metadata?.apply(to: core.file.descriptor, path: core.path)
-        try target.publish(replacing: replacing, waitingForDisk: core.waitsForDisk)
+        try target.publish(replacing: replacing, waitingForDisk: core.waitsForDisk, check)
     }
 
     /// As ``finish(replacing:)``, and opens the file for writing.

@@ -16,7 +16,7 @@ final class AgentChild: Sendable {
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         // What this program handles or ignores, its child starts with as usual.
-        resetSignals([SIGPIPE, SIGINT, SIGTERM, SIGHUP], in: &attributes)
+        resetSignals([SIGPIPE, SIGXFSZ, SIGINT, SIGTERM, SIGHUP], in: &attributes)
         var arguments = command.map { strdup($0) } + [nil]
         defer { arguments.forEach { free($0) } }
         var process: pid_t = 0

@@ -34,6 +34,11 @@ struct SetClassCommand: DocumentedCommand {
         let session = try VaultSession.ofOwner(passcode)
         try FileWork.run(paths, verb: "moved", otherwise: "in that class already", json: json) {
             (path, _) throws(SealedFileError) in
+            if let former = try MountedClass.read(path) {
+                guard former != fileClass else { return .skipped }
+                try MountedClass.write(fileClass, path)
+                return .done
+            }
             let file = try SealedFile(path, .writing, keys: session, durability: .power)
             defer { file.close() }
             guard try file.fileClass != fileClass else { return .skipped }

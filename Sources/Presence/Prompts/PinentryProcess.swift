@@ -110,7 +110,7 @@ final class PinentryProcess {
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         // Signals as a program expects them, whatever this process ignores.
-        resetSignals([SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT], in: &attributes)
+        resetSignals([SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGQUIT], in: &attributes)
         var arguments = [strdup(program), nil]
         defer { arguments.forEach { free($0) } }
         var process: pid_t = 0

@@ -1,0 +1,113 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import KeychainModel
+import KeychainServices
+import SystemLibraries
+import VaultService
+
+/// The process that serves a mounted folder.
+enum MountProcess {
+    /// For the start, before there is a second thread or a secret. The limits that ``Program`` sets are in force already.
+    static func harden() {
+        // PR_SET_DUMPABLE (prctl(2)): no other process of the user may read the memory of this one. SYS_prctl differs
+        // between architectures.
+        #if arch(x86_64)
+            _ = systemCall(157, 4, 0)
+        #else
+            _ = systemCall(167, 4, 0)
+        #endif
+        // Each file that the kernel knows of takes a descriptor.
+        var limit = rlimit()
+        if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
+            limit.rlim_cur = limit.rlim_max
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        }
+        umask(0)
+    }
+
+    /// Where notes for a person go: to standard error, or for a process in the background to the system's log.
+    static func log(toSystem: Bool) -> @Sendable (String) -> Void {
+        guard toSystem else {
+            return { text in try? FileOutput.write(Data("keychain: \(text.escapedForTerminal)\n".utf8), to: 2) }
+        }
+        return { text in
+            withVaList([text.escapedForTerminal]) { vsyslog(LOG_WARNING | LOG_USER, "keychain mount: %s", $0) }
+        }
+    }
+
+    /// Says to who waits that the folder is mounted, and lets go of the terminal.
+    static func tellReady(_ descriptor: Int32) {
+        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+        for standard in Int32(0)...2 { dup2(null, standard) }
+        if null > 2 { close(null) }
+        chdir("/")
+        try? FileOutput.write(Data("ready\n".utf8), to: descriptor)
+        close(descriptor)
+    }
+
+    /// Starts this program anew in the background, and returns when it is ready.
+    ///
+    /// - Parameter passcode: What it reads from its descriptor 3.
+    /// - Returns: Its process.
+    /// - Throws: `ExitCode` when it failed; it has said why.
+    static func start(_ arguments: [String], passcode: SecretBytes?) throws -> pid_t {
+        var (secret, ready): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
+        guard pipe(&secret) == 0, pipe(&ready) == 0 else {
+            throw Failure(status: errSecIO, "no descriptor is left: end other programs or raise `ulimit -n`")
+        }
+        defer { close(ready[0]) }
+        // A passcode is shorter than what a pipe holds.
+        passcode?.withUnsafeBytes { _ = write(secret[1], $0.baseAddress, $0.count) }
+        close(secret[1])
+        // Out of the way of the places that they get.
+        let given = [fcntl(secret[0], F_DUPFD_CLOEXEC, 10), fcntl(ready[1], F_DUPFD_CLOEXEC, 10)]
+        close(secret[0])
+        close(ready[1])
+        let process: pid_t
+        do {
+            defer { given.forEach { close($0) } }
+            process = try spawn(arguments, given)
+        }
+        var (bytes, word) = ([UInt8](repeating: 0, count: 16), [UInt8]())
+        while true {
+            let count = read(ready[0], &bytes, bytes.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            word += bytes[..<count]
+        }
+        if word.elementsEqual("ready\n".utf8) { return process }
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        let code = status & 0x7F == 0 ? status >> 8 & 0xFF : 0
+        guard code == 0 else { throw ExitCode(code) }
+        throw Failure(status: errSecIO, exitCode: ExitStatus.other, "the process in the background ended at once")
+    }
+
+    private static func spawn(_ arguments: [String], _ given: [Int32]) throws(Failure) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        for (place, descriptor) in given.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(3 + place))
+        }
+        closeDescriptors(from: 5, in: &actions)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        // POSIX_SPAWN_SETSIGMASK and POSIX_SPAWN_SETSID (spawn.h): a terminal that is closed does not end it.
+        posix_spawnattr_setflags(&attributes, 0x08 | 0x80)
+        var words = arguments.map { strdup($0) } + [nil]
+        defer { words.forEach { free($0) } }
+        var process: pid_t = 0
+        let code = posix_spawn(&process, "/proc/self/exe", &actions, &attributes, &words, environ)
+        guard code == 0 else {
+            throw Failure(status: errSecIO, "cannot start in the background: \(String(cString: strerror(code)))")
+        }
+        return process
+    }
+}

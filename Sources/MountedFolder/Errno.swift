@@ -1,0 +1,66 @@
+import Glibc
+import KeychainModel
+import ProtectedFiles
+import SystemLibraries
+import VaultInterface
+
+/// What an operation on the view fails with, as programs see it.
+struct Errno: Error, Equatable {
+    let code: Int32
+
+    init(_ code: Int32) { self.code = code }
+
+    /// What the last call of the C library failed with.
+    static var last: Errno { Errno(errno) }
+
+    init(_ error: SealedFileError) {
+        code =
+            switch error {
+            case .refused(.interactionNotAllowed), .keyDiscarded: EACCES
+            case .refused(.memoryUnavailable), .memoryUnavailable: ENOMEM
+            case .notFound: ENOENT
+            case .alreadyExists: EEXIST
+            case .diskFull: ENOSPC
+            case .tooLarge: EFBIG
+            case .inUse: EBUSY
+            case .openedForReading: EBADF
+            case .system(_, _, let errno): errno
+            default: EIO
+            }
+    }
+
+    /// Runs `body`, with what it throws as the number that programs see.
+    static func of<Value>(_ body: () throws(SealedFileError) -> Value) throws(Errno) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw Errno(error)
+        }
+    }
+}
+
+/// Constants of Linux that Swift's module of the C library does not show.
+enum Linux {
+    /// `O_PATH` (asm-generic/fcntl.h): a descriptor that stands for a file without opening it.
+    static let pathOnly: Int32 = 0o10_000_000
+    /// `AT_EMPTY_PATH` (linux/fcntl.h): the descriptor itself.
+    static let emptyPath: Int32 = 0x1000
+    /// `RENAME_NOREPLACE` and `RENAME_EXCHANGE` (linux/fs.h).
+    static let renameWithoutReplacing: UInt32 = 1
+    static let renameExchanging: UInt32 = 2
+}
+
+extension Errno {
+    typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+
+    /// `renameat2` (glibc 2.28), which the header shows to programs alone that ask for GNU's extensions.
+    static let renameat2: Rename? = libraryFunction("renameat2")
+
+    /// Where a symbolic link leads.
+    static func link(_ path: String) throws(Errno) -> String {
+        var bytes = [CChar](repeating: 0, count: 4096)
+        let count = readlink(path, &bytes, bytes.count)
+        guard count >= 0 else { throw .last }
+        return String(decoding: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

@@ -1,0 +1,52 @@
+import Glibc
+import ProtectedFiles
+import SystemLibraries
+
+/// Why there is no view.
+package enum MountError: Error, CustomStringConvertible {
+    case libraryMissing(SystemLibraryError)
+    case file(SealedFileError)
+    /// The folder has something that no view has put there.
+    case folderInUse(path: String, name: String)
+    case classIsSet(path: String)
+    /// The folder has encrypted names, and not the key to them.
+    case namesMissing(path: String)
+    case alreadyMounted(path: String)
+    case mountPointNotEmpty(path: String)
+    case nested(folder: String, mountPoint: String)
+    case readOnly(path: String)
+    case refused(mountPoint: String, reason: String)
+    case system(operation: String, path: String, errno: Int32)
+
+    package var description: String {
+        switch self {
+        case .libraryMissing(let error):
+            error.symbol == nil ? "there is no \(error.library) on this machine: install the package fuse3" : error.description
+        case .file(let error): error.description
+        case .folderInUse(let path, let name):
+            "\(path) has files that belong to no view, such as \(name): name an empty folder, mount it, and move them there"
+        case .classIsSet(let path):
+            "\(path) has a class already: mount it without --class, and use `keychain file set-class` on the mounted folder"
+        case .namesMissing(let path): "\(path) has lost the key to its names: restore it from a backup"
+        case .alreadyMounted(let path): "\(path) is mounted already"
+        case .mountPointNotEmpty(let path): "\(path) is not empty: name an empty folder to mount at"
+        case .nested(let folder, let mountPoint):
+            "\(mountPoint) and \(folder) are in each other: mount somewhere else"
+        case .readOnly(let path): "\(path) is empty: mount it without --read-only once"
+        case .refused(let mountPoint, let reason): "nothing can be mounted at \(mountPoint): \(reason)"
+        case .system(let operation, let path, let errno):
+            "cannot \(operation) \(path): \(String(cString: strerror(errno)))"
+        }
+    }
+}
+
+extension MountError {
+    /// Runs `body`, with what it throws as a reason not to mount.
+    static func of<Value>(_ body: () throws(SealedFileError) -> Value) throws(MountError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw .file(error)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import CFuse3
+import Foundation
+import Glibc
+import KeychainModel
+import ProtectedFiles
+import Synchronization
+import VaultInterface
+
+/// A view that is mounted.
+///
+/// Begun by ``mount(_:at:keys:options:log:)``, it serves the kernel with threads of its own until it is unmounted.
+// Safe to share between threads: the session's functions may be called from any; the rest never changes.
+package final class MountSession: @unchecked Sendable {
+    package struct Options: Sendable {
+        package var isReadOnly = false
+        /// Whether other users may enter, as far as the modes of files let them.
+        package var allowsOthers = false
+
+        package init(isReadOnly: Bool = false, allowsOthers: Bool = false) {
+            (self.isReadOnly, self.allowsOthers) = (isReadOnly, allowsOthers)
+        }
+    }
+
+    /// Enough for some to wait for the disk or the vault while others work.
+    private static let threadCount = 8
+
+    /// libfuse and its program say why on standard error.
+    private static let reason = "the reason is above"
+
+    private let fuse: Fuse3
+    private let session: OpaquePointer
+    private let view: View
+    private let folder: ViewFolder
+    package let mountPoint: String
+
+    private init(_ fuse: Fuse3, _ session: OpaquePointer, _ view: View, _ folder: ViewFolder, _ mountPoint: String) {
+        (self.fuse, self.session, self.view, self.folder) = (fuse, session, view, folder)
+        self.mountPoint = mountPoint
+    }
+
+    /// Whether views can be mounted on this machine.
+    ///
+    /// - Throws: ``MountError/libraryMissing(_:)``.
+    package static func checkLibrary() throws(MountError) {
+        if case .failure(let error) = Fuse3.loaded { throw .libraryMissing(error) }
+    }
+
+    /// Mounts the view of a folder.
+    ///
+    /// - Parameters:
+    ///   - mountPoint: From the root: an empty folder.
+    ///   - log: Is told what a person should know, such as names that do not belong to the view.
+    package static func mount(
+        _ folder: ViewFolder, at mountPoint: String, keys: any FileKeySource, options: Options,
+        log: @escaping @Sendable (String) -> Void
+    ) throws(MountError) -> MountSession {
+        let fuse: Fuse3
+        switch Fuse3.loaded {
+        case .success(let loaded): fuse = loaded
+        case .failure(let error): throw .libraryMissing(error)
+        }
+        let view: View
+        do throws(Errno) {
+            view = try View(fuse, folder, keys: keys, reports: Reports(log))
+        } catch {
+            throw .system(operation: "open", path: folder.path, errno: error.code)
+        }
+        let session = try newSession(fuse, view, folder, options, mountPoint)
+        guard fuse.mount(session, mountPoint) == 0 else {
+            fuse.destroy(session)
+            throw .refused(mountPoint: mountPoint, reason: reason)
+        }
+        view.cache.begin(fuse, session)
+        return MountSession(fuse, session, view, folder, mountPoint)
+    }
+
+    private static func newSession(
+        _ fuse: Fuse3, _ view: View, _ folder: ViewFolder, _ options: Options, _ mountPoint: String
+    ) throws(MountError) -> OpaquePointer {
+        // The library takes a comma and a backslash in a value after a backslash.
+        let source = folder.path.replacing("\\", with: "\\\\").replacing(",", with: "\\,")
+        var list = ["default_permissions", "nosuid", "nodev", "subtype=keychain", "fsname=\(source)"]
+        if options.isReadOnly { list.append("ro") }
+        if options.allowsOthers { list.append("allow_other") }
+        var arguments: [UnsafeMutablePointer<CChar>?] = ["keychain", "-o", list.joined(separator: ",")]
+            .map { (text: String) in strdup(text) }
+        defer { arguments.forEach { free($0) } }
+        arguments.append(nil)
+        var table = Requests.table()
+        let made = arguments.withUnsafeMutableBufferPointer { buffer in
+            var parsed = fuse_args(argc: 3, argv: buffer.baseAddress, allocated: 0)
+            // The view lives as long as this object, which ends the session before it goes.
+            return fuse.newSession(
+                &parsed, &table, MemoryLayout<fuse_lowlevel_ops>.size, Unmanaged.passUnretained(view).toOpaque())
+        }
+        guard let made else { throw .refused(mountPoint: mountPoint, reason: reason) }
+        return made
+    }
+
+    /// Says what is wanted of the kernel, before its first request.
+    static func configure(_ connection: inout fuse_conn_info) {
+        // The kernel's cache would be dropped after each write by its own rules: what others change is looked for here.
+        if connection.capable & KEYCHAIN_FUSE_EXPLICIT_INVAL_DATA != 0 {
+            connection.want |= KEYCHAIN_FUSE_EXPLICIT_INVAL_DATA
+            connection.want &= ~KEYCHAIN_FUSE_AUTO_INVAL_DATA
+        }
+        // The kernel takes S_ISUID and S_ISGID away when files are written.
+        connection.want &= ~KEYCHAIN_FUSE_HANDLE_KILLPRIV
+    }
+
+    // MARK: Running
+
+    /// Serves the kernel until the view is unmounted, and returns when everything is written.
+    package func run() {
+        let threads = DispatchGroup()
+        for _ in 0..<Self.threadCount {
+            threads.enter()
+            let thread = Thread { [self] in
+                serve()
+                threads.leave()
+            }
+            thread.stackSize = 1 << 20
+            thread.start()
+        }
+        threads.wait()
+        view.cache.end()
+        view.writeEverything()
+        fuse.unmount(session)
+        fuse.destroy(session)
+    }
+
+    private func serve() {
+        var buffer = fuse_buf()
+        while fuse.hasExited(session) == 0 {
+            let count = fuse.receive(session, &buffer)
+            if count == -EINTR || count == -EAGAIN { continue }
+            guard count > 0 else { break }
+            fuse.process(session, &buffer)
+        }
+        // The library has put the data of the last write there.
+        if let memory = buffer.mem {
+            SecretBytes.wipe(UnsafeMutableRawBufferPointer(start: memory, count: buffer.size))
+            free(memory)
+        }
+        fuse.exit(session)
+    }
+
+    /// Follows the lock of the vault. Returns at once; what has to be done is done in the order of the events.
+    package func follow(_ events: AsyncStream<LockEvent>) {
+        let queue = DispatchQueue(label: "keychain.mount.lock")
+        let view = view
+        Task.detached {
+            for await event in events { queue.async { view.follow(event) } }
+        }
+    }
+
+    /// Has everything written and takes the view away, from another thread than ``run()``'s, which then returns once
+    /// nobody uses the view any more.
+    package func unmount() throws(MountError) {
+        view.writeEverything()
+        try MountPoint.unmount(mountPoint, lazily: true)
+    }
+}

@@ -1,0 +1,401 @@
+import CFuse3
+import Glibc
+import KeychainModel
+import ProtectedFiles
+import Synchronization
+import VaultInterface
+
+/// The data of a file of the view, for all that have it open.
+///
+/// Writes are gathered; they are in the file below after ``flush()``.
+// Safe to share between threads: what changes is used only within `locked`.
+final class FileContents: @unchecked Sendable {
+    /// A write of so many bytes gains nothing from being gathered.
+    private static let directWrite = 512 << 10
+
+    private let descriptor: Int32
+    let path: String
+    let keys: any FileKeySource
+    let lockState: LockState
+    private let lock = Mutex(())
+
+    /// Nil while nobody has the file open.
+    var sealed: SealedFile?
+    var isWritable = false
+    /// False after a lock, until the key is fetched again.
+    var hasKey = false
+    var openCount = 0
+    /// Whether the file was made here and never had to be on the disk: then a loss of power takes nothing that was
+    /// promised, and changes need not wait for the disk.
+    private var isFresh = false
+    private var changed: ChangedChunks?
+    /// The length of the data with what was gathered; nil if nothing was.
+    private var changedLength: UInt64?
+    /// What the file below was like when it was last known what the kernel's cache has.
+    private var cached: FileStamp?
+    private var known: (stamp: FileStamp, info: SealedFileInfo)?
+
+    /// - Parameter descriptor: Stands for the file below; its owner outlives this.
+    init(_ descriptor: Int32, keys: any FileKeySource, lockState: LockState) {
+        self.descriptor = descriptor
+        path = "/proc/self/fd/\(descriptor)"
+        self.keys = keys
+        self.lockState = lockState
+    }
+
+    func locked<Value: Sendable>(_ body: () throws(Errno) -> Value) throws(Errno) -> Value {
+        try lock.withLock { _ throws(Errno) in try body() }
+    }
+
+    /// The file, with its key.
+    private func usable() throws(Errno) -> SealedFile {
+        guard let sealed else { throw Errno(EBADF) }
+        if !hasKey {
+            try Errno.of { () throws(SealedFileError) in try sealed.renewKey(keys) }
+            hasKey = true
+        }
+        return sealed
+    }
+
+    // MARK: Opening
+
+    /// - Returns: Whether the kernel may keep what it has of the file.
+    func open(writing: Bool, truncating: Bool) throws(Errno) -> Bool {
+        try locked { () throws(Errno) in
+            if let sealed, !(writing && !isWritable) {
+                // Open for others, which go on; but it could not be opened anew.
+                if lockState.isLocked, openClass == .completeUnlessOpen { throw Errno(EACCES) }
+                _ = sealed
+                _ = try usable()
+            } else {
+                let file = try openBelow(writing: writing)
+                sealed?.close()
+                (sealed, isWritable, hasKey) = (file, writing, true)
+            }
+            openCount += 1
+            do throws(Errno) {
+                if truncating { try cut(to: 0) }
+                let stamp = FileStamp(try information)
+                defer { cached = stamp }
+                return stamp == cached
+            } catch {
+                close()
+                throw error
+            }
+        }
+    }
+
+    /// Opens a file that was just made.
+    func adopt(_ file: SealedFile) throws(Errno) {
+        try locked { () throws(Errno) in
+            sealed?.close()
+            (sealed, isWritable, hasKey, isFresh) = (file, true, true, true)
+            openCount += 1
+            cached = FileStamp(try information)
+        }
+    }
+
+    /// The file below, for the moment; its owner may always open it, as on other file systems those may who were
+    /// allowed to when it had another mode.
+    private func openBelow(writing: Bool) throws(Errno) -> SealedFile {
+        let open = { [path, keys] () throws(SealedFileError) -> SealedFile in
+            let file = try SealedFile(path, writing ? .writing : .reading, keys: keys, durability: .power)
+            return file
+        }
+        do throws(SealedFileError) {
+            return try open()
+        } catch {
+            guard case .system(_, _, EACCES) = error else { throw Errno(error) }
+            let information = try information
+            let mode = information.st_mode & 0o7777
+            guard information.st_uid == geteuid(), chmod(path, mode | 0o600) == 0 else { throw Errno(error) }
+            defer { chmod(path, mode) }
+            return try Errno.of(open)
+        }
+    }
+
+    /// Ends what ``open(writing:truncating:)`` began.
+    ///
+    /// - Returns: Whether what the kernel has of the file should be dropped.
+    func release() throws(Errno) -> Bool {
+        try locked { () throws(Errno) in
+            let isClosed = openCount == 1 && lockState.isLocked && openClass == .completeUnlessOpen
+            close()
+            return isClosed
+        }
+    }
+
+    private func close() {
+        openCount -= 1
+        guard openCount <= 0 else { return }
+        openCount = 0
+        try? flushChanges()
+        changed = nil
+        changedLength = nil
+        sealed?.close()
+        sealed = nil
+        (isWritable, hasKey) = (false, false)
+    }
+
+    // MARK: Data
+
+    /// Reads until the buffer is full or the data end.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(Errno) -> Int {
+        try locked { () throws(Errno) in
+            let file = try usable()
+            guard let changed, let length = changedLength else {
+                return try Errno.of { () throws(SealedFileError) in try file.read(into: buffer, at: offset) }
+            }
+            guard offset < length else { return 0 }
+            let count = Int(min(UInt64(buffer.count), length - offset))
+            var done = 0
+            while done < count {
+                let place = offset + UInt64(done)
+                let start = Int(place % UInt64(ChangedChunks.chunkSize))
+                let size = min(ChangedChunks.chunkSize - start, count - done)
+                let target = UnsafeMutableRawBufferPointer(rebasing: buffer[done..<(done + size)])
+                if let chunk = changed[place / UInt64(ChangedChunks.chunkSize)] {
+                    target.copyMemory(from: UnsafeRawBufferPointer(rebasing: chunk[start..<(start + size)]))
+                } else {
+                    let got = try Errno.of { () throws(SealedFileError) in try file.read(into: target, at: place) }
+                    UnsafeMutableRawBufferPointer(rebasing: target[got...])
+                        .initializeMemory(as: UInt8.self, repeating: 0)
+                }
+                done += size
+            }
+            return count
+        }
+    }
+
+    /// Writes all of `bytes`.
+    ///
+    /// - Parameter offset: Nil for the end of the data.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64?) throws(Errno) {
+        try locked { () throws(Errno) in
+            let file = try usable()
+            guard isWritable else { throw Errno(EBADF) }
+            let place = if let offset { offset } else { try length(file) }
+            if bytes.count >= Self.directWrite {
+                try flushChanges()
+                try Errno.of { () throws(SealedFileError) in try file.write(bytes, at: place) }
+                noteChange()
+            } else {
+                try gather(bytes, at: place, file)
+            }
+        }
+    }
+
+    private func length(_ file: SealedFile) throws(Errno) -> UInt64 {
+        if let changedLength { return changedLength }
+        return try Errno.of { () throws(SealedFileError) in try file.length }
+    }
+
+    private func gather(_ bytes: UnsafeRawBufferPointer, at place: UInt64, _ file: SealedFile) throws(Errno) {
+        let size = ChangedChunks.chunkSize
+        // 16 TiB, as the file format says: found out now and not when it is flushed.
+        guard place <= 1 << 44, UInt64(bytes.count) <= 1 << 44 - place else { throw Errno(EFBIG) }
+        var done = 0
+        while done < bytes.count {
+            let (chunk, start) = ((place + UInt64(done)) / UInt64(size), Int((place + UInt64(done)) % UInt64(size)))
+            let count = min(size - start, bytes.count - done)
+            let room = try room(chunk, isReplaced: start == 0 && count == size, file)
+            UnsafeMutableRawBufferPointer(rebasing: room[start..<(start + count)])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[done..<(done + count)]))
+            done += count
+            changedLength = max(try length(file), place + UInt64(done))
+        }
+    }
+
+    /// Memory for a chunk, with what the file has there unless all of it is replaced.
+    private func room(
+        _ chunk: UInt64, isReplaced: Bool, _ file: SealedFile
+    ) throws(Errno) -> UnsafeMutableRawBufferPointer {
+        if let room = changed?[chunk] { return room }
+        if changed?.isFull == true { try flushChanges() }
+        let chunks = if let changed { changed } else { try ChangedChunks() }
+        changed = chunks
+        let former = try length(file)
+        let room = chunks.add(chunk)
+        changedLength = former
+        guard !isReplaced else { return room }
+        do throws(SealedFileError) {
+            _ = try file.read(into: room, at: chunk * UInt64(ChangedChunks.chunkSize))
+        } catch {
+            chunks.removeLast(chunk)
+            if chunks.isEmpty { changedLength = nil }
+            throw Errno(error)
+        }
+        return room
+    }
+
+    /// Puts what was gathered into the file below. What cannot be written stays gathered.
+    private func flushChanges() throws(Errno) {
+        guard let changed, !changed.isEmpty, let length = changedLength else { return }
+        let file = try usable()
+        file.setDurability(isFresh ? .process : .power)
+        for run in changed.runs {
+            let start = run.first * UInt64(ChangedChunks.chunkSize)
+            let count = Int(min(UInt64(run.bytes.count), length - start))
+            try Errno.of { () throws(SealedFileError) in
+                try file.write(UnsafeRawBufferPointer(rebasing: run.bytes[..<count]), at: start)
+            }
+        }
+        changed.clear()
+        changedLength = nil
+        noteChange()
+    }
+
+    func flush() throws(Errno) {
+        try locked { () throws(Errno) in try flushChanges() }
+    }
+
+    /// Returns when everything written is on the disk.
+    func synchronize() throws(Errno) {
+        try locked { () throws(Errno) in
+            try flushChanges()
+            guard let sealed else { return }
+            try Errno.of { () throws(SealedFileError) in try sealed.synchronize() }
+            isFresh = false
+        }
+    }
+
+    /// Gives the data another length, whether or not the file is open.
+    func truncate(to length: UInt64) throws(Errno) {
+        try locked { () throws(Errno) in
+            if sealed != nil, isWritable { return try cut(to: length) }
+            let file = try openBelow(writing: true)
+            defer { file.close() }
+            try Errno.of { () throws(SealedFileError) in try file.truncate(to: length) }
+            noteChange()
+        }
+    }
+
+    private func cut(to length: UInt64) throws(Errno) {
+        let file = try usable()
+        if length == 0 {
+            changed?.clear()
+            changedLength = nil
+        } else {
+            try flushChanges()
+        }
+        file.setDurability(isFresh ? .process : .power)
+        try Errno.of { () throws(SealedFileError) in try file.truncate(to: length) }
+        noteChange()
+    }
+
+    // MARK: What it is like
+
+    /// The file below.
+    private var information: stat {
+        get throws(Errno) {
+            var information = stat()
+            guard fstat(descriptor, &information) == 0 else { throw .last }
+            return information
+        }
+    }
+
+    /// What was done here is no reason for the kernel to forget what it has.
+    private func noteChange() {
+        guard let now = try? information else { return }
+        cached = FileStamp(now)
+    }
+
+    /// What programs see, and whether others changed the file below.
+    ///
+    /// - Parameter isFinal: Whether the times have to stay: then nothing remains to be written.
+    func attributes(isFinal: Bool) throws(Errno) -> (attributes: stat, isChanged: Bool) {
+        try locked { () throws(Errno) in
+            // What keeps it from being written is said by the next fsync or close.
+            if isFinal { try? flushChanges() }
+            var information = try information
+            let stamp = FileStamp(information)
+            let isChanged = changedLength == nil && cached != nil && cached != stamp
+            if isChanged { cached = stamp }
+            information.st_size = Int(clamping: length(information, stamp))
+            information.st_blksize = ChangedChunks.chunkSize
+            return (information, isChanged)
+        }
+    }
+
+    private func length(_ information: stat, _ stamp: FileStamp) -> UInt64 {
+        if let changedLength { return changedLength }
+        if hasKey, let length = try? sealed?.length { return length }
+        guard var info = info(stamp) else {
+            return SealedFileInfo.length(ofFileSize: UInt64(max(0, information.st_size)))
+        }
+        // A change was interrupted; the length is known once it is finished.
+        if info.fileSize != UInt64(information.st_size), sealed == nil, let file = try? openBelow(writing: true) {
+            defer { file.close() }
+            if let length = try? file.length { return length }
+        }
+        info = self.info(stamp) ?? info
+        return info.length
+    }
+
+    /// The file's header. Nil for what is no protected file, or may not be read.
+    private func info(_ stamp: FileStamp) -> SealedFileInfo? {
+        if let known, known.stamp == stamp { return known.info }
+        guard let info = try? SealedFileInfo(path) else { return nil }
+        known = (stamp, info)
+        return info
+    }
+
+    /// The class of a file that is open.
+    private var openClass: FileProtectionClass? {
+        if hasKey, let found = try? sealed?.fileClass { return found }
+        return try? SealedFileInfo(path).fileClass
+    }
+
+    var fileClass: FileProtectionClass {
+        get throws(Errno) {
+            try locked { () throws(Errno) in
+                guard let found = openClass else { throw Errno(EIO) }
+                return found
+            }
+        }
+    }
+
+    func changeClass(to fileClass: FileProtectionClass) throws(Errno) {
+        try locked { () throws(Errno) in
+            try flushChanges()
+            let file = try sealed != nil && isWritable ? usable() : openBelow(writing: true)
+            defer { if file !== sealed { file.close() } }
+            file.setDurability(.power)
+            try Errno.of { () throws(SealedFileError) in try file.changeClass(to: fileClass, keys: keys) }
+            known = nil
+            noteChange()
+        }
+    }
+
+    /// Runs `body`, which changes what the file below is like but not its data, with nothing left to write.
+    func settled(_ body: () throws(Errno) -> Void) throws(Errno) {
+        try locked { () throws(Errno) in
+            try flushChanges()
+            try body()
+            noteChange()
+        }
+    }
+
+    // MARK: Locking
+
+    /// Whether somebody has the file open for writing.
+    var isBeingWritten: Bool { (try? locked { () throws(Errno) in sealed != nil && isWritable }) ?? false }
+
+    /// Gives up what the class does not allow while the vault is locked.
+    ///
+    /// - Returns: Whether what the kernel has of the file has to go, too.
+    func discardKey() -> Bool {
+        let result = try? locked { () throws(Errno) in
+            let found = openClass
+            if found == .complete {
+                try? flushChanges()
+                changed?.clear()
+                changedLength = nil
+                sealed?.discardKey()
+                hasKey = false
+            }
+            return found == nil || found == .complete || found == .completeUnlessOpen && openCount == 0
+        }
+        return result ?? true
+    }
+}

@@ -1,0 +1,14 @@
+import CFuse3
+import Glibc
+
+/// By what it is seen that a file below was changed.
+struct FileStamp: Equatable {
+    private let size: Int
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    init(_ information: stat) {
+        size = information.st_size
+        (seconds, nanoseconds) = (information.st_mtim.tv_sec, information.st_mtim.tv_nsec)
+    }
+}

@@ -1,0 +1,91 @@
+import CFuse3
+import Foundation
+import Glibc
+import KeychainModel
+import ProtectedFiles
+import Synchronization
+import VaultInterface
+
+/// A file, folder or link of the view, for as long as the kernel knows of it.
+///
+/// It stands for the file below whatever that is called: it may be renamed and removed.
+// Safe to share between threads: `lookups` is used only by the table, which has a lock; `record` within `lock`.
+final class Node: @unchecked Sendable {
+    let number: UInt64
+    let descriptor: Int32
+    let identity: NodeIdentity
+    /// `S_IFREG`, `S_IFDIR` and so on.
+    let kind: mode_t
+    /// How many times the kernel was told of it.
+    var lookups: UInt64 = 0
+
+    /// Of a regular file.
+    let contents: FileContents?
+
+    private let lock = Mutex(())
+    private var record: (value: FolderRecord, names: NameCipher)?
+
+    /// - Parameter descriptor: Is closed with the node.
+    init(
+        _ number: UInt64, _ descriptor: Int32, _ information: stat, keys: any FileKeySource, lockState: LockState
+    ) {
+        (self.number, self.descriptor) = (number, descriptor)
+        identity = NodeIdentity(information)
+        kind = information.st_mode & S_IFMT
+        contents = kind == S_IFREG ? FileContents(descriptor, keys: keys, lockState: lockState) : nil
+    }
+
+    deinit { close(descriptor) }
+
+    /// Leads to the file below.
+    var path: String { "/proc/self/fd/\(descriptor)" }
+
+    var information: stat {
+        get throws(Errno) {
+            var information = stat()
+            guard fstat(descriptor, &information) == 0 else { throw .last }
+            return information
+        }
+    }
+
+    // MARK: Folders
+
+    /// The cipher of the names in this folder.
+    func names(_ key: NameKey, keys: any FileKeySource) throws(Errno) -> NameCipher {
+        try folder(key, keys).names
+    }
+
+    func folderRecord(_ key: NameKey, keys: any FileKeySource) throws(Errno) -> FolderRecord {
+        try folder(key, keys).value
+    }
+
+    private func folder(
+        _ key: NameKey, _ keys: any FileKeySource
+    ) throws(Errno) -> (value: FolderRecord, names: NameCipher) {
+        try lock.withLock { _ throws(Errno) in
+            if let record { return record }
+            guard kind == S_IFDIR else { throw Errno(ENOTDIR) }
+            let found = try Errno.of { () throws(SealedFileError) in try FolderRecord.read(in: path, keys: keys) }
+            guard let found, found.encryptsNames else { throw Errno(EIO) }
+            let result = (found, key.names(inFolder: found.identifier))
+            record = result
+            return result
+        }
+    }
+
+    /// Makes `value` the folder's record.
+    func setRecord(_ value: FolderRecord, _ key: NameKey, keys: any FileKeySource) throws(Errno) {
+        try lock.withLock { _ throws(Errno) in
+            try Errno.of { () throws(SealedFileError) in try value.write(in: path, keys: keys) }
+            record = (value, key.names(inFolder: value.identifier))
+        }
+    }
+}
+
+/// Which file of which file system.
+struct NodeIdentity: Hashable {
+    private let device: dev_t
+    private let number: ino_t
+
+    init(_ information: stat) { (device, number) = (information.st_dev, information.st_ino) }
+}

@@ -1,0 +1,132 @@
+import CFuse3
+import Glibc
+import KeychainModel
+import ProtectedFiles
+import VaultInterface
+
+/// The file system: plain files and names over a folder of protected files and encrypted names.
+///
+/// Whether somebody may do something is found out by the kernel (the mount option `default_permissions`).
+final class View: Sendable {
+    let fuse: Fuse3
+    let keys: any FileKeySource
+    let nameKey: NameKey
+    let nodes: NodeTable
+    let lockState: LockState
+    let reports: Reports
+    let cache = KernelCache()
+    /// Whether others than the user of this process get files of their own.
+    let setsOwners: Bool
+
+    /// How long the kernel relies on names and attributes, in seconds.
+    let patience = 1.0
+
+    init(
+        _ fuse: Fuse3, _ folder: ViewFolder, keys: any FileKeySource, reports: Reports
+    ) throws(Errno) {
+        (self.fuse, self.keys, self.reports) = (fuse, keys, reports)
+        nameKey = folder.nameKey
+        setsOwners = geteuid() == 0
+        let lockState = LockState()
+        self.lockState = lockState
+        let root = Glibc.open(folder.path, Linux.pathOnly | O_DIRECTORY | O_CLOEXEC)
+        guard root >= 0 else { throw .last }
+        nodes = try NodeTable(root: root, keys: keys, lockState: lockState)
+    }
+
+    // MARK: Names
+
+    func encrypted(_ name: UnsafePointer<CChar>, in folder: Node) throws(Errno) -> EncryptedName {
+        try names(of: folder).encrypt(UnsafeRawBufferPointer(start: name, count: strlen(name)))
+    }
+
+    func names(of folder: Node) throws(Errno) -> NameCipher {
+        do throws(Errno) {
+            return try folder.names(nameKey, keys: keys)
+        } catch {
+            if error.code == EIO {
+                reports.once("\(place(of: folder)) has no record of its names that belongs to it")
+            }
+            throw error
+        }
+    }
+
+    /// Where a node is below, for a person.
+    func place(of node: Node) -> String {
+        (try? Errno.link(node.path)) ?? "a folder"
+    }
+
+    /// The node with a name below, of which the kernel is about to be told.
+    func find(_ name: EncryptedName, in folder: Node) throws(Errno) -> Node {
+        let descriptor = name.withCString {
+            openat(folder.descriptor, $0, Linux.pathOnly | O_NOFOLLOW | O_CLOEXEC)
+        }
+        guard descriptor >= 0 else { throw .last }
+        return try nodes.add(descriptor)
+    }
+
+    // MARK: Attributes
+
+    /// What programs see of a node.
+    ///
+    /// - Parameter isFinal: Whether the times may not change by themselves any more.
+    func attributes(of node: Node, isFinal: Bool = true) throws(Errno) -> stat {
+        if let contents = node.contents {
+            let (attributes, isChanged) = try contents.attributes(isFinal: isFinal)
+            if isChanged { cache.dropLater(node) }
+            return attributes
+        }
+        var attributes = try node.information
+        if node.kind == S_IFLNK { attributes.st_size = LinkCipher.targetCount(attributes.st_size) }
+        return attributes
+    }
+
+    /// What the kernel is told of a node that it looked up. Takes the look-up back if that fails.
+    func entry(_ node: Node) throws(Errno) -> fuse_entry_param {
+        do throws(Errno) {
+            return fuse_entry_param(
+                ino: node.number, generation: 1, attr: try attributes(of: node), attr_timeout: patience,
+                entry_timeout: patience)
+        } catch {
+            nodes.forget(node.number, 1)
+            throw error
+        }
+    }
+
+    /// Answers with what `body` finds or makes.
+    func replyEntry(_ request: fuse_req_t, _ body: () throws(Errno) -> Node) {
+        do throws(Errno) {
+            let node = try body()
+            var entry = try entry(node)
+            if fuse.replyEntry(request, &entry) != 0 { nodes.forget(node.number, 1) }
+        } catch {
+            _ = fuse.replyError(request, error.code)
+        }
+    }
+
+    /// Answers with success or what `body` throws.
+    func reply(_ request: fuse_req_t, _ body: () throws(Errno) -> Void) {
+        do throws(Errno) {
+            try body()
+            _ = fuse.replyError(request, 0)
+        } catch {
+            _ = fuse.replyError(request, error.code)
+        }
+    }
+
+    func send(_ bytes: [UInt8], _ request: fuse_req_t) {
+        bytes.withUnsafeBytes { bytes in
+            _ = fuse.replyBytes(request, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+    }
+
+    /// Answers with the bytes that `body` finds.
+    func replyBytes(_ request: fuse_req_t, _ body: () throws(Errno) -> [UInt8]) {
+        do throws(Errno) {
+            let bytes = try body()
+            send(bytes, request)
+        } catch {
+            _ = fuse.replyError(request, error.code)
+        }
+    }
+}
