@@ -204,7 +204,8 @@ let package = Package(
         .executableTarget(
             name: "VaultBenchmark",
             dependencies: [
-                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "ProtectedFiles", "Sealing",
+                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "ProtectedFiles",
+                "Sealing",
                 "SecureMemory", "Vault",
                 "VaultInterface",
                 "VaultService", "keychaind", crypto,

@@ -24,7 +24,7 @@ func measureFiles(in folder: String, mebibytes: Int, rounds: Int) throws {
     for place in stride(from: 0, to: piece.count, by: 8) {
         piece.storeBytes(of: random.next(), toByteOffset: place, as: UInt64.self)
     }
-    var (writing, copying) = (Samples(.elapsed), Samples(.elapsed))
+    var (writing, copying) = (Samples(.processor), Samples(.processor))
     for _ in 0..<max(1, rounds / 3) {
         try writing.measure(operations: 1) {
             let writer = try SealedFileWriter(path, .complete, keys: session, durability: .process)
@@ -71,11 +71,13 @@ private func measureReads(
     _ file: SealedFile, _ plain: Int32, into piece: UnsafeMutableRawBufferPointer, _ mebibytes: Int,
     _ chunk: SealedChunk, _ rounds: Int
 ) throws {
-    var (engine, cipher, floor) = (Samples(.elapsed), Samples(.elapsed), Samples(.elapsed))
+    var (engine, cipher, floor) = (Samples(.processor), Samples(.processor), Samples(.processor))
     for _ in 0..<rounds {
         try engine.measure(operations: 1) {
             for number in 0..<mebibytes {
-                guard try file.read(into: piece, at: UInt64(number) << 20) == piece.count else { throw POSIXError(.EIO) }
+                guard try file.read(into: piece, at: UInt64(number) << 20) == piece.count else {
+                    throw POSIXError(.EIO)
+                }
             }
         }
         try cipher.measure(operations: 1) { for _ in 0..<(mebibytes * 16) { try chunk.open() } }
@@ -101,7 +103,7 @@ private func measureRandomReads(
     defer { room.deallocate() }
     var random = FastRandom(seed: 11)
     let places = (0..<count).map { _ in Int.random(in: 0..<(size / 4096), using: &random) * 4096 }
-    var (engine, floor) = (Samples(.elapsed), Samples(.elapsed))
+    var (engine, floor) = (Samples(.processor), Samples(.processor))
     for _ in 0..<rounds {
         try engine.measure(operations: count) {
             for place in places {
@@ -123,7 +125,7 @@ private func measureRandomReads(
 
 /// There and back, each counted, with waiting for the disk.
 private func measureClassChange(_ path: String, _ session: VaultSession, _ rounds: Int) throws {
-    var change = Samples(.elapsed)
+    var change = Samples(.processor)
     for round in 0..<(2 * rounds) {
         try change.measure(operations: 1) {
             let file = try SealedFile(path, .writing, keys: session, durability: .power)

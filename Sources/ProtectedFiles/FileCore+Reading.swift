@@ -28,6 +28,12 @@ extension FileCore {
             let start = Int(place % UInt64(FileLayout.chunkSize))
             let size = FileLayout.byteCount(ofChunk: chunk, length: header.length)
             let wanted = min(size - start, count - done)
+            let whole = start == 0 ? (count - done) / FileLayout.chunkSize : 0
+            let together = UnsafeMutableRawBufferPointer(start: base + done, count: whole * FileLayout.chunkSize)
+            if try openTogether(chunk..<(chunk + UInt64(whole)), into: together) != nil {
+                done += together.count
+                continue
+            }
             let target = UnsafeMutableRawBufferPointer(start: base + done, count: wanted)
             if wanted == size, plainChunk != chunk {
                 try open(chunk, into: target)

@@ -28,8 +28,11 @@ final class FileCore {
     /// The chunk that was read last, as it came out of the cipher, so that small reads next to each other open it once.
     var opened: OpenedChunk?
     let sealed: AlignedBuffer
+    /// The same as ``sealed`` for threads that open chunks at the same time; made when they are wanted.
+    var rooms: [AlignedBuffer] = []
 
-    static let indexLimit = 64
+    /// Blocks of 4 KiB: those of a file of 1 GiB, and of any file as many.
+    static let indexLimit = 160
 
     var path: String { file.path }
 

@@ -22,8 +22,8 @@ struct CatCommand: DocumentedCommand {
 
     func run() throws {
         let session = try VaultSession.ofOwner(passcode)
-        // In memory of its own, which stays in the processor's cache and is not asked for anew for each piece.
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 4096)
+        // In memory that is not asked for anew for each piece.
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
         defer {
             SecretBytes.wipe(buffer)
             buffer.deallocate()
