@@ -33,6 +33,8 @@ let package = Package(
         .library(name: "EnclaveKeys", targets: ["EnclaveKeys"]),
         .library(name: "CryptoKit", targets: ["CryptoKit"]),
         .library(name: "Keychain", targets: ["Keychain"]),
+        .library(name: "DataProtection", targets: ["DataProtection"]),
+        .library(name: "DataProtectionNetworking", targets: ["DataProtectionNetworking"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "keychain", targets: ["KeychainCommand"]),
         .executable(name: "keychaind", targets: ["keychaind"]),
@@ -89,6 +91,12 @@ let package = Package(
             name: "ProtectedFiles", dependencies: ["SystemLibraries", "KeychainModel", "VaultInterface", crypto],
             swiftSettings: strict),
 
+        // Files under a password. Argon2id is the keybag's, linked and not imported.
+        .target(
+            name: "PasswordFiles",
+            dependencies: ["Keybag", "KeychainModel", "ProtectedFiles", "VaultInterface", crypto, cryptoExtras],
+            swiftSettings: strict),
+
         // A folder of them as plain ones. libfuse is loaded when something is mounted.
         .systemLibrary(name: "CFuse3"),
         .target(
@@ -115,7 +123,8 @@ let package = Package(
             name: "KeyCryptography",
             dependencies: ["Certificates", "KeychainModel", "SystemLibraries", asn1, crypto], swiftSettings: strict),
         .target(
-            name: "VaultService", dependencies: ["Access", "KeychainModel", "Presence", "VaultInterface"],
+            name: "VaultService",
+            dependencies: ["Access", "KeychainModel", "Presence", "SystemLibraries", "VaultInterface"],
             swiftSettings: strict),
 
         // Apple's names. They link the engine and do not import it (see VaultEngine).
@@ -148,6 +157,16 @@ let package = Package(
             dependencies: ["Access", "KeychainModel", "KeychainServices", "Presence", "Vault"],
             swiftSettings: strict),
         .target(
+            name: "DataProtection",
+            dependencies: [
+                "Access", "KeychainModel", "PasswordFiles", "ProtectedFiles", "SystemLibraries", "Vault",
+                "VaultInterface",
+                "VaultService",
+            ],
+            swiftSettings: strict),
+        // Apart, because FoundationNetworking brings libcurl and some thirty libraries more into a program.
+        .target(name: "DataProtectionNetworking", dependencies: ["DataProtection"], swiftSettings: strict),
+        .target(
             name: "KeychainTesting",
             dependencies: [
                 "Access", "Enclave", "Keybag", "KeychainModel", "Keychain", "KeychainServices",
@@ -160,10 +179,10 @@ let package = Package(
         .executableTarget(
             name: "KeychainCommand",
             dependencies: [
-                "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory", "Vault",
-                "VaultService",
-                "Attestation", "Certificates", "MountedFolder", "OpenSSLCertificates", "PrivateFiles", "ProtectedFiles",
-                "SSHAgent", "SystemLibraries",
+                "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory",
+                "SystemLibraries", "Vault", "VaultService",
+                "Attestation", "Certificates", "MountedFolder", "OpenSSLCertificates", "PasswordFiles", "PrivateFiles",
+                "ProtectedFiles", "SSHAgent",
                 arguments, asn1, crypto,
             ],
             swiftSettings: strict),
@@ -185,8 +204,8 @@ let package = Package(
         .executableTarget(
             name: "VaultBenchmark",
             dependencies: [
-                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Sealing", "SecureMemory",
-                "Vault",
+                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "ProtectedFiles", "Sealing",
+                "SecureMemory", "Vault",
                 "VaultInterface",
                 "VaultService", "keychaind", crypto,
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -230,11 +249,22 @@ let package = Package(
                 "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "Presence", "TestSupport", "Vault",
             ],
             swiftSettings: strict),
+        // The program that tests of Data Protection run as another process.
+        .executableTarget(
+            name: "DataWorker", dependencies: ["DataProtection", "DataProtectionNetworking"], path: "Tests/DataWorker",
+            swiftSettings: strict),
+        .testTarget(
+            name: "DataProtectionTests",
+            dependencies: [
+                "Access", "DataProtection", "DataProtectionNetworking", "DataWorker", "KeychainModel",
+                "KeychainTesting", "ProtectedFiles", "TestSupport", "Vault", "VaultInterface", "VaultService", "keychaind",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "VaultServiceTests",
             dependencies: [
-                "Access", "Attestation", "Enclave", "KeychainModel", "TestSupport", "Vault", "VaultInterface",
-                "VaultService", "keychaind",
+                "Access", "Attestation", "Enclave", "KeychainModel", "ProtectedFiles", "TestSupport", "Vault",
+                "VaultInterface", "VaultService", "keychaind",
                 sqlite,
             ],
             swiftSettings: strict),
@@ -292,6 +322,13 @@ let package = Package(
             name: "ProtectedFilesTests",
             dependencies: ["FileWorker", "KeychainModel", "ProtectedFiles", "TestSupport", "VaultInterface", crypto],
             exclude: ["Peer"],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PasswordFilesTests",
+            dependencies: [
+                "KeychainModel", "PasswordFiles", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,
+            ],
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
         .testTarget(

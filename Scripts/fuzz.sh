@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Tries bytes that are almost right on every parser of bytes that come from elsewhere, for so long each.
 #
-#   Scripts/fuzz.sh [SECONDS [TARGET...]]   600 seconds; der pkcs12 x963 ssh-agent enclave protected-file
+#   Scripts/fuzz.sh [SECONDS [TARGET...]]   600 seconds each; der pkcs12 x963 ssh-agent enclave
+#                                           protected-file age
 #
 # Optimised code with its traps, which tries more in the same time; KEYCHAIN_FUZZ_CONFIGURATION=debug takes the other
 # build. What ends a target early is left in a file, which is tried alone with KEYCHAIN_FUZZ_REPLAY. A run is repeated
@@ -9,10 +10,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-declare -A tests=([der]=fuzzDER [pkcs12]=fuzzPKCS12 [x963]=fuzzX963 [ssh-agent]=fuzzAgent [enclave]=fuzzEnclave [protected-file]=fuzzProtectedFile)
+declare -A tests=([der]=fuzzDER [pkcs12]=fuzzPKCS12 [x963]=fuzzX963 [ssh-agent]=fuzzAgent [enclave]=fuzzEnclave [protected-file]=fuzzProtectedFile [age]=fuzzAge)
 seconds=${1:-600}
 targets=("${@:2}")
-((${#targets[@]})) || targets=(der pkcs12 x963 ssh-agent enclave protected-file)
+((${#targets[@]})) || targets=(der pkcs12 x963 ssh-agent enclave protected-file age)
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || { echo "fuzz: '$seconds' is no number of seconds" >&2; exit 2; }
 for target in "${targets[@]}"; do
     [[ -n ${tests[$target]-} ]] || { echo "fuzz: there is no '$target'; there are ${!tests[*]}" >&2; exit 2; }

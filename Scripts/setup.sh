@@ -46,6 +46,8 @@ if [[ ${1-} == --tests ]]; then
     # Clients of the ssh-agent, and a host to log in to.
     command -v ssh-keygen >/dev/null || missing+=(openssh-client)
     [[ -x /usr/sbin/sshd ]] || missing+=(openssh-server)
+    # Whose files are read.
+    command -v age >/dev/null || missing+=(age)
     # Commits that are signed through it.
     command -v git >/dev/null || missing+=(git)
     command -v sqlite3 >/dev/null || missing+=(sqlite3)
@@ -59,6 +61,9 @@ if [[ ${1-} == --tests ]]; then
     compgen -G '/usr/lib/*/libsystemd.so.0' >/dev/null || missing+=(libsystemd0)
     compgen -G '/usr/lib/*/security/pam_exec.so' >/dev/null || compgen -G '/lib/*/security/pam_exec.so' >/dev/null ||
         missing+=(libpam0g libpam-modules)
+    # Immutable files, and a file system with quotas.
+    command -v chattr >/dev/null || missing+=(e2fsprogs)
+    [[ -x /usr/sbin/mkfs.btrfs ]] || command -v mkfs.btrfs >/dev/null || missing+=(btrfs-progs)
     # Tools to look at a TPM from outside.
     command -v tpm2_getcap >/dev/null || missing+=(tpm2-tools)
     has_argon2id || missing+=(python3-argon2)

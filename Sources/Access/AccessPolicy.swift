@@ -50,6 +50,10 @@ package enum AccessPolicy {
         if let right = operation.right, !client.rights.isSuperset(of: right) {
             throw .rightNotHeld(right: right.name, client: client.identifier)
         }
+        // A new item without a group goes to the one that the client prefers, which has to be its own.
+        if operation.kind.makesItem, operation.accessGroup == nil, client.preferredGroup != nil {
+            _ = try groupForNewItem(nil, client: client)
+        }
         let scope = try scope(of: operation, in: usableGroups(for: operation, client), client)
         // What concerns the whole vault is for those who may see all of it.
         if operation.isAboutWholeVault, scope != .every {
@@ -96,8 +100,13 @@ package enum AccessPolicy {
     /// The group a new item goes to.
     package static func groupForNewItem(_ requested: String?, client: Client) throws(AccessDenied) -> String {
         if let requested { return requested }
-        let reserved = [Client.everyGroup, Client.tokenGroup]
-        guard let first = client.accessGroups.first(where: { !reserved.contains($0) }) else {
+        if let preferred = client.preferredGroup {
+            guard holds(client.accessGroups, preferred) else {
+                throw .groupNotHeld(group: preferred, client: client.identifier)
+            }
+            return preferred
+        }
+        guard let first = Client.groupForNewItem(in: client.accessGroups) else {
             throw .noAccessGroups(client: client.identifier)
         }
         return first

@@ -4,6 +4,9 @@ package struct Client: Sendable, Hashable {
     package var identifier: String
     /// The groups in order; the first is where new items go. `*` stands for every group.
     package var accessGroups: [String]
+    /// The group that it chose for items that name none, held or not; nil for the first that it holds. Where it is not
+    /// held such an item goes nowhere, and not to another group that is.
+    package var preferredGroup: String?
     /// Those of them that it may search without naming the item; nil for all.
     package var listableGroups: [String]?
     package var rights: CallerRights
@@ -13,11 +16,12 @@ package struct Client: Sendable, Hashable {
 
     /// Unless more is said, a client that may do everything with what is in its groups.
     package init(
-        identifier: String, accessGroups: [String], listableGroups: [String]? = nil, rights: CallerRights = .all,
-        program: ServedProgram? = nil
+        identifier: String, accessGroups: [String], preferredGroup: String? = nil, listableGroups: [String]? = nil,
+        rights: CallerRights = .all, program: ServedProgram? = nil
     ) {
         self.identifier = identifier
         self.accessGroups = accessGroups
+        self.preferredGroup = preferredGroup
         self.listableGroups = listableGroups
         self.rights = rights
         self.program = program
@@ -27,6 +31,11 @@ package struct Client: Sendable, Hashable {
     package static let tokenGroup = "com.apple.token"
     /// The entry that grants every group.
     package static let everyGroup = "*"
+
+    /// The first of `groups` that a new item can go to.
+    package static func groupForNewItem(in groups: [String]) -> String? {
+        groups.first { $0 != everyGroup && $0 != tokenGroup }
+    }
 }
 
 /// A program that a vault is served to, by what stays the same on all of its connections.

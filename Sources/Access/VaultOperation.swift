@@ -26,6 +26,9 @@ package struct VaultOperation: Sendable, Hashable {
             case .add, .update, .delete, .erase, .put, .exchange, .passcode, .makeKey: true
             }
         }
+
+        /// Whether the operation may add an item.
+        var makesItem: Bool { [.add, .put, .exchange].contains(self) }
     }
 
     package var kind: Kind

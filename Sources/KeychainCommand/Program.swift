@@ -101,6 +101,8 @@ enum Program {
     private static func prepareProcess() {
         // A reader that goes away is an error of `write` to report, not a silent death.
         signal(SIGPIPE, SIG_IGN)
+        // A file that may not get larger is an error to report, and no reason to die with half of it written.
+        signal(SIGXFSZ, SIG_IGN)
         // One byte is less than any core file and, unlike zero, also stops those piped to a collector
         // (core(5)).
         var limit = rlimit(rlim_cur: 1, rlim_max: 1)

@@ -53,6 +53,7 @@ struct Daemon: ParsableCommand {
         let measures = Hardening.apply()
         Hardening.raiseDescriptorLimit(for: options.connections)
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
         umask(0o077)
         let logger = Self.logger(level: options.log)
         for measure in measures {

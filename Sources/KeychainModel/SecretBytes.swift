@@ -5,9 +5,10 @@ import Glibc
 ///
 /// Keys have a stricter home in the engine (`LockedBytes`); this type needs no library, so that modules with
 /// Apple's names can hand a passcode on. There is no description of the contents and no way to change them.
-// Safe to share between threads: pointer and contents never change between `init` and `deinit`.
-package final class SecretBytes: @unchecked Sendable {
-    private let base: UnsafeMutableRawPointer
+package final class SecretBytes: Sendable {
+    // Safe to share between threads: the memory is written before `init` returns, only read from then on, and wiped in
+    // `deinit`, when nobody else has a reference.
+    nonisolated(unsafe) private let base: UnsafeMutableRawPointer
     private let capacity: Int
     package let count: Int
 

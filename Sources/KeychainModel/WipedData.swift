@@ -14,7 +14,12 @@ extension Data {
         let count = original.count
         guard count > 0, let base = malloc(count) else { return original }
         original.copyBytes(to: base.assumingMemoryBound(to: UInt8.self), count: count)
-        return Data(
+        return wipedWhenFreed(adopting: base, count: count)
+    }
+
+    /// `count` bytes of memory from `malloc`, which are wiped and freed when the last copy of this value goes.
+    package static func wipedWhenFreed(adopting base: UnsafeMutableRawPointer, count: Int) -> Data {
+        Data(
             bytesNoCopy: base, count: count,
             deallocator: .custom { base, count in
                 explicit_bzero(base, count)

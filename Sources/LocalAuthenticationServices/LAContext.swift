@@ -14,8 +14,9 @@ import VaultInterface
 /// claim it.
 ///
 /// A context can be used by several threads.
+// Safe to share between threads: what changes is in `state`, behind a mutex, and `_keychainState` guards itself. A subclass
+// that adds state of its own has to guard it and to say so (`@unchecked Sendable`).
 open class LAContext: NSObject, _SecAuthenticationContext, @unchecked Sendable {
-    // Safe to share: what changes is behind the mutex, and a subclass that adds state of its own has to guard it.
     struct State {
         var localizedReason = ""
         var localizedFallbackTitle: String?

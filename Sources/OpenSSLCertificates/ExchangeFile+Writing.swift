@@ -41,8 +41,7 @@ extension ExchangeFile {
                 throw LibcryptoFailure.memory
             }
         }
-        // A string for C, in memory that is wiped.
-        let words = Data.wipedWhenFreed(passphrase.withUnsafeBytes { Data($0) + [0] })
+        let words = try terminated(passphrase)
         let file = words.withUnsafeBytes { words in
             crypto.exchange.create(
                 words.bindMemory(to: CChar.self).baseAddress, name, object, own, others, cipher, cipher, iterations,

@@ -31,7 +31,7 @@ package struct ExchangeFile {
     ///
     /// - Parameter passphrase: UTF-8; without one, and with an empty one, both forms of 'none' are tried.
     /// - Throws: ``Failure``, `SystemLibraryError` when libcrypto is missing.
-    package init(_ encoded: Data, passphrase: String?) throws {
+    package init(_ encoded: Data, passphrase: SecretBytes?) throws {
         guard encoded.count <= Self.largest else { throw Failure.tooLarge }
         let crypto = try Libcrypto.shared.get()
         defer { crypto.clearErrors() }
@@ -43,11 +43,10 @@ package struct ExchangeFile {
         for safe in crypto.stacks.members(of: safes) {
             try spend(crypto.encoding { crypto.exchange.encodeSafe(safe, $0) })
         }
-        var words = Array((passphrase ?? "").utf8CString)
-        defer { words.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
+        let words = try Self.terminated(passphrase)
         let count = Int32(words.count - 1)
-        try words.withUnsafeBufferPointer { words in
-            let phrase = try Self.accepted(words.baseAddress, count, by: file, crypto)
+        try words.withUnsafeBytes { words in
+            let phrase = try Self.accepted(words.bindMemory(to: CChar.self).baseAddress, count, by: file, crypto)
             for safe in crypto.stacks.members(of: safes) {
                 let bags = crypto.exchange.plainBags(safe) ?? crypto.exchange.encryptedBags(safe, phrase, count)
                 // Without a code over the file, this is where a wrong passphrase shows.
@@ -56,6 +55,13 @@ package struct ExchangeFile {
                 defer { crypto.stacks.freeAll(bags, crypto.exchange.freeBag) }
                 try take(bags, phrase, count, undecryptable, depth: 0, crypto)
             }
+        }
+    }
+
+    /// A passphrase as a string for C.
+    static func terminated(_ passphrase: SecretBytes?) throws -> SecretBytes {
+        try SecretBytes(count: (passphrase?.count ?? 0) + 1) { copy in
+            passphrase?.withUnsafeBytes { copy.copyMemory(from: $0) }
         }
     }
 

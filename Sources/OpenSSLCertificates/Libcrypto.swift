@@ -12,7 +12,8 @@ final class Libcrypto: Sendable {
     typealias Object = OpaquePointer
     typealias Bytes = UnsafePointer<UInt8>
 
-    // Safe to share: written once, and libcrypto's contexts and functions may be used by any thread.
+    // Safe to share between threads: it is never changed or freed after `init`, and libcrypto locks what it keeps in a
+    // library context (OSSL_LIB_CTX(3), openssl-threads(7)).
     nonisolated(unsafe) let context: Object
     let certificates: CertificateFunctions
     let paths: PathFunctions

@@ -1,11 +1,23 @@
+/// A number that stands at a fixed place.
+struct NumberField<Number: FixedWidthInteger & BitwiseCopyable> {
+    let offset: Int
+
+    init(at offset: Int) { self.offset = offset }
+}
+
 /// Numbers in the file are big-endian.
 extension [UInt8] {
-    func number<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type = Number.self) -> Number {
-        withUnsafeBytes { Number(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: type)) }
+    subscript<Number>(field: NumberField<Number>) -> Number {
+        get { number(at: field.offset) }
+        set {
+            withUnsafeMutableBytes {
+                $0.storeBytes(of: newValue.bigEndian, toByteOffset: field.offset, as: Number.self)
+            }
+        }
     }
 
-    mutating func store(_ number: some FixedWidthInteger & BitwiseCopyable, at offset: Int) {
-        withUnsafeMutableBytes { $0.storeBytes(of: number.bigEndian, toByteOffset: offset, as: type(of: number)) }
+    func number<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type = Number.self) -> Number {
+        withUnsafeBytes { Number(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: type)) }
     }
 
     mutating func append(_ number: some FixedWidthInteger) {

@@ -1,4 +1,5 @@
 import Foundation
+import KeychainModel
 
 /// A change that is being put together: what it does to the index, and what has to go through the journal.
 struct FileChange {
@@ -143,16 +144,5 @@ extension FileCore {
             try ciphertext.withBytes { (bytes) throws(SealedFileError) in try file.write(bytes, at: offset) }
         }
         try setEntry(entry, ofChunk: chunk, in: &change)
-    }
-}
-
-extension Data {
-    /// The standard library's accessor, keeping the type of what the closure throws.
-    func withBytes<Result, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try withUnsafeBytes { bytes in
-            Swift.Result { () throws(Failure) in try body(bytes) }
-        }.get()
     }
 }

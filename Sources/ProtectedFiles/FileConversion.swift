@@ -8,14 +8,14 @@ import VaultInterface
 /// the new one gets the name only once it is on the disk. Owner, permissions, times, extended attributes and holes
 /// stay. A file with several names (hard links) is refused, because the others would go on naming the former one.
 package struct FileConversion: Sendable {
-    private let keys: any FileKeySource
+    let keys: any FileKeySource
 
     package init(keys: any FileKeySource) {
         self.keys = keys
     }
 
     /// How much is read at a time, in bytes.
-    private static let pieceSize = 1 << 20
+    static let pieceSize = 1 << 20
 
     /// Protects the plain file with this name.
     ///
@@ -27,11 +27,11 @@ package struct FileConversion: Sendable {
         let plain = try PlainFile(path)
         guard try !plain.isProtected else { throw .alreadyProtected(path: path) }
         try checkNames(plain.metadata, path)
+        try plain.checkWriters()
         // Room for the header, and 28 bytes in an index for each chunk of 64 KiB.
         try checkSpace(plain.metadata.allocated + plain.metadata.allocated / 1024 + 65_536, beside: path)
         let writer = try SealedFileWriter(path, fileClass, keys: keys, durability: .power)
-        let buffer = try AlignedBuffer(count: Self.pieceSize)
-        defer { SecretBytes.wipe(buffer.bytes) }
+        let buffer = try AlignedBuffer(pieces: Self.pieceSize, of: plain.metadata.size)
         try plain.readPieces(into: buffer.bytes) { (bytes) throws(SealedFileError) in
             try writer.write(bytes)
             progress(UInt64(bytes.count))
@@ -39,8 +39,9 @@ package struct FileConversion: Sendable {
             try writer.skip(count)
             progress(count)
         }
-        guard plain.metadata.isUnchanged(of: plain.descriptor) else { throw .changed(path: path) }
-        try writer.finish(replacing: true, with: plain.metadata)
+        try writer.finish(replacing: true, with: plain.metadata) { () throws(SealedFileError) in
+            try checkUnchanged(plain)
+        }
     }
 
     /// Makes the protected file with this name plain again.
@@ -50,13 +51,13 @@ package struct FileConversion: Sendable {
         // Looked at without following a link, which the name would be replaced by.
         let former = try PlainFile(path)
         try checkNames(former.metadata, path)
+        try former.checkWriters()
         let sealed = try SealedFile(path, .reading, keys: keys)
         defer { sealed.close() }
         try checkSpace(former.metadata.allocated, beside: path)
         let target = try NewFile(path, mode: 0o600)
         let length = try sealed.length
-        let buffer = try AlignedBuffer(count: Self.pieceSize)
-        defer { SecretBytes.wipe(buffer.bytes) }
+        let buffer = try AlignedBuffer(pieces: Self.pieceSize, of: length)
         var offset: UInt64 = 0
         while offset < length {
             let count = try sealed.read(into: buffer.bytes, at: offset)
@@ -66,11 +67,15 @@ package struct FileConversion: Sendable {
             progress(UInt64(count))
         }
         try target.file.truncate(to: length)
-        guard try sealed.length == length, former.metadata.isUnchanged(of: former.descriptor) else {
-            throw .changed(path: path)
-        }
         try former.metadata.apply(to: target.file.descriptor, path: path)
-        try target.publish(replacing: true, waitingForDisk: true)
+        try target.publish(replacing: true, waitingForDisk: true) { () throws(SealedFileError) in
+            try checkUnchanged(former)
+        }
+    }
+
+    private func checkUnchanged(_ file: PlainFile) throws(SealedFileError) {
+        try file.checkWriters()
+        try file.checkUnchanged()
     }
 
     private func checkNames(_ metadata: FileMetadata, _ path: String) throws(SealedFileError) {

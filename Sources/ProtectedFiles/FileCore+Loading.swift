@@ -1,3 +1,5 @@
+import KeychainModel
+
 /// Finding out which state the file is in.
 extension FileCore {
     /// Reads the header anew if it is another than the one that is known.
@@ -34,6 +36,7 @@ extension FileCore {
     private func forget() {
         index = [:]
         plainChunk = nil
+        opened = nil
         pending = nil
     }
 

@@ -97,18 +97,19 @@ extension FileCore {
 
     func changeClass(to fileClass: FileProtectionClass, keys: any FileKeySource) throws(SealedFileError) {
         try exclusively { (secrets) throws(SealedFileError) in
-            guard fileClass != header.fileClass else { return }
+            let former = try header.fileClass(path)
+            guard fileClass != former else { return }
             let wrapped: Data
             do throws(VaultError) {
                 wrapped = try keys.rewrapFileKey(
-                    from: header.fileClass, to: fileClass, file: Data(header.file), wrapped: header.wrapped)
+                    from: former, to: fileClass, file: Data(header.file), wrapped: header.wrapped)
             } catch {
                 throw .refused(error)
             }
             // The data are not changed, and neither is the time at which they were.
             let times = try file.times
             try change(to: header.length, secrets, journaled: true) { (change) throws(SealedFileError) in
-                change.header.fileClass = fileClass
+                change.header.kind = .vault(fileClass)
                 change.header.wrapped = wrapped
             }
             try file.setTimes(times)
@@ -182,6 +183,7 @@ extension FileCore {
         _ body: (inout FileChange) throws(SealedFileError) -> Void
     ) throws(SealedFileError) -> (change: FileChange, record: JournalRecord) {
         guard header.seals < FileHeader.sealLimit else { throw .keyExhausted(path: path) }
+        opened = nil
         var change = FileChange(header, length: length)
         do throws(SealedFileError) {
             try body(&change)

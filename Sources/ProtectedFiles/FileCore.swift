@@ -25,6 +25,8 @@ final class FileCore {
     /// The data of one chunk, so that small reads and writes next to each other open it once.
     let plain: AlignedBuffer
     var plainChunk: UInt64?
+    /// The chunk that was read last, as it came out of the cipher, so that small reads next to each other open it once.
+    var opened: OpenedChunk?
     let sealed: AlignedBuffer
 
     static let indexLimit = 64
@@ -32,9 +34,7 @@ final class FileCore {
     var path: String { file.path }
 
     /// Opens what is there, and finishes a change that was interrupted if it may.
-    init(
-        _ path: String, writing: Bool, waitingForDisk: Bool, keys: any FileKeySource
-    ) throws(SealedFileError) {
+    init(_ path: String, writing: Bool, waitingForDisk: Bool, keys: FileKeys) throws(SealedFileError) {
         file = try OpenFile(path, flags: writing ? O_RDWR : O_RDONLY)
         (isWritable, waitsForDisk) = (writing, waitingForDisk)
         plain = try AlignedBuffer(count: FileLayout.chunkSize)
@@ -44,12 +44,7 @@ final class FileCore {
             try file.read(FileLayout.blockSize, at: 0)
         }
         let first = try FileHeader(block, path: path)
-        do throws(VaultError) {
-            let key = try keys.fileKey(for: first.fileClass, file: Data(first.file), wrapped: first.wrapped)
-            secrets = FileSecrets(key, file: first.file)
-        } catch {
-            throw .refused(error)
-        }
+        secrets = FileSecrets(try keys.key(of: first, path: path), file: first.file)
         (header, sealOnDisk) = (first, first.seal)
         try file.locked(exclusively: writing) { () throws(SealedFileError) in
             try load()
@@ -59,16 +54,11 @@ final class FileCore {
 
     /// A new file without data, which nobody else has open.
     init(
-        creating file: OpenFile, fileClass: FileProtectionClass, waitingForDisk: Bool, keys: any FileKeySource
+        creating file: OpenFile, kind: FileKeyKind, waitingForDisk: Bool, keys: FileKeys
     ) throws(SealedFileError) {
         var random = SystemRandomNumberGenerator()
         let id = (0..<FileKey.identifierSize).map { _ in UInt8.random(in: 0...255, using: &random) }
-        let key: FileKey
-        do throws(VaultError) {
-            key = try keys.makeFileKey(for: fileClass, file: Data(id))
-        } catch {
-            throw .refused(error)
-        }
+        let key = try keys.makeKey(kind, file: Data(id), path: file.path)
         guard key.wrapped.count <= FileHeader.wrappedLimit else {
             throw .refused(
                 .invalidRequest(reason: "a wrapped key of \(key.wrapped.count) bytes has no place in a file"))
@@ -79,11 +69,18 @@ final class FileCore {
         (isWritable, waitsForDisk) = (true, waitingForDisk)
         let secrets = FileSecrets(key.key, file: id)
         self.secrets = secrets
-        header = FileHeader(fileClass: fileClass, file: id, wrapped: key.wrapped)
+        header = FileHeader(kind: kind, file: id, wrapped: key.wrapped)
         header.seals = 1
         try header.seal(secrets)
         sealOnDisk = header.seal
         try writeHeader(header)
+    }
+
+    /// Opens a file under a vault's keys.
+    convenience init(
+        _ path: String, writing: Bool, waitingForDisk: Bool, keys: any FileKeySource
+    ) throws(SealedFileError) {
+        try self.init(path, writing: writing, waitingForDisk: waitingForDisk, keys: .vault(keys))
     }
 
     func usableSecrets() throws(SealedFileError) -> FileSecrets {
@@ -94,7 +91,8 @@ final class FileCore {
     func discardKey() {
         secrets = nil
         plainChunk = nil
-        SecretBytes.wipe(plain.bytes)
+        opened = nil
+        plain.wipe()
     }
 
     /// Fetches a key that was given up once more.
@@ -104,8 +102,9 @@ final class FileCore {
         }
         let found = try FileHeader(block, path: path)
         guard found.file == header.file else { throw .damaged(path: path, part: .header) }
+        let fileClass = try found.fileClass(path)
         do throws(VaultError) {
-            let key = try keys.fileKey(for: found.fileClass, file: Data(found.file), wrapped: found.wrapped)
+            let key = try keys.fileKey(for: fileClass, file: Data(found.file), wrapped: found.wrapped)
             secrets = FileSecrets(key, file: found.file)
         } catch {
             throw .refused(error)
@@ -120,16 +119,5 @@ final class FileCore {
 
     func writeHeader(_ header: FileHeader) throws(SealedFileError) {
         try header.block.withBytes { (bytes) throws(SealedFileError) in try file.write(bytes, at: 0) }
-    }
-}
-
-extension Array {
-    /// The standard library's accessor, keeping the type of what the closure throws.
-    func withBytes<Result, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try withUnsafeBytes { bytes in
-            Swift.Result { () throws(Failure) in try body(bytes) }
-        }.get()
     }
 }

@@ -6,15 +6,15 @@ import KeychainModel
 /// What is needed to find the key stands in the first 512 bytes, which disks write as one.
 struct FileHeader {
     private enum Offset {
-        static let version = 8
-        static let fileClass = 10
+        static let version = NumberField<UInt16>(at: 8)
+        static let kind = 10
         static let flags = 11
         static let file = 12
-        static let wrappedCount = 28
+        static let wrappedCount = NumberField<UInt16>(at: 28)
         static let wrapped = 30
-        static let length = 158
-        static let generation = 166
-        static let seals = 174
+        static let length = NumberField<UInt64>(at: 158)
+        static let generation = NumberField<UInt64>(at: 166)
+        static let seals = NumberField<UInt64>(at: 174)
         static let top = 182
         static let table = 480
         static let seal = 4068
@@ -29,12 +29,12 @@ struct FileHeader {
     private(set) var block: [UInt8]
 
     /// A file without data.
-    init(fileClass: FileProtectionClass, file: [UInt8], wrapped: Data) {
+    init(kind: FileKeyKind, file: [UInt8], wrapped: Data) {
         block = [UInt8](repeating: 0, count: FileLayout.blockSize)
         block.replaceSubrange(0..<Self.magic.count, with: Self.magic)
-        block.store(Self.version, at: Offset.version)
+        block[Offset.version] = Self.version
         block.replaceSubrange(Offset.file..<(Offset.file + file.count), with: file)
-        self.fileClass = fileClass
+        self.kind = kind
         self.wrapped = wrapped
     }
 
@@ -42,53 +42,60 @@ struct FileHeader {
     init(_ bytes: [UInt8], path: String) throws(SealedFileError) {
         guard bytes.starts(with: Self.magic) else { throw .notProtected(path: path) }
         guard bytes.count == FileLayout.blockSize else { throw .truncated(path: path) }
-        let version: UInt16 = bytes.number(at: Offset.version)
+        let version = bytes[Offset.version]
         guard version == Self.version, bytes[Offset.flags] == 0 else {
             throw .unsupportedVersion(path: path, version: version)
         }
         block = bytes
-        guard FileProtectionClass(rawValue: bytes[Offset.fileClass]) != nil,
-            bytes.number(at: Offset.wrappedCount, as: UInt16.self) <= Self.wrappedLimit,
+        guard FileKeyKind(rawValue: bytes[Offset.kind]) != nil,
+            bytes[Offset.wrappedCount] <= Self.wrappedLimit,
             length <= FileLayout.maximumLength
         else { throw .damaged(path: path, part: .header) }
     }
 
-    var fileClass: FileProtectionClass {
+    var kind: FileKeyKind {
         // Both initialisers have seen to it that there is one.
-        get { FileProtectionClass(rawValue: block[Offset.fileClass]) ?? .complete }
-        set { block[Offset.fileClass] = newValue.rawValue }
+        get { FileKeyKind(rawValue: block[Offset.kind]) ?? .vault(.complete) }
+        set { block[Offset.kind] = newValue.rawValue }
+    }
+
+    /// The class of a file whose key a vault wrapped.
+    func fileClass(_ path: String) throws(SealedFileError) -> FileProtectionClass {
+        guard case .vault(let fileClass) = kind else { throw .encryptedWithPassword(path: path) }
+        return fileClass
     }
 
     /// The 16 bytes that tell this file from all others.
-    var file: [UInt8] { Array(block[Offset.file..<Offset.wrappedCount]) }
+    var file: [UInt8] { Array(block[Offset.file..<Offset.wrappedCount.offset]) }
 
     var wrapped: Data {
         get {
-            let count = Int(block.number(at: Offset.wrappedCount, as: UInt16.self))
+            let count = Int(block[Offset.wrappedCount])
             return Data(block[Offset.wrapped..<(Offset.wrapped + count)])
         }
         set {
             let padding = [UInt8](repeating: 0, count: max(0, Self.wrappedLimit - newValue.count))
-            block.store(UInt16(newValue.count), at: Offset.wrappedCount)
-            block.replaceSubrange(Offset.wrapped..<Offset.length, with: newValue.prefix(Self.wrappedLimit) + padding)
+            block[Offset.wrappedCount] = UInt16(newValue.count)
+            block.replaceSubrange(
+                Offset.wrapped..<Offset.length.offset, with: newValue.prefix(Self.wrappedLimit) + padding)
         }
     }
 
     var length: UInt64 {
-        get { block.number(at: Offset.length) }
-        set { block.store(newValue, at: Offset.length) }
+        get { block[Offset.length] }
+        set { block[Offset.length] = newValue }
     }
 
     /// One more with each change.
     var generation: UInt64 {
-        get { block.number(at: Offset.generation) }
-        set { block.store(newValue, at: Offset.generation) }
+        get { block[Offset.generation] }
+        set { block[Offset.generation] = newValue }
     }
 
     /// How often the file's keys have sealed.
     var seals: UInt64 {
-        get { block.number(at: Offset.seals) }
-        set { block.store(newValue, at: Offset.seals) }
+        get { block[Offset.seals] }
+        set { block[Offset.seals] = newValue }
     }
 
     /// The entry of the topmost index block, if there is one.

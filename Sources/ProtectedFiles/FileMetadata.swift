@@ -20,12 +20,17 @@ struct FileMetadata {
         attributes = try ExtendedAttributes.read(descriptor, path: path)
     }
 
-    /// Whether the contents are still what they were: nothing was written in between.
+    /// Whether everything is still what it was: nothing was written in between, and no attribute or name given. The
+    /// time of the last change of either (`st_ctim`) is one that nobody can set.
     func isUnchanged(of descriptor: Int32) -> Bool {
         var now = stat()
         guard fstat(descriptor, &now) == 0 else { return false }
-        return now.st_size == information.st_size && now.st_mtim.tv_sec == information.st_mtim.tv_sec
-            && now.st_mtim.tv_nsec == information.st_mtim.tv_nsec
+        return now.st_size == information.st_size && Self.isSame(now.st_mtim, information.st_mtim)
+            && Self.isSame(now.st_ctim, information.st_ctim)
+    }
+
+    private static func isSame(_ one: timespec, _ other: timespec) -> Bool {
+        one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec
     }
 
     /// Gives another file all of it. The times come last, because the rest changes them.

@@ -4,8 +4,8 @@
 struct JournalRecord {
     private enum Trailer {
         static let magic = Array("SKPJRNL\0".utf8)
-        static let start = 8
-        static let count = 16
+        static let start = NumberField<UInt64>(at: 8)
+        static let count = NumberField<UInt32>(at: 16)
         static let file = 20
         static let previous = 36
         static let seal = 64
@@ -61,14 +61,14 @@ struct JournalRecord {
         guard size > UInt64(Trailer.size + 2 * FileLayout.blockSize) else { return nil }
         let trailer = try file.read(Trailer.size, at: size - UInt64(Trailer.size))
         guard trailer.count == Trailer.size, trailer.starts(with: Trailer.magic) else { return nil }
-        let start: UInt64 = trailer.number(at: Trailer.start)
+        let start = trailer[Trailer.start]
         guard start < size, start % UInt64(FileLayout.blockSize) == 0, size - start <= Self.sizeLimit else {
             return nil
         }
         let bytes = try file.read(Int(size - start), at: start)
         let sealStart = bytes.count - IndexEntry.byteCount
         let tableEnd = bytes.count - Trailer.size
-        let count = Int(trailer.number(at: Trailer.count, as: UInt32.self))
+        let count = Int(trailer[Trailer.count])
         guard UInt64(bytes.count) == size - start, tableEnd - count * Self.rowSize >= FileLayout.blockSize,
             Array(trailer[Trailer.file..<Trailer.previous]) == id,
             secrets.journal.verifies(IndexEntry(bytes, at: sealStart), for: bytes[..<sealStart])

@@ -48,8 +48,14 @@ final class NewFile {
     }
 
     /// Gives the file its name.
-    func publish(replacing: Bool, waitingForDisk: Bool) throws(SealedFileError) {
+    ///
+    /// - Parameter check: The last that is done before, when everything is on the disk: what it throws keeps the name
+    ///   from being given.
+    func publish(
+        replacing: Bool, waitingForDisk: Bool, _ check: () throws(SealedFileError) -> Void = {}
+    ) throws(SealedFileError) {
         if waitingForDisk { try file.synchronizeWhole() }
+        if !replacing { try check() }
         if let descriptor = file.pathOfDescriptor, temporaryPath == nil {
             // Linking replaces nothing, so that a replacement has another name for a moment.
             let name = replacing ? Self.hiddenPath(folder, "new"[...]) : path
@@ -60,6 +66,7 @@ final class NewFile {
         }
         if let hidden = temporaryPath {
             if replacing {
+                try check()
                 guard rename(hidden, path) == 0 else { throw .last("replace", path) }
             } else {
                 guard link(hidden, path) == 0 else { throw .last("create", path) }

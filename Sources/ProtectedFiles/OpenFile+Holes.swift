@@ -1,3 +1,5 @@
+import Glibc
+
 extension OpenFile {
     private static let pageSize = 4096
 
@@ -14,6 +16,15 @@ extension OpenFile {
     }
 
     private static func isZero(_ bytes: UnsafeRawBufferPointer, _ start: Int) -> Bool {
-        bytes[start..<min(start + pageSize, bytes.count)].allSatisfy { $0 == 0 }
+        UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + pageSize, bytes.count)]).isZero
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether there is nothing but zeros.
+    var isZero: Bool {
+        guard first == 0, let baseAddress else { return isEmpty }
+        // Each byte equals the one before it, the first of which is zero.
+        return memcmp(baseAddress, baseAddress + 1, count - 1) == 0
     }
 }

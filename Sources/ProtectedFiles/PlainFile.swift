@@ -41,6 +41,11 @@ final class PlainFile {
         }
     }
 
+    /// - Throws: ``SealedFileError/changed(path:)`` if it is no longer what ``metadata`` says.
+    func checkUnchanged() throws(SealedFileError) {
+        guard metadata.isUnchanged(of: descriptor) else { throw .changed(path: path) }
+    }
+
     /// Hands out the data in order: `data` gets the bytes of a piece, `hole` the length of a stretch of zeros that takes
     /// no room.
     func readPieces(

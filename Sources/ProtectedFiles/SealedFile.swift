@@ -7,9 +7,11 @@ import VaultInterface
 /// An open protected file: its data, read and written at any place.
 ///
 /// Any number of programs may have a file open. Each change is made while the others wait, and is there as a whole
-/// or not at all, whenever this process ends; a write of more than 1 MiB is several changes. The file's key stays in
+/// or not at all, whenever this process ends; a write is one change for each MiB of the file that it reaches into. The file's key stays in
 /// memory until ``discardKey()`` or ``close()``, whether or not its class is open. Memory does not grow with the file.
-// Safe to share between threads: `core` is used only while `lock` is held.
+// Safe to share between threads: `path` never changes, and `core`, to which nobody else has a reference, is touched
+// only while `lock` is held. In a `Mutex<FileCore?>` the closures that callers hand in could not use it: they are theirs,
+// and what they capture cannot be sent.
 package final class SealedFile: @unchecked Sendable {
     package enum Mode: Sendable {
         case reading
@@ -38,6 +40,17 @@ package final class SealedFile: @unchecked Sendable {
     ) throws(SealedFileError) {
         self.init(
             try FileCore(path, writing: mode == .writing, waitingForDisk: durability == .power, keys: keys))
+    }
+
+    /// Opens a file that was encrypted with a password.
+    ///
+    /// - Throws: ``SealedFileError/wrongPassword(path:)``.
+    package convenience init(
+        _ path: String, _ mode: Mode, password: any PasswordKeySource, durability: Durability = .process
+    ) throws(SealedFileError) {
+        self.init(
+            try FileCore(
+                path, writing: mode == .writing, waitingForDisk: durability == .power, keys: .password(password)))
     }
 
     /// Makes an empty file.
@@ -77,11 +90,12 @@ package final class SealedFile: @unchecked Sendable {
         }
     }
 
+    /// - Throws: ``SealedFileError/encryptedWithPassword(path:)`` for a file that is in none.
     package var fileClass: FileProtectionClass {
         get throws(SealedFileError) {
             try use { (core) throws(SealedFileError) in
                 try core.refresh()
-                return core.header.fileClass
+                return try core.header.fileClass(core.path)
             }
         }
     }
@@ -100,7 +114,7 @@ package final class SealedFile: @unchecked Sendable {
         try use { (core) throws(SealedFileError) in try core.read(into: buffer, at: offset) }
     }
 
-    /// Reads up to `count` bytes; fewer where the data end.
+    /// Reads up to `count` bytes, into memory that is wiped when it is freed; fewer where the data end.
     package func read(_ count: Int, at offset: UInt64) throws(SealedFileError) -> Data {
         let length = try length
         guard offset < length, count > 0 else { return Data() }
@@ -108,7 +122,7 @@ package final class SealedFile: @unchecked Sendable {
         guard let base = malloc(room) else { throw .memoryUnavailable }
         do throws(SealedFileError) {
             let got = try read(into: UnsafeMutableRawBufferPointer(start: base, count: room), at: offset)
-            return Data(bytesNoCopy: base, count: got, deallocator: .free)
+            return .wipedWhenFreed(adopting: base, count: got)
         } catch {
             free(base)
             throw error

@@ -28,11 +28,23 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
     case alreadyProtected(path: String)
     /// Somebody wrote to it while it was read.
     case changed(path: String)
+    /// Somebody could write to it although it no longer has the name.
+    case openForWriting(path: String)
     case notProtected(path: String)
     case unsupportedVersion(path: String, version: UInt16)
     /// The file ends before its data do.
     case truncated(path: String)
     case damaged(path: String, part: Part)
+    /// Its key is in no vault.
+    case encryptedWithPassword(path: String)
+    /// Its key is a vault's.
+    case notEncryptedWithPassword(path: String)
+    /// The key of the file does not open: the password is another, or the header was changed.
+    case wrongPassword(path: String)
+    /// Trying a password would take more than a file may ask for.
+    case tooCostly(path: String, cost: String)
+    /// Nothing that this program can read with a password.
+    case unreadable(path: String, reason: String)
     /// The source of keys did not give the file's key; in most cases because the class is closed.
     case refused(VaultError)
     /// Another process kept the file locked for the whole deadline.
@@ -57,11 +69,22 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
             "\(path) has \(names) names (hard links), of which the others would stay as they are; remove those first"
         case .alreadyProtected(let path): "\(path) is protected already"
         case .changed(let path): "\(path) was changed while it was read; try again when nobody writes to it"
+        case .openForWriting(let path):
+            "another program has \(path) open for writing; try again when it has closed it"
         case .notProtected(let path): "\(path) is not a protected file"
         case .unsupportedVersion(let path, let version):
             "\(path) has version \(version) of the format; install a newer version of this program to read it"
         case .truncated(let path): "\(path) was cut short; restore it from a backup"
         case .damaged(let path, let part): "\(path) is damaged (\(part)); restore it from a backup"
+        case .encryptedWithPassword(let path):
+            "\(path) is encrypted with a password; read it with `keychain file decrypt`"
+        case .notEncryptedWithPassword(let path):
+            "\(path) is protected by a keychain, not by a password; read it with `keychain file cat`"
+        case .wrongPassword(let path): "the password of \(path) is another, or the beginning of the file is damaged"
+        case .tooCostly(let path, let cost):
+            "\(path) asks for \(cost) to try a password, more than any file needs; it may be made to exhaust "
+                + "this machine"
+        case .unreadable(let path, let reason): "\(path) cannot be decrypted: \(reason)"
         case .refused(let error): error.description
         case .inUse(let path): "another process is writing to \(path); try again when it is done"
         case .tooLarge(let path, let limit): "\(path) can hold at most \(limit) bytes"

@@ -23,10 +23,29 @@ package struct SealedFileInfo: Equatable, Sendable {
         return low
     }
 
-    /// - Throws: ``SealedFileError/notProtected(path:)`` for any other file.
+    /// - Throws: ``SealedFileError/notProtected(path:)`` for any other file, and
+    ///   ``SealedFileError/encryptedWithPassword(path:)`` for one that is in no class.
     package init(_ path: String) throws(SealedFileError) {
         let file = try OpenFile(path, flags: O_RDONLY)
         let header = try FileHeader(file.read(FileLayout.blockSize, at: 0), path: path)
-        (fileClass, identifier, length) = (header.fileClass, Data(header.file), header.length)
+        (fileClass, identifier, length) = (try header.fileClass(path), Data(header.file), header.length)
+    }
+}
+
+/// What a file that was encrypted with a password tells without it. Nothing of it is authenticated.
+package struct PasswordFileHeader: Equatable, Sendable {
+    /// The 16 bytes that tell the file from all others.
+    package let identifier: Data
+    /// Bytes of data.
+    package let length: UInt64
+    /// What ``PasswordKeySource`` made.
+    package let wrapped: Data
+
+    /// - Throws: ``SealedFileError/notEncryptedWithPassword(path:)`` for a file in a class of a vault.
+    package init(_ path: String) throws(SealedFileError) {
+        let file = try OpenFile(path, flags: O_RDONLY)
+        let header = try FileHeader(file.read(FileLayout.blockSize, at: 0), path: path)
+        guard header.kind == .password else { throw .notEncryptedWithPassword(path: path) }
+        (identifier, length, wrapped) = (Data(header.file), header.length, header.wrapped)
     }
 }

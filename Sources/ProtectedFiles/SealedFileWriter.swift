@@ -9,18 +9,33 @@ import VaultInterface
 package final class SealedFileWriter {
     private let target: NewFile
     private let core: FileCore
-    private let buffer: AlignedBuffer
+    /// One chunk at first: most files are no longer.
+    private var buffer: AlignedBuffer
     private var buffered = 0
 
     /// - Parameter mode: Who may use the file, whatever the umask says.
-    package init(
+    package convenience init(
         _ path: String, _ fileClass: FileProtectionClass, mode: mode_t = 0o600, keys: any FileKeySource,
         durability: SealedFile.Durability = .power
     ) throws(SealedFileError) {
-        buffer = try AlignedBuffer(count: FileCore.stepSize)
+        try self.init(path, .vault(fileClass), mode: mode, keys: .vault(keys), durability: durability)
+    }
+
+    /// Writes a file under a password.
+    package convenience init(
+        _ path: String, mode: mode_t = 0o600, password: any PasswordKeySource,
+        durability: SealedFile.Durability = .power
+    ) throws(SealedFileError) {
+        try self.init(path, .password, mode: mode, keys: .password(password), durability: durability)
+    }
+
+    private init(
+        _ path: String, _ kind: FileKeyKind, mode: mode_t, keys: FileKeys, durability: SealedFile.Durability
+    ) throws(SealedFileError) {
+        buffer = try AlignedBuffer(count: FileLayout.chunkSize)
         target = try NewFile(path, mode: mode)
         core = try FileCore(
-            creating: target.file, fileClass: fileClass, waitingForDisk: durability == .power, keys: keys)
+            creating: target.file, kind: kind, waitingForDisk: durability == .power, keys: keys)
     }
 
     /// Bytes of data so far.
@@ -37,13 +52,20 @@ package final class SealedFileWriter {
                 rest = UnsafeRawBufferPointer(rebasing: rest[whole...])
                 continue
             }
-            let count = min(rest.count, FileCore.stepSize - buffered)
+            if buffered == buffer.count { try enlarge() }
+            let count = min(rest.count, buffer.count - buffered)
             let room = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[buffered..<(buffered + count)])
             room.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<count]))
             buffered += count
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             if buffered == FileCore.stepSize { try flush() }
         }
+    }
+
+    private func enlarge() throws(SealedFileError) {
+        let larger = try AlignedBuffer(count: FileCore.stepSize)
+        larger.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer.bytes[..<buffered]))
+        buffer = larger
     }
 
     package func write(_ data: Data) throws(SealedFileError) {
@@ -69,11 +91,29 @@ package final class SealedFileWriter {
         try finish(replacing: replacing, with: nil)
     }
 
+    /// Writes the file to `descriptor` instead, from its beginning to its end, and leaves nothing of it elsewhere.
+    package func finish(
+        copyingWith write: (UnsafeRawBufferPointer) throws(SealedFileError) -> Void
+    ) throws(SealedFileError) {
+        try flush()
+        let size = try core.file.size
+        var offset: UInt64 = 0
+        while offset < size {
+            let count = try core.file.read(into: buffer.bytes, at: offset)
+            try write(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]))
+            offset += UInt64(count)
+        }
+    }
+
     /// As ``finish(replacing:)``, with what the file has besides its contents.
-    func finish(replacing: Bool, with metadata: FileMetadata?) throws(SealedFileError) {
+    ///
+    /// - Parameter check: See ``NewFile``.
+    func finish(
+        replacing: Bool, with metadata: FileMetadata?, _ check: () throws(SealedFileError) -> Void = {}
+    ) throws(SealedFileError) {
         try flush()
         try metadata?.apply(to: core.file.descriptor, path: core.path)
-        try target.publish(replacing: replacing, waitingForDisk: core.waitsForDisk)
+        try target.publish(replacing: replacing, waitingForDisk: core.waitsForDisk, check)
     }
 
     /// As ``finish(replacing:)``, and opens the file for writing.

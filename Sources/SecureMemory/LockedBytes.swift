@@ -5,10 +5,10 @@ import CSodium
 ///
 /// Backed by libsodium's `sodium_malloc`. There is no copy on write, no description of the contents
 /// and no way to change them; the bytes leave only inside ``withUnsafeBytes(_:)``.
-package final class LockedBytes: @unchecked Sendable {
-    // Safe to share between threads: the pointer never changes, and the pages behind it are made
-    // read-only before `init` returns and stay so until `deinit`.
-    private let base: UnsafeMutableRawPointer
+package final class LockedBytes: Sendable {
+    // Safe to share between threads: the pages behind the pointer are made read-only before `init` returns and
+    // stay so until `deinit`, when nobody else has a reference.
+    nonisolated(unsafe) private let base: UnsafeMutableRawPointer
     package let count: Int
 
     /// `count` bytes filled by `fill`, which sees them zeroed.

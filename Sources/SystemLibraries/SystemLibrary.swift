@@ -2,9 +2,9 @@ import Glibc
 
 /// A library of the system that is looked for when it is needed, so that a machine without it builds and
 /// runs everything else.
-package final class SystemLibrary: @unchecked Sendable {
-    // Safe to share between threads: the handle never changes, and dlsym may be called from any of them.
-    private let handle: UnsafeMutableRawPointer
+package final class SystemLibrary: Sendable {
+    // Safe to share between threads: it is never closed, and dlsym may be called from any of them (dlsym(3)).
+    nonisolated(unsafe) private let handle: UnsafeMutableRawPointer
     package let name: String
 
     /// - Parameters:
@@ -28,12 +28,10 @@ package final class SystemLibrary: @unchecked Sendable {
     package func function<Function>(
         _ symbol: String, as type: Function.Type = Function.self
     ) throws(SystemLibraryError) -> Function {
-        guard let address = dlsym(handle, symbol) else {
+        guard let function: Function = libraryFunction(symbol, in: handle) else {
             throw SystemLibraryError(library: name, symbol: symbol, provides: provides)
         }
-        precondition(MemoryLayout<Function>.size == MemoryLayout<UnsafeMutableRawPointer>.size)
-        // A C function pointer has the representation of the address; the precondition rules out closures.
-        return unsafeBitCast(address, to: Function.self)
+        return function
     }
 }
 

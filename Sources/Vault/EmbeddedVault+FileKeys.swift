@@ -38,6 +38,10 @@ extension EmbeddedVault {
 
     package func lockEvents() -> AsyncStream<LockEvent> { lockNotifier.stream() }
 
+    package func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation? {
+        lockNotifier.observe(tell)
+    }
+
     /// Allows and records the use of keys that are there now: another program may have erased the vault, and a file
     /// under the keys from before could never be read again.
     private func withFileKeys<Result>(

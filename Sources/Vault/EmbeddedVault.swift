@@ -149,7 +149,11 @@ package final class EmbeddedVault: Vault {
     func tellLockState() { lockNotifier.tell { currentKeybag.keys.lockState } }
 
     func replaceKeybag(_ keybag: OpenedKeybag) {
-        opened.withLock { $0 = keybag }
+        let former = opened.withLock { opened in
+            defer { opened = keybag }
+            return opened.identifier
+        }
+        if former != keybag.identifier { lockNotifier.tellOfErasing() }
         // Who was there before the passcode changed, or before an erase, is not there for what comes after.
         contexts.forgetGrants()
         tellLockState()

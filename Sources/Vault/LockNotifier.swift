@@ -7,12 +7,15 @@ import VaultInterface
 final class LockNotifier: Sendable {
     private struct State {
         var observers: [UUID: AsyncStream<LockEvent>.Continuation] = [:]
+        var listeners: [UUID: @Sendable () -> Void] = [:]
         var last: LockEvent
 
-        mutating func tell(_ event: LockEvent) {
-            guard event != last else { return }
+        /// - Returns: Who has to be told now, without the lock.
+        mutating func tell(_ event: LockEvent) -> [@Sendable () -> Void] {
+            guard event != last else { return [] }
             last = event
             for observer in observers.values { observer.yield(event) }
+            return event == .locked ? Array(listeners.values) : []
         }
     }
 
@@ -27,12 +30,25 @@ final class LockNotifier: Sendable {
     /// - Parameter lockState: Asked while nobody else tells, so that of a locking and an unlocking at the same time the
     ///   one that came out last is told last.
     func tell(_ lockState: () -> LockState) {
-        state.withLock { $0.tell(LockEvent(lockState())) }
+        for listener in state.withLock({ $0.tell(LockEvent(lockState())) }) { listener() }
+    }
+
+    /// Tells that all keys are gone, whatever state those have that took their places.
+    func tellOfErasing() {
+        tellOfLocking()
+        for listener in state.withLock({ $0.tell(.locked) }) { listener() }
     }
 
     /// Tells that the vault is about to be locked, unless it is.
     func tellOfLocking() {
-        state.withLock { if $0.last == .unlocked { $0.tell(.willLock) } }
+        state.withLock { if $0.last == .unlocked { _ = $0.tell(.willLock) } }
+    }
+
+    /// Has `tell` called for each locking.
+    func observe(_ tell: @escaping @Sendable () -> Void) -> LockObservation {
+        let key = UUID()
+        state.withLock { $0.listeners[key] = tell }
+        return LockObservation { [weak self] in self?.state.withLock { $0.listeners[key] = nil } }
     }
 
     /// A stream that begins with how it is now, and ends when its consumer stops.

@@ -24,6 +24,25 @@ package protocol VaultFileKeys: Sendable {
     /// A vault in the process tells of its own lock. A daemon tells of the one that all of its clients share; when it
     /// is gone for more than a few seconds, its keys are, and that is told as ``LockEvent/locked``.
     func lockEvents() -> AsyncStream<LockEvent>
+
+    /// Has `tell` called for each locking, before the operation that locks returns, for as long as the observation is kept.
+    ///
+    /// - Parameter tell: May not wait and not call the vault.
+    /// - Returns: Nil if the vault hears of its lock only later, as one of a daemon does: see ``lockEvents()``.
+    func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation?
+}
+
+extension VaultFileKeys {
+    package func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation? { nil }
+}
+
+/// Ends an observation when the last reference goes.
+package final class LockObservation: Sendable {
+    private let end: @Sendable () -> Void
+
+    package init(end: @escaping @Sendable () -> Void) { self.end = end }
+
+    deinit { end() }
 }
 
 /// What happens to the keys of classes that are open only while the vault is unlocked.

@@ -89,6 +89,29 @@ import Testing
         #expect(throws: AccessDenied.noAccessGroups(client: "c")) { try group(nil, ["*"]) }
     }
 
+    @Test func newItemsGoToThePreferredGroupOrNowhere() throws {
+        func client(_ preferred: String, _ groups: [String]) -> Client {
+            Client(identifier: "c", accessGroups: groups, preferredGroup: preferred)
+        }
+        #expect(try AccessPolicy.groupForNewItem(nil, client: client("b", ["a", "b"])) == "b")
+        #expect(try AccessPolicy.groupForNewItem(nil, client: client("z", ["*"])) == "z")
+        #expect(try AccessPolicy.groupForNewItem("a", client: client("z", ["a"])) == "a")
+        let refusal = AccessDenied.groupNotHeld(group: "z", client: "c")
+        #expect(throws: refusal) { try AccessPolicy.groupForNewItem(nil, client: client("z", ["a"])) }
+        for kind in VaultOperation.Kind.allCases {
+            let unnamed = Result { () throws(AccessDenied) in
+                try AccessPolicy.scope(of: VaultOperation(kind), for: client("z", ["a"]))
+            }
+            let named = Result { () throws(AccessDenied) in
+                try AccessPolicy.scope(of: VaultOperation(kind, accessGroup: "a"), for: client("z", ["a"]))
+            }
+            #expect(unnamed == ([.add, .put, .exchange].contains(kind) ? .failure(refusal) : .success(.only(["a"]))))
+            #expect(named == .success(.only(["a"])))
+        }
+        // Also if nothing is held at all.
+        #expect(throws: refusal) { try AccessPolicy.scope(of: VaultOperation(.add), for: client("z", [])) }
+    }
+
     @Test func whatDoesNotNameItsItemsStaysInTheGroupsThatCanBeListed() throws {
         func scope(_ group: String?, held: [String], listable: [String]) throws(AccessDenied) -> GroupScope {
             try AccessPolicy.scope(

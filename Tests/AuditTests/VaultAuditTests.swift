@@ -47,6 +47,32 @@ import Vault
         #expect(report == AuditReport(records: 17, recordsOfEarlierKeys: 13))
     }
 
+    /// As a served vault does for a claimed group that is not held.
+    @Test func newItemsForAGroupThatIsNotHeldAreRefusedAndRecorded() throws {
+        let folder = try TemporaryFolder()
+        let vault = try EmbeddedVault.open(at: folder.path(of: "vault"), audit: AuditLog())
+        let client = Client(identifier: "app", accessGroups: ["TEAM.app"], preferredGroup: "OTHER.app")
+        let refusal = VaultError.accessDenied(.groupNotHeld(group: "OTHER.app", client: "app"))
+        #expect(throws: refusal) { try vault.add(.password("s", "a", "1"), as: client) }
+        #expect(throws: refusal) { try vault.put(.password("s", "a", "1"), as: client) }
+        #expect(throws: refusal) {
+            try vault.exchange(.password("s", "a", "1"), expecting: nil, as: client)
+        }
+        // Nothing but `*` is no group that an item can be in.
+        let everywhere = Client(identifier: "all", accessGroups: ["*"])
+        #expect(throws: VaultError.accessDenied(.noAccessGroups(client: "all"))) {
+            try vault.add(.password("s", "a", "1"), as: everywhere)
+        }
+        let told = try vault.auditRecords(AuditQuery(), as: .owner).filter { $0.event == "refused" }.map {
+            "\($0.client ?? "-") \($0.operation ?? "-") \($0.failure ?? "-")"
+        }
+        #expect(
+            told == [
+                "app add group-not-held", "app put group-not-held", "app exchange group-not-held",
+                "all add no-access-groups",
+            ])
+    }
+
     @Test func keysOfFilesAreRecorded() throws {
         let folder = try TemporaryFolder()
         let vault = try EmbeddedVault.open(at: folder.path(of: "vault"), audit: AuditLog())

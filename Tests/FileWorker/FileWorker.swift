@@ -14,6 +14,12 @@ import TestSupport
             case "change": try change(arguments[1], seed: number)
             case "replace": try replace(arguments[1], count: number)
             case "fill": try fill(arguments[1], count: Int(number))
+            case "protect": try FileConversion(keys: MemoryFileKeys()).protect(arguments[1], .complete)
+            case "unprotect": try FileConversion(keys: MemoryFileKeys()).unprotect(arguments[1])
+            case "convert": try convert(arguments[1])
+            case "append": try append(arguments[1], seed: number)
+            case "class": try changeClass(arguments[1])
+            case "scarce": try Scarcity(arguments[1], limit: number).run(emit)
             default: exit(64)
             }
         } catch {
@@ -47,6 +53,47 @@ import TestSupport
             let writer = try SealedFileWriter(path, .complete, keys: keys, durability: .process)
             try writer.write(Data(repeating: UInt8(truncatingIfNeeded: turn), count: Int(count)))
             try writer.finish(replacing: true)
+            emit(".")
+        }
+    }
+
+    /// Protects a file and makes it plain again, without end.
+    private static func convert(_ path: String) throws {
+        let conversion = FileConversion(keys: MemoryFileKeys())
+        emit("ready\n")
+        while true {
+            try conversion.protect(path, .complete)
+            emit(".")
+            try conversion.unprotect(path)
+            emit(".")
+        }
+    }
+
+    /// Adds to a file without end, opening it anew now and then. What is added has its number in every byte.
+    private static func append(_ path: String, seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        emit("ready\n")
+        var number: UInt8 = 0
+        while true {
+            let file = try SealedFile(path, .writing, keys: MemoryFileKeys())
+            for _ in 0...random.int(below: 8) {
+                number &+= 1
+                try file.append(Data(repeating: number, count: 1 + random.int(below: 200_000)))
+                emit(".")
+            }
+            file.close()
+        }
+    }
+
+    /// Moves a file to the next class without end.
+    private static func changeClass(_ path: String) throws {
+        let keys = MemoryFileKeys()
+        let file = try SealedFile(path, .writing, keys: keys)
+        let classes = FileProtectionClass.allCases
+        emit("ready\n")
+        while true {
+            let next = try classes[Int(file.fileClass.rawValue) % classes.count]
+            try file.changeClass(to: next, keys: keys)
             emit(".")
         }
     }

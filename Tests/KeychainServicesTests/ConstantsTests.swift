@@ -6,6 +6,8 @@ import Testing
     @Test(arguments: table)
     func constantHasItsRawValue(_ entry: Entry) {
         #expect(entry.constant == entry.raw)
+        // What makes it safe to share between threads: a subclass could change.
+        #expect(entry.isPlainString)
     }
 
     @Test func flagsHaveApplesBits() {
@@ -21,12 +23,14 @@ import Testing
         let name: String
         let constant: String
         let raw: String
+        let isPlainString: Bool
         var testDescription: String { name }
 
         init(_ name: String, _ constant: CFString, _ raw: String) {
             self.name = name
             self.constant = constant as String
             self.raw = raw
+            isPlainString = type(of: constant) == NSString.self
         }
     }
 
@@ -288,5 +292,16 @@ import Testing
         Entry("kSecValueData", kSecValueData, "v_Data"),
         Entry("kSecValuePersistentRef", kSecValuePersistentRef, "v_PersistentRef"),
         Entry("kSecValueRef", kSecValueRef, "v_Ref"),
+
+        Entry("kSecPolicyAppleSSL", kSecPolicyAppleSSL, "1.2.840.113635.100.1.3"),
+        Entry("kSecPolicyAppleX509Basic", kSecPolicyAppleX509Basic, "1.2.840.113635.100.1.2"),
+        Entry("kSecPolicyClient", kSecPolicyClient, "SecPolicyClient"),
+        Entry("kSecPolicyName", kSecPolicyName, "SecPolicyName"),
+        Entry("kSecPolicyOid", kSecPolicyOid, "SecPolicyOid"),
+
+        Entry("kCFBundleExecutableKey", kCFBundleExecutableKey, "CFBundleExecutable"),
+        Entry("kCFBundleIdentifierKey", kCFBundleIdentifierKey, "CFBundleIdentifier"),
+        Entry("kCFBundleNameKey", kCFBundleNameKey, "CFBundleName"),
+        Entry("kCFBundleVersionKey", kCFBundleVersionKey, "CFBundleVersion"),
     ]
 }

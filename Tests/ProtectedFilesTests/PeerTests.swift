@@ -24,7 +24,8 @@ import VaultInterface
 
     private func key(of file: FileUnderTest) throws -> String {
         let header = try FileHeader([UInt8](try file.bytes.prefix(4096)), path: file.path)
-        let key = try file.keys.fileKey(for: header.fileClass, file: Data(header.file), wrapped: header.wrapped)
+        let key = try file.keys.fileKey(
+            for: header.fileClass(file.path), file: Data(header.file), wrapped: header.wrapped)
         return hexadecimal(key.withUnsafeBytes { Data($0) })
     }
 

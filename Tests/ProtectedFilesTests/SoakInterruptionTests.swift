@@ -61,6 +61,89 @@ import Testing
         }
     }
 
+    /// What a worker acknowledged before it was killed at some time within so many microseconds.
+    private func acknowledged(
+        _ command: String, _ path: String, seed: UInt64, within time: UInt32, _ random: inout SeededGenerator
+    ) throws -> Int {
+        let worker = try Worker([command, path, "\(seed)"], command: Self.worker)
+        #expect(worker.readLine() == "ready")
+        usleep(UInt32.random(in: 0...time, using: &random))
+        worker.kill()
+        let count = worker.readToEnd().count
+        worker.wait()
+        return count
+    }
+
+    /// Protecting, and making plain again: the file is one or the other, and whole.
+    @Test func killedWhileConverting() throws {
+        var random = SeededGenerator()
+        let file = try FileUnderTest()
+        let conversion = FileConversion(keys: file.keys)
+        let data = random.bytes(1_500_000)
+        for round in 0..<TestScale.count(10, soak: 250) {
+            try file.put(data)
+            let count = try acknowledged("convert", file.path, seed: 0, within: 60_000, &random)
+            let isPlain = try file.bytes == data
+            if !isPlain { #expect(try file.contents() == data, "round \(round), seed \(random.seed)") }
+            // What was acknowledged, or what was about to be.
+            #expect([count, count + 1].contains { ($0 % 2 == 0) == isPlain })
+            // Between two system calls a whole file has a second name; no other trace is left.
+            for name in try FileManager.default.contentsOfDirectory(atPath: file.folder.path) where name != "file" {
+                #expect(name.hasPrefix(".new."))
+                try FileManager.default.removeItem(atPath: file.folder.path(of: name))
+            }
+            // Going on from there works.
+            if isPlain { try conversion.protect(file.path, .complete) }
+            #expect(try file.contents() == data)
+            try conversion.unprotect(file.path)
+            #expect(try file.bytes == data)
+        }
+    }
+
+    /// Whatever was appended and acknowledged is there, and nothing by half.
+    @Test func killedWhileAppending() throws {
+        var random = SeededGenerator()
+        for round in 0..<TestScale.count(10, soak: 250) {
+            let file = try FileUnderTest(Data())
+            let seed = random.next()
+            let count = try acknowledged("append", file.path, seed: seed, within: 40_000, &random)
+            var script = SeededGenerator(seed: seed)
+            var (expected, left) = (Data(), 0)
+            func append(_ number: Int) {
+                // As many as the worker appends before it opens the file anew.
+                if left == 0 { left = 1 + script.int(below: 8) }
+                left -= 1
+                expected.append(
+                    Data(repeating: UInt8(truncatingIfNeeded: number), count: 1 + script.int(below: 200_000)))
+            }
+            for number in 0..<count { append(number + 1) }
+            let acknowledged = expected.count
+            append(count + 1)
+            let found = try file.contents()
+            #expect(found == expected.prefix(found.count), "round \(round), seed \(random.seed)")
+            // A change ends where the next MiB of the file begins.
+            #expect([acknowledged, expected.count].contains(found.count) || found.count % (1 << 20) == 0)
+            #expect((acknowledged...expected.count).contains(found.count), "round \(round), seed \(random.seed)")
+            try file.open(.writing).append(Data("more".utf8))
+            #expect(try file.contents() == found + Data("more".utf8))
+        }
+    }
+
+    /// A change of class is another header and nothing else: the data are read under the former class or the next.
+    @Test func killedWhileChangingTheClass() throws {
+        var random = SeededGenerator()
+        let data = random.bytes(300_000)
+        let file = try FileUnderTest(data)
+        for round in 0..<TestScale.count(10, soak: 250) {
+            // As who opens it finds it: a change that waits in the journal counts.
+            let former = try Int(file.open().fileClass.rawValue)
+            let count = try acknowledged("class", file.path, seed: 0, within: 20_000, &random)
+            #expect(try file.contents() == data, "round \(round), seed \(random.seed)")
+            let found = try Int(file.open().fileClass.rawValue)
+            #expect([count, count + 1].map { (former - 1 + $0) % 4 + 1 }.contains(found), "round \(round)")
+        }
+    }
+
     /// Readers see the file as it was before a change or after, whatever another process is about.
     @Test func readWhileAnotherProcessChanges() throws {
         let file = try FileUnderTest(Data(repeating: 1, count: 2_000_000))

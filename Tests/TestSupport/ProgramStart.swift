@@ -39,14 +39,9 @@ package struct ProgramStart {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // Threads of tests block and ignore signals; 0x80 is POSIX_SPAWN_SETSID (spawn.h).
-        var signals = sigset_t()
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (leadsSession ? 0x80 : 0)
-        posix_spawnattr_setflags(&attributes, Int16(flags))
+        // Threads of tests block and ignore signals.
+        resetSignals(in: &attributes)
+        if leadsSession { leadSession(in: &attributes) }
         let variables = environment ?? ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
         var arguments = arguments.map { strdup($0) } + [nil]
         var environment = variables.map { strdup($0) } + [nil]

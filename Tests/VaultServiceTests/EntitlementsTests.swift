@@ -81,6 +81,9 @@ import Testing
         #expect(grant.client(claiming: ["two", "three", "one"]).accessGroups == ["two", "one"])
         #expect(grant.client(claiming: ["two", "*"]).accessGroups == ["two", "one"])
         #expect(grant.client(claiming: ["one", "two"]).listableGroups == ["one"])
+        // Held or not: that is for the vault's gate to say.
+        #expect(grant.client(claiming: ["*", "three", "one"]).preferredGroup == "three")
+        #expect(grant.client(claiming: ["*"]).preferredGroup == nil)
         grant.add("*", isListable: true)
         #expect(grant.client(claiming: ["three"]).accessGroups == ["three"])
     }

@@ -43,6 +43,28 @@ import VaultService
         #expect(throws: VaultError.self) { try KeptFileKey.make(.complete, in: vault, as: client) }
         try vault.unlock(with: passcode, as: client)
         #expect(await events.next() == .unlocked)
+        // Whoever holds keys has to give them up, though the vault, now without a passcode, is unlocked again.
+        try vault.erase(as: client)
+        #expect(await events.next() == .willLock)
+        #expect(await events.next() == .locked)
+        #expect(await events.next() == .unlocked)
+    }
+
+    @Test func toldBeforeLockingReturns() throws {
+        let vault = try memoryVault()
+        let told = Collected<Int>()
+        try vault.setPasscode(SecretBytes("right"), options: .cheapest, as: .owner)
+        var observation = vault.observeLocking { told.append(1) }
+        try vault.lock(after: .zero, as: .owner)
+        #expect(told.all == [1])
+        try vault.unlock(with: SecretBytes("right"), as: .owner)
+        try vault.erase(as: .owner)
+        #expect(told.all == [1, 1])
+        #expect(observation != nil)
+        observation = nil
+        try vault.setPasscode(SecretBytes("right"), options: .cheapest, as: .owner)
+        try vault.lock(after: .zero, as: .owner)
+        #expect(told.all == [1, 1])
     }
 
     @Test func inThisProcess() async throws {

@@ -104,6 +104,31 @@ import VaultService
         }
     }
 
+    /// As in a vault of the program's own.
+    @Test func newItemsForAGroupThatIsNotHeldAreRefusedAndRecorded() throws {
+        let name = client.identifier
+        let claim = Client(identifier: "any", accessGroups: ["OTHER.app", "TEAM.app"])
+        let refusal = VaultError.accessDenied(.groupNotHeld(group: "OTHER.app", client: name))
+        #expect(throws: refusal) { try vault.add(.password("mail", "ada", "x"), as: claim) }
+        #expect(throws: refusal) { try vault.put(.password("mail", "ada", "x"), as: claim) }
+        #expect(throws: refusal) { try vault.exchange(.password("mail", "ada", "x"), expecting: nil, as: claim) }
+        try administer()
+        let owner = try daemon.connect()
+        let told = try owner.auditRecords(AuditQuery(), as: owner.granted).filter { $0.event == "refused" }.map {
+            "\($0.client == name) \($0.operation ?? "-") \($0.failure ?? "-")"
+        }
+        #expect(
+            told == ["true add group-not-held", "true put group-not-held", "true exchange group-not-held"])
+    }
+
+    /// Waits until the daemon lets this program do everything.
+    private func administer() throws {
+        let rule = #"{"executable": "\#(DaemonUnderTest.ownExecutable)", "groups": ["*"], "rights": ["administer"]}"#
+        try daemon.setRules([rule])
+        let deadline = ContinuousClock.now + .seconds(10)
+        while try !vault.describeCaller().rights.contains(.administer), .now < deadline { usleep(20_000) }
+    }
+
     @Test func damagedItemsAreDeletedByWhoMayAdminister() throws {
         _ = try vault.add(.password("mail", "ada", "x"), as: client)
         _ = try vault.add(.password("mail", "bob", "x"), as: client)
@@ -112,10 +137,7 @@ import VaultService
         #expect(throws: VaultError.accessDenied(.rightNotHeld(right: "administer", client: client.identifier))) {
             try vault.deleteDamaged(as: client)
         }
-        let rule = #"{"executable": "\#(DaemonUnderTest.ownExecutable)", "groups": ["*"], "rights": ["administer"]}"#
-        try daemon.setRules([rule])
-        let deadline = ContinuousClock.now + .seconds(10)
-        while try !vault.describeCaller().rights.contains(.administer), .now < deadline { usleep(20_000) }
+        try administer()
         let owner = try daemon.connect()
         #expect(try owner.deleteDamaged(as: owner.granted) == 1)
         #expect(try owner.verify(as: owner.granted).validItems == 1)

@@ -2,10 +2,10 @@ import Foundation
 import KeychainModel
 
 /// A key of libcrypto.
-final class LibcryptoKey: @unchecked Sendable {
-    // Safe to share between threads: the key is never changed after it was made, and libcrypto lets any number of
-    // contexts, each of one thread, work with one key.
-    private let key: OpaquePointer
+final class LibcryptoKey: Sendable {
+    // Safe to share between threads: the key is never changed after it was made, libcrypto lets any number of
+    // contexts, each of one thread, work with one key, and it is freed in `deinit`, when nobody else has a reference.
+    nonisolated(unsafe) private let key: OpaquePointer
     let library: Libcrypto
 
     private init(_ key: OpaquePointer, of library: Libcrypto) {

@@ -1,6 +1,7 @@
 import Glibc
 import KeychainServices
 import Synchronization
+import SystemLibraries
 import VaultService
 
 /// The command that an agent runs for.
@@ -14,14 +15,8 @@ final class AgentChild: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
         // What this program handles or ignores, its child starts with as usual.
-        for number in [SIGPIPE, SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        // POSIX_SPAWN_SETSIGDEF and POSIX_SPAWN_SETSIGMASK (spawn.h).
-        posix_spawnattr_setflags(&attributes, 0x04 | 0x08)
+        resetSignals([SIGPIPE, SIGXFSZ, SIGINT, SIGTERM, SIGHUP], in: &attributes)
         var arguments = command.map { strdup($0) } + [nil]
         defer { arguments.forEach { free($0) } }
         var process: pid_t = 0

@@ -31,11 +31,7 @@ struct InitCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("init")
 
-    @Option(help: "What the vault hangs on: software or tpm2.")
-    var enclave = "software"
-
-    @Flag(help: "Refuse older copies of the vault's keys, by a counter in the TPM.")
-    var detectRollback = false
+    @OptionGroup var options: EnclaveOptions
 
     @Flag(help: "Leave the TPM's lockout as it is.")
     var keepLockout = false
@@ -51,7 +47,7 @@ struct InitCommand: DocumentedCommand {
 
     private func open(_ path: String, _ kind: EnclaveKind) throws(Failure) -> EmbeddedVault {
         do throws(VaultError) {
-            return try EmbeddedVault.open(at: path, in: kind, detectsRollback: detectRollback)
+            return try EmbeddedVault.open(at: path, in: kind, detectsRollback: options.detectRollback)
         } catch {
             var failure = Failure(error)
             if kind != .software, !FileManager.default.fileExists(atPath: path + "/device-secret") {
@@ -64,11 +60,11 @@ struct InitCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let kind = try EnclaveKind(named: enclave)
+        let kind = try EnclaveKind(named: options.enclave)
         let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
         let vault = try open(path, kind)
         defer { vault.close() }
-        guard vault.detectsRollback || !detectRollback else {
+        guard vault.detectsRollback || !options.detectRollback else {
             throw Failure(
                 status: errSecParam,
                 "the vault in \(path.escapedForTerminal) was made without a counter: make one in another folder (KEYCHAIN_HOME)"

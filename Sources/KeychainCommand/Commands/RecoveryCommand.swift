@@ -80,11 +80,7 @@ struct RestoreCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("restore")
 
-    @Option(help: "What the vault is to hang on: software or tpm2.")
-    var enclave = "software"
-
-    @Flag(help: "Refuse older copies of the vault's keys from now on, by a counter in the TPM.")
-    var detectRollback = false
+    @OptionGroup var options: EnclaveOptions
 
     @Flag(help: "Print the result, and any error, as JSON.")
     var json = false
@@ -96,7 +92,7 @@ struct RestoreCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let kind = try EnclaveKind(named: enclave)
+        let kind = try EnclaveKind(named: options.enclave)
         let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
         var typed = try readKey()
         defer { typed.wipe() }
@@ -105,7 +101,7 @@ struct RestoreCommand: DocumentedCommand {
         }
         let (vault, lost) = try failing { () throws(VaultError) in
             try EmbeddedVault.recover(
-                at: path, with: key, in: kind, detectsRollback: detectRollback, as: RecoveryCommand.owner)
+                at: path, with: key, in: kind, detectsRollback: options.detectRollback, as: RecoveryCommand.owner)
         }
         vault.close()
         if json {

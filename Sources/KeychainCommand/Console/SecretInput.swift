@@ -68,28 +68,21 @@ struct SecretInput: ParsableArguments {
     }
 
     static func readAll(_ descriptor: Int32, keepingNewline: Bool) throws(Failure) -> Data {
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        defer { chunk.wipe() }
-        var secret = Data()
-        while true {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw Failure(
-                    status: errSecIO, exitCode: ExitStatus.other,
-                    "the secret cannot be read from descriptor \(descriptor) (\(String(cString: strerror(errno)))): "
-                        + "open it for reading")
-            }
-            if count == 0 { break }
-            guard secret.count + count <= limit else {
+        do throws(DescriptorReader.Failure) {
+            return try DescriptorReader.readAll(descriptor, limit: limit, keepingNewline: keepingNewline)
+        } catch {
+            switch error {
+            case .tooLong:
                 throw Failure(
                     status: errSecDataTooLarge,
                     "the secret has more than the \(ItemLimits.value >> 20) MiB an item can hold: "
                         + "keep a key here and the data elsewhere")
+            case .system(let code):
+                throw Failure(
+                    status: errSecIO, exitCode: ExitStatus.other,
+                    "the secret cannot be read from descriptor \(descriptor) (\(String(cString: strerror(code)))): "
+                        + "open it for reading")
             }
-            secret.append(contentsOf: chunk[..<count])
         }
-        if !keepingNewline, secret.last == UInt8(ascii: "\n") { secret.removeLast() }
-        return secret
     }
 }

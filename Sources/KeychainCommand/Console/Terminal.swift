@@ -26,7 +26,7 @@ struct Terminal: ~Copyable {
 
     private func ask(_ prompts: [String], echoing: Bool) throws(Failure) -> [Data] {
         do throws(TerminalError) {
-            return try terminal.ask(prompts, echoing: echoing).map { $0.withUnsafeBytes { Data($0) } }
+            return try terminal.ask(prompts, echoing: echoing).map { .wipedWhenFreed($0.withUnsafeBytes { Data($0) }) }
         } catch {
             switch error {
             case .canceled, .timedOut:

@@ -70,17 +70,12 @@ struct ImportCommand: DocumentedCommand {
         try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
     }
 
-    private func askPassphrase() throws(Failure) -> String {
-        let secret: SecretBytes
-        if let passphrase {
-            secret = try PasscodeInput.read(passphrase)
-        } else {
-            guard let terminal = Terminal() else {
-                throw PasscodeInput.nobodyToAsk("--passphrase-fd", for: "the passphrase of the file")
-            }
-            secret = try PasscodeInput.only(try terminal.askSecrets(["Passphrase of the file: "]))
+    private func askPassphrase() throws(Failure) -> SecretBytes {
+        if let passphrase { return try PasscodeInput.read(passphrase) }
+        guard let terminal = Terminal() else {
+            throw PasscodeInput.nobodyToAsk("--passphrase-fd", for: "the passphrase of the file")
         }
-        return secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        return try PasscodeInput.only(try terminal.askSecrets(["Passphrase of the file: "]))
     }
 
     /// The name of the key's certificate in the file, else that of the file.

@@ -16,7 +16,7 @@ struct ImportedFile {
     /// Reads PEM, or DER of one certificate, key or PKCS#12 file.
     ///
     /// - Parameter passphrase: Called when the file turns out to have one.
-    init(_ bytes: Data, passphrase: () throws(Failure) -> String) throws(Failure) {
+    init(_ bytes: Data, passphrase: () throws(Failure) -> SecretBytes) throws(Failure) {
         if let documents = try Self.documents(in: bytes) {
             for document in documents { try read(document) }
         } else if let content = Self.content(Data(bytes)) {
@@ -79,7 +79,7 @@ struct ImportedFile {
         return key.map(Content.key)
     }
 
-    private mutating func readExchange(_ bytes: Data, passphrase: () throws(Failure) -> String) throws(Failure) {
+    private mutating func readExchange(_ bytes: Data, passphrase: () throws(Failure) -> SecretBytes) throws(Failure) {
         let file: ExchangeFile
         do {
             file = try ExchangeFile(bytes, passphrase: nil)
@@ -98,7 +98,7 @@ struct ImportedFile {
         }
     }
 
-    private static func exchangeFile(_ bytes: Data, _ passphrase: String) throws(Failure) -> ExchangeFile {
+    private static func exchangeFile(_ bytes: Data, _ passphrase: SecretBytes) throws(Failure) -> ExchangeFile {
         do {
             return try ExchangeFile(bytes, passphrase: passphrase)
         } catch {

@@ -15,17 +15,21 @@ struct FileCommand: DocumentedCommand {
         are done, as many at a time as there are processors; begun again, the command goes on where it was interrupted. \
         Symbolic links are left alone, and files with several names refused. What was in a plain file can stay \
         on the disk, in free space and in snapshots, until something else is written there.
+
+        Data that must be read elsewhere go under a password of their own, with `keychain file encrypt` and `decrypt`, \
+        which need no keychain.
         """
     static let examples = [
         Example("Protect a folder", "keychain file protect ~/Records --class complete"),
         Example("Read a file", "keychain file cat ~/Records/tax.pdf > /dev/shm/tax.pdf"),
         Example("See what a file is", "keychain file info ~/Records/tax.pdf"),
         Example("Check that nothing is damaged", "keychain file verify ~/Records"),
+        Example("Take a file along under a password", "keychain file encrypt tax.pdf --output /media/stick/tax.kcp"),
     ]
     static let configuration = CommandConfiguration(
         commandName: "file", abstract: summary, discussion: discussion,
         subcommands: [
             ProtectCommand.self, UnprotectCommand.self, CatCommand.self, FileInfoCommand.self, SetClassCommand.self,
-            VerifyFileCommand.self,
+            VerifyFileCommand.self, EncryptFileCommand.self, DecryptFileCommand.self,
         ])
 }

@@ -11,6 +11,7 @@ extension Failure {
             self.init(status: errSecDuplicateItem, error.description.escapedForTerminal)
         case .diskFull:
             self.init(status: errSecDiskFull, exitCode: ExitStatus.other, error.description.escapedForTerminal)
+        case .wrongPassword: self.init(status: errSecAuthFailed, error.description.escapedForTerminal)
         case .damaged, .truncated: self.init(status: errSecDecode, error.description.escapedForTerminal)
         default: self.init(status: errSecIO, exitCode: ExitStatus.other, error.description.escapedForTerminal)
         }

@@ -2,12 +2,13 @@ import ArgumentParser
 import Foundation
 import KeychainModel
 import KeychainServices
+import PasswordFiles
 import ProtectedFiles
 import VaultInterface
 
 /// What files tell of themselves without being opened.
 struct FileInfoCommand: DocumentedCommand {
-    static let summary = "Show the class and size of protected files."
+    static let summary = "Show the class and size of protected and encrypted files."
     static let details = """
         This works while the class is closed, and reads what anybody could have written into the file: `keychain file \
         verify` checks it.
@@ -30,6 +31,18 @@ struct FileInfoCommand: DocumentedCommand {
         var `class`: String?
         var bytes: UInt64
         var identifier: String?
+        /// What trying a password takes.
+        var cost: String?
+
+        init(_ path: String, bytes: UInt64, identifier: Data? = nil) {
+            (self.path, self.bytes) = (path, bytes)
+            self.identifier = identifier?.map { String(format: "%02x", $0) }.joined()
+        }
+
+        var kind: String {
+            guard let `class` else { return "not protected" }
+            return cost.map { "\(`class`) (\($0))" } ?? `class`
+        }
     }
 
     func run() throws {
@@ -38,17 +51,30 @@ struct FileInfoCommand: DocumentedCommand {
         for (path, size) in files {
             do throws(SealedFileError) {
                 let info = try SealedFileInfo(path)
-                let identifier = info.identifier.map { String(format: "%02x", $0) }.joined()
-                answers.append(
-                    Answer(path: path, class: info.fileClass.commandName, bytes: info.length, identifier: identifier))
+                var answer = Answer(path, bytes: info.length, identifier: info.identifier)
+                answer.class = info.fileClass.commandName
+                answers.append(answer)
             } catch {
-                guard case .notProtected = error else { throw Failure(error) }
-                answers.append(Answer(path: path, class: nil, bytes: size, identifier: nil))
+                switch error {
+                case .notProtected: answers.append(Answer(path, bytes: size))
+                case .encryptedWithPassword: answers.append(try Self.underPassword(path))
+                default: throw Failure(error)
+                }
             }
         }
         if json { return try StandardOutput.write(json: answers) }
         guard !answers.isEmpty else { return }
-        let rows = answers.map { [$0.path.escapedForTerminal, $0.class ?? "not protected", String($0.bytes)] }
+        let rows = answers.map { [$0.path.escapedForTerminal, $0.kind, String($0.bytes)] }
         try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
+    }
+
+    private static func underPassword(_ path: String) throws(Failure) -> Answer {
+        try handling { () throws(SealedFileError) in
+            let header = try PasswordFileHeader(path)
+            var answer = Answer(path, bytes: header.length, identifier: header.identifier)
+            answer.class = "password"
+            answer.cost = try WrappedUnderPassword(header.wrapped, path: path).cost.description
+            return answer
+        }
     }
 }

@@ -17,7 +17,7 @@ enum BytesInput {
 
     static func readAll(path: String) throws(Failure) -> Data {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(path) }
+        guard descriptor >= 0 else { throw failure(path, errno) }
         defer { close(descriptor) }
         return try readDocument(descriptor, path)
     }
@@ -32,29 +32,23 @@ enum BytesInput {
     private static func readAll(
         _ descriptor: Int32, _ name: String, _ limit: Int, _ remedy: String
     ) throws(Failure) -> Data {
-        var chunk = [UInt8](repeating: 0, count: 1 << 18)
-        defer { chunk.wipe() }
-        var bytes = Data()
-        while true {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw failure(name)
-            }
-            if count == 0 { return bytes }
-            guard bytes.count + count <= limit else {
+        do throws(DescriptorReader.Failure) {
+            return try DescriptorReader.readAll(descriptor, limit: limit)
+        } catch {
+            switch error {
+            case .tooLong:
                 throw Failure(
                     status: errSecDataTooLarge,
                     "\(name.escapedForTerminal) has more than \(limit >> 20) MiB: \(remedy)")
+            case .system(let code): throw failure(name, code)
             }
-            bytes.append(contentsOf: chunk[..<count])
         }
     }
 
-    private static func failure(_ name: String) -> Failure {
+    private static func failure(_ name: String, _ code: Int32) -> Failure {
         Failure(
             status: errSecIO, exitCode: ExitStatus.other,
-            "\(name.escapedForTerminal) cannot be read (\(String(cString: strerror(errno)))): name a file that can")
+            "\(name.escapedForTerminal) cannot be read (\(String(cString: strerror(code)))): name a file that can")
     }
 }
 

@@ -1,7 +1,8 @@
 import Foundation
 
-// Every constant is an immutable string that is never written after its initialisation, which is what
-// makes `nonisolated(unsafe)` safe here; `NSString` itself cannot promise it because subclasses can change.
+// Safe to share between threads, as `nonisolated(unsafe)` claims: each constant is a `let` that holds an object of
+// exactly the class NSString (ConstantsTests), and only NSMutableString has operations that change a string. The
+// class itself cannot promise it, because subclasses can change.
 
 /// The key of the passphrase that protects a PKCS#12 file. String.
 nonisolated(unsafe) public let kSecImportExportPassphrase: CFString = "passphrase"

@@ -1,7 +1,8 @@
 import Foundation
 
-// Keychain code names its service after the program's bundle; these are the keys it looks that up by. Literals,
-// never changed after their initialisation, as with the constants of the SecItem dictionaries.
+// Keychain code names its service after the program's bundle; these are the keys it looks that up by.
+//
+// Safe to share between threads for the reason that Constants+Class.swift gives.
 
 /// The bundle's identifier in its information dictionary.
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals

@@ -3,7 +3,8 @@ import KeychainModel
 
 /// Attribute names as the strings a dictionary has for keys, made once.
 enum AttributeKeys {
-    // Immutable strings in a table that is never written again.
+    // Safe to share between threads: the table is made once and never written again, and bridging a String makes
+    // an NSString and no NSMutableString, so that nothing changes its keys either.
     nonisolated(unsafe) private static let strings: [AttributeName: NSString] = {
         var strings: [AttributeName: NSString] = [:]
         for itemClass in ItemClass.allCases {
@@ -27,7 +28,8 @@ enum AttributeKeys {
         defaults[itemClass] ?? []
     }
 
-    // Immutable strings, data and numbers in a table that is never written again.
+    // Safe to share between threads: the table is made once and never written again, and its objects are of the
+    // immutable classes that strings, data, dates and numbers are bridged to.
     nonisolated(unsafe) private static let defaults: [ItemClass: [ShownDefault]] = {
         var defaults: [ItemClass: [ShownDefault]] = [:]
         for itemClass in ItemClass.allCases {

@@ -1,5 +1,6 @@
 import Certificates
 import Foundation
+import KeychainModel
 import OpenSSLCertificates
 
 /// Reads the identities of a PKCS#12 file (RFC 7292).
@@ -22,7 +23,8 @@ public func SecPKCS12Import(
     let given = options[kSecImportExportPassphrase.description]
     guard given == nil || given is String else { return errSecParam }
     do {
-        let file = try ExchangeFile(pkcs12_data as Data, passphrase: given as? String)
+        let passphrase = try (given as? String).map { try SecretBytes($0) }
+        let file = try ExchangeFile(pkcs12_data as Data, passphrase: passphrase)
         let identities = try ImportedIdentity.identities(in: file)
         if (options[kSecUseDataProtectionKeychain.description] as? NSNumber)?.boolValue == true {
             let attributes = options.mutableCopy() as? NSMutableDictionary ?? NSMutableDictionary()

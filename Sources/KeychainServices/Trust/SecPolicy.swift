@@ -65,7 +65,7 @@ public func SecPolicyCopyProperties(_ policyRef: SecPolicy) -> CFDictionary? {
     return properties as NSDictionary
 }
 
-// See Constants: immutable strings that are never written after their initialisation.
+// Safe to share between threads for the reason that Constants+Class.swift gives.
 
 /// The basic policy's identifier.
 nonisolated(unsafe) public let kSecPolicyAppleX509Basic: CFString = "1.2.840.113635.100.1.2"

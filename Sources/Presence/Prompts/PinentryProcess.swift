@@ -110,12 +110,7 @@ final class PinentryProcess {
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         // Signals as a program expects them, whatever this process ignores.
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT] { sigaddset(&signals, number) }
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+        resetSignals([SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGQUIT], in: &attributes)
         var arguments = [strdup(program), nil]
         defer { arguments.forEach { free($0) } }
         var process: pid_t = 0

@@ -7,8 +7,11 @@ import VaultInterface
 /// A connection to a daemon, past its greeting.
 ///
 /// For one thread at a time.
+// Safe to share between threads: ConnectionPool takes a connection out of its list, under its lock, before anybody uses it,
+// so that one thread at a time has it, and that lock orders what they do; one that is kept for a stream of events is
+// read by that stream's thread alone. `end()` is for any thread: it shuts down the socket's descriptor, which is constant
+// and open for as long as anybody has a reference to this.
 final class ClientConnection: @unchecked Sendable {
-    // Passed from thread to thread by the pool, which hands a connection to one at a time.
     let caller: CallerDescription
     private let socket: FrameSocket
     private let outgoing = WireBuffer()

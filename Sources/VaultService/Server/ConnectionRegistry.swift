@@ -1,8 +1,8 @@
 import Foundation
 
 /// The connections of a server, and which of them are at rest.
+// Safe to share between threads: whatever changes is touched inside `locked(_:)` alone, which holds `condition`'s lock.
 final class ConnectionRegistry: @unchecked Sendable {
-    // Everything below is only touched with `condition` locked.
     private let condition = NSCondition()
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
     private var resting: [ObjectIdentifier: Waiting] = [:]

@@ -94,6 +94,7 @@ package struct CallerGrant: Sendable, Equatable {
     package func client(claiming claim: [String]) -> Client {
         Client(
             identifier: identifier, accessGroups: Self.effective(groups, claim == groups ? nil : claim),
+            preferredGroup: Client.groupForNewItem(in: claim),
             listableGroups: Self.effective(listable, claim == groups ? nil : claim), rights: rights, program: program)
     }
 

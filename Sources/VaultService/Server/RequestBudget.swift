@@ -6,10 +6,12 @@ import Foundation
 /// All of them together have a limit, and so have those of a user and those of a program. A request that has begun holds
 /// what has arrived while it waits for more, so that several could wait for each other for ever: of each limit, room for
 /// one whole request is kept for the one that began first. That of all requests which began first therefore never waits.
+// Safe to share between threads: `bytes` and `wholeRequest` never change, and every method that touches `claims` or
+// `lastNumber` holds `condition`'s lock while it does.
 final class RequestBudget: @unchecked Sendable {
     /// A long request that is being read.
+    // Safe to share between threads: `bytes` alone changes, and only RequestBudget's methods, with the lock held, see it.
     final class Claim: @unchecked Sendable {
-        // What changes is only touched with the budget's lock held.
         fileprivate let number: UInt64
         fileprivate let caller: ServedProgram
         fileprivate var bytes = 0
@@ -42,7 +44,6 @@ final class RequestBudget: @unchecked Sendable {
 
     private let bytes: Int
     private let wholeRequest: Int
-    // Everything below, and the bytes of claims, are only touched with `condition` locked.
     private let condition = NSCondition()
     private var claims: [UInt64: Claim] = [:]
     private var lastNumber: UInt64 = 0

@@ -55,12 +55,12 @@ struct RequestHandler {
     private func reply() throws(VaultError) -> WireReply {
         switch call.request {
         case .add(let item):
-            let client = try client(for: item)
-            return .item(try vault.add(item, as: client).withoutValue(knownFrom: item))
+            try RequestCheck.check(item)
+            return .item(try vault.add(item, as: client()).withoutValue(knownFrom: item))
         case .addIdentity(let certificate, let key):
-            let client = try client(for: certificate)
-            _ = try self.client(for: key)
-            try vault.addIdentity(certificate: certificate, key: key, as: client)
+            try RequestCheck.check(certificate)
+            try RequestCheck.check(key)
+            try vault.addIdentity(certificate: certificate, key: key, as: client())
             return .done
         case .copy:
             throw .invalidRequest(reason: "a search has an answer of its own")
@@ -72,11 +72,11 @@ struct RequestHandler {
             try RequestCheck.check(query)
             return .count(try vault.delete(query, as: client()))
         case .put(let item):
-            let client = try client(for: item)
-            return .item(try vault.put(item, as: client).withoutValue(knownFrom: item))
+            try RequestCheck.check(item)
+            return .item(try vault.put(item, as: client()).withoutValue(knownFrom: item))
         case .exchange(let item, let expected):
-            let client = try client(for: item)
-            return .flag(try vault.exchange(item, expecting: expected, as: client))
+            try RequestCheck.check(item)
+            return .flag(try vault.exchange(item, expecting: expected, as: client()))
         default:
             return try replyAboutVault()
         }
@@ -143,19 +143,6 @@ struct RequestHandler {
     // MARK: Who asks
 
     private func client() -> Client { grant.client(claiming: call.claim.accessGroups) }
-
-    private func client(for item: NewItem) throws(VaultError) -> Client {
-        try RequestCheck.check(item)
-        let client = client()
-        // A new item goes to the first group of the program's choice, or nowhere: not to another that it holds too.
-        let reserved = [Client.everyGroup, Client.tokenGroup]
-        if item.accessGroup == nil, let first = call.claim.accessGroups.first(where: { !reserved.contains($0) }),
-            !client.holds(first)
-        {
-            throw .accessDenied(.groupNotHeld(group: first, client: grant.identifier))
-        }
-        return client
-    }
 }
 
 /// Collects what a search reports on the way.
@@ -166,12 +153,6 @@ private final class Collector<Element: Sendable>: Sendable {
 
     func add(_ element: Element) {
         elements.withLock { if $0.count < WireLimits.reports { $0.append(element) } }
-    }
-}
-
-extension Client {
-    fileprivate func holds(_ group: String) -> Bool {
-        accessGroups.contains { $0 == Client.everyGroup || $0.isSameGroup(as: group) }
     }
 }
 

@@ -5,8 +5,10 @@ import KeychainModel
 import VaultInterface
 
 /// One client's connection, on a thread of its own.
+// Safe to share between threads: what changes is touched by the thread that calls `run()` alone, on which requests are
+// answered and questions are asked, too. Others call `end()`, which shuts down the socket's descriptor: a constant, open
+// for as long as anybody has a reference to this.
 final class ServerConnection: @unchecked Sendable {
-    // Used by the connection's thread alone, but for `end()`, which only shuts the socket down.
     let socket: FrameSocket
     let server: VaultServer
     private let incoming = WireBuffer()

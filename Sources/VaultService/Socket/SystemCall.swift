@@ -1,4 +1,5 @@
 import Glibc
+import SystemLibraries
 
 /// System calls that the C library has no function for, or only in versions newer than ours.
 ///
@@ -8,9 +9,9 @@ package func systemCall(
     _ number: Int, _ first: Int = 0, _ second: Int = 0, _ third: Int = 0, _ fourth: Int = 0
 ) -> Int {
     typealias Function = @convention(c) (Int, Int, Int, Int, Int, Int, Int) -> Int
-    guard let symbol = dlsym(nil, "syscall") else {
+    guard let call: Function = libraryFunction("syscall") else {
         errno = ENOSYS
         return -1
     }
-    return unsafeBitCast(symbol, to: Function.self)(number, first, second, third, fourth, 0, 0)
+    return call(number, first, second, third, fourth, 0, 0)
 }

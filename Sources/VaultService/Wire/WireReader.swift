@@ -55,14 +55,9 @@ package struct WireReader {
     mutating func value() throws(WireError) -> Data {
         let bytes = try take(Int(try integer(UInt32.self)))
         guard let source = bytes.baseAddress, bytes.count > 0 else { return Data() }
-        let copy = UnsafeMutableRawPointer.allocate(byteCount: bytes.count, alignment: 16)
+        guard let copy = malloc(bytes.count) else { throw WireError("no memory for a value") }
         memcpy(copy, source, bytes.count)
-        return Data(
-            bytesNoCopy: copy, count: bytes.count,
-            deallocator: .custom { base, count in
-                explicit_bzero(base, count)
-                base.deallocate()
-            })
+        return .wipedWhenFreed(adopting: copy, count: bytes.count)
     }
 
     mutating func string() throws(WireError) -> String {

@@ -4,9 +4,12 @@
     protected_file.py read KEY FILE DATA                     writes the data of a file
     protected_file.py write KEY WRAPPED ID CLASS DATA FILE   makes a file of data
     protected_file.py vector FILE                            makes the published vector
+    protected_file.py read-password PASSWORD FILE DATA       the same for files under a password
+    protected_file.py write-password PASSWORD WAY A B C ID DATA FILE
+    protected_file.py vector-password WAY FILE
 
-KEY is the file's key, WRAPPED the key as the header holds it, ID the identifier; all in hexadecimal. Whatever does not
-verify ends the program.
+KEY is the file's key, WRAPPED the key as the header holds it, ID the identifier; all in hexadecimal. PASSWORD is text, WAY
+is 1, 2 or 3 and A, B and C its parameters. Whatever does not verify ends the program.
 """
 
 import os
@@ -17,6 +20,9 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from cryptography.hazmat.primitives.kdf.pbkdf2 import PBKDF2HMAC
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+from cryptography.hazmat.primitives.keywrap import aes_key_unwrap, aes_key_wrap
 
 BLOCK, CHUNK, FANOUT, ENTRY = 4096, 65536, 128, 28
 TABLE, SEAL = 480, 4068
@@ -190,8 +196,47 @@ def write(file, key, wrapped, identifier, file_class, data, nonce=lambda: os.ura
     at(0, header + seal(keys.header, b"", header)[1])
 
 
-def vector(file):
-    """A key of bytes 00 to 1f, the identifier 40 to 4f, 40 bytes aa as wrapped key, nonces 1, 2, 3 …"""
+def argon2id(password, salt, memory, passes, lanes):
+    try:
+        from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
+    except ImportError:
+        from argon2.low_level import Type, hash_secret_raw
+        return hash_secret_raw(password, salt, passes, memory, lanes, 32, Type.ID)
+    return Argon2id(salt=salt, length=32, iterations=passes, lanes=lanes, memory_cost=memory).derive(password)
+
+
+def stretch(password, way, parameters, salt):
+    match way:
+        case 1:
+            return argon2id(password, salt, *parameters)
+        case 2:
+            log_n, r, p = parameters
+            return Scrypt(salt, 32, 1 << log_n, r, p).derive(password)
+        case 3:
+            assert parameters[1:] == (0, 0)
+            return PBKDF2HMAC(hashes.SHA256(), 32, salt, parameters[0]).derive(password)
+    sys.exit("an unknown way")
+
+
+def password_wrapping_key(password, form, identifier):
+    assert form[0] == 1 and len(form) == 30
+    stretched = stretch(password, form[1], struct.unpack(">3I", form[2:14]), form[14:])
+    return HKDF(hashes.SHA256(), 32, identifier, b"swift-keychain/v1/file-key/password" + form).derive(stretched)
+
+
+def password_key(password, header):
+    assert header[10] == 5 and header[28:30] == b"\0\x46", "not under a password"
+    form, wrapped = header[30:60], header[60:100]
+    return aes_key_unwrap(password_wrapping_key(password, form, header[12:28]), wrapped)
+
+
+def password_wrapped(password, way, parameters, salt, identifier, key):
+    form = struct.pack(">BB3I", 1, way, *parameters) + salt
+    return form + aes_key_wrap(password_wrapping_key(password, form, identifier), key)
+
+
+def counter():
+    """Nonces 1, 2, 3 …"""
     count = 0
 
     def nonce():
@@ -199,8 +244,28 @@ def vector(file):
         count += 1
         return count.to_bytes(12, "big")
 
+    return nonce
+
+
+VECTOR_PARAMETERS = {1: (65536, 3, 1), 2: (14, 8, 1), 3: (600000, 0, 0)}
+
+
+def vector_password(way, file):
+    """A key of bytes 00 to 1f, the identifier 40 to 4f, the salt 80 to 8f, nonces 1, 2, 3 …"""
+    key, identifier, salt = bytes(range(32)), bytes(range(0x40, 0x50)), bytes(range(0x80, 0x90))
+    password = "correct horse battery staple".encode()
+    wrapped = password_wrapped(password, way, VECTOR_PARAMETERS[way], salt, identifier, key)
+    form = wrapped[:30]
+    print("stretched", stretch(password, way, VECTOR_PARAMETERS[way], salt).hex())
+    print("wrapping key", password_wrapping_key(password, form, identifier).hex())
+    print("wrapped key", wrapped.hex())
+    write(file, key, wrapped, identifier, 5, b"Data of a protected file.", counter())
+
+
+def vector(file):
+    """A key of bytes 00 to 1f, the identifier 40 to 4f, 40 bytes aa as wrapped key, nonces 1, 2, 3 …"""
     data = b"Data of a protected file."
-    write(file, bytes(range(32)), b"\xaa" * 40, bytes(range(0x40, 0x50)), 1, data, nonce)
+    write(file, bytes(range(32)), b"\xaa" * 40, bytes(range(0x40, 0x50)), 1, data, counter())
 
 
 def main(arguments):
@@ -217,6 +282,20 @@ def main(arguments):
         case ["vector", out]:
             with open(out, "wb") as file:
                 vector(file)
+        case ["read-password", password, path, out]:
+            with open(path, "rb") as file, open(out, "wb") as data:
+                reader = Reader(file, password_key(password.encode(), file.read(BLOCK)))
+                for i in range(reader.chunks):
+                    data.write(reader.chunk(i))
+        case ["write-password", password, way, a, b, c, identifier, path, out]:
+            identifier, key = bytes.fromhex(identifier), os.urandom(32)
+            wrapped = password_wrapped(
+                password.encode(), int(way), (int(a), int(b), int(c)), os.urandom(16), identifier, key)
+            with open(path, "rb") as data, open(out, "wb") as file:
+                write(file, key, wrapped, identifier, 5, data.read())
+        case ["vector-password", way, out]:
+            with open(out, "wb") as file:
+                vector_password(int(way), file)
         case _:
             sys.exit(__doc__)
 

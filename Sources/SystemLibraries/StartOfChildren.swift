@@ -21,3 +21,32 @@ package func changeFolder(to folder: String, in actions: inout posix_spawn_file_
     guard let add: AddChange = libraryFunction("posix_spawn_file_actions_addchdir_np") else { return false }
     return add(&actions, folder) == 0
 }
+
+/// Has a child that is about to start block no signal, and begin with the default action for `signals`, which it would
+/// otherwise ignore where this process does.
+///
+/// - Parameter signals: Nil for all of them.
+package func resetSignals(_ signals: [Int32]? = nil, in attributes: inout posix_spawnattr_t) {
+    var set = sigset_t()
+    sigemptyset(&set)
+    posix_spawnattr_setsigmask(&attributes, &set)
+    if let signals {
+        for signal in signals { sigaddset(&set, signal) }
+    } else {
+        sigfillset(&set)
+    }
+    posix_spawnattr_setsigdefault(&attributes, &set)
+    addFlags(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK, to: &attributes)
+}
+
+/// Has a child that is about to start lead a session of its own.
+package func leadSession(in attributes: inout posix_spawnattr_t) {
+    // POSIX_SPAWN_SETSID (spawn.h), which the header shows to programs alone that ask for GNU's extensions.
+    addFlags(0x80, to: &attributes)
+}
+
+private func addFlags(_ added: Int32, to attributes: inout posix_spawnattr_t) {
+    var flags: Int16 = 0
+    posix_spawnattr_getflags(&attributes, &flags)
+    posix_spawnattr_setflags(&attributes, flags | Int16(added))
+}

@@ -1,0 +1,174 @@
+import ArgumentParser
+import Foundation
+import KeychainModel
+import KeychainServices
+import PasswordFiles
+import ProtectedFiles
+
+/// Decrypts files that were encrypted with a password, by this program and by others.
+struct DecryptFileCommand: DocumentedCommand {
+    static let summary = "Decrypt files that were encrypted with a password."
+    static let details = """
+        Reads what `keychain file encrypt` wrote, what `age --passphrase` wrote, armored or not, and with --iterations \
+        what `openssl enc -aes-256-cbc -pbkdf2` wrote. Each file is written under its name without '\(PasswordFile.suffix)', \
+        '.age' or '.enc', or as --output says, for its owner alone, and only once all of it was found to be what was \
+        encrypted. The original is kept.
+
+        '-' reads standard input, and writes to standard output: there, each piece is checked before it is written, and \
+        where a file turns out to be damaged, what came before was right and the exit status says so. Files of openssl \
+        have nothing to check: whoever could write to one may have changed it, and a wrong password does not always show.
+        """
+    static let examples = [
+        Example("A file from a USB stick", "keychain file decrypt /media/stick/tax.kcp --output tax.pdf"),
+        Example("A folder", "keychain file decrypt records.tar.kcp --output - | tar -x"),
+        Example("A file of age's", "keychain file decrypt notes.txt.age"),
+        Example("A file of openssl's", "keychain file decrypt old.tar.enc --iterations 10000"),
+    ]
+    static let configuration: CommandConfiguration = documented("decrypt")
+
+    @Argument(help: ArgumentHelp("Encrypted files, or '-' for standard input.", valueName: "file"))
+    var paths: [String]
+
+    @Option(help: ArgumentHelp("Where to write one file; '-' is standard output.", valueName: "file"))
+    var output: String?
+
+    @Flag(help: "Replace files that exist.")
+    var force = false
+
+    @OptionGroup var password: PasswordInput
+
+    @Option(
+        help: ArgumentHelp(
+            "What -iter was for openssl, or 10000 when there was only -pbkdf2. The digest has to be SHA-256.",
+            valueName: "n"))
+    var iterations: UInt32?
+
+    @Flag(help: "Print what was written, and any error, as JSON.")
+    var json = false
+
+    func validate() throws {
+        if output != nil, paths.count != 1 { throw ValidationError("--output goes with one file") }
+        if paths.count > 1, paths.contains("-") { throw ValidationError("'-' goes alone") }
+        if json, isToStandardOutput { throw ValidationError("--json needs --output, which is not '-'") }
+    }
+
+    private var isToStandardOutput: Bool { output.map { $0 == "-" } ?? (paths == ["-"]) }
+
+    private struct Answer: Encodable {
+        var path: String
+        var output: String
+        var bytes: UInt64
+        var form: String
+        /// Whether it shows when somebody changed the file.
+        var authenticated: Bool
+    }
+
+    private struct Work {
+        let input: InputBytes
+        let path: String
+        let form: PasswordFile.Form
+        let output: ConvertedOutput
+    }
+
+    func run() throws {
+        let work = try paths.map { path throws(Failure) in try prepare(path) }
+        let secret = try password.ask()
+        let progress = FileProgress(work.reduce(0) { $0 + $1.input.size })
+        defer { progress.end() }
+        var answers: [Answer] = []
+        for work in work {
+            let bytes = try handling { () throws(SealedFileError) in try decrypt(work, secret, progress) }
+            answers.append(
+                Answer(
+                    path: work.input.path, output: work.output.name, bytes: bytes, form: work.form.rawValue,
+                    authenticated: work.form != .openssl))
+        }
+        progress.end()
+        if json { return try StandardOutput.write(json: answers) }
+        for answer in answers {
+            if !isToStandardOutput { try StandardOutput.write(line: "\(answer.output.escapedForTerminal) written") }
+            guard !answer.authenticated else { continue }
+            let note =
+                "keychain: nothing in \(answer.path.escapedForTerminal) shows whether somebody changed it\n"
+            try FileOutput.write(Data(note.utf8), to: 2)
+        }
+    }
+
+    private func prepare(_ path: String) throws(Failure) -> Work {
+        let input = try handling { () throws(SealedFileError) in
+            path == "-" ? InputBytes(0, named: "standard input") : try InputBytes(path)
+        }
+        let target = try ConvertedOutput(output, for: path, suggestion: Self.suggestion(for: path), force: force)
+        let form = try handling { () throws(SealedFileError) in try PasswordFile.form(of: input) }
+        if form == .openssl, iterations == nil {
+            throw .usage(
+                "\(input.path.escapedForTerminal) is a file of openssl's, which does not say how its key is derived: "
+                    + "give --iterations as -iter was, or 10000 if only -pbkdf2 was given")
+        }
+        if form == .keychain, path != "-" {
+            _ = try handling { () throws(SealedFileError) in try PasswordFileHeader(path) }
+        }
+        return Work(input: input, path: path, form: form, output: target)
+    }
+
+    /// The name without what says that the file is encrypted.
+    private static func suggestion(for path: String) -> String? {
+        for suffix in [PasswordFile.suffix, ".age", ".enc"] where path.hasSuffix(suffix) {
+            let name = String(path.dropLast(suffix.count))
+            if !name.isEmpty, !name.hasSuffix("/") { return name }
+        }
+        return nil
+    }
+
+    /// Decrypts one file and returns how many bytes that were.
+    private func decrypt(
+        _ work: Work, _ secret: SecretBytes, _ progress: FileProgress
+    ) throws(SealedFileError) -> UInt64 {
+        var length: UInt64 = 0
+        func pass(
+            to write: (UnsafeRawBufferPointer) throws(SealedFileError) -> Void
+        ) throws(SealedFileError) {
+            try decrypt(work, secret) { (bytes) throws(SealedFileError) in
+                try write(bytes)
+                length += UInt64(bytes.count)
+                progress.add(UInt64(bytes.count))
+            }
+        }
+        switch work.output {
+        case .standardOutput: try pass(to: ConvertedOutput.writeStandard)
+        case .file(let path):
+            let writer = try PlainFileWriter(path)
+            try pass { (bytes) throws(SealedFileError) in try writer.write(bytes) }
+            try writer.finish(replacing: force)
+        }
+        return length
+    }
+
+    private func decrypt(
+        _ work: Work, _ secret: SecretBytes, write: (UnsafeRawBufferPointer) throws(SealedFileError) -> Void
+    ) throws(SealedFileError) {
+        switch work.form {
+        case .age: try AgeFile(work.input, path: work.input.path).decrypt(secret, write: write)
+        case .openssl:
+            try OpenSSLFile(work.input, path: work.input.path, iterations: iterations ?? 0)
+                .decrypt(secret, write: write)
+        case .keychain:
+            let keys = try PasswordFileKeys(secret)
+            guard work.path == "-" else {
+                return try PasswordFile.decrypt(SealedFile(work.path, .reading, password: keys), write: write)
+            }
+            // It is read at more than one place.
+            let copy = try PlainFileWriter(TemporaryPlace.path)
+            while true {
+                let piece = try work.input.read(1 << 20)
+                guard !piece.isEmpty else { break }
+                try piece.withUnsafeBytes { bytes in Result { () throws(SealedFileError) in try copy.write(bytes) } }
+                    .get()
+            }
+            guard let path = copy.temporaryPath else {
+                throw .unreadable(path: work.input.path, reason: "there is no /proc; name a file")
+            }
+            try PasswordFile.decrypt(SealedFile(path, .reading, password: keys), write: write)
+        }
+    }
+}

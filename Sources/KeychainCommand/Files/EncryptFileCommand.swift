@@ -1,0 +1,147 @@
+import ArgumentParser
+import Foundation
+import KeychainModel
+import KeychainServices
+import PasswordFiles
+import ProtectedFiles
+
+/// Encrypts files with a password.
+struct EncryptFileCommand: DocumentedCommand {
+    static let summary = "Encrypt files with a password, to be read anywhere."
+    static let details = """
+        Each file is written anew under its name with '\(PasswordFile.suffix)' added, or as --output says, for its owner \
+        alone. The original is kept. Nothing of this machine's keychain is needed to read the copy: only \
+        the password, without which nobody can, and this program or another that follows the format, which is published.
+
+        The password is asked for twice and has at least one character; trying one takes 256 MiB of memory and a \
+        quarter of a second or more. Permissions, times and names are not in the copy: pack folders with tar first. \
+        '-' reads standard input, and writes to standard output.
+        """
+    static let examples = [
+        Example("A file for a USB stick", "keychain file encrypt tax.pdf --output /media/stick/tax.kcp"),
+        Example("A folder", "tar -c Records | keychain file encrypt - --output records.tar.kcp"),
+        Example(
+            "A protected file", "keychain file cat ~/Records/tax.pdf |\n  keychain file encrypt - --output tax.pdf.kcp"),
+    ]
+    static let configuration: CommandConfiguration = documented("encrypt")
+
+    @Argument(help: ArgumentHelp("Plain files, or '-' for standard input.", valueName: "file"))
+    var paths: [String]
+
+    @Option(help: ArgumentHelp("Where to write one file; '-' is standard output.", valueName: "file"))
+    var output: String?
+
+    @Flag(help: "Replace files that exist.")
+    var force = false
+
+    @OptionGroup var password: PasswordInput
+
+    @Option(
+        help: ArgumentHelp(
+            "What trying a password costs: so many MiB, instead of 256. Goes with --passes.", valueName: "MiB"))
+    var memory: UInt32?
+
+    @Option(help: ArgumentHelp("How many times that memory is gone over.", valueName: "n"))
+    var passes: UInt32?
+
+    @Flag(help: "Print what was written, and any error, as JSON.")
+    var json = false
+
+    func validate() throws {
+        if output != nil, paths.count != 1 { throw ValidationError("--output goes with one file") }
+        if paths.count > 1, paths.contains("-") { throw ValidationError("'-' goes alone") }
+        if json, isToStandardOutput { throw ValidationError("--json needs --output, which is not '-'") }
+        guard (memory == nil) == (passes == nil) else { throw ValidationError("--memory and --passes go together") }
+        if let cost, !cost.isAcceptable {
+            throw ValidationError("--memory is at most 1024, --passes at most 64, and one times the other 16384")
+        }
+    }
+
+    private var isToStandardOutput: Bool { output.map { $0 == "-" } ?? (paths == ["-"]) }
+
+    private var cost: PasswordCost? {
+        guard let memory, let passes else { return nil }
+        return .argon2id(memoryKiB: memory > 4096 ? .max : memory << 10, passes: passes)
+    }
+
+    private struct Answer: Encodable {
+        var path: String
+        var output: String
+        var bytes: UInt64
+    }
+
+    func run() throws {
+        var work: [(input: InputBytes, output: ConvertedOutput)] = []
+        for path in paths {
+            let target = try ConvertedOutput(output, for: path, suggestion: path + PasswordFile.suffix, force: force)
+            work.append((try Self.open(path), target))
+        }
+        if case .standardOutput? = work.first?.output, StandardOutput.isTerminal {
+            throw Failure(
+                status: errSecParam, "an encrypted file is binary and standard output a terminal: send it to a file")
+        }
+        let secret = try password.askNew()
+        let keys = try handling { () throws(SealedFileError) in
+            try PasswordFileKeys(secret, cost: cost).measured()
+        }
+        let progress = FileProgress(work.reduce(0) { $0 + $1.input.size })
+        var answers: [Answer] = []
+        defer { progress.end() }
+        for (input, target) in work {
+            let bytes = try handling { () throws(SealedFileError) in try encrypt(input, to: target, keys, progress) }
+            answers.append(Answer(path: input.path, output: target.name, bytes: bytes))
+        }
+        progress.end()
+        if json { return try StandardOutput.write(json: answers) }
+        guard !isToStandardOutput else { return }
+        for answer in answers {
+            let kept = answer.path == Self.standardInput ? "" : "; \(answer.path.escapedForTerminal) is kept"
+            try StandardOutput.write(line: "\(answer.output.escapedForTerminal) written\(kept)")
+        }
+    }
+
+    private static let standardInput = "standard input"
+
+    private static func open(_ path: String) throws(Failure) -> InputBytes {
+        guard path != "-" else { return InputBytes(0, named: standardInput) }
+        return try handling { () throws(SealedFileError) in
+            do throws(SealedFileError) {
+                _ = try SealedFileInfo(path)
+            } catch {
+                if case .notProtected = error { return try InputBytes(path) }
+                if case .encryptedWithPassword = error { throw .alreadyProtected(path: path) }
+                throw error
+            }
+            throw .alreadyProtected(path: path)
+        }
+    }
+
+    /// Encrypts one file and returns how many bytes of data that were.
+    private func encrypt(
+        _ input: InputBytes, to target: ConvertedOutput, _ keys: PasswordFileKeys, _ progress: FileProgress
+    ) throws(SealedFileError) -> UInt64 {
+        switch target {
+        case .file(let path):
+            let writer = try SealedFileWriter(path, password: keys)
+            try PasswordFile.encrypt(input, with: writer, progress: progress.add)
+            let length = writer.length
+            try writer.finish(replacing: force)
+            return length
+        case .standardOutput:
+            // The beginning of a file is known only at its end.
+            let writer = try SealedFileWriter(TemporaryPlace.path, password: keys, durability: .process)
+            try PasswordFile.encrypt(input, with: writer, progress: progress.add)
+            let length = writer.length
+            try writer.finish(copyingWith: ConvertedOutput.writeStandard)
+            return length
+        }
+    }
+}
+
+/// Where files stand that have no name: only encrypted ones.
+enum TemporaryPlace {
+    static var path: String {
+        let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        return "\(folder.isEmpty ? "/tmp" : folder)/keychain"
+    }
+}

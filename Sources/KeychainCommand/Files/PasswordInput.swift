@@ -1,0 +1,50 @@
+import ArgumentParser
+import KeychainModel
+import KeychainServices
+
+/// Where a command takes the password of a file from: a descriptor, else the terminal. Never the command line.
+struct PasswordInput: ParsableArguments {
+    @Option(
+        name: .customLong("password-fd"),
+        help: ArgumentHelp("Read the password from this open file descriptor, up to a newline.", valueName: "n"))
+    var descriptor: Int32?
+
+    func validate() throws {
+        if let descriptor, descriptor < 0 { throw ValidationError("a file descriptor is a number from 0") }
+    }
+
+    /// The password of a new file, typed twice.
+    func askNew() throws(Failure) -> SecretBytes {
+        if let descriptor { return try Self.read(descriptor) }
+        let answers = try terminal().askSecrets(["Password: ", "Password again: "])
+        return try Self.nonempty(PasscodeInput.same(answers, "passwords"))
+    }
+
+    /// The password of a file that is there.
+    func ask() throws(Failure) -> SecretBytes {
+        if let descriptor { return try Self.read(descriptor) }
+        return try Self.nonempty(PasscodeInput.only(terminal().askSecrets(["Password: "])))
+    }
+
+    private func terminal() throws(Failure) -> Terminal {
+        guard let terminal = Terminal() else { throw PasscodeInput.nobodyToAsk("--password-fd", for: "the password") }
+        return terminal
+    }
+
+    private static func read(_ descriptor: Int32) throws(Failure) -> SecretBytes {
+        do {
+            return try nonempty(PasscodeInput.read(descriptor))
+        } catch {
+            var failure = error
+            failure.message = failure.message.replacing("passcode", with: "password")
+            throw failure
+        }
+    }
+
+    private static func nonempty(_ password: SecretBytes) throws(Failure) -> SecretBytes {
+        guard !password.isEmpty else {
+            throw Failure(status: errSecParam, "the password is empty: give one of at least one character")
+        }
+        return password
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+
+// The standard library's accessors, keeping the type of what the closure throws.
+
+extension Array {
+    package func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try withUnsafeBytes { bytes in
+            Swift.Result { () throws(Failure) in try body(bytes) }
+        }.get()
+    }
+}
+
+extension Data {
+    package func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try withUnsafeBytes { bytes in
+            Swift.Result { () throws(Failure) in try body(bytes) }
+        }.get()
+    }
+
+    package mutating func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try withUnsafeMutableBytes { bytes in
+            Swift.Result { () throws(Failure) in try body(bytes) }
+        }.get()
+    }
+}
+
+extension SecretBytes {
+    package func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try withUnsafeBytes { bytes in
+            Swift.Result { () throws(Failure) in try body(bytes) }
+        }.get()
+    }
+}

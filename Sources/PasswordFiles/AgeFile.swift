@@ -1,0 +1,82 @@
+import Crypto
+import Foundation
+import KeychainModel
+import ProtectedFiles
+
+/// Reads what age encrypted with a passphrase (age-encryption.org/v1), from beginning to end.
+package struct AgeFile {
+    private static let chunkSize = 65_536
+    private static let tagSize = 16
+    private static let nonceSize = 16
+
+    private let input: any ByteStream
+    private let path: String
+    private let header: AgeHeader
+
+    /// What trying a passphrase costs.
+    package var cost: PasswordCost { header.cost }
+
+    /// - Parameter input: Stands at the beginning of the file, armored or not.
+    package init(_ input: any ByteStream, path: String) throws(SealedFileError) {
+        let isArmored = try Self.isArmored(input)
+        self.input = isArmored ? try AgeArmor(input, path: path) : input
+        self.path = path
+        header = try Self.header(self.input, path)
+    }
+
+    /// Whether the bytes begin as an age file does.
+    package static func begins(_ input: any ByteStream) throws(SealedFileError) -> Bool {
+        if try isArmored(input) { return true }
+        let first = Data("age-encryption.org/".utf8)
+        return try input.peek(first.count) == first
+    }
+
+    private static func isArmored(_ input: any ByteStream) throws(SealedFileError) -> Bool {
+        let begin = Data(AgeArmor.begin.utf8)
+        return try input.peek(begin.count) == begin
+    }
+
+    private static func header(_ input: any ByteStream, _ path: String) throws(SealedFileError) -> AgeHeader {
+        try AgeHeader(input, path: path)
+    }
+
+    /// Hands out the data, each piece once it was found to be what was encrypted.
+    ///
+    /// - Throws: ``SealedFileError/wrongPassword(path:)`` before anything is handed out.
+    package func decrypt(
+        _ passphrase: SecretBytes, write: (UnsafeRawBufferPointer) throws(SealedFileError) -> Void
+    ) throws(SealedFileError) {
+        let fileKey = try header.fileKey(passphrase, path: path)
+        let nonce = try input.read(Self.nonceSize)
+        guard nonce.count == Self.nonceSize else { throw .truncated(path: path) }
+        let key = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: fileKey, salt: nonce, info: Data("payload".utf8), outputByteCount: 32)
+        var number: UInt64 = 0
+        while true {
+            let sealed = try input.read(Self.chunkSize + Self.tagSize)
+            let isLast = try input.peek(1).isEmpty
+            // Only a file without data has an empty chunk.
+            guard sealed.count > Self.tagSize || (sealed.count == Self.tagSize && number == 0) else {
+                throw .truncated(path: path)
+            }
+            guard var data = Self.open(sealed, number, isLast: isLast, key) else {
+                // What would be right in the middle is not the end of the file.
+                let isCut = isLast && Self.open(sealed, number, isLast: false, key) != nil
+                throw isCut ? .truncated(path: path) : .damaged(path: path, part: .chunk(number))
+            }
+            try data.withBytes { (bytes) throws(SealedFileError) in try write(bytes) }
+            data.resetBytes(in: data.startIndex..<data.endIndex)
+            if isLast { return }
+            number += 1
+        }
+    }
+
+    private static func open(_ sealed: Data, _ number: UInt64, isLast: Bool, _ key: SymmetricKey) -> Data? {
+        var combined = Data(count: 3)
+        withUnsafeBytes(of: number.bigEndian) { combined.append(contentsOf: $0) }
+        combined.append(isLast ? 1 : 0)
+        combined.append(sealed)
+        guard let box = try? ChaChaPoly.SealedBox(combined: combined) else { return nil }
+        return try? ChaChaPoly.open(box, using: key)
+    }
+}

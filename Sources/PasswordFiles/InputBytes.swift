@@ -1,0 +1,94 @@
+import Foundation
+import Glibc
+import ProtectedFiles
+
+/// Bytes that come one after the other, and can be looked at before they are taken.
+package protocol ByteStream: AnyObject {
+    /// Takes up to `count` bytes; fewer only at the end.
+    func read(_ count: Int) throws(SealedFileError) -> Data
+    /// The next up to `count` bytes, which stay.
+    func peek(_ count: Int) throws(SealedFileError) -> Data
+}
+
+/// What an open descriptor gives: a file, a pipe or a terminal.
+package final class InputBytes: ByteStream {
+    private static let pieceSize = 1 << 17
+
+    private let descriptor: Int32
+    private let isOwned: Bool
+    /// What messages call it.
+    package let path: String
+    private var buffer = Data()
+
+    /// - Throws: ``SealedFileError/notFound(path:)`` and others.
+    package init(_ path: String) throws(SealedFileError) {
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        isOwned = true
+        self.path = path
+        guard descriptor >= 0 else {
+            throw errno == ENOENT ? .notFound(path: path) : .system(operation: "open", path: path, errno: errno)
+        }
+    }
+
+    /// What somebody else has open and closes.
+    package init(_ descriptor: Int32, named name: String) {
+        (self.descriptor, isOwned, path) = (descriptor, false, name)
+    }
+
+    deinit {
+        if isOwned, descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Bytes of a file; 0 for anything else.
+    package var size: UInt64 {
+        var information = stat()
+        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return 0 }
+        return UInt64(information.st_size)
+    }
+
+    package func read(_ count: Int) throws(SealedFileError) -> Data {
+        try fill(count)
+        let taken = Data(buffer.prefix(count))
+        buffer = Data(buffer.dropFirst(count))
+        return taken
+    }
+
+    package func peek(_ count: Int) throws(SealedFileError) -> Data {
+        try fill(count)
+        return Data(buffer.prefix(count))
+    }
+
+    /// Takes what fits into `room`; nothing only at the end.
+    package func read(into room: UnsafeMutableRawBufferPointer) throws(SealedFileError) -> Int {
+        guard buffer.isEmpty else {
+            let count = min(buffer.count, room.count)
+            buffer.copyBytes(to: room, count: count)
+            buffer = Data(buffer.dropFirst(count))
+            return count
+        }
+        while true {
+            let got = Glibc.read(descriptor, room.baseAddress, room.count)
+            if got >= 0 { return got }
+            guard errno == EINTR else { throw .system(operation: "read", path: path, errno: errno) }
+        }
+    }
+
+    /// Reads until so many bytes are there, or the end has come.
+    private func fill(_ count: Int) throws(SealedFileError) {
+        while buffer.count < count {
+            let start = buffer.count
+            buffer.count = max(count, Self.pieceSize)
+            let room = buffer.count - start
+            let got = buffer.withUnsafeMutableBytes {
+                Glibc.read(descriptor, $0.baseAddress?.advanced(by: start), room)
+            }
+            let number = errno
+            buffer.count = start + max(0, got)
+            if got < 0 {
+                if number == EINTR { continue }
+                throw .system(operation: "read", path: path, errno: number)
+            }
+            if got == 0 { return }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import KeychainModel
+import ProtectedFiles
+
+/// Reads what `openssl enc -aes-256-cbc -pbkdf2` encrypted, from beginning to end.
+///
+/// Nothing in such a file authenticates it: whoever can write to it can change the data without anybody noticing.
+package struct OpenSSLFile {
+    private static let magic = Data("Salted__".utf8)
+    private static let saltSize = 8
+    private static let blockSize = 16
+    private static let pieceSize = 65_536
+
+    private let input: any ByteStream
+    private let path: String
+    private let salt: [UInt8]
+    private let cost: PasswordCost
+
+    /// - Parameter iterations: What `-iter` was; nothing in the file tells. 10,000 when it was not given.
+    package init(_ input: any ByteStream, path: String, iterations: UInt32) throws(SealedFileError) {
+        (self.input, self.path) = (input, path)
+        guard try input.read(Self.magic.count) == Self.magic else {
+            throw .unreadable(path: path, reason: "it does not begin as files of openssl do")
+        }
+        salt = [UInt8](try input.read(Self.saltSize))
+        cost = .pbkdf2(iterations: iterations)
+        guard salt.count == Self.saltSize else { throw .truncated(path: path) }
+        guard cost.isAcceptable else { throw .tooCostly(path: path, cost: cost.description) }
+    }
+
+    /// Whether the bytes begin as such a file does.
+    package static func begins(_ input: any ByteStream) throws(SealedFileError) -> Bool {
+        try input.peek(magic.count) == magic
+    }
+
+    /// Hands out the data. Whether the password was right shows only at the end, and there not always.
+    ///
+    /// - Throws: ``SealedFileError/wrongPassword(path:)``, whatever is wrong with the last block.
+    package func decrypt(
+        _ password: SecretBytes, write: (UnsafeRawBufferPointer) throws(SealedFileError) -> Void
+    ) throws(SealedFileError) {
+        let derived: SecretBytes
+        do throws(VaultMemoryError) {
+            derived = try cost.stretch(password, salt: salt, count: 48)
+        } catch {
+            throw .memoryUnavailable
+        }
+        let (key, first) = derived.withUnsafeBytes { (SymmetricKey(data: $0[..<32]), Data($0[32...])) }
+        var previous = first
+        while true {
+            let piece = try input.read(Self.pieceSize)
+            let isLast = try input.peek(1).isEmpty
+            guard !piece.isEmpty, piece.count % Self.blockSize == 0 else { throw .truncated(path: path) }
+            guard let vector = try? AES._CBC.IV(ivBytes: previous),
+                var data = try? AES._CBC.decrypt(piece, using: key, iv: vector, noPadding: !isLast)
+            else { throw .wrongPassword(path: path) }
+            try data.withBytes { (bytes) throws(SealedFileError) in try write(bytes) }
+            data.resetBytes(in: data.startIndex..<data.endIndex)
+            if isLast { return }
+            previous = Data(piece.suffix(Self.blockSize))
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Glibc
+import KeychainModel
+import VaultInterface
+
+extension FileConversion {
+    /// Makes a protected copy of a file, plain or protected, under a key of its own.
+    ///
+    /// The copy has its name once it is complete and on the disk, and the source's owner, permissions, times and extended
+    /// attributes.
+    ///
+    /// - Parameters:
+    ///   - fileClass: The copy's class; nil for the source's own, if it is protected.
+    ///   - replacing: Whether a file with the name may be replaced, be it the source itself.
+    package func copy(
+        _ source: String, to target: String, as fileClass: FileProtectionClass? = nil, replacing: Bool = false
+    ) throws(SealedFileError) {
+        // What the file has besides its contents, whether or not those are protected.
+        let plain = try PlainFile(source)
+        let isProtected = try plain.isProtected
+        guard isProtected || fileClass != nil else { throw .notProtected(path: source) }
+        let buffer = try AlignedBuffer(count: Self.pieceSize)
+        if isProtected {
+            let sealed = try SealedFile(source, .reading, keys: keys)
+            defer { sealed.close() }
+            let ownClass = try sealed.fileClass
+            let writer = try SealedFileWriter(target, fileClass ?? ownClass, keys: keys, durability: .power)
+            try Self.copy(sealed, to: writer, buffer.bytes)
+            try writer.finish(replacing: replacing, with: plain.metadata) { () throws(SealedFileError) in
+                try plain.checkUnchanged()
+            }
+        } else if let fileClass {
+            let writer = try SealedFileWriter(target, fileClass, keys: keys, durability: .power)
+            try plain.readPieces(into: buffer.bytes) { (bytes) throws(SealedFileError) in
+                try writer.write(bytes)
+            } hole: { (count) throws(SealedFileError) in
+                try writer.skip(count)
+            }
+            try writer.finish(replacing: replacing, with: plain.metadata) { () throws(SealedFileError) in
+                try plain.checkUnchanged()
+            }
+        }
+    }
+
+    private static func copy(
+        _ sealed: SealedFile, to writer: SealedFileWriter, _ room: UnsafeMutableRawBufferPointer
+    ) throws(SealedFileError) {
+        let length = try sealed.length
+        var offset: UInt64 = 0
+        while offset < length {
+            let count = try sealed.read(into: room, at: offset)
+            guard count > 0 else { throw .changed(path: sealed.path) }
+            let piece = UnsafeRawBufferPointer(rebasing: room[..<count])
+            if piece.isZero { try writer.skip(UInt64(count)) } else { try writer.write(piece) }
+            offset += UInt64(count)
+        }
+    }
+}
