@@ -30,7 +30,10 @@ import Testing
             // In the midst of a write that nobody was promised.
             let path = mount.path("growing")
             let worker = try Worker(
-                ["-c", "f = open('\(path)', 'ab', buffering=0)\nprint(1, flush=True)\nwhile True: f.write(b'x' * 100000)"],
+                [
+                    "-c",
+                    "f = open('\(path)', 'ab', buffering=0)\nprint(1, flush=True)\nwhile True: f.write(b'x' * 100000)",
+                ],
                 command: "python3")
             _ = worker.readLine()
             usleep(UInt32(random.int(below: 50_000)))
@@ -92,21 +95,46 @@ import Testing
         #expect(try mount.shell("ls -A", in: mount.point) == "")
     }
 
-    /// What its user may read, nobody else of that user's processes may.
-    @Test func memoryIsItsOwn() throws {
-        let mount = try MountUnderTest()
-        let status = try String(contentsOfFile: "/proc/\(mount.process)/limits", encoding: .utf8)
-        #expect(status.contains("Max core file size        1 "))
-        var information = stat()
-        try #require(stat("/proc/\(mount.process)/mem", &information) == 0)
-        #expect(information.st_uid == 0)
-        // Nothing secret stands in its arguments, and it holds no terminal and no folder.
-        let words = try String(contentsOfFile: "/proc/\(mount.process)/cmdline", encoding: .utf8)
-        #expect(!words.contains(MountUnderTest.passcode))
-        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(mount.process)/cwd") == "/")
+    /// Nothing secret stands in its arguments, and it holds no terminal and no folder.
+    @Test func background() throws {
+        let mount = try MountUnderTest(hasPasscode: true)
+        let process = "/proc/\(mount.process)"
+        #expect(
+            try String(contentsOfFile: "\(process)/limits", encoding: .utf8).contains("Max core file size        1 "))
+        #expect(try !String(contentsOfFile: "\(process)/cmdline", encoding: .utf8).contains(MountUnderTest.passcode))
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(process)/cwd") == "/")
         for descriptor in 0...2 {
-            let path = "/proc/\(mount.process)/fd/\(descriptor)"
-            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == "/dev/null")
+            #expect(
+                try FileManager.default.destinationOfSymbolicLink(atPath: "\(process)/fd/\(descriptor)") == "/dev/null")
+        }
+    }
+
+    /// A user without rights mounts by fusermount3. Other processes of that user do not get at the memory of the mount's,
+    /// and files whose mode forbids reading them go on being written.
+    @Test func withoutRights() throws {
+        let folder = try TemporaryFolder()
+        let script = """
+            export KEYCHAIN_HOME=$PWD/vault HOME=$PWD KEYCHAIN_MODE=embedded
+            process=$(./keychain mount --json below view | sed 's/.*"process"://; s/}//')
+            trap './keychain unmount view' EXIT
+            cd view; echo a > a; chmod 200 a; echo b >> a; chmod 400 a; test "$(cat a)" = "$(printf 'a\\nb')"
+            test "$(stat -c %s a)" = 4; chmod 000 a; test "$(stat -c %s a)" = 4
+            (umask 777; echo locked > c); test "$(stat -c %s.%a c)" = 7.0
+            ! cat c 2>/dev/null
+            ! cat /proc/$process/maps >/dev/null 2>&1
+            cd ..
+            """
+        // By other processes: what this one has open for writing, a child that is started meanwhile keeps open.
+        let program = MountUnderTest.program("keychain")
+        let setup = "cp \(program) keychain; mkdir below view; chmod 755 ."
+        let user = geteuid() == 0 ? ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"] : []
+        let steps = [
+            ["/bin/sh", "-euc", setup + (geteuid() == 0 ? "; chown -R 65534:65534 ." : "")],
+            user + ["/bin/sh", "-euc", script],
+        ]
+        for step in steps {
+            let outcome = try withDeadline(60, "\(step)") { try ProgramStart(step, folder: folder.path).run() }
+            #expect(outcome.status == 0, "\(outcome.errors)")
         }
     }
 }

@@ -67,8 +67,9 @@ import Testing
         #expect(truncate(path, 0) == -1)
         #expect(openError(mount.path("new"), O_CREAT | O_WRONLY) == EACCES)
         // Names, sizes and what is not data.
-        #expect(try mount.shell("ls; stat -c %s secret; chmod 640 secret; mv secret moved; mv moved secret")
-            == "secret\n300000\n")
+        #expect(
+            try mount.shell("ls; stat -c %s secret; chmod 640 secret; mv secret moved; mv moved secret")
+                == "secret\n300000\n")
 
         try mount.unlock()
         try eventually("reads go on") { readError(reader) == 0 }
@@ -179,7 +180,8 @@ import Testing
         try mount.startDaemon()
         let outcome = try mount.keychain(["mount", mount.below, mount.point], status: 36)
         #expect(outcome.errors.contains("passcode"), "\(outcome.errors)")
-        try mount.keychain(["mount", mount.below, mount.point, "--passcode-fd", "3"], passcode: MountUnderTest.passcode)
+        try mount.keychain(
+            ["mount", mount.below, mount.point, "--passcode-fd", "3"], passcode: MountUnderTest.passcode)
         try mount.keychain(["unmount", mount.point])
     }
 
