@@ -204,8 +204,9 @@ let package = Package(
         .executableTarget(
             name: "VaultBenchmark",
             dependencies: [
-                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Sealing", "SecureMemory",
-                "Vault",
+                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "ProtectedFiles",
+                "Sealing",
+                "SecureMemory", "Vault",
                 "VaultInterface",
                 "VaultService", "keychaind", crypto,
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -265,8 +266,8 @@ let package = Package(
         .testTarget(
             name: "VaultServiceTests",
             dependencies: [
-                "Access", "Attestation", "Enclave", "KeychainModel", "TestSupport", "Vault", "VaultInterface",
-                "VaultService", "keychaind",
+                "Access", "Attestation", "Enclave", "KeychainModel", "ProtectedFiles", "TestSupport", "Vault",
+                "VaultInterface", "VaultService", "keychaind",
                 sqlite,
             ],
             swiftSettings: strict),

@@ -37,7 +37,7 @@ bin=$(swift build "${release[@]}" --show-bin-path)
 work=$(mktemp -d /tmp/keychain-benchmark-run.XXXXXX)
 finish() {
     GNUPGHOME="$work/pass/gnupg" gpgconf --kill all 2>/dev/null || true
-    rm -rf "$work"
+    rm -rf "$work" ${files:+"$files"}
 }
 trap finish EXIT
 compare=Benchmarks/compare
@@ -83,6 +83,12 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
     strip -o "$work/keychain" "$bin/keychain"
     steady $compare/ssh-login.sh "$work/ssh" "$work/keychain" "swtpm:path=$work/swtpm" 40
     kill "$(cat "$work/swtpm.pid")"
+
+    # Files in memory, so that no disk is measured.
+    files=$(mktemp -d /dev/shm/keychain-benchmark-files.XXXXXX)
+    steady "$bench" files "$files" 1024
+    steady $compare/files.py "$work/keychain" "$files" 1024 10000 3
+    rm -rf "$files"
 
     # The peers and ourselves take turns.
     for turn in 1 2 3; do

@@ -85,6 +85,67 @@ def passcode(table, sizes):
         print(f"| {size:,} | {time(table.results[f'passcode.change.{size}'][0])} |")
 
 
+def rate(microseconds):
+    """Of a GiB."""
+    return f"{1.073741824e6 / microseconds:.2f} GB/s"
+
+
+def verdict(is_met):
+    return "met" if is_met else "**missed**"
+
+
+def files(table):
+    results = table.results
+    if "files.read.engine" not in results:
+        return
+    print("\n## A protected file of 1 GiB in this process, in memory\n\n| | rate | at best | target | |\n|---|---|---|---|---|")
+    for label, name, target in [
+        ("read from beginning to end, one core", "files.read.engine", 3), ("a plain file with `pread`", "files.read.plain", None),
+        ("opening as many chunks in memory with swift-crypto", "files.read.cipher", None),
+        ("write", "files.write.engine", None), ("a plain file with `write`", "files.write.plain", None),
+    ]:
+        median, best = results[name]
+        goal = "" if target is None else verdict(1073.741824 / (median / 1e3) >= target)
+        print(f"| {label} | {rate(median)} | {rate(best)} | {'–' if target is None else f'≥ {target} GB/s'} | {goal} |")
+    table.heading("Reading 4 KiB anywhere in it", "ours", "`pread` of 4 KiB and opening one chunk in memory")
+    table.row("random reads", "files.random.engine", "files.random.floor", 3)
+    change = results["files.class"][0]
+    print(f"\nChanging its class, with waiting for the disk: {time(change)}; target ≤ 5 ms: {verdict(change <= 5000)}")
+    for cores, label in [("one", "on one core"), ("all", "on all cores")]:
+        table.heading(f"1 GiB in memory, whole programs {label}", "`keychain file`", "the other")
+        for label, ours, other, target in [
+            ("read to /dev/null: `cat`, `age -d` with an X25519 key", "cat", "age-cat", 3),
+            ("the same, `openssl enc -d -aes-256-ctr`, which authenticates nothing", "cat", "openssl-cat", None),
+            ("the same, `cat` from gocryptfs", "cat", "gocryptfs-cat", None),
+            ("`protect` in place, `age -r`", "protect", "age-encrypt", None),
+            ("the same, `openssl enc -aes-256-ctr`", "protect", "openssl-encrypt", None),
+            ("the same, `cp` into gocryptfs", "protect", "gocryptfs-write", None),
+            ("the same, plain `cp`", "protect", "cp", None),
+            ("`unprotect` in place, `age -d` into a file", "unprotect", "age-decrypt", None),
+            ("the same, `openssl enc -d`", "unprotect", "openssl-decrypt", None),
+            ("the same, `cp` out of gocryptfs", "unprotect", "gocryptfs-copy", None),
+            ("the same, plain `cp`", "unprotect", "cp", None),
+        ]:
+            table.row(label, f"files.{ours}.{cores}", f"files.{other}.{cores}", target, faster=True)
+    print("\n`protect` and `unprotect` also wait until the file is on the disk, which takes no time in memory. "
+          "`age` has a thread\nof its own for the garbage collector; the file system of gocryptfs runs beside the program that "
+          "uses it.")
+    for cores, label in [("one", "on one core"), ("all", "on all cores")]:
+        table.heading(f"10,000 files of up to 16 KiB {label}", "`keychain file`", "the other")
+        for label, ours, other in [
+            ("`protect`, `cp -r`", "small-protect", "small-cp"),
+            ("`protect`, `cp -r` into gocryptfs", "small-protect", "small-gocryptfs-write"),
+            ("`unprotect`, `cp -r`", "small-unprotect", "small-cp"),
+            ("`unprotect`, `cp -r` out of gocryptfs", "small-unprotect", "small-gocryptfs-read"),
+            ("`verify`, `cp -r` out of gocryptfs", "small-verify", "small-gocryptfs-read"),
+        ]:
+            table.row(label, f"files.{ours}.{cores}", f"files.{other}.{cores}", faster=True)
+    print("\n## Memory for files of two sizes\n\n| | 64 MiB | 1 GiB | target | |\n|---|---|---|---|---|")
+    for name in ("cat", "protect"):
+        smaller, larger = results[f"files.memory.{name}-smaller"][0], results[f"files.memory.{name}"][0]
+        print(f"| `{name}` | {smaller / 1024:.1f} MiB | {larger / 1024:.1f} MiB | ≤ 32 MiB | {verdict(larger <= 32 * 1024)} |")
+
+
 def main():
     table = Table(read(sys.argv[1]))
     sizes = [int(size) for size in sys.argv[2:]]
@@ -166,6 +227,7 @@ tpm2-tss with a key that stays loaded, and with the authorization and the secret
     for size, target in [(100, None), (10000, 100)]:
         table.row(f"store, {size:,} items", f"secitem.store.{size}", f"gnome.store.{size}", target, faster=True)
 
+    files(table)
     daemon(table.results)
     passcode(table, sizes)
 

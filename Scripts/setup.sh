@@ -67,6 +67,9 @@ if [[ ${1-} == --tests ]]; then
     # Tools to look at a TPM from outside.
     command -v tpm2_getcap >/dev/null || missing+=(tpm2-tools)
     has_argon2id || missing+=(python3-argon2)
+    # Mounting, with the headers that declarations are checked against.
+    command -v fusermount3 >/dev/null || missing+=(fuse3)
+    [[ -e /usr/include/fuse3/fuse_lowlevel.h ]] || missing+=(libfuse3-dev)
     # It fetches the vectors of other people; see below.
     python3 -m pip --version >/dev/null 2>&1 || missing+=(python3-pip)
 fi

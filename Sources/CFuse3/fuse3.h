@@ -11,6 +11,7 @@
 #include <sys/statvfs.h>
 #include <sys/types.h>
 
+#ifndef KEYCHAIN_FUSE3_TYPES
 typedef uint64_t fuse_ino_t;
 typedef struct fuse_req *fuse_req_t;
 struct fuse_session;
@@ -88,6 +89,8 @@ struct fuse_buf {
     int fd;
     off_t pos;
 };
+
+#endif
 
 // The functions of a file system, up to the last that this package has. Those that it never has are plain pointers.
 struct fuse_lowlevel_ops {

@@ -21,7 +21,8 @@ package enum MountError: Error, CustomStringConvertible {
     package var description: String {
         switch self {
         case .libraryMissing(let error):
-            error.symbol == nil ? "there is no \(error.library) on this machine: install the package fuse3" : error.description
+            error.symbol == nil
+                ? "there is no \(error.library) on this machine: install the package fuse3" : error.description
         case .file(let error): error.description
         case .folderInUse(let path, let name):
             "\(path) has files that belong to no view, such as \(name): name an empty folder, mount it, and move them there"

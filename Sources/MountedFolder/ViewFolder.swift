@@ -56,7 +56,8 @@ package final class ViewFolder: @unchecked Sendable {
         let first = FolderRecord(
             fileClass ?? record?.defaultClass ?? .completeUntilFirstUserAuthentication, encryptingNames: true)
         try MountError.of { () throws(SealedFileError) in try first.write(in: path, keys: keys) }
-        guard let key = try MountError.of({ () throws(SealedFileError) in try NameKeyRecord.read(in: path, keys: keys) })
+        guard
+            let key = try MountError.of({ () throws(SealedFileError) in try NameKeyRecord.read(in: path, keys: keys) })
         else { throw .namesMissing(path: path) }
         return key
     }

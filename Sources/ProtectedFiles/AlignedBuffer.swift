@@ -3,16 +3,35 @@ import KeychainModel
 
 /// Memory that is used again and again, and wiped in the end.
 final class AlignedBuffer {
-    let bytes: UnsafeMutableRawBufferPointer
+    private let memory: UnsafeMutableRawBufferPointer
+    /// Whether anybody asked for the memory. What nobody touched takes no room, and wiping would give it some.
+    private var isUsed = false
+
+    var bytes: UnsafeMutableRawBufferPointer {
+        isUsed = true
+        return memory
+    }
+
+    var count: Int { memory.count }
 
     init(count: Int) throws(SealedFileError) {
         var base: UnsafeMutableRawPointer?
         guard posix_memalign(&base, FileLayout.blockSize, count) == 0, let base else { throw .memoryUnavailable }
-        bytes = UnsafeMutableRawBufferPointer(start: base, count: count)
+        memory = UnsafeMutableRawBufferPointer(start: base, count: count)
+    }
+
+    /// For pieces of so many bytes of a file, of which there may be fewer.
+    convenience init(pieces: Int, of size: UInt64) throws(SealedFileError) {
+        let block = UInt64(FileLayout.blockSize)
+        try self.init(count: Int(min(UInt64(pieces), max(1, (size + block - 1) / block) * block)))
+    }
+
+    func wipe() {
+        if isUsed { SecretBytes.wipe(memory) }
     }
 
     deinit {
-        SecretBytes.wipe(bytes)
-        free(bytes.baseAddress)
+        wipe()
+        free(memory.baseAddress)
     }
 }

@@ -31,8 +31,7 @@ package struct FileConversion: Sendable {
         // Room for the header, and 28 bytes in an index for each chunk of 64 KiB.
         try checkSpace(plain.metadata.allocated + plain.metadata.allocated / 1024 + 65_536, beside: path)
         let writer = try SealedFileWriter(path, fileClass, keys: keys, durability: .power)
-        let buffer = try AlignedBuffer(count: Self.pieceSize)
-        defer { SecretBytes.wipe(buffer.bytes) }
+        let buffer = try AlignedBuffer(pieces: Self.pieceSize, of: plain.metadata.size)
         try plain.readPieces(into: buffer.bytes) { (bytes) throws(SealedFileError) in
             try writer.write(bytes)
             progress(UInt64(bytes.count))
@@ -58,8 +57,7 @@ package struct FileConversion: Sendable {
         try checkSpace(former.metadata.allocated, beside: path)
         let target = try NewFile(path, mode: 0o600)
         let length = try sealed.length
-        let buffer = try AlignedBuffer(count: Self.pieceSize)
-        defer { SecretBytes.wipe(buffer.bytes) }
+        let buffer = try AlignedBuffer(pieces: Self.pieceSize, of: length)
         var offset: UInt64 = 0
         while offset < length {
             let count = try sealed.read(into: buffer.bytes, at: offset)

@@ -36,6 +36,7 @@ extension FileCore {
     private func forget() {
         index = [:]
         plainChunk = nil
+        opened = nil
         pending = nil
     }
 

@@ -28,16 +28,40 @@ extension FileCore {
             let start = Int(place % UInt64(FileLayout.chunkSize))
             let size = FileLayout.byteCount(ofChunk: chunk, length: header.length)
             let wanted = min(size - start, count - done)
+            let whole = start == 0 ? (count - done) / FileLayout.chunkSize : 0
+            let together = UnsafeMutableRawBufferPointer(start: base + done, count: whole * FileLayout.chunkSize)
+            if try openTogether(chunk..<(chunk + UInt64(whole)), into: together) != nil {
+                done += together.count
+                continue
+            }
             let target = UnsafeMutableRawBufferPointer(start: base + done, count: wanted)
             if wanted == size, plainChunk != chunk {
                 try open(chunk, into: target)
             } else {
-                try keep(chunk)
-                target.copyMemory(from: UnsafeRawBufferPointer(rebasing: plain.bytes[start..<(start + wanted)]))
+                try copy(start..<(start + wanted), of: chunk, to: target)
             }
             done += wanted
         }
         return count
+    }
+
+    /// Copies a part of a chunk, which stays open for the next.
+    private func copy(
+        _ part: Range<Int>, of chunk: UInt64, to target: UnsafeMutableRawBufferPointer
+    ) throws(SealedFileError) {
+        if plainChunk == chunk {
+            target.copyMemory(from: UnsafeRawBufferPointer(rebasing: plain.bytes[part]))
+            return
+        }
+        if opened?.number != chunk {
+            opened = nil
+            guard let data = try openedData(chunk, FileLayout.byteCount(ofChunk: chunk, length: header.length)) else {
+                target.initializeMemory(as: UInt8.self, repeating: 0)
+                return
+            }
+            opened = OpenedChunk(number: chunk, data: data)
+        }
+        opened?.copy(part, to: target)
     }
 
     /// Opens a chunk into ``plain`` unless it is there.
@@ -51,21 +75,26 @@ extension FileCore {
 
     /// Opens a whole chunk into a buffer of its size.
     func open(_ chunk: UInt64, into target: UnsafeMutableRawBufferPointer) throws(SealedFileError) {
-        let secrets = try usableSecrets()
-        let entry = try entry(ofChunk: chunk)
-        if entry.isHole {
+        guard let data = try openedData(chunk, target.count) else {
             if let base = target.baseAddress { memset(base, 0, target.count) }
             return
         }
-        let end = ChunkCipher.nonceSize + target.count
+        OpenedChunk(number: chunk, data: data).copy(0..<target.count, to: target)
+    }
+
+    /// The data of a whole chunk, which has so many bytes; nil for a hole.
+    private func openedData(_ chunk: UInt64, _ count: Int) throws(SealedFileError) -> Data? {
+        let secrets = try usableSecrets()
+        let entry = try entry(ofChunk: chunk)
+        if entry.isHole { return nil }
+        let end = ChunkCipher.nonceSize + count
         let ciphertext = UnsafeMutableRawBufferPointer(rebasing: sealed.bytes[ChunkCipher.nonceSize..<end])
         try readPart(into: ciphertext, at: FileLayout.offset(ofChunk: chunk))
         let whole = UnsafeMutableRawBufferPointer(rebasing: sealed.bytes[..<(end + ChunkCipher.tagSize)])
-        guard var data = secrets.chunks.open(whole, chunk: chunk, entry: entry), data.count == target.count else {
+        guard let data = secrets.chunks.open(whole, chunk: chunk, entry: entry), data.count == count else {
             throw .damaged(path: path, part: .chunk(chunk))
         }
-        data.copyBytes(to: target)
-        data.resetBytes(in: data.startIndex..<data.endIndex)
+        return data
     }
 
     func entry(ofChunk chunk: UInt64) throws(SealedFileError) -> IndexEntry {

@@ -183,6 +183,7 @@ extension FileCore {
         _ body: (inout FileChange) throws(SealedFileError) -> Void
     ) throws(SealedFileError) -> (change: FileChange, record: JournalRecord) {
         guard header.seals < FileHeader.sealLimit else { throw .keyExhausted(path: path) }
+        opened = nil
         var change = FileChange(header, length: length)
         do throws(SealedFileError) {
             try body(&change)

@@ -25,9 +25,14 @@ final class FileCore {
     /// The data of one chunk, so that small reads and writes next to each other open it once.
     let plain: AlignedBuffer
     var plainChunk: UInt64?
+    /// The chunk that was read last, as it came out of the cipher, so that small reads next to each other open it once.
+    var opened: OpenedChunk?
     let sealed: AlignedBuffer
+    /// The same as ``sealed`` for threads that open chunks at the same time; made when they are wanted.
+    var rooms: [AlignedBuffer] = []
 
-    static let indexLimit = 64
+    /// Blocks of 4 KiB: those of a file of 1 GiB, and of any file as many.
+    static let indexLimit = 160
 
     var path: String { file.path }
 
@@ -89,7 +94,8 @@ final class FileCore {
     func discardKey() {
         secrets = nil
         plainChunk = nil
-        SecretBytes.wipe(plain.bytes)
+        opened = nil
+        plain.wipe()
     }
 
     /// Fetches a key that was given up once more.

@@ -14,10 +14,16 @@ extension PlainFile {
         // Somebody who opens the file before the lease is given back has this process told with a signal: with one
         // that is ignored unless somebody wants it, not SIGIO, which would end the process.
         guard fcntl(descriptor, setSignal, SIGURG) == 0 else { return }
-        if fcntl(descriptor, setLease, Int32(F_RDLCK)) == 0 {
-            _ = fcntl(descriptor, setLease, Int32(F_UNLCK))
-        } else if errno == EAGAIN {
-            throw .openForWriting(path: path)
+        let deadline = ContinuousClock.now + Self.patience
+        while fcntl(descriptor, setLease, Int32(F_RDLCK)) != 0 {
+            guard errno == EAGAIN else { return }
+            guard ContinuousClock.now < deadline else { throw .openForWriting(path: path) }
+            usleep(2_000)
         }
+        _ = fcntl(descriptor, setLease, Int32(F_UNLCK))
     }
+
+    /// A child that another thread of this process starts has for a moment, until it runs its program (fork(2)), all
+    /// descriptors that were open then, though they are closed here.
+    private static let patience = Duration.milliseconds(500)
 }

@@ -9,7 +9,8 @@ import VaultInterface
 package final class SealedFileWriter {
     private let target: NewFile
     private let core: FileCore
-    private let buffer: AlignedBuffer
+    /// One chunk at first: most files are no longer.
+    private var buffer: AlignedBuffer
     private var buffered = 0
 
     /// - Parameter mode: Who may use the file, whatever the umask says.
@@ -31,7 +32,7 @@ package final class SealedFileWriter {
     private init(
         _ path: String, _ kind: FileKeyKind, mode: mode_t, keys: FileKeys, durability: SealedFile.Durability
     ) throws(SealedFileError) {
-        buffer = try AlignedBuffer(count: FileCore.stepSize)
+        buffer = try AlignedBuffer(count: FileLayout.chunkSize)
         target = try NewFile(path, mode: mode)
         core = try FileCore(
             creating: target.file, kind: kind, waitingForDisk: durability == .power, keys: keys)
@@ -51,13 +52,20 @@ package final class SealedFileWriter {
                 rest = UnsafeRawBufferPointer(rebasing: rest[whole...])
                 continue
             }
-            let count = min(rest.count, FileCore.stepSize - buffered)
+            if buffered == buffer.count { try enlarge() }
+            let count = min(rest.count, buffer.count - buffered)
             let room = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[buffered..<(buffered + count)])
             room.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<count]))
             buffered += count
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             if buffered == FileCore.stepSize { try flush() }
         }
+    }
+
+    private func enlarge() throws(SealedFileError) {
+        let larger = try AlignedBuffer(count: FileCore.stepSize)
+        larger.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer.bytes[..<buffered]))
+        buffer = larger
     }
 
     package func write(_ data: Data) throws(SealedFileError) {

@@ -13,6 +13,8 @@ struct Scarcity {
     private let data = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 1000) })
     private var plain: String { folder + "/plain" }
     private var sealed: String { folder + "/sealed" }
+    /// Is open all the time, and changed in place.
+    private var changed: String { folder + "/changed" }
     private var filler: String { folder + "/filler" }
 
     init(_ folder: String, limit: UInt64) {
@@ -21,21 +23,14 @@ struct Scarcity {
 
     private func operations(_ open: SealedFile) -> [(name: String, run: () throws(SealedFileError) -> Void)] {
         let conversion = FileConversion(keys: keys)
-        let (path, keys) = (folder + "/new", keys)
+        let path = folder + "/new"
         return [
             ("protect", { () throws(SealedFileError) in try conversion.protect(plain, .complete) }),
             ("unprotect", { () throws(SealedFileError) in try conversion.unprotect(sealed) }),
             ("overwrite", { () throws(SealedFileError) in try open.write(data.suffix(200_000), at: 10) }),
             ("append", { () throws(SealedFileError) in try open.append(data) }),
             ("class", { () throws(SealedFileError) in try open.changeClass(to: .none, keys: keys) }),
-            (
-                "create",
-                { () throws(SealedFileError) in
-                    let writer = try SealedFileWriter(path, .complete, keys: keys)
-                    try writer.write(data)
-                    try writer.finish(replacing: false)
-                }
-            ),
+            ("create", { () throws(SealedFileError) in try create(path) }),
         ]
     }
 
@@ -44,23 +39,26 @@ struct Scarcity {
         // Nothing else is to be written by this process, not even what its libraries keep in files.
         signal(SIGXFSZ, SIG_IGN)
         try data.write(to: URL(filePath: plain))
-        let writer = try SealedFileWriter(sealed, .complete, keys: keys)
-        try writer.write(data)
-        try writer.finish(replacing: false)
-        let open = try SealedFile(sealed, .writing, keys: keys)
+        for path in [sealed, changed] { try create(path) }
+        let open = try SealedFile(changed, .writing, keys: keys)
         try makeScarce()
         let before = try state()
         for operation in operations(open) {
             emit("\(operation.name) \(outcome(operation.run))\n")
             if try state() != before { emit("\(operation.name) changed something\n") }
-            guard try SealedFile(sealed, .reading, keys: keys).read(400_000, at: 0) == data else {
+            for path in [sealed, changed]
+            where try SealedFile(path, .reading, keys: keys).read(400_000, at: 0) != data {
                 emit("\(operation.name) lost data\n")
-                continue
             }
         }
         end()
-        // In place first: the file with this name is another one once it was converted.
         for operation in operations(open).reversed() { emit("\(operation.name) \(outcome(operation.run))\n") }
+    }
+
+    private func create(_ path: String) throws(SealedFileError) {
+        let writer = try SealedFileWriter(path, .complete, keys: keys)
+        try writer.write(data)
+        try writer.finish(replacing: false)
     }
 
     private func outcome(_ body: () throws(SealedFileError) -> Void) -> String {

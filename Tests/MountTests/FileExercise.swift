@@ -25,7 +25,8 @@ final class FileExercise {
     private func failure(_ what: String) -> MountTestError {
         let reason = String(cString: strerror(errno))
         return MountTestError(
-            "\(what) of \(path), seed \(random.seed) (\(reason)), after:\n" + history.suffix(20).joined(separator: "\n"))
+            "\(what) of \(path), seed \(random.seed) (\(reason)), after:\n" + history.suffix(20).joined(separator: "\n")
+        )
     }
 
     private func note(_ operation: String, _ details: String) {
@@ -151,7 +152,8 @@ final class FileExercise {
     }
 
     private func mapped(
-        _ start: Int, _ count: Int, _ protection: Int32, _ flags: Int32, _ body: (UnsafeMutableRawBufferPointer) throws -> Void
+        _ start: Int, _ count: Int, _ protection: Int32, _ flags: Int32,
+        _ body: (UnsafeMutableRawBufferPointer) throws -> Void
     ) throws {
         guard let base = mmap(nil, count, protection, flags, descriptor, start), base != MAP_FAILED else {
             throw failure("mmap")

@@ -67,8 +67,9 @@ import Testing
         #expect(truncate(path, 0) == -1)
         #expect(openError(mount.path("new"), O_CREAT | O_WRONLY) == EACCES)
         // Names, sizes and what is not data.
-        #expect(try mount.shell("ls; stat -c %s secret; chmod 640 secret; mv secret moved; mv moved secret")
-            == "secret\n300000\n")
+        #expect(
+            try mount.shell("ls; stat -c %s secret; chmod 640 secret; mv secret moved; mv moved secret")
+                == "secret\n300000\n")
 
         try mount.unlock()
         try eventually("reads go on") { readError(reader) == 0 }
@@ -136,7 +137,6 @@ import Testing
     @Test func otherClassesDoNotNotice() throws {
         let mount = try MountUnderTest(hasPasscode: true)
         try Data("always\n".utf8).write(to: URL(fileURLWithPath: mount.path("a")))
-        try mount.shell("mkdir none; setfattr -n user.keychain.class -v none none 2>/dev/null || true")
         let reader = try descriptor(mount.path("a"), O_RDWR)
         defer { close(reader) }
         try mount.lock()
@@ -180,7 +180,8 @@ import Testing
         try mount.startDaemon()
         let outcome = try mount.keychain(["mount", mount.below, mount.point], status: 36)
         #expect(outcome.errors.contains("passcode"), "\(outcome.errors)")
-        try mount.keychain(["mount", mount.below, mount.point, "--passcode-fd", "3"], passcode: MountUnderTest.passcode)
+        try mount.keychain(
+            ["mount", mount.below, mount.point, "--passcode-fd", "3"], passcode: MountUnderTest.passcode)
         try mount.keychain(["unmount", mount.point])
     }
 

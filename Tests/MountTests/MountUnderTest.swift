@@ -27,7 +27,8 @@ final class MountUnderTest {
         try startDaemon()
         if hasPasscode {
             _ = try keychain(
-                ["passcode", "set", "--new-passcode-fd", "3", "--memory", "8", "--passes", "1"], passcode: Self.passcode)
+                ["passcode", "set", "--new-passcode-fd", "3", "--memory", "8", "--passes", "1"], passcode: Self.passcode
+            )
         }
         if let options { try mount(options) }
     }
@@ -41,9 +42,11 @@ final class MountUnderTest {
     }
 
     var environment: [String] {
-        ["PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=\(folder.path)", "KEYCHAIN_HOME=\(folder.path(of: "vault"))",
+        [
+            "PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=\(folder.path)", "KEYCHAIN_HOME=\(folder.path(of: "vault"))",
             "KEYCHAIN_SOCKET=\(folder.path(of: "run/socket"))", "LC_ALL=C.UTF-8",
-            "KEYCHAIN_MODE=\(mode)"]
+            "KEYCHAIN_MODE=\(mode)",
+        ]
     }
 
     /// Whether programs use the daemon or the vault itself.

@@ -41,9 +41,10 @@ import Testing
     @Test func anyName() throws {
         let mount = try MountUnderTest()
         var random = SeededGenerator()
-        var names = Set([
-            ".keychain-folder", ".keychain-names", ".new.x", "-", " ", "\n", "Grüße", "名前", ".hidden", "a\\b",
-        ].map { Array($0.utf8) })
+        var names = Set(
+            [
+                ".keychain-folder", ".keychain-names", ".new.x", "-", " ", "\n", "Grüße", "名前", ".hidden", "a\\b",
+            ].map { Array($0.utf8) })
         for byte in UInt8(1)...255 where byte != UInt8(ascii: "/") && byte != UInt8(ascii: ".") { names.insert([byte]) }
         names.insert([UInt8](repeating: 0xFF, count: 175))
         for _ in 0..<20 { names.insert([UInt8](random.bytes(100)).map { $0 == 0 || $0 == 0x2F ? 0x61 : $0 }) }
@@ -86,14 +87,17 @@ import Testing
         try mount.shell("mkdir d; echo mine > d/mine; echo other > other; mkdir empty")
         try mount.unmount()
         let folders = try list(mount.below).map { String(decoding: $0, as: UTF8.self) }
-        let folder = try #require(folders.first { name in
-            (try? list("\(mount.below)/\(name)").count) == 2
-        })
+        let folder = try #require(
+            folders.first { name in
+                (try? list("\(mount.below)/\(name)").count) == 2
+            })
         // A plain file, a protected one of another folder, and a folder without a record.
-        let file = try #require(try list("\(mount.below)/\(folder)").map { String(decoding: $0, as: UTF8.self) }
-            .first { !$0.hasPrefix(".") })
+        let file = try #require(
+            try list("\(mount.below)/\(folder)").map { String(decoding: $0, as: UTF8.self) }
+                .first { !$0.hasPrefix(".") })
         try mount.shell(
-            "echo x > plain; cp \(folder)/\(file) .; mkdir AAAA; cp \(folder)/\(file) \(folder)/.\(file)", in: mount.below)
+            "echo x > plain; cp \(folder)/\(file) .; mkdir AAAA; cp \(folder)/\(file) \(folder)/.\(file)",
+            in: mount.below)
         try mount.mount()
         #expect(try mount.shell("ls -A; ls -A d; cat d/mine") == "d\nempty\nother\nmine\nmine\n")
         #expect(access(mount.path("plain"), F_OK) == -1 && errno == ENOENT)
@@ -121,7 +125,9 @@ import Testing
         try mount.shell("rm file", in: mount.below)
         try mount.keychain(["mount", mount.below, mount.point, "--read-only"], status: 1)
         try mount.mount(["--class", "complete"])
-        #expect(try mount.keychain(["mount", mount.below, mount.folder.path(of: "vault")], status: 1).errors.contains("not empty"))
+        #expect(
+            try mount.keychain(["mount", mount.below, mount.folder.path(of: "vault")], status: 1).errors.contains(
+                "not empty"))
         try mount.shell("mkdir other", in: mount.folder.path)
         let again = try mount.keychain(["mount", mount.below, mount.folder.path(of: "other")], status: 1)
         #expect(again.errors.contains("mounted already"), "\(again.errors)")
@@ -149,7 +155,9 @@ import Testing
         #expect(try mount.shell("readlink long") == target + "\n")
         #expect(symlink(target + "t", mount.path("longer")) == -1 && errno == ENAMETOOLONG)
         try mount.unmount()
-        #expect(try mount.shell("find . -type l | while read l; do readlink $l; done", in: mount.below).contains("nowhere") == false)
+        #expect(
+            try mount.shell("find . -type l | while read l; do readlink $l; done", in: mount.below).contains("nowhere")
+                == false)
     }
 }
 

@@ -30,7 +30,9 @@ import Testing
         for failure in failures.withLock({ $0 }) { Issue.record("\(failure)") }
         try mount.unmount()
         try mount.mount()
-        for (name, model) in results.withLock({ $0 }) { #expect(try mount.contents(name) == model, "\(name), seed \(seed)") }
+        for (name, model) in results.withLock({ $0 }) {
+            #expect(try mount.contents(name) == model, "\(name), seed \(seed)")
+        }
         let done = counts.withLock { $0 }
         print("random operations in \(seconds) s, seed \(seed): \(done.sorted { $0.key < $1.key })")
         #expect(done.values.reduce(0, +) > 50)

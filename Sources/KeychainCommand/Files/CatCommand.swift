@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import KeychainModel
 import KeychainServices
 import ProtectedFiles
 import VaultInterface
@@ -21,15 +22,21 @@ struct CatCommand: DocumentedCommand {
 
     func run() throws {
         let session = try VaultSession.ofOwner(passcode)
+        // In memory that is not asked for anew for each piece.
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+        defer {
+            SecretBytes.wipe(buffer)
+            buffer.deallocate()
+        }
         for path in paths {
             let file = try handling { () throws(SealedFileError) in try SealedFile(path, .reading, keys: session) }
             defer { file.close() }
             var offset: UInt64 = 0
             while true {
-                let piece = try handling { () throws(SealedFileError) in try file.read(1 << 20, at: offset) }
-                guard !piece.isEmpty else { break }
-                try StandardOutput.write(piece)
-                offset += UInt64(piece.count)
+                let count = try handling { () throws(SealedFileError) in try file.read(into: buffer, at: offset) }
+                guard count > 0, let base = buffer.baseAddress else { break }
+                try StandardOutput.write(Data(bytesNoCopy: base, count: count, deallocator: .none))
+                offset += UInt64(count)
             }
         }
     }

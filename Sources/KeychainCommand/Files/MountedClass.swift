@@ -6,11 +6,13 @@ import SystemLibraries
 
 /// The class of a file in a mounted folder, where the file itself looks plain.
 enum MountedClass {
-    private typealias Get = @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeMutableRawPointer?, Int)
+    private typealias Get =
+        @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeMutableRawPointer?, Int)
         -> Int
-    private typealias Set = @convention(c) (
-        UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeRawPointer?, Int, Int32
-    ) -> Int32
+    private typealias Set =
+        @convention(c) (
+            UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeRawPointer?, Int, Int32
+        ) -> Int32
 
     /// Nil outside of mounted folders.
     static func read(_ path: String) throws(SealedFileError) -> FileProtectionClass? {

@@ -165,7 +165,8 @@ struct MountCommand: DocumentedCommand {
     static func mountPath(_ path: String) throws(Failure) -> String {
         var name = path[...]
         while name.hasSuffix("/"), name.count > 1 { name.removeLast() }
-        guard access(String(name), F_OK) != 0, errno == ENOTCONN, let slash = name.lastIndex(of: "/") ?? name.indices.first
+        guard access(String(name), F_OK) != 0, errno == ENOTCONN,
+            let slash = name.lastIndex(of: "/") ?? name.indices.first
         else { return try realPath(path) }
         guard name.contains("/") else { return try realPath(".") + "/" + name }
         let folder = try realPath(slash == name.startIndex ? "/" : String(name[..<slash]))

@@ -7,13 +7,13 @@ import SystemLibraries
 /// Extended attributes: those of programs, which are kept below as they are, and the class.
 extension View {
 
-
-
-    private typealias Get = @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeMutableRawPointer?, Int)
+    private typealias Get =
+        @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeMutableRawPointer?, Int)
         -> Int
-    private typealias Set = @convention(c) (
-        UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeRawPointer?, Int, Int32
-    ) -> Int32
+    private typealias Set =
+        @convention(c) (
+            UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeRawPointer?, Int, Int32
+        ) -> Int32
     private typealias List = @convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<CChar>?, Int) -> Int
     private typealias Remove = @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32
 
@@ -73,7 +73,9 @@ extension View {
             var answer = Array(MountPoint.classAttribute.utf8) + [0]
             for name in names[..<count].split(separator: 0) {
                 let bytes = name.map(UInt8.init(bitPattern:))
-                guard bytes.starts(with: "user.".utf8), !bytes.elementsEqual(MountPoint.classAttribute.utf8) else { continue }
+                guard bytes.starts(with: "user.".utf8), !bytes.elementsEqual(MountPoint.classAttribute.utf8) else {
+                    continue
+                }
                 answer += bytes + [0]
             }
             try replyValue(request, answer, room)

@@ -83,8 +83,9 @@ extension View {
     private func isEmpty(_ folder: Node) throws(Errno) -> Bool {
         let below = try FolderBelow(folder)
         while let entry = try below.next() {
-            guard entry.name.elementsEqual(".".utf8) || entry.name.elementsEqual("..".utf8)
-                || entry.name.elementsEqual(FolderRecord.fileName.utf8)
+            guard
+                entry.name.elementsEqual(".".utf8) || entry.name.elementsEqual("..".utf8)
+                    || entry.name.elementsEqual(FolderRecord.fileName.utf8)
             else { return false }
         }
         return true
