@@ -9,7 +9,7 @@ import VaultInterface
 /// ```swift
 /// let manager = ProtectedFileManager.default
 /// try manager.setAttributes([.protectionKey: FileProtectionType.complete], ofItemAtPath: path)
-/// manager.attributesOfItem(atPath: path)[.protectionKey] as? FileProtectionType  // complete
+/// try manager.attributesOfItem(atPath: path)[.protectionKey] as? FileProtectionType  // complete
 /// ```
 ///
 /// Code written for iOS runs with it in the place of `FileManager.default`. For plain files it is a `FileManager`, with one
