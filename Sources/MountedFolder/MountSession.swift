@@ -154,6 +154,21 @@ package final class MountSession: @unchecked Sendable {
         }
     }
 
+    /// Returns when the view is mounted no more for this process and nobody has a file of it open.
+    ///
+    /// Other processes may still have it mounted, which were started with a copy of all mounts (mount_namespaces(7));
+    /// ``run()`` goes on for them.
+    package func waitUntilOutOfSight() {
+        let table = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
+        defer { if table >= 0 { close(table) } }
+        while MountPoint.isView(mountPoint) {
+            // proc(5): an exceptional condition, whenever something was mounted or unmounted.
+            var entry = pollfd(fd: table, events: Int16(POLLPRI), revents: 0)
+            guard poll(&entry, 1, 60_000) >= 0 || errno == EINTR else { return }
+        }
+        while view.nodes.all.contains(where: { $0.contents?.isOpen == true }) { usleep(100_000) }
+    }
+
     /// Has everything written and takes the view away, from another thread than ``run()``'s, which then returns once
     /// nobody uses the view any more.
     package func unmount() throws(MountError) {

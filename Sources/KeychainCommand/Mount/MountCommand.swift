@@ -102,11 +102,18 @@ struct MountCommand: DocumentedCommand {
         }
         mounted.follow(session.vault.lockEvents())
         let ended = DispatchSemaphore(value: 0)
+        let end = { @Sendable in
+            ended.signal()
+            AgentSignals.wake()
+        }
         guard
             ConnectionThread.start({
                 mounted.run()
-                ended.signal()
-                AgentSignals.wake()
+                end()
+            }),
+            ConnectionThread.start({
+                mounted.waitUntilOutOfSight()
+                end()
             })
         else { throw Failure(status: errSecAllocate, "no thread can be started: raise `ulimit -u`") }
         if let readyDescriptor { MountProcess.tellReady(readyDescriptor) }

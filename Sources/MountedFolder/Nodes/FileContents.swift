@@ -62,10 +62,9 @@ final class FileContents: @unchecked Sendable {
     /// - Returns: Whether the kernel may keep what it has of the file.
     func open(writing: Bool, truncating: Bool) throws(Errno) -> Bool {
         try locked { () throws(Errno) in
-            if let sealed, !(writing && !isWritable) {
+            if sealed != nil, isWritable || !writing {
                 // Open for others, which go on; but it could not be opened anew.
                 if lockState.isLocked, openClass == .completeUnlessOpen { throw Errno(EACCES) }
-                _ = sealed
                 _ = try usable()
             } else {
                 let file = try openBelow(writing: writing)
@@ -98,9 +97,8 @@ final class FileContents: @unchecked Sendable {
     /// The file below, for the moment; its owner may always open it, as on other file systems those may who were
     /// allowed to when it had another mode.
     private func openBelow(writing: Bool) throws(Errno) -> SealedFile {
-        let open = { [path, keys] () throws(SealedFileError) -> SealedFile in
-            let file = try SealedFile(path, writing ? .writing : .reading, keys: keys, durability: .power)
-            return file
+        let open = { [path, keys] () throws(SealedFileError) in
+            try SealedFile(path, writing ? .writing : .reading, keys: keys, durability: .power)
         }
         do throws(SealedFileError) {
             return try open()
@@ -377,6 +375,8 @@ final class FileContents: @unchecked Sendable {
     }
 
     // MARK: Locking
+
+    var isOpen: Bool { (try? locked { () throws(Errno) in openCount > 0 }) ?? false }
 
     /// Whether somebody has the file open for writing.
     var isBeingWritten: Bool { (try? locked { () throws(Errno) in sealed != nil && isWritable }) ?? false }

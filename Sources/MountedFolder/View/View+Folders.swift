@@ -48,8 +48,12 @@ extension View {
 
     /// Takes away a folder that has nothing but its record, whatever becomes of it.
     private func removeFolder(_ name: EncryptedName, in folder: Node) {
-        let record = "\(folder.path)/\(name.text)/\(FolderRecord.fileName)"
-        unlink(record)
+        let flags = Linux.pathOnly | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = name.withCString { openat(folder.descriptor, $0, flags) }
+        if descriptor >= 0 {
+            unlinkat(descriptor, FolderRecord.fileName, 0)
+            close(descriptor)
+        }
         _ = name.withCString { unlinkat(folder.descriptor, $0, Self.removingFolder) }
     }
 
