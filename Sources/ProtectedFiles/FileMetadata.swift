@@ -4,7 +4,7 @@ import Glibc
 /// attributes, access-control lists among them.
 struct FileMetadata {
     private let information: stat
-    private let attributes: [(name: String, value: [UInt8])]
+    private let attributes: [Attribute]
 
     /// How many names the file has.
     var linkCount: Int { Int(information.st_nlink) }
@@ -17,7 +17,7 @@ struct FileMetadata {
         var information = stat()
         guard fstat(descriptor, &information) == 0 else { throw .last("examine", path) }
         self.information = information
-        attributes = try ExtendedAttributes.read(descriptor, path: path)
+        attributes = try Self.attributes(of: descriptor, path: path)
     }
 
     /// Whether everything is still what it was: nothing was written in between, and no attribute or name given. The
@@ -45,7 +45,7 @@ struct FileMetadata {
         guard fchmod(descriptor, information.st_mode & 0o7777) == 0 else {
             throw .last("keep the permissions of", path)
         }
-        try ExtendedAttributes.write(attributes, descriptor, path: path)
+        try Self.write(attributes, descriptor, path: path)
         guard futimens(descriptor, [information.st_atim, information.st_mtim]) == 0 else {
             throw .last("keep the times of", path)
         }
