@@ -2,6 +2,7 @@ import CFuse3
 import Glibc
 import KeychainModel
 import ProtectedFiles
+import Synchronization
 import VaultInterface
 
 /// The file system: plain files and names over a folder of protected files and encrypted names.
@@ -15,6 +16,7 @@ final class View: Sendable {
     let lockState: LockState
     let reports: Reports
     let cache = KernelCache()
+    private let isForgetting = Atomic<Bool>(false)
     /// Whether others than the user of this process get files of their own.
     let setsOwners: Bool
 
@@ -62,7 +64,26 @@ final class View: Sendable {
             openat(folder.descriptor, $0, Linux.pathOnly | O_NOFOLLOW | O_CLOEXEC)
         }
         guard descriptor >= 0 else { throw .last }
-        return try nodes.add(descriptor)
+        let node = try nodes.add(descriptor)
+        node.place = (folder.number, name)
+        if nodes.isCrowded { forgetSome() }
+        return node
+    }
+
+    /// The kernel knows of files until memory is scarce, which descriptors are before.
+    private func forgetSome() {
+        guard !isForgetting.exchange(true, ordering: .relaxed) else { return }
+        cache.later { [self] in
+            for node in nodes.dispensable {
+                guard let place = node.place, let folder = try? nodes[place.folder],
+                    let name = try? names(of: folder).decrypt(place.name.bytes)
+                else { continue }
+                cache.forget(name, in: place.folder)
+            }
+            // Until the kernel has said what it forgot.
+            usleep(20_000)
+            isForgetting.store(false, ordering: .relaxed)
+        }
     }
 
     // MARK: Attributes
