@@ -57,6 +57,11 @@ final class Node: @unchecked Sendable {
 
     // MARK: Folders
 
+    /// Looks up a name, and returns a descriptor that stands for what has it; -1 with an `errno`.
+    func open(_ name: EncryptedName) -> Int32 {
+        name.withCString { openat(descriptor, $0, Linux.pathOnly | O_NOFOLLOW | O_CLOEXEC) }
+    }
+
     /// The cipher of the names in this folder.
     func names(_ key: NameKey, keys: any FileKeySource) throws(Errno) -> NameCipher {
         try folder(key, keys).names

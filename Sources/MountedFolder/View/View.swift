@@ -60,13 +60,22 @@ final class View: Sendable {
 
     /// The node with a name below, of which the kernel is about to be told.
     func find(_ name: EncryptedName, in folder: Node) throws(Errno) -> Node {
-        let descriptor = name.withCString {
-            openat(folder.descriptor, $0, Linux.pathOnly | O_NOFOLLOW | O_CLOEXEC)
+        var descriptor = folder.open(name)
+        if descriptor < 0, errno == EMFILE {
+            for _ in 0..<50 where descriptor < 0 && errno == EMFILE {
+                forgetSome()
+                usleep(2_000)
+                descriptor = folder.open(name)
+            }
         }
         guard descriptor >= 0 else { throw .last }
         let node = try nodes.add(descriptor)
         node.place = (folder.number, name)
-        if nodes.isCrowded { forgetSome() }
+        if nodes.isCrowded {
+            forgetSome()
+            // Whoever looks up goes no faster than the kernel forgets, for which the folder has to be free between look-ups.
+            usleep(1_000)
+        }
         return node
     }
 
@@ -81,7 +90,7 @@ final class View: Sendable {
                 cache.forget(name, in: place.folder)
             }
             // Until the kernel has said what it forgot.
-            usleep(20_000)
+            usleep(1_000)
             isForgetting.store(false, ordering: .relaxed)
         }
     }
