@@ -135,7 +135,7 @@ public final class ProtectedFileHandle: Sendable {
         let lockGuard = fileClass == .complete ? LockGuard(session) : nil
         let sealed = try ProtectedFileError.translating(path) { () throws(SealedFileError) in
             try SealedFile.create(
-                path, fileClass, mode: mode_t(permissions), keys: session,
+                path, fileClass, mode: mode_t(truncatingIfNeeded: permissions) & 0o7777, keys: session,
                 durability: durability == .power ? .power : .process)
         }
         self.file = file

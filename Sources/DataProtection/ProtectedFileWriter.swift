@@ -46,7 +46,7 @@ public final class ProtectedFileWriter: @unchecked Sendable {
         let session = try VaultSession.currentForFiles()
         let known = try NewFileClass.find(path, protection, session)
         let fileClass = known ?? .completeUntilFirstUserAuthentication
-        let mode = permissions.map { mode_t($0) } ?? Self.mode(of: path) ?? 0o600
+        let mode = permissions.map { mode_t(truncatingIfNeeded: $0) } ?? Self.mode(of: path) ?? 0o600
         lockGuard = fileClass == .complete ? LockGuard(session) : nil
         let writer = try ProtectedFileError.translating(path) { () throws(SealedFileError) in
             try SealedFileWriter(path, fileClass, mode: mode & 0o7777, keys: session, durability: .power)

@@ -75,7 +75,8 @@ public struct ProtectedFolder: Sendable, Hashable {
         let path = try checkedPath()
         let session = try VaultSession.currentForFiles()
         let record = try Self.inheritedRecord(forNew: path, protection, session)
-        guard mkdir(path, mode_t(permissions)) == 0, chmod(path, mode_t(permissions)) == 0 else {
+        let mode = mode_t(truncatingIfNeeded: permissions) & 0o7777
+        guard mkdir(path, mode) == 0, chmod(path, mode) == 0 else {
             throw ProtectedFileError("make the folder", path, errno: errno)
         }
         guard let record else { return }

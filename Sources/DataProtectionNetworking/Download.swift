@@ -7,6 +7,8 @@ import Synchronization
 final class Download: NSObject, URLSessionDataDelegate, Sendable {
     fileprivate struct State {
         var continuation: CheckedContinuation<URLResponse, any Error>?
+        /// Of a transfer that ended before anybody waited for it, as one that was canceled at once may.
+        var early: Result<URLResponse, any Error>?
         var response: URLResponse?
         /// What ended the transfer, where the task's own error tells only that it was canceled.
         var failure: (any Error)?
@@ -31,7 +33,11 @@ final class Download: NSObject, URLSessionDataDelegate, Sendable {
 
     /// - Parameter continuation: Resumed once the transfer ended.
     func start(_ task: URLSessionDataTask, _ continuation: CheckedContinuation<URLResponse, any Error>) {
-        state.withLock { $0.continuation = continuation }
+        let early = state.withLock { state in
+            if state.early == nil { state.continuation = continuation }
+            return state.early
+        }
+        if let early { return continuation.resume(with: early) }
         task.resume()
     }
 
@@ -80,7 +86,9 @@ final class Download: NSObject, URLSessionDataDelegate, Sendable {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let (continuation, outcome) = state.withLock { state in
             defer { state.continuation = nil }
-            return (state.continuation, state.outcome(error))
+            let outcome = state.outcome(error)
+            if state.continuation == nil { state.early = outcome }
+            return (state.continuation, outcome)
         }
         continuation?.resume(with: outcome)
     }

@@ -19,12 +19,12 @@ extension FileConversion {
         guard isProtected || fileClass != nil else { throw .notProtected(path: source) }
         let buffer = try AlignedBuffer(count: Self.pieceSize)
         if isProtected {
-            let sealed = try SealedFile(source, .reading, keys: keys)
+            let sealed = try SealedFile(plain, keys: keys)
             defer { sealed.close() }
             let ownClass = try sealed.fileClass
             let writer = try SealedFileWriter(target, fileClass ?? ownClass, keys: keys, durability: .power)
             try Self.copy(sealed, to: writer, buffer.bytes)
-            try writer.finish(replacing: false, with: plain.metadata) { () throws(SealedFileError) in
+            try writer.finish(replacing: false, with: plain.metadata) { (_) throws(SealedFileError) in
                 try plain.checkUnchanged()
             }
         } else if let fileClass {
@@ -34,7 +34,7 @@ extension FileConversion {
             } hole: { (count) throws(SealedFileError) in
                 try writer.skip(count)
             }
-            try writer.finish(replacing: false, with: plain.metadata) { () throws(SealedFileError) in
+            try writer.finish(replacing: false, with: plain.metadata) { (_) throws(SealedFileError) in
                 try plain.checkUnchanged()
             }
         }

@@ -19,12 +19,15 @@ package struct FileConversion: Sendable {
 
     /// Protects the plain file with this name.
     ///
-    /// - Parameter progress: Called with the bytes of each piece that was done.
+    /// - Parameters:
+    ///   - expected: Which file the name has to lead to; nil for any.
+    ///   - progress: Called with the bytes of each piece that was done.
     /// - Throws: ``SealedFileError/alreadyProtected(path:)`` and whatever kept it from being done, with the file as it was.
     package func protect(
-        _ path: String, _ fileClass: FileProtectionClass, progress: (UInt64) -> Void = { _ in }
+        _ path: String, _ fileClass: FileProtectionClass, expecting expected: FileIdentity? = nil,
+        progress: (UInt64) -> Void = { _ in }
     ) throws(SealedFileError) {
-        let plain = try PlainFile(path)
+        let plain = try PlainFile(path, expected)
         guard try !plain.isProtected else { throw .alreadyProtected(path: path) }
         try checkNames(plain.metadata, path)
         try plain.checkWriters()
@@ -39,20 +42,24 @@ package struct FileConversion: Sendable {
             try writer.skip(count)
             progress(count)
         }
-        try writer.finish(replacing: true, with: plain.metadata) { () throws(SealedFileError) in
-            try checkUnchanged(plain)
+        try writer.finish(replacing: true, with: plain.metadata) { (folder) throws(SealedFileError) in
+            try checkUnchanged(plain, in: folder)
         }
     }
 
     /// Makes the protected file with this name plain again.
     ///
-    /// - Parameter progress: Called with the bytes of each piece that was done.
-    package func unprotect(_ path: String, progress: (UInt64) -> Void = { _ in }) throws(SealedFileError) {
+    /// - Parameters:
+    ///   - expected: Which file the name has to lead to; nil for any.
+    ///   - progress: Called with the bytes of each piece that was done.
+    package func unprotect(
+        _ path: String, expecting expected: FileIdentity? = nil, progress: (UInt64) -> Void = { _ in }
+    ) throws(SealedFileError) {
         // Looked at without following a link, which the name would be replaced by.
-        let former = try PlainFile(path)
+        let former = try PlainFile(path, expected)
         try checkNames(former.metadata, path)
         try former.checkWriters()
-        let sealed = try SealedFile(path, .reading, keys: keys)
+        let sealed = try SealedFile(former, keys: keys)
         defer { sealed.close() }
         try checkSpace(former.metadata.allocated, beside: path)
         let target = try NewFile(path, mode: 0o600)
@@ -68,14 +75,14 @@ package struct FileConversion: Sendable {
         }
         try target.file.truncate(to: length)
         try former.metadata.apply(to: target.file.descriptor, path: path)
-        try target.publish(replacing: true, waitingForDisk: true) { () throws(SealedFileError) in
-            try checkUnchanged(former)
+        try target.publish(replacing: true, waitingForDisk: true) { (folder) throws(SealedFileError) in
+            try checkUnchanged(former, in: folder)
         }
     }
 
-    private func checkUnchanged(_ file: PlainFile) throws(SealedFileError) {
+    private func checkUnchanged(_ file: PlainFile, in folder: NewFile.Folder) throws(SealedFileError) {
         try file.checkWriters()
-        try file.checkUnchanged()
+        try file.checkUnchanged(in: folder)
     }
 
     private func checkNames(_ metadata: FileMetadata, _ path: String) throws(SealedFileError) {

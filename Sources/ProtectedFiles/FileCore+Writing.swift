@@ -182,7 +182,7 @@ extension FileCore {
         to length: UInt64, _ secrets: FileSecrets, journaled: Bool,
         _ body: (inout FileChange) throws(SealedFileError) -> Void
     ) throws(SealedFileError) -> (change: FileChange, record: JournalRecord) {
-        guard header.seals < FileHeader.sealLimit else { throw .keyExhausted(path: path) }
+        guard header.seals < FileHeader.sealLimit, header.generation < .max else { throw .keyExhausted(path: path) }
         opened = nil
         var change = FileChange(header, length: length)
         do throws(SealedFileError) {

@@ -37,13 +37,22 @@ final class FileCore {
     var path: String { file.path }
 
     /// Opens what is there, and finishes a change that was interrupted if it may.
-    init(_ path: String, writing: Bool, waitingForDisk: Bool, keys: FileKeys) throws(SealedFileError) {
-        file = try OpenFile(path, flags: writing ? O_RDWR : O_RDONLY)
+    convenience init(
+        _ path: String, writing: Bool, waitingForDisk: Bool, keys: FileKeys
+    ) throws(SealedFileError) {
+        let file = try OpenFile(path, flags: writing ? O_RDWR : O_RDONLY)
+        try self.init(file, writing: writing, waitingForDisk: waitingForDisk, keys: keys)
+    }
+
+    /// - Parameter file: Open for writing if it is to be written to.
+    init(_ file: OpenFile, writing: Bool, waitingForDisk: Bool, keys: FileKeys) throws(SealedFileError) {
+        self.file = file
+        let path = file.path
         (isWritable, waitsForDisk) = (writing, waitingForDisk)
         plain = try AlignedBuffer(count: FileLayout.chunkSize)
         sealed = try AlignedBuffer(count: ChunkCipher.nonceSize + FileLayout.chunkSize + ChunkCipher.tagSize)
         // The key never changes, so that whatever happens after this look at its wrapped form, it is the key.
-        let block = try file.locked(exclusively: false) { [file] () throws(SealedFileError) in
+        let block = try file.locked(exclusively: false) { () throws(SealedFileError) in
             try file.read(FileLayout.blockSize, at: 0)
         }
         let first = try FileHeader(block, path: path)

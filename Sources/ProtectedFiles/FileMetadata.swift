@@ -11,6 +11,7 @@ struct FileMetadata {
     var size: UInt64 { UInt64(information.st_size) }
     /// Bytes that it takes on the disk, which are fewer where it has holes.
     var allocated: UInt64 { UInt64(information.st_blocks) * 512 }
+    var identity: FileIdentity { FileIdentity(information) }
     var isRegular: Bool { information.st_mode & S_IFMT == S_IFREG }
 
     init(of descriptor: Int32, path: String) throws(SealedFileError) {
@@ -42,10 +43,11 @@ struct FileMetadata {
                 throw .last("keep the owner of", path)
             }
         }
+        // While the file can be written to, as these need. Capabilities, which a change of the owner takes away, are among them.
+        try Self.write(attributes, descriptor, path: path)
         guard fchmod(descriptor, information.st_mode & 0o7777) == 0 else {
             throw .last("keep the permissions of", path)
         }
-        try Self.write(attributes, descriptor, path: path)
         guard futimens(descriptor, [information.st_atim, information.st_mtim]) == 0 else {
             throw .last("keep the times of", path)
         }

@@ -74,16 +74,20 @@ struct JournalRecord {
             secrets.journal.verifies(IndexEntry(bytes, at: sealStart), for: bytes[..<sealStart])
         else { return nil }
 
-        // From here on everything is what a writer with the key wrote.
+        // From here on everything is what somebody with the key wrote, who may be the one whose file this is, and not the
+        // one who reads it: a record that no writer makes is none.
         let header = try FileHeader(Array(bytes[..<FileLayout.blockSize]), path: file.path)
-        guard header.verifies(secrets) else { return nil }
+        guard header.verifies(secrets), start >= FileLayout.size(header.length) else { return nil }
         var parts: [(offset: UInt64, range: Range<Int>)] = []
         var place = FileLayout.blockSize
         for row in 0..<count {
             let at = tableEnd - (count - row) * Self.rowSize
             let length = Int(bytes.number(at: at + 8, as: UInt32.self))
-            guard place + length <= tableEnd - count * Self.rowSize else { return nil }
-            parts.append((bytes.number(at: at), place..<(place + length)))
+            let offset: UInt64 = bytes.number(at: at)
+            guard place + length <= tableEnd - count * Self.rowSize, offset >= UInt64(FileLayout.blockSize),
+                offset <= start, UInt64(length) <= start - offset
+            else { return nil }
+            parts.append((offset, place..<(place + length)))
             place += length
         }
         (self.bytes, self.header, self.parts) = (bytes, header, parts)

@@ -10,41 +10,36 @@ final class NewFile {
 
     let file: OpenFile
     private let path: String
-    private let folder: String
+    private let name: String
+    private let folder: Folder
     /// The name it has before its own, if any.
-    private var temporaryPath: String?
+    private var temporaryName: String?
 
     init(_ path: String, mode: mode_t) throws(SealedFileError) {
-        self.path = path
-        var name = path[...]
-        if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
-            name = path[path.utf8.index(after: slash)...]
-        }
-        folder = name.startIndex == path.startIndex ? "./" : String(path[..<name.startIndex])
-        if let file = try? OpenFile(folder, flags: O_RDWR | Self.unnamed, mode: 0o600), file.pathOfDescriptor != nil {
-            file.renamed(path)
-            self.file = file
+        (self.path, name) = (path, Folder.split(path).name)
+        let folder = try Folder(of: path)
+        self.folder = folder
+        let unnamed = try? OpenFile(
+            path, in: folder.descriptor, named: ".", flags: O_RDWR | Self.unnamed, mode: 0o600)
+        if let unnamed, unnamed.pathOfDescriptor != nil {
+            file = unnamed
         } else {
-            let hidden = Self.hiddenPath(folder, name)
-            do throws(SealedFileError) {
-                file = try OpenFile(hidden, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-            } catch {
-                if case .notFound = error { throw .notFound(path: folder) }
-                throw error
-            }
-            temporaryPath = hidden
+            let hidden = Self.hiddenName(name)
+            file = try OpenFile(
+                path, in: folder.descriptor, named: hidden, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+            temporaryName = hidden
         }
         try file.setMode(mode)
     }
 
     deinit {
-        if let temporaryPath { unlink(temporaryPath) }
+        if let temporaryName { unlinkat(folder.descriptor, temporaryName, 0) }
     }
 
     /// A name that nothing has: names have at most 255 bytes.
-    private static func hiddenPath(_ folder: String, _ name: Substring) -> String {
+    private static func hiddenName(_ name: String) -> String {
         let start = String(decoding: name.utf8.prefix(200), as: UTF8.self)
-        return "\(folder).\(start).\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+        return ".\(start).\(String(UInt64.random(in: 0 ... .max), radix: 36))"
     }
 
     /// Gives the file its name.
@@ -52,36 +47,68 @@ final class NewFile {
     /// - Parameter check: The last that is done before, when everything is on the disk: what it throws keeps the name
     ///   from being given.
     func publish(
-        replacing: Bool, waitingForDisk: Bool, _ check: () throws(SealedFileError) -> Void = {}
+        replacing: Bool, waitingForDisk: Bool, _ check: (Folder) throws(SealedFileError) -> Void = { _ in }
     ) throws(SealedFileError) {
         if waitingForDisk { try file.synchronizeWhole() }
-        if !replacing { try check() }
-        if let descriptor = file.pathOfDescriptor, temporaryPath == nil {
+        let place = folder.descriptor
+        if !replacing { try check(folder) }
+        if let descriptor = file.pathOfDescriptor, temporaryName == nil {
             // Linking replaces nothing, so that a replacement has another name for a moment.
-            let name = replacing ? Self.hiddenPath(folder, "new"[...]) : path
-            guard linkat(AT_FDCWD, descriptor, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 else {
+            let first = replacing ? Self.hiddenName("new") : name
+            guard linkat(AT_FDCWD, descriptor, place, first, AT_SYMLINK_FOLLOW) == 0 else {
                 throw .last("create", path)
             }
-            if replacing { temporaryPath = name }
+            if replacing { temporaryName = first }
         }
-        if let hidden = temporaryPath {
+        if let hidden = temporaryName {
             if replacing {
-                try check()
-                guard rename(hidden, path) == 0 else { throw .last("replace", path) }
+                try check(folder)
+                guard renameat(place, hidden, place, name) == 0 else { throw .last("replace", path) }
             } else {
-                guard link(hidden, path) == 0 else { throw .last("create", path) }
-                unlink(hidden)
+                guard linkat(place, hidden, place, name, 0) == 0 else { throw .last("create", path) }
+                unlinkat(place, hidden, 0)
             }
-            temporaryPath = nil
+            temporaryName = nil
         }
-        file.renamed(path)
-        if waitingForDisk { try synchronizeFolder() }
+        if waitingForDisk { try folder.synchronize() }
     }
 
-    private func synchronizeFolder() throws(SealedFileError) {
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .last("open the folder of", path) }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw .last("flush the folder of", path) }
+    /// The folder of a file, which stays the same one whatever its name leads to later.
+    final class Folder {
+        /// `O_PATH` (asm-generic/fcntl.h): nothing has to be allowed but to pass through.
+        private static let pathOnly: Int32 = 0o10_000_000
+
+        let descriptor: Int32
+        private let path: String
+
+        init(of path: String) throws(SealedFileError) {
+            self.path = Self.split(path).folder
+            descriptor = open(self.path, Self.pathOnly | O_DIRECTORY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw .last("open", self.path) }
+        }
+
+        deinit { if descriptor >= 0 { close(descriptor) } }
+
+        static func split(_ path: String) -> (folder: String, name: String) {
+            guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return ("./", path) }
+            let start = path.utf8.index(after: slash)
+            return (String(path[..<start]), String(path[start...]))
+        }
+
+        /// Which file the last part of a path is in this folder; nil if there is none.
+        func identity(of path: String) -> FileIdentity? {
+            var information = stat()
+            let name = Self.split(path).name
+            guard fstatat(descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+            return FileIdentity(information)
+        }
+
+        /// Returns when the names in the folder are on the disk.
+        func synchronize() throws(SealedFileError) {
+            let opened = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard opened >= 0 else { throw .last("open", path) }
+            defer { close(opened) }
+            guard fsync(opened) == 0 else { throw .last("flush", path) }
+        }
     }
 }

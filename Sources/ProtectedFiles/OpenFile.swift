@@ -5,14 +5,34 @@ final class OpenFile {
     /// How long another process may keep the lock, which it holds only while it writes what is in memory.
     private static let deadline = Duration.seconds(10)
 
-    private(set) var path: String
+    let path: String
     let descriptor: Int32
 
     /// - Parameter flags: Of `open(2)`.
-    init(_ path: String, flags: Int32, mode: mode_t = 0o600) throws(SealedFileError) {
+    convenience init(_ path: String, flags: Int32, mode: mode_t = 0o600) throws(SealedFileError) {
+        try self.init(path, in: AT_FDCWD, named: path, flags: flags, mode: mode)
+    }
+
+    /// - Parameters:
+    ///   - path: What messages call it.
+    ///   - folder: An open folder, of which `name` is looked up.
+    init(
+        _ path: String, in folder: Int32, named name: String, flags: Int32, mode: mode_t = 0o600
+    ) throws(SealedFileError) {
         self.path = path
         // Not blocking: opening a pipe would wait for its other end.
-        descriptor = open(path, flags | O_CLOEXEC | O_NONBLOCK, mode)
+        descriptor = openat(folder, name, flags | O_CLOEXEC | O_NONBLOCK, mode)
+        try check()
+    }
+
+    /// What somebody else has open, whatever its name leads to by now.
+    init(_ path: String, sharing other: Int32) throws(SealedFileError) {
+        self.path = path
+        descriptor = fcntl(other, F_DUPFD_CLOEXEC, 0)
+        try check()
+    }
+
+    private func check() throws(SealedFileError) {
         guard descriptor >= 0 else {
             throw errno == EISDIR ? .notRegular(path: path) : .last("open", path)
         }
@@ -20,9 +40,6 @@ final class OpenFile {
         guard fstat(descriptor, &info) == 0 else { throw .last("examine", path) }
         guard info.st_mode & S_IFMT == S_IFREG else { throw .notRegular(path: path) }
     }
-
-    /// Says what the file is called now.
-    func renamed(_ path: String) { self.path = path }
 
     deinit {
         // -1 if there was nothing to open. Ends the lock, too.

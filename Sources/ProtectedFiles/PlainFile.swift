@@ -6,8 +6,10 @@ final class PlainFile {
     let descriptor: Int32
     let metadata: FileMetadata
 
-    /// - Throws: ``SealedFileError/symbolicLink(path:)`` and ``SealedFileError/notRegular(path:)``.
-    init(_ path: String) throws(SealedFileError) {
+    /// - Parameter expected: Which file it has to be, of those that the name may lead to by now; nil for any.
+    /// - Throws: ``SealedFileError/symbolicLink(path:)``, ``SealedFileError/notRegular(path:)`` and
+    ///   ``SealedFileError/changed(path:)``.
+    init(_ path: String, _ expected: FileIdentity? = nil) throws(SealedFileError) {
         let opened = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard opened >= 0 else {
             throw errno == ELOOP ? .symbolicLink(path: path) : .last("open", path)
@@ -15,6 +17,7 @@ final class PlainFile {
         do throws(SealedFileError) {
             let found = try FileMetadata(of: opened, path: path)
             guard found.isRegular else { throw .notRegular(path: path) }
+            guard expected == nil || expected == found.identity else { throw .changed(path: path) }
             (self.path, descriptor, metadata) = (path, opened, found)
         } catch {
             close(opened)
@@ -28,7 +31,7 @@ final class PlainFile {
     var isProtected: Bool {
         get throws(SealedFileError) {
             do throws(SealedFileError) {
-                _ = try SealedFileInfo(path)
+                _ = try SealedFileInfo(OpenFile(path, sharing: descriptor))
                 return true
             } catch {
                 switch error {
@@ -44,6 +47,14 @@ final class PlainFile {
     /// - Throws: ``SealedFileError/changed(path:)`` if it is no longer what ``metadata`` says.
     func checkUnchanged() throws(SealedFileError) {
         guard metadata.isUnchanged(of: descriptor) else { throw .changed(path: path) }
+    }
+
+    /// Checks also that this is the file that is about to be replaced: the folder could be another by now.
+    ///
+    /// - Throws: ``SealedFileError/changed(path:)``.
+    func checkUnchanged(in folder: NewFile.Folder) throws(SealedFileError) {
+        try checkUnchanged()
+        guard folder.identity(of: path) == metadata.identity else { throw .changed(path: path) }
     }
 
     /// Hands out the data in order: `data` gets the bytes of a piece, `hole` the length of a stretch of zeros that takes

@@ -66,6 +66,12 @@ package final class SealedFile: @unchecked Sendable {
         return try writer.finishOpen(replacing: replacing)
     }
 
+    /// Opens the file that is examined, whatever its name leads to by now.
+    convenience init(_ file: PlainFile, keys: any FileKeySource) throws(SealedFileError) {
+        let file = try OpenFile(file.path, sharing: file.descriptor)
+        self.init(try FileCore(file, writing: false, waitingForDisk: false, keys: .vault(keys)))
+    }
+
     init(_ core: FileCore) {
         self.core = core
         path = core.path
@@ -77,6 +83,13 @@ package final class SealedFile: @unchecked Sendable {
         try lock.withLock { _ throws(SealedFileError) in
             guard let core else { throw .closed(path: path) }
             return try body(core)
+        }
+    }
+
+    /// Which file it is.
+    package var fileIdentity: FileIdentity {
+        get throws(SealedFileError) {
+            try use { (core) throws(SealedFileError) in try FileIdentity(of: core.file.descriptor, path: core.path) }
         }
     }
 

@@ -26,9 +26,12 @@ package struct SealedFileInfo: Equatable, Sendable {
     /// - Throws: ``SealedFileError/notProtected(path:)`` for any other file, and
     ///   ``SealedFileError/encryptedWithPassword(path:)`` for one that is in no class.
     package init(_ path: String) throws(SealedFileError) {
-        let file = try OpenFile(path, flags: O_RDONLY)
-        let header = try FileHeader(file.read(FileLayout.blockSize, at: 0), path: path)
-        (fileClass, identifier, length) = (try header.fileClass(path), Data(header.file), header.length)
+        try self.init(OpenFile(path, flags: O_RDONLY))
+    }
+
+    init(_ file: OpenFile) throws(SealedFileError) {
+        let header = try FileHeader(file.read(FileLayout.blockSize, at: 0), path: file.path)
+        (fileClass, identifier, length) = (try header.fileClass(file.path), Data(header.file), header.length)
     }
 }
 

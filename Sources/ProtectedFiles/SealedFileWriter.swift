@@ -109,7 +109,8 @@ package final class SealedFileWriter {
     ///
     /// - Parameter check: See ``NewFile``.
     func finish(
-        replacing: Bool, with metadata: FileMetadata?, _ check: () throws(SealedFileError) -> Void = {}
+        replacing: Bool, with metadata: FileMetadata?,
+        _ check: (NewFile.Folder) throws(SealedFileError) -> Void = { _ in }
     ) throws(SealedFileError) {
         try flush()
         try metadata?.apply(to: core.file.descriptor, path: core.path)

@@ -99,6 +99,21 @@ import Testing
         }
     }
 
+    /// The transfer may end before anybody waits for it.
+    @Test func cancellationBeforeTheBeginning() async throws {
+        try await world.run { () async throws in
+            for _ in 0..<50 {
+                let task = Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return try await session.download(from: server.url("small"), to: file)
+                }
+                let result = await task.result
+                #expect(throws: URLError.self) { try result.get() }
+            }
+            #expect(try names() == [])
+        }
+    }
+
     @Test func aLockEndsIt() async throws {
         try await world.run { () async throws in
             let seen = Collected<Int>()

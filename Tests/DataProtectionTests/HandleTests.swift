@@ -25,6 +25,18 @@ import Testing
         }
     }
 
+    /// Only the bits of chmod(2) count, whatever the number.
+    @Test(arguments: [-1, Int.min, Int.max, 1 << 40 | 0o600])
+    func permissionsThatAreNone(_ number: Int) throws {
+        try world.run {
+            try ProtectedFileHandle(creating: url, permissions: number).close()
+            let writer = try ProtectedFileWriter(ProtectedFile(url), permissions: number)
+            try writer.finish()
+            try ProtectedFolder(path: folder.path(of: "folder")).create(permissions: number)
+            #expect(try ProtectedFile(url).isProtected)
+        }
+    }
+
     @Test func readsAndWritesAsAFileHandle() throws {
         try world.run {
             let handle = try ProtectedFileHandle(creating: url)

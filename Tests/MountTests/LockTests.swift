@@ -38,6 +38,32 @@ import Testing
         }
     }
 
+    /// What was written and cannot be put into the file below when the vault is locked is not lost without a word; and a file
+    /// below that is damaged for the moment of the lock does not stay open.
+    @Test func damageBelowWhileLocking() throws {
+        let mount = try MountUnderTest(["--class", "complete"], hasPasscode: true)
+        let path = mount.path("secret")
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: path))
+        let writer = try descriptor(path, O_RDWR)
+        defer { close(writer) }
+        let name = try #require(
+            FileManager.default.contentsOfDirectory(atPath: mount.below).first { !$0.hasPrefix(".") })
+        let below = try descriptor(mount.below + "/" + name, O_RDWR)
+        defer { close(below) }
+        var block = [UInt8](repeating: 0, count: 4096)
+        try #require(pread(below, &block, block.count, 0) == block.count)
+        #expect(writeError(writer) == 0)
+        let zeros = [UInt8](repeating: 0, count: block.count)
+        try #require(pwrite(below, zeros, zeros.count, 0) == zeros.count)
+
+        try mount.lock()
+        try eventually("reads are refused") { readError(writer) != 0 }
+        try #require(pwrite(below, block, block.count, 0) == block.count)
+        #expect(readError(writer) == EACCES)
+        #expect(fsync(writer) == -1)
+        #expect(fsync(writer) == 0)
+    }
+
     @Test func completeFilesCloseWhereverTheyAreOpen() throws {
         let mount = try MountUnderTest(["--class", "complete"], hasPasscode: true)
         let path = mount.path("secret")

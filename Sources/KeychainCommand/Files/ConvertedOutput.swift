@@ -31,6 +31,12 @@ enum ConvertedOutput {
             throw Failure(
                 status: errSecIO, exitCode: ExitStatus.other, "\(name.escapedForTerminal) is not a regular file")
         }
+        // /dev/stdout is a link, which would be replaced.
+        guard !name.hasPrefix("/dev/"), !name.hasPrefix("/proc/") else {
+            throw Failure(
+                status: errSecIO, exitCode: ExitStatus.other,
+                "\(name.escapedForTerminal) is no place for a file: '-' is standard output")
+        }
         guard force else {
             throw Failure(
                 status: errSecDuplicateItem,

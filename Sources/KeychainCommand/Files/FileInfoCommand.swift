@@ -48,7 +48,8 @@ struct FileInfoCommand: DocumentedCommand {
     func run() throws {
         let files = try FileTree(paths).files
         var answers: [Answer] = []
-        for (path, size) in files {
+        for file in files {
+            let (path, size) = (file.path, file.size)
             do throws(SealedFileError) {
                 let info = try SealedFileInfo(path)
                 var answer = Answer(path, bytes: info.length, identifier: info.identifier)

@@ -1,38 +1,72 @@
 import Foundation
 import Glibc
 import KeychainServices
+import ProtectedFiles
 
 /// The regular files that paths on the command line stand for: themselves, or everything below a folder.
 struct FileTree {
-    private(set) var files: [(path: String, size: UInt64)] = []
+    struct File {
+        let path: String
+        let size: UInt64
+        /// Which file was found there. Others may put something else there before it is worked on.
+        let identity: FileIdentity
+        let isSymbolicLink: Bool
+
+        init(_ path: String, _ information: stat) {
+            let kind = information.st_mode & S_IFMT
+            self.path = path
+            size = kind == S_IFREG ? UInt64(information.st_size) : 0
+            identity = FileIdentity(information)
+            isSymbolicLink = kind == S_IFLNK
+        }
+    }
+
+    private(set) var files: [File] = []
     /// Symbolic links, sockets and the like, found below folders.
     private(set) var leftAlone = 0
 
     /// - Throws: ``Failure`` for a path that cannot be read. Other file systems are entered, symbolic links are not.
     init(_ paths: [String]) throws(Failure) {
-        for path in paths { try add(path, isNamed: true) }
+        for path in paths {
+            var information = stat()
+            guard lstat(path, &information) == 0 else { throw Self.failure("examine", path) }
+            if information.st_mode & S_IFMT == S_IFDIR {
+                try addFolder(path, named: path, in: AT_FDCWD)
+            } else {
+                // If it is no regular file, the operation says why it refuses what was named.
+                files.append(File(path, information))
+            }
+        }
     }
 
     var size: UInt64 { files.reduce(0) { $0 + $1.size } }
 
-    private mutating func add(_ path: String, isNamed: Bool) throws(Failure) {
-        var information = stat()
-        guard lstat(path, &information) == 0 else { throw Self.failure("examine", path) }
-        switch information.st_mode & S_IFMT {
-        case S_IFREG: files.append((path, UInt64(information.st_size)))
-        case S_IFDIR:
-            let folder = path.hasSuffix("/") ? path : path + "/"
-            for name in try Self.names(in: path) { try add(folder + name, isNamed: false) }
-        // The operation says why it refuses what was named.
-        case _ where isNamed: files.append((path, 0))
-        default: leftAlone += 1
+    /// - Parameter parent: The folder that is open, of which `name` is looked up: a link that is put in the place of a
+    ///   folder meanwhile leads nowhere.
+    private mutating func addFolder(_ path: String, named name: String, in parent: Int32) throws(Failure) {
+        let descriptor = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.failure("open", path) }
+        guard let stream = fdopendir(descriptor) else {
+            defer { close(descriptor) }
+            throw Self.failure("open", path)
+        }
+        defer { closedir(stream) }
+        let folder = path.hasSuffix("/") ? path : path + "/"
+        for name in try Self.names(stream, path) {
+            var information = stat()
+            guard fstatat(descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0 else {
+                throw Self.failure("examine", folder + name)
+            }
+            switch information.st_mode & S_IFMT {
+            case S_IFREG: files.append(File(folder + name, information))
+            case S_IFDIR: try addFolder(folder + name, named: name, in: descriptor)
+            default: leftAlone += 1
+            }
         }
     }
 
     /// In an order that is the same each time.
-    private static func names(in folder: String) throws(Failure) -> [String] {
-        guard let stream = opendir(folder) else { throw failure("open", folder) }
-        defer { closedir(stream) }
+    private static func names(_ stream: OpaquePointer, _ folder: String) throws(Failure) -> [String] {
         var names: [String] = []
         errno = 0
         while let entry = readdir(stream) {

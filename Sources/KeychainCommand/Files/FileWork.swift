@@ -33,19 +33,20 @@ struct FileWork {
     ///   - state: What files are for which there was nothing to do, as in "protected already".
     static func run(
         _ paths: [String], verb: String, otherwise state: String, json: Bool,
-        _ body: @Sendable (_ path: String, _ progress: (UInt64) -> Void) throws(SealedFileError) -> Outcome
+        _ body: @Sendable (_ file: FileTree.File, _ progress: (UInt64) -> Void) throws(SealedFileError) -> Outcome
     ) throws(Failure) {
         let tree = try FileTree(paths)
         let files = tree.files
         let progress = FileProgress(tree.size)
         let shared = Mutex((answer: Answer(leftAlone: tree.leftAlone), failure: Failure?.none))
         DispatchQueue.concurrentPerform(iterations: files.count) { number in
-            let (path, size) = files[number]
+            let file = files[number]
             do throws(SealedFileError) {
-                let outcome = try body(path, progress.add)
+                let outcome = try body(file, progress.add)
                 shared.withLock { shared in
                     if outcome == .done {
-                        (shared.answer.done, shared.answer.bytes) = (shared.answer.done + 1, shared.answer.bytes + size)
+                        shared.answer.done += 1
+                        shared.answer.bytes += file.size
                     }
                     if outcome == .skipped { shared.answer.skipped += 1 }
                 }
@@ -53,7 +54,7 @@ struct FileWork {
                 let failure = Failure(error)
                 shared.withLock { shared in
                     shared.failure = shared.failure ?? failure
-                    shared.answer.failed.append(Answer.Problem(path: path, error: failure.message))
+                    shared.answer.failed.append(Answer.Problem(path: file.path, error: failure.message))
                 }
             }
         }

@@ -35,9 +35,9 @@ struct ProtectCommand: DocumentedCommand {
         let fileClass = try FileProtectionClass(commandName: className)
         let conversion = FileConversion(keys: try VaultSession.ofOwner(passcode))
         try FileWork.run(paths, verb: "protected", otherwise: "protected already", json: json) {
-            (path, progress) throws(SealedFileError) in
+            (file, progress) throws(SealedFileError) in
             do throws(SealedFileError) {
-                try conversion.protect(path, fileClass, progress: progress)
+                try conversion.protect(file.path, fileClass, expecting: file.identity, progress: progress)
                 return .done
             } catch {
                 guard case .alreadyProtected = error else { throw error }
@@ -65,9 +65,9 @@ struct UnprotectCommand: DocumentedCommand {
     func run() throws {
         let conversion = FileConversion(keys: try VaultSession.ofOwner(passcode))
         try FileWork.run(paths, verb: "made plain", otherwise: "plain already", json: json) {
-            (path, progress) throws(SealedFileError) in
+            (file, progress) throws(SealedFileError) in
             do throws(SealedFileError) {
-                try conversion.unprotect(path, progress: progress)
+                try conversion.unprotect(file.path, expecting: file.identity, progress: progress)
                 return .done
             } catch {
                 guard case .notProtected = error else { throw error }

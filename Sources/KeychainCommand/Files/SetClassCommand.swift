@@ -33,7 +33,9 @@ struct SetClassCommand: DocumentedCommand {
         let fileClass = try FileProtectionClass(commandName: className)
         let session = try VaultSession.ofOwner(passcode)
         try FileWork.run(paths, verb: "moved", otherwise: "in that class already", json: json) {
-            (path, _) throws(SealedFileError) in
+            (found, _) throws(SealedFileError) in
+            let path = found.path
+            guard !found.isSymbolicLink else { throw .symbolicLink(path: path) }
             if let former = try MountedClass.read(path) {
                 guard former != fileClass else { return .skipped }
                 try MountedClass.write(fileClass, path)
@@ -41,6 +43,7 @@ struct SetClassCommand: DocumentedCommand {
             }
             let file = try SealedFile(path, .writing, keys: session, durability: .power)
             defer { file.close() }
+            guard try file.fileIdentity == found.identity else { throw .changed(path: path) }
             guard try file.fileClass != fileClass else { return .skipped }
             try file.changeClass(to: fileClass, keys: session)
             return .done

@@ -23,7 +23,8 @@ struct VerifyFileCommand: DocumentedCommand {
     func run() throws {
         let session = try VaultSession.ofOwner(passcode)
         try FileWork.run(paths, verb: "sound", otherwise: "not protected", json: json) {
-            (path, progress) throws(SealedFileError) in
+            (found, progress) throws(SealedFileError) in
+            let path = found.path
             let file: SealedFile
             do throws(SealedFileError) {
                 file = try SealedFile(path, .reading, keys: session)

@@ -31,6 +31,8 @@ final class FileContents: @unchecked Sendable {
     private var changed: ChangedChunks?
     /// The length of the data with what was gathered; nil if nothing was.
     private var changedLength: UInt64?
+    /// Why something that was gathered could not be written before the key went; nil once a program was told.
+    private var loss: Errno?
     /// What the file below was like when it was last known what the kernel's cache has.
     private var cached: FileStamp?
     private var known: (stamp: FileStamp, info: SealedFileInfo)?
@@ -130,6 +132,7 @@ final class FileContents: @unchecked Sendable {
         try? flushChanges()
         changed = nil
         changedLength = nil
+        loss = nil
         sealed?.close()
         sealed = nil
         (isWritable, hasKey) = (false, false)
@@ -247,9 +250,24 @@ final class FileContents: @unchecked Sendable {
         try locked { () throws(Errno) in try flushChanges() }
     }
 
+    /// As ``flush()``, for a program that has to be told what was lost.
+    func finish() throws(Errno) {
+        try locked { () throws(Errno) in
+            try tellLoss()
+            try flushChanges()
+        }
+    }
+
+    private func tellLoss() throws(Errno) {
+        guard let reason = loss else { return }
+        loss = nil
+        throw reason
+    }
+
     /// Returns when everything written is on the disk.
     func synchronize() throws(Errno) {
         try locked { () throws(Errno) in
+            try tellLoss()
             try flushChanges()
             guard let sealed else { return }
             try Errno.of { () throws(SealedFileError) in try sealed.synchronize() }
@@ -387,8 +405,13 @@ final class FileContents: @unchecked Sendable {
     func discardKey() -> Bool {
         let result = try? locked { () throws(Errno) in
             let found = openClass
-            if found == .complete {
-                try? flushChanges()
+            // Whoever damages the file below at this moment, to mend it later, keeps no key open with it.
+            if found == .complete || found == nil {
+                do throws(Errno) {
+                    try flushChanges()
+                } catch {
+                    loss = error
+                }
                 changed?.clear()
                 changedLength = nil
                 sealed?.discardKey()

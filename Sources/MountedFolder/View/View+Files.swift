@@ -123,7 +123,7 @@ extension View {
     }
 
     func flush(_ request: fuse_req_t, _ number: UInt64) {
-        reply(request) { () throws(Errno) in try contents(number).flush() }
+        reply(request) { () throws(Errno) in try contents(number).finish() }
     }
 
     func synchronize(_ request: fuse_req_t, _ number: UInt64) {
