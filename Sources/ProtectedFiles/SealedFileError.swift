@@ -80,7 +80,7 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
             "\(path) is encrypted with a password; read it with `keychain file decrypt`"
         case .notEncryptedWithPassword(let path):
             "\(path) is protected by a keychain, not by a password; read it with `keychain file cat`"
-        case .wrongPassword(let path): "the password of \(path) is another, or the beginning of the file is damaged"
+        case .wrongPassword(let path): "the password is not that of \(path), or the beginning of the file is damaged"
         case .tooCostly(let path, let cost):
             "\(path) asks for \(cost) to try a password, more than any file needs; it may be made to exhaust "
                 + "this machine"

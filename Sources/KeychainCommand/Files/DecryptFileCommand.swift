@@ -98,8 +98,8 @@ struct DecryptFileCommand: DocumentedCommand {
         let input = try handling { () throws(SealedFileError) in
             path == "-" ? InputBytes(0, named: "standard input") : try InputBytes(path)
         }
-        let target = try ConvertedOutput(output, for: path, suggestion: Self.suggestion(for: path), force: force)
         let form = try handling { () throws(SealedFileError) in try PasswordFile.form(of: input) }
+        let target = try ConvertedOutput(output, for: path, suggestion: Self.suggestion(for: path), force: force)
         if form == .openssl, iterations == nil {
             throw .usage(
                 "\(input.path.escapedForTerminal) is a file of openssl's, which does not say how its key is derived: "

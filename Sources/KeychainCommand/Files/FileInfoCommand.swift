@@ -46,7 +46,7 @@ struct FileInfoCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let files = try FileTree(paths).files
+        let files = try FileTree(paths, marks: false).files
         var answers: [Answer] = []
         for (path, size) in files {
             do throws(SealedFileError) {
@@ -56,7 +56,10 @@ struct FileInfoCommand: DocumentedCommand {
                 answers.append(answer)
             } catch {
                 switch error {
-                case .notProtected: answers.append(Answer(path, bytes: size))
+                case .notProtected:
+                    var answer = Answer(path, bytes: size)
+                    answer.class = try handling { () throws(SealedFileError) in try MountedClass.read(path)?.commandName }
+                    answers.append(answer)
                 case .encryptedWithPassword: answers.append(try Self.underPassword(path))
                 default: throw Failure(error)
                 }

@@ -1,17 +1,25 @@
 import Foundation
 import Glibc
 import KeychainServices
+import MountedFolder
+import ProtectedFiles
 
 /// The regular files that paths on the command line stand for: themselves, or everything below a folder.
 struct FileTree {
     private(set) var files: [(path: String, size: UInt64)] = []
     /// Symbolic links, sockets and the like, found below folders.
     private(set) var leftAlone = 0
+    private let hasMarks: Bool
 
+    /// - Parameter marks: Whether to find the files that keep a folder's class and the key to its names, which are of no
+    ///   use plain or in another class.
     /// - Throws: ``Failure`` for a path that cannot be read. Other file systems are entered, symbolic links are not.
-    init(_ paths: [String]) throws(Failure) {
+    init(_ paths: [String], marks: Bool) throws(Failure) {
+        hasMarks = marks
         for path in paths { try add(path, isNamed: true) }
     }
+
+    private static let marks: Set = [FolderRecord.fileName, NameKeyRecord.fileName]
 
     var size: UInt64 { files.reduce(0) { $0 + $1.size } }
 
@@ -22,7 +30,9 @@ struct FileTree {
         case S_IFREG: files.append((path, UInt64(information.st_size)))
         case S_IFDIR:
             let folder = path.hasSuffix("/") ? path : path + "/"
-            for name in try Self.names(in: path) { try add(folder + name, isNamed: false) }
+            for name in try Self.names(in: path) where hasMarks || !Self.marks.contains(name) {
+                try add(folder + name, isNamed: false)
+            }
         // The operation says why it refuses what was named.
         case _ where isNamed: files.append((path, 0))
         default: leftAlone += 1

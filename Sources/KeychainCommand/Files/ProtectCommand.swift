@@ -1,6 +1,7 @@
 import ArgumentParser
 import KeychainModel
 import KeychainServices
+import MountedFolder
 import ProtectedFiles
 import VaultInterface
 
@@ -36,6 +37,8 @@ struct ProtectCommand: DocumentedCommand {
         let conversion = FileConversion(keys: try VaultSession.ofOwner(passcode))
         try FileWork.run(paths, verb: "protected", otherwise: "protected already", json: json) {
             (path, progress) throws(SealedFileError) in
+            // What looks plain there is protected below.
+            if MountPoint.holds(path) { return .skipped }
             do throws(SealedFileError) {
                 try conversion.protect(path, fileClass, progress: progress)
                 return .done

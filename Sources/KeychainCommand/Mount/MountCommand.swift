@@ -39,8 +39,8 @@ struct MountCommand: DocumentedCommand {
     @Option(
         name: .customLong("class"),
         help: ArgumentHelp(
-            "What new files get: complete, complete-unless-open, until-first-unlock or none; for an empty folder, and "
-                + "else until-first-unlock.", valueName: "class"))
+            "What new files get in a folder that is mounted for the first time: complete, complete-unless-open, "
+                + "until-first-unlock or none. (default: until-first-unlock)", valueName: "class"))
     var className: String?
 
     @Flag(name: .customLong("read-only"), help: "Let nothing be changed.")
