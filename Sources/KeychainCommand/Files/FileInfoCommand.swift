@@ -56,9 +56,12 @@ struct FileInfoCommand: DocumentedCommand {
                 answers.append(answer)
             } catch {
                 switch error {
-                case .notProtected:
+                case .notProtected, .system:
                     var answer = Answer(path, bytes: size)
-                    answer.class = try handling { () throws(SealedFileError) in try MountedClass.read(path)?.commandName }
+                    // A mounted folder tells classes even where it lets nothing be opened.
+                    let mounted = try handling { () throws(SealedFileError) in try MountedClass.read(path) }
+                    if mounted == nil, error != .notProtected(path: path) { throw Failure(error) }
+                    answer.class = mounted?.commandName
                     answers.append(answer)
                 case .encryptedWithPassword: answers.append(try Self.underPassword(path))
                 default: throw Failure(error)

@@ -32,7 +32,8 @@ struct SetClassCommand: DocumentedCommand {
     func run() throws {
         let fileClass = try FileProtectionClass(commandName: className)
         let session = try VaultSession.ofOwner(passcode)
-        try FileWork.run(paths, verb: "put into class \(fileClass.commandName)", otherwise: "in it already", json: json) {
+        try FileWork.run(paths, verb: "put into class \(fileClass.commandName)", otherwise: "in it already", json: json)
+        {
             (path, _) throws(SealedFileError) in
             if let former = try MountedClass.read(path) {
                 guard former != fileClass else { return .skipped }
