@@ -73,7 +73,8 @@ struct DecryptFileCommand: DocumentedCommand {
     func run() throws {
         let work = try paths.map { path throws(Failure) in try prepare(path) }
         let secret = try password.ask()
-        let progress = FileProgress(work.reduce(0) { $0 + $1.input.size })
+        let progress = FileProgress(
+            work.reduce(0) { $0 + $1.input.size }, amongData: isToStandardOutput && StandardOutput.isTerminal)
         defer { progress.end() }
         var answers: [Answer] = []
         for work in work {
