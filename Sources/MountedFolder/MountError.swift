@@ -15,7 +15,10 @@ package enum MountError: Error, CustomStringConvertible {
     case mountPointNotEmpty(path: String)
     case nested(folder: String, mountPoint: String)
     case readOnly(path: String)
+    /// It cannot be unmounted now.
+    case inUse(path: String)
     case refused(mountPoint: String, reason: String)
+    case notUnmounted(mountPoint: String, reason: String)
     case system(operation: String, path: String, errno: Int32)
 
     package var description: String {
@@ -34,7 +37,10 @@ package enum MountError: Error, CustomStringConvertible {
         case .nested(let folder, let mountPoint):
             "\(mountPoint) and \(folder) are in each other: mount somewhere else"
         case .readOnly(let path): "\(path) is empty: mount it without --read-only once"
+        case .notUnmounted(let mountPoint, let reason): "cannot unmount \(mountPoint): \(reason)"
         case .refused(let mountPoint, let reason): "nothing can be mounted at \(mountPoint): \(reason)"
+        case .inUse(let path):
+            "programs use \(path): end them or have them leave it, or unmount it with --lazy, which lets them go on"
         case .system(let operation, let path, let errno):
             "cannot \(operation) \(path): \(String(cString: strerror(errno)))"
         }

@@ -75,6 +75,7 @@ package enum MountPoint {
     package static func unmount(_ path: String, lazily: Bool) throws(MountError) {
         // MNT_DETACH and UMOUNT_NOFOLLOW (sys/mount.h)
         if umount2(path, (lazily ? 2 : 0) | 8) == 0 { return }
+        if errno == EBUSY { throw .inUse(path: path) }
         guard errno == EPERM else { throw .system(operation: "unmount", path: path, errno: errno) }
         // Its users may unmount it with the help of this program, which is setuid.
         let program = Process()
@@ -90,7 +91,9 @@ package enum MountPoint {
         let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         program.waitUntilExit()
         guard program.terminationStatus == 0 else {
-            throw .refused(mountPoint: path, reason: text.trimmingCharacters(in: .whitespacesAndNewlines))
+            // fusermount3 has the words of strerror, in whatever language.
+            if text.contains(String(cString: strerror(EBUSY))) { throw .inUse(path: path) }
+            throw .notUnmounted(mountPoint: path, reason: text.trimmingCharacters(in: .whitespacesAndNewlines))
         }
     }
 }

@@ -37,6 +37,11 @@ package struct FolderRecord: Equatable, Sendable {
         folder.hasSuffix("/") ? folder + fileName : folder + "/" + fileName
     }
 
+    /// The record of the folder that a file is in, or nil if it has none.
+    package static func read(beside path: String, keys: any FileKeySource) throws(SealedFileError) -> FolderRecord? {
+        try read(in: NewFile.Folder.split(path).folder, keys: keys)
+    }
+
     /// The folder's record, or nil if it has none.
     ///
     /// - Throws: For a record that is there and does not open: it says what new files need, and is never passed over.

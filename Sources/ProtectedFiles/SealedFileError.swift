@@ -31,6 +31,8 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
     /// Somebody could write to it although it no longer has the name.
     case openForWriting(path: String)
     case notProtected(path: String)
+    /// It has an encrypted name, which a plain file cannot have.
+    case belowMount(path: String)
     case unsupportedVersion(path: String, version: UInt16)
     /// The file ends before its data do.
     case truncated(path: String)
@@ -71,6 +73,8 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
         case .changed(let path): "\(path) was changed while it was read; try again when nobody writes to it"
         case .openForWriting(let path):
             "another program has \(path) open for writing; try again when it has closed it"
+        case .belowMount(let path):
+            "\(path) is below a mounted folder; mount it with `keychain mount` and copy the file out of there"
         case .notProtected(let path): "\(path) is not a protected file"
         case .unsupportedVersion(let path, let version):
             "\(path) has version \(version) of the format; install a newer version of this program to read it"
@@ -80,7 +84,7 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
             "\(path) is encrypted with a password; read it with `keychain file decrypt`"
         case .notEncryptedWithPassword(let path):
             "\(path) is protected by a keychain, not by a password; read it with `keychain file cat`"
-        case .wrongPassword(let path): "the password of \(path) is another, or the beginning of the file is damaged"
+        case .wrongPassword(let path): "the password is not that of \(path), or the beginning of the file is damaged"
         case .tooCostly(let path, let cost):
             "\(path) asks for \(cost) to try a password, more than any file needs; it may be made to exhaust "
                 + "this machine"

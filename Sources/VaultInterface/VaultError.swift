@@ -76,8 +76,8 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
             "item \(row) is damaged (\(reason)); restore the vault from a backup, or delete what is damaged with "
                 + "`keychain status --delete-damaged`"
         case .corruptFileKey:
-            "the file's key does not open: it was changed, or made for another file, class or vault; restore the file "
-                + "from a backup"
+            "the file's key does not open: it was changed, or made for another file, class or vault; use the vault "
+                + "that protected it, or restore the file from a backup"
         case .corruptVault(let reason): "the vault cannot be read: \(reason)"
         case .unusableVault(let reason): reason
         case .readOnly(let reason): reason

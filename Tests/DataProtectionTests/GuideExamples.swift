@@ -81,6 +81,14 @@ import Testing
         }
     }
 
+    @Test func password() throws {
+        let copy = PasswordProtectedFile(folder.appending(path: "diary.kcp"))
+        let password = try PasswordProtectedFile.Password("correct horse battery staple")
+        try copy.write(Data("Dear diary".utf8), password: password)
+        let text = try copy.data(password: password)
+        #expect(text == Data("Dear diary".utf8))
+    }
+
     @Test func download() async throws {
         let server = try TestServer()
         let address = server.url("small")

@@ -11,7 +11,7 @@ import Testing
             try String(contentsOf: Self.folder.appending(path: "GuideExamples.swift"), encoding: .utf8))
         let parts = try String(contentsOf: guide, encoding: .utf8).components(separatedBy: "```")
         let examples = parts.enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element)
-        #expect(examples.count == 7)
+        #expect(examples.count == 8)
         for example in examples {
             let lines = example.split(separator: "\n").dropFirst().filter { !$0.hasPrefix("import ") }
             #expect(!lines.isEmpty)

@@ -41,9 +41,15 @@ import Testing
         try mount.unmount()
         #expect(try mount.keychain(["file", "verify", mount.below]).status == 0)
         let info = try mount.keychain(["file", "info", mount.below, "--json"]).text
-        for name in ["\"none\"", "\"complete\"", "\"complete-unless-open\"", "\"until-first-unlock\""] {
+        for name in ["\"none\"", "\"complete\"", "\"complete-unless-open\""] {
             #expect(info.contains(name))
         }
+        // What keeps the classes of folders and the key to the names stays as it is.
+        #expect(!info.contains(".keychain"))
+        try mount.keychain(["file", "set-class", mount.below, "--class", "none"])
+        try mount.mount()
+        #expect(try mount.shell("cat file a/new a/c/new a/b/new a/moved") == "x\nx\nx\nx\nx\n")
+        #expect(try fileClass(mount, "a/c") == "complete-unless-open")
     }
 
     @Test func theClassOfAnOpenFileChanges() throws {

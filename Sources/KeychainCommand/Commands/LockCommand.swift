@@ -37,9 +37,11 @@ struct LockCommand: DocumentedCommand {
         try failing { () throws(VaultError) in
             try session.vault.lock(after: .seconds(after), as: session.client)
         }
-        guard json else { return }
         let status = try failing { () throws(VaultError) in try session.vault.status(as: session.client) }
-        try StandardOutput.write(json: LockAnswer(lock: status.lockState.rawValue))
+        if json { return try StandardOutput.write(json: LockAnswer(lock: status.lockState.rawValue)) }
+        guard !status.isShared else { return }
+        // Nothing failed; but whoever wants mounted folders and other programs locked has to know.
+        try FileOutput.write(Data("keychain: no daemon runs: programs that were given the passcode go on until they end\n".utf8), to: 2)
     }
 }
 

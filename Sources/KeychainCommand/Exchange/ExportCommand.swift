@@ -56,7 +56,7 @@ struct ExportCommand: DocumentedCommand {
     var json = false
 
     func validate() throws {
-        if let passphrase, passphrase < 0 { throw ValidationError("a file descriptor is a number from 0") }
+        try OpenDescriptor.validate(passphrase)
         guard passphrase == nil || part == .pkcs12 else { throw ValidationError("--passphrase-fd goes with --pkcs12") }
     }
 

@@ -46,7 +46,7 @@ struct ImportCommand: DocumentedCommand {
     var json = false
 
     func validate() throws {
-        if let passphrase, passphrase < 0 { throw ValidationError("a file descriptor is a number from 0") }
+        try OpenDescriptor.validate(passphrase)
         guard label?.isEmpty != true else { throw ValidationError("a label has at least one character") }
     }
 

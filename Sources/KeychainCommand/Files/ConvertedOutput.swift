@@ -18,7 +18,8 @@ enum ConvertedOutput {
     /// - Parameter suggestion: The name when none was given; nil if there is none to be had.
     init(_ given: String?, for path: String, suggestion: String?, force: Bool) throws(Failure) {
         guard let name = given ?? (path == "-" ? "-" : suggestion) else {
-            throw .usage("there is no name for what comes of \(path.escapedForTerminal): give one with --output")
+            throw .usage(
+                "the name \(path.escapedForTerminal) has no ending to leave out: name the new file with --output")
         }
         if name == "-" {
             self = .standardOutput

@@ -73,7 +73,8 @@ struct DecryptFileCommand: DocumentedCommand {
     func run() throws {
         let work = try paths.map { path throws(Failure) in try prepare(path) }
         let secret = try password.ask()
-        let progress = FileProgress(work.reduce(0) { $0 + $1.input.size })
+        let progress = FileProgress(
+            work.reduce(0) { $0 + $1.input.size }, amongData: isToStandardOutput && StandardOutput.isTerminal)
         defer { progress.end() }
         var answers: [Answer] = []
         for work in work {
@@ -98,8 +99,8 @@ struct DecryptFileCommand: DocumentedCommand {
         let input = try handling { () throws(SealedFileError) in
             path == "-" ? InputBytes(0, named: "standard input") : try InputBytes(path)
         }
-        let target = try ConvertedOutput(output, for: path, suggestion: Self.suggestion(for: path), force: force)
         let form = try handling { () throws(SealedFileError) in try PasswordFile.form(of: input) }
+        let target = try ConvertedOutput(output, for: path, suggestion: Self.suggestion(for: path), force: force)
         if form == .openssl, iterations == nil {
             throw .usage(
                 "\(input.path.escapedForTerminal) is a file of openssl's, which does not say how its key is derived: "

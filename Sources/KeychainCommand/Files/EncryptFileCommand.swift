@@ -104,16 +104,21 @@ struct EncryptFileCommand: DocumentedCommand {
 
     private static func open(_ path: String) throws(Failure) -> InputBytes {
         guard path != "-" else { return InputBytes(0, named: standardInput) }
-        return try handling { () throws(SealedFileError) in
-            do throws(SealedFileError) {
-                _ = try SealedFileInfo(path)
-            } catch {
-                if case .notProtected = error { return try InputBytes(path) }
-                if case .encryptedWithPassword = error { throw .alreadyProtected(path: path) }
-                throw error
+        let name = path.escapedForTerminal
+        do throws(SealedFileError) {
+            _ = try SealedFileInfo(path)
+        } catch {
+            switch error {
+            case .notProtected: return try handling { () throws(SealedFileError) in try InputBytes(path) }
+            case .encryptedWithPassword:
+                throw Failure(status: errSecDuplicateItem, "\(name) is encrypted with a password already")
+            default: throw Failure(error)
             }
-            throw .alreadyProtected(path: path)
         }
+        throw Failure(
+            status: errSecDuplicateItem,
+            "\(name) is protected by a keychain: pass on its data, as in "
+                + "`keychain file cat … | keychain file encrypt - --output …`")
     }
 
     /// Encrypts one file and returns how many bytes of data that were.

@@ -7,13 +7,13 @@ struct FileCommand: DocumentedCommand {
         A protected file is encrypted under a key of its own, which the vault gives out as the file's class says:
 
         complete: while the vault is unlocked. complete-unless-open: also made and written while it is locked. \
-        until-first-unlock: from the first unlock until the machine or the daemon is restarted. none: always, on this \
-        machine.
+        until-first-unlock: from the first unlock until the daemon ends, or without one this command. none: always, for \
+        those who can use the vault.
 
         A file is protected in its place and keeps its name, owner, permissions, times, extended attributes and holes. \
         Whatever happens meanwhile, the name leads to the former file or to the new one, whole. In a folder all files \
         are done, as many at a time as there are processors; begun again, the command goes on where it was interrupted. \
-        Symbolic links are left alone, and files with several names refused. What was in a plain file can stay \
+        Symbolic links and files under a password are left alone, and files with several names refused. What was in a plain file can stay \
         on the disk, in free space and in snapshots, until something else is written there.
 
         Data that must be read elsewhere go under a password of their own, with `keychain file encrypt` and `decrypt`, \

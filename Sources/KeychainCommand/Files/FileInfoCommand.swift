@@ -46,7 +46,7 @@ struct FileInfoCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let files = try FileTree(paths).files
+        let files = try FileTree(paths, marks: false).files
         var answers: [Answer] = []
         for file in files {
             let (path, size) = (file.path, file.size)
@@ -57,7 +57,13 @@ struct FileInfoCommand: DocumentedCommand {
                 answers.append(answer)
             } catch {
                 switch error {
-                case .notProtected: answers.append(Answer(path, bytes: size))
+                case .notProtected, .system:
+                    var answer = Answer(path, bytes: size)
+                    // A mounted folder tells classes even where it lets nothing be opened.
+                    let mounted = try handling { () throws(SealedFileError) in try MountedClass.read(path) }
+                    if mounted == nil, error != .notProtected(path: path) { throw Failure(error) }
+                    answer.class = mounted?.commandName
+                    answers.append(answer)
                 case .encryptedWithPassword: answers.append(try Self.underPassword(path))
                 default: throw Failure(error)
                 }

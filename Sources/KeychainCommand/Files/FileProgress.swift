@@ -6,18 +6,21 @@ import Synchronization
 final class FileProgress: Sendable {
     private struct State {
         var done: UInt64 = 0
+        /// When the first bytes were done: trying a password before takes its time, too.
+        var began: ContinuousClock.Instant?
         var shown: ContinuousClock.Instant?
     }
 
     private let state = Mutex(State())
     private let total: UInt64
-    private let began = ContinuousClock.now
     private let isShown: Bool
 
-    /// - Parameter total: Bytes that there are to do.
-    init(_ total: UInt64) {
+    /// - Parameters:
+    ///   - total: Bytes that there are to do.
+    ///   - isAmongData: Whether the data themselves go to the terminal, where the line would write over them.
+    init(_ total: UInt64, amongData isAmongData: Bool = false) {
         self.total = total
-        isShown = isatty(2) == 1
+        isShown = isatty(2) == 1 && !isAmongData
     }
 
     func add(_ bytes: UInt64) {
@@ -25,11 +28,13 @@ final class FileProgress: Sendable {
             state.done += bytes
             guard isShown else { return }
             let now = ContinuousClock.now
+            let began = state.began ?? now
+            state.began = began
             if let shown = state.shown, now - shown < .milliseconds(100) { return }
             // What takes less than a moment is not worth a line.
             guard now - began > .milliseconds(300) else { return }
             state.shown = now
-            show(state.done, now)
+            show(state.done, now - began)
         }
     }
 
@@ -41,9 +46,9 @@ final class FileProgress: Sendable {
         }
     }
 
-    private func show(_ done: UInt64, _ now: ContinuousClock.Instant) {
+    private func show(_ done: UInt64, _ duration: Duration) {
         let percent = total == 0 ? 100 : min(100, done * 100 / total)
-        let rate = Double(done) / max(0.001, (now - began) / .seconds(1))
+        let rate = Double(done) / max(0.001, duration / .seconds(1))
         put("\r\u{1B}[K\(percent) % of \(Self.amount(Double(total))), \(Self.amount(rate))/s")
     }
 

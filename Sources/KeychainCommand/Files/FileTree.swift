@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import KeychainServices
+import MountedFolder
 import ProtectedFiles
 
 /// The regular files that paths on the command line stand for: themselves, or everything below a folder.
@@ -24,9 +25,13 @@ struct FileTree {
     private(set) var files: [File] = []
     /// Symbolic links, sockets and the like, found below folders.
     private(set) var leftAlone = 0
+    private let hasMarks: Bool
 
+    /// - Parameter marks: Whether to find the files that keep a folder's class and the key to its names, which are of no
+    ///   use plain or in another class.
     /// - Throws: ``Failure`` for a path that cannot be read. Other file systems are entered, symbolic links are not.
-    init(_ paths: [String]) throws(Failure) {
+    init(_ paths: [String], marks: Bool) throws(Failure) {
+        hasMarks = marks
         for path in paths {
             var information = stat()
             guard lstat(path, &information) == 0 else { throw Self.failure("examine", path) }
@@ -38,6 +43,8 @@ struct FileTree {
             }
         }
     }
+
+    private static let marks: Set = [FolderRecord.fileName, NameKeyRecord.fileName]
 
     var size: UInt64 { files.reduce(0) { $0 + $1.size } }
 
@@ -52,7 +59,7 @@ struct FileTree {
         }
         defer { closedir(stream) }
         let folder = path.hasSuffix("/") ? path : path + "/"
-        for name in try Self.names(stream, path) {
+        for name in try Self.names(stream, path) where hasMarks || !Self.marks.contains(name) {
             var information = stat()
             guard fstatat(descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0 else {
                 throw Self.failure("examine", folder + name)

@@ -10,20 +10,31 @@ struct FileWork {
         case done
         /// There was nothing to do.
         case skipped
+        /// The file is protected already, in another class than was asked for.
+        case inAnotherClass
     }
 
     struct Answer: Encodable {
         struct Problem: Encodable {
             var path: String
             var error: String
+
+            /// The error, with the name of the file, which what a vault says does not have.
+            var line: String {
+                let name = path.escapedForTerminal
+                return error.contains(name) ? error : "\(name): \(error)"
+            }
         }
 
         var done = 0
         var skipped = 0
-        /// Symbolic links and the like below folders.
+        var inAnotherClass = 0
+        /// Symbolic links and the like below folders, and files under a password.
         var leftAlone = 0
         var bytes: UInt64 = 0
         var failed: [Problem] = []
+
+        var count: Int { done + skipped + inAnotherClass + failed.count }
     }
 
     /// Does `body` for each file, goes on after failures, and reports.
@@ -31,11 +42,13 @@ struct FileWork {
     /// - Parameters:
     ///   - verb: What was done, as in "protected".
     ///   - state: What files are for which there was nothing to do, as in "protected already".
+    ///   - marks: Whether to do the files that keep the classes of folders, too.
     static func run(
-        _ paths: [String], verb: String, otherwise state: String, json: Bool,
+        _ paths: [String], verb: String, otherwise state: String, json: Bool, marks: Bool = false,
         _ body: @Sendable (_ file: FileTree.File, _ progress: (UInt64) -> Void) throws(SealedFileError) -> Outcome
     ) throws(Failure) {
-        let tree = try FileTree(paths)
+        let tree = try FileTree(paths, marks: marks)
+        let named = Set(paths)
         let files = tree.files
         let progress = FileProgress(tree.size)
         let shared = Mutex((answer: Answer(leftAlone: tree.leftAlone), failure: Failure?.none))
@@ -44,13 +57,18 @@ struct FileWork {
             do throws(SealedFileError) {
                 let outcome = try body(file, progress.add)
                 shared.withLock { shared in
-                    if outcome == .done {
+                    switch outcome {
+                    case .done:
                         shared.answer.done += 1
                         shared.answer.bytes += file.size
+                    case .skipped: shared.answer.skipped += 1
+                    case .inAnotherClass: shared.answer.inAnotherClass += 1
                     }
-                    if outcome == .skipped { shared.answer.skipped += 1 }
                 }
             } catch {
+                if case .encryptedWithPassword = error, !named.contains(file.path) {
+                    return shared.withLock { $0.answer.leftAlone += 1 }
+                }
                 let failure = Failure(error)
                 shared.withLock { shared in
                     shared.failure = shared.failure ?? failure
@@ -72,17 +90,21 @@ struct FileWork {
         } else if failure == nil || !isOne {
             var parts = ["\(answer.done) \(answer.done == 1 ? "file" : "files") \(words.verb)"]
             if answer.skipped > 0 { parts.append("\(answer.skipped) \(words.state)") }
-            if answer.leftAlone > 0 { parts.append("\(answer.leftAlone) that are no regular files left alone") }
+            if answer.inAnotherClass > 0 {
+                parts.append(
+                    "\(answer.inAnotherClass) protected already in another class, which `keychain file set-class` changes")
+            }
+            if answer.leftAlone > 0 { parts.append("\(answer.leftAlone) left alone") }
             try StandardOutput.write(line: parts.joined(separator: ", "))
         }
         guard let failure else { return }
         if isOne { throw failure }
         if !json {
-            let lines = answer.failed.map { "keychain: \($0.error)\n" }.joined()
+            let lines = answer.failed.map { "keychain: \($0.line)\n" }.joined()
             try FileOutput.write(Data(lines.utf8), to: 2)
         }
         throw Failure(
             status: failure.status, exitCode: failure.exitCode,
-            "\(answer.failed.count) of \(answer.failed.count + answer.done + answer.skipped) files failed")
+            "\(answer.failed.count) of \(answer.count) files failed")
     }
 }

@@ -10,7 +10,7 @@ struct PasswordInput: ParsableArguments {
     var descriptor: Int32?
 
     func validate() throws {
-        if let descriptor, descriptor < 0 { throw ValidationError("a file descriptor is a number from 0") }
+        try OpenDescriptor.validate(descriptor)
     }
 
     /// The password of a new file, typed twice.

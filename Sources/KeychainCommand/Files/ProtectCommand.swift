@@ -1,6 +1,7 @@
 import ArgumentParser
 import KeychainModel
 import KeychainServices
+import MountedFolder
 import ProtectedFiles
 import VaultInterface
 
@@ -36,12 +37,14 @@ struct ProtectCommand: DocumentedCommand {
         let conversion = FileConversion(keys: try VaultSession.ofOwner(passcode))
         try FileWork.run(paths, verb: "protected", otherwise: "protected already", json: json) {
             (file, progress) throws(SealedFileError) in
+            // What looks plain there is protected below.
+            if let found = try MountedClass.read(file.path) { return found == fileClass ? .skipped : .inAnotherClass }
             do throws(SealedFileError) {
                 try conversion.protect(file.path, fileClass, expecting: file.identity, progress: progress)
                 return .done
             } catch {
                 guard case .alreadyProtected = error else { throw error }
-                return .skipped
+                return try SealedFileInfo(file.path).fileClass == fileClass ? .skipped : .inAnotherClass
             }
         }
     }
@@ -50,7 +53,10 @@ struct ProtectCommand: DocumentedCommand {
 /// Makes protected files plain again.
 struct UnprotectCommand: DocumentedCommand {
     static let summary = "Make protected files plain again, in their places."
-    static let details = "Files that are not protected stay as they are."
+    static let details = """
+        Files that are not protected stay as they are. Files below a mounted folder are refused: copy them out of the \
+        mounted folder.
+        """
     static let examples = [Example("A folder", "keychain file unprotect ~/Records")]
     static let configuration: CommandConfiguration = documented("unprotect")
 
@@ -63,9 +69,13 @@ struct UnprotectCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        let conversion = FileConversion(keys: try VaultSession.ofOwner(passcode))
+        let session = try VaultSession.ofOwner(passcode)
+        let conversion = FileConversion(keys: session)
         try FileWork.run(paths, verb: "made plain", otherwise: "plain already", json: json) {
             (file, progress) throws(SealedFileError) in
+            if try FolderRecord.read(beside: file.path, keys: session)?.encryptsNames == true {
+                throw .belowMount(path: file.path)
+            }
             do throws(SealedFileError) {
                 try conversion.unprotect(file.path, expecting: file.identity, progress: progress)
                 return .done

@@ -32,7 +32,8 @@ struct SetClassCommand: DocumentedCommand {
     func run() throws {
         let fileClass = try FileProtectionClass(commandName: className)
         let session = try VaultSession.ofOwner(passcode)
-        try FileWork.run(paths, verb: "moved", otherwise: "in that class already", json: json) {
+        try FileWork.run(paths, verb: "put into class \(fileClass.commandName)", otherwise: "in it already", json: json)
+        {
             (found, _) throws(SealedFileError) in
             let path = found.path
             guard !found.isSymbolicLink else { throw .symbolicLink(path: path) }

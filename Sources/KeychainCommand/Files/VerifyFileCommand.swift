@@ -22,7 +22,7 @@ struct VerifyFileCommand: DocumentedCommand {
 
     func run() throws {
         let session = try VaultSession.ofOwner(passcode)
-        try FileWork.run(paths, verb: "sound", otherwise: "not protected", json: json) {
+        try FileWork.run(paths, verb: "sound", otherwise: "not protected", json: json, marks: true) {
             (found, progress) throws(SealedFileError) in
             let path = found.path
             let file: SealedFile

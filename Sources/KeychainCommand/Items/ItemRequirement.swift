@@ -38,7 +38,7 @@ struct ItemPassword: ParsableArguments {
     var descriptor: Int32?
 
     func validate() throws {
-        if let descriptor, descriptor < 0 { throw ValidationError("a file descriptor is a number from 0") }
+        try OpenDescriptor.validate(descriptor)
     }
 
     /// How an operation may ask, and the password if there is one.

@@ -14,7 +14,7 @@ struct MountCommand: DocumentedCommand {
         Every program reads and writes plain files at the mount point; the folder below holds protected files with \
         encrypted names. An empty folder becomes one for this. What is in it can be read while the class of each file \
         is open: with the vault locked, files of class complete fail with 'permission denied', also where they are open, \
-        and what the kernel kept of them is dropped.
+        and what the kernel kept of them is dropped. Without keychaind no lock reaches them, and unmounting closes them.
 
         New files get the class of their folder, new folders that of the folder they are in. The class is the extended \
         attribute user.keychain.class, and `keychain file set-class` changes it.
@@ -25,7 +25,8 @@ struct MountCommand: DocumentedCommand {
         """
     static let examples = [
         Example("Keep records that a lock closes", "keychain mount ~/.records ~/Records --class complete"),
-        Example("See and change the class of a file", "keychain file set-class ~/Records/tax.pdf --class none"),
+        Example("See the classes of files", "keychain file info ~/Records"),
+        Example("Change the class of a file", "keychain file set-class ~/Records/tax.pdf --class none"),
         Example("Take the mount away", "keychain unmount ~/Records"),
     ]
     static let configuration: CommandConfiguration = documented("mount")
@@ -39,8 +40,8 @@ struct MountCommand: DocumentedCommand {
     @Option(
         name: .customLong("class"),
         help: ArgumentHelp(
-            "What new files get: complete, complete-unless-open, until-first-unlock or none; for an empty folder, and "
-                + "else until-first-unlock.", valueName: "class"))
+            "What new files get in a folder that is mounted for the first time: complete, complete-unless-open, "
+                + "until-first-unlock or none. (default: until-first-unlock)", valueName: "class"))
     var className: String?
 
     @Flag(name: .customLong("read-only"), help: "Let nothing be changed.")

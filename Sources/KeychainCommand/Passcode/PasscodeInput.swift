@@ -24,7 +24,7 @@ struct PasscodeInput: ParsableArguments {
     }()
 
     func validate() throws {
-        if let descriptor, descriptor < 0 { throw ValidationError("a file descriptor is a number from 0") }
+        try OpenDescriptor.validate(descriptor)
     }
 
     /// How this command asks: one that is given a descriptor asks nobody.
@@ -110,7 +110,7 @@ struct NewPasscodeInput: ParsableArguments {
     var eraseAfter: Int?
 
     func validate() throws {
-        if let descriptor, descriptor < 0 { throw ValidationError("a file descriptor is a number from 0") }
+        try OpenDescriptor.validate(descriptor)
         guard (memory == nil) == (passes == nil) else {
             throw ValidationError("--memory and --passes go together")
         }

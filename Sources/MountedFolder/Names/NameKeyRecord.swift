@@ -9,8 +9,8 @@ import VaultInterface
 /// The file that makes a folder the one below a view: it has the key of the names.
 ///
 /// Of class until-first-unlock: folders can be listed while the vault is locked.
-enum NameKeyRecord {
-    static let fileName = ".keychain-names"
+package enum NameKeyRecord {
+    package static let fileName = ".keychain-names"
     private static let magic = Array("KCNAMES\0".utf8)
     private static let version: [UInt8] = [0, 1]
 
