@@ -125,7 +125,7 @@ private func measureRandomReads(
 
 /// There and back, each counted, with waiting for the disk.
 private func measureClassChange(_ path: String, _ session: VaultSession, _ rounds: Int) throws {
-    var change = Samples(.processor)
+    var change = Samples(.elapsed)
     for round in 0..<(2 * rounds) {
         try change.measure(operations: 1) {
             let file = try SealedFile(path, .writing, keys: session, durability: .power)

@@ -24,9 +24,7 @@ package struct PasscodeProtection: Sendable, Equatable {
 
     /// With a fresh salt.
     package static func fresh(cost: Argon2id.Cost, eraseAfter: UInt8?) -> PasscodeProtection {
-        var random = SystemRandomNumberGenerator()
-        let salt = (0..<Argon2id.saltSize).map { _ in UInt8.random(in: 0...255, using: &random) }
-        return PasscodeProtection(salt: salt, cost: cost, eraseAfter: eraseAfter)
+        PasscodeProtection(salt: .random(count: Argon2id.saltSize), cost: cost, eraseAfter: eraseAfter)
     }
 
     /// The key of a passcode; tangled with the device secret before it wraps anything.

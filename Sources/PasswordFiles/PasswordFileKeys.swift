@@ -39,9 +39,8 @@ package struct PasswordFileKeys: PasswordKeySource {
 
     package func makeFileKey(file: Data, path: String) throws(SealedFileError) -> FileKey {
         do {
-            var random = SystemRandomNumberGenerator()
-            let salt = (0..<WrappedUnderPassword.saltSize).map { _ in UInt8.random(in: 0...255, using: &random) }
-            let form = WrappedUnderPassword(cost: try cost ?? .suitable(), salt: salt)
+            let form = WrappedUnderPassword(
+                cost: try cost ?? .suitable(), salt: .random(count: WrappedUnderPassword.saltSize))
             let key = SymmetricKey(size: .bits256)
             let wrapped = try AES.KeyWrap.wrap(key, using: wrappingKey(form, file))
             let secret = try key.withUnsafeBytes { try SecretBytes(copying: $0) }

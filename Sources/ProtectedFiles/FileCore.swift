@@ -68,8 +68,7 @@ final class FileCore {
     init(
         creating file: OpenFile, kind: FileKeyKind, waitingForDisk: Bool, keys: FileKeys
     ) throws(SealedFileError) {
-        var random = SystemRandomNumberGenerator()
-        let id = (0..<FileKey.identifierSize).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let id = [UInt8].random(count: FileKey.identifierSize)
         let key = try keys.makeKey(kind, file: Data(id), path: file.path)
         guard key.wrapped.count <= FileHeader.wrappedLimit else {
             throw .refused(

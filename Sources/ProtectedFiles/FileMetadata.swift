@@ -4,7 +4,7 @@ import Glibc
 /// attributes, access-control lists among them.
 struct FileMetadata {
     private let information: stat
-    private let attributes: [(name: String, value: [UInt8])]
+    private let attributes: [Attribute]
 
     /// How many names the file has.
     var linkCount: Int { Int(information.st_nlink) }
@@ -18,7 +18,7 @@ struct FileMetadata {
         var information = stat()
         guard fstat(descriptor, &information) == 0 else { throw .last("examine", path) }
         self.information = information
-        attributes = try ExtendedAttributes.read(descriptor, path: path)
+        attributes = try Self.attributes(of: descriptor, path: path)
     }
 
     /// Whether everything is still what it was: nothing was written in between, and no attribute or name given. The
@@ -44,7 +44,7 @@ struct FileMetadata {
             }
         }
         // While the file can be written to, as these need. Capabilities, which a change of the owner takes away, are among them.
-        try ExtendedAttributes.write(attributes, descriptor, path: path)
+        try Self.write(attributes, descriptor, path: path)
         guard fchmod(descriptor, information.st_mode & 0o7777) == 0 else {
             throw .last("keep the permissions of", path)
         }

@@ -25,8 +25,7 @@ package struct FolderRecord: Equatable, Sendable {
     package init(_ defaultClass: FileProtectionClass?, encryptingNames: Bool = false) {
         self.defaultClass = defaultClass
         encryptsNames = encryptingNames
-        var random = SystemRandomNumberGenerator()
-        identifier = Data((0..<Self.identifierSize).map { _ in UInt8.random(in: 0...255, using: &random) })
+        identifier = Data([UInt8].random(count: Self.identifierSize))
     }
 
     /// The record for a new folder in the folder that has this one.

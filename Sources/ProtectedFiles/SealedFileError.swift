@@ -100,7 +100,9 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    static func last(_ operation: String, _ path: String) -> SealedFileError {
+    static func last(_ operation: String, _ path: String) -> SealedFileError { last(operation, path, errno: errno) }
+
+    static func last(_ operation: String, _ path: String, errno: Int32) -> SealedFileError {
         switch errno {
         case ENOENT: .notFound(path: path)
         case EEXIST: .alreadyExists(path: path)

@@ -32,7 +32,13 @@ import Testing
             let worker = try Worker(
                 [
                     "-c",
-                    "f = open('\(path)', 'ab', buffering=0)\nprint(1, flush=True)\nwhile True: f.write(b'x' * 100000)",
+                    """
+                    f = open('\(path)', 'ab', buffering=0)
+                    print(1, flush=True)
+                    try:
+                        while True: f.write(b'x' * 100000)
+                    except OSError: pass
+                    """,
                 ],
                 command: "python3")
             _ = worker.readLine()

@@ -59,7 +59,7 @@ import Testing
     private func set(_ attributes: [(name: String, value: [UInt8])]) throws {
         let descriptor = open(path, O_RDWR | O_CLOEXEC)
         defer { close(descriptor) }
-        try ExtendedAttributes.write(attributes, descriptor, path: path)
+        try FileMetadata.write(attributes, descriptor, path: path)
     }
 
     @Test func keepsOwnerPermissionsAndTimes() throws {

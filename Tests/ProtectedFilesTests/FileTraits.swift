@@ -27,7 +27,7 @@ struct FileTraits: Equatable {
         size = Int(information.st_size)
         allocated = Int(information.st_blocks) * 512
         attributes = try Dictionary(
-            uniqueKeysWithValues: ExtendedAttributes.read(descriptor, path: path).map { ($0.name, $0.value) })
+            uniqueKeysWithValues: FileMetadata.attributes(of: descriptor, path: path).map { ($0.name, $0.value) })
     }
 
     /// Without what another form of the contents changes.

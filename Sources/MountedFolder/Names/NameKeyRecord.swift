@@ -1,4 +1,5 @@
 import CFuse3
+import Crypto
 import Foundation
 import Glibc
 import KeychainModel
@@ -42,9 +43,8 @@ enum NameKeyRecord {
 
     /// Makes a key for a folder that has none; it is on the disk when the call returns.
     static func create(in folder: String, keys: any FileKeySource) throws(SealedFileError) {
-        var random = SystemRandomNumberGenerator()
-        var bytes = Data(magic + version)
-        bytes.append(contentsOf: (0..<NameKey.byteCount).map { _ in UInt8.random(in: 0...255, using: &random) })
+        let key = SymmetricKey(size: .init(bitCount: 8 * NameKey.byteCount))
+        var bytes = key.withUnsafeBytes { Data(magic + version + $0) }
         defer { bytes.resetBytes(in: bytes.startIndex..<bytes.endIndex) }
         let writer = try SealedFileWriter(
             "\(folder)/\(fileName)", .completeUntilFirstUserAuthentication, keys: keys, durability: .power)

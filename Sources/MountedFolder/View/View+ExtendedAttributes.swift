@@ -6,25 +6,6 @@ import SystemLibraries
 
 /// Extended attributes: those of programs, which are kept below as they are, and the class.
 extension View {
-
-    private typealias Get =
-        @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeMutableRawPointer?, Int)
-        -> Int
-    private typealias Set =
-        @convention(c) (
-            UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeRawPointer?, Int, Int32
-        ) -> Int32
-    private typealias List = @convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<CChar>?, Int) -> Int
-    private typealias Remove = @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32
-
-    private static let get: Get? = libraryFunction("getxattr")
-    private static let set: Set? = libraryFunction("setxattr")
-    private static let list: List? = libraryFunction("listxattr")
-    private static let remove: Remove? = libraryFunction("removexattr")
-
-    /// XATTR_LIST_MAX and XATTR_SIZE_MAX (linux/limits.h), in bytes.
-    private static let limit = 65_536
-
     /// Attributes of programs have a space of their own (xattr(7)); the others are the system's.
     private func isOfPrograms(_ name: String) -> Bool { name.hasPrefix("user.") }
 
@@ -37,7 +18,12 @@ extension View {
             guard isOfPrograms(name) else { throw Errno(ENODATA) }
             let node = try nodes[number]
             guard hasAttributes(node) else { throw Errno(ENODATA) }
-            let value = try name == MountPoint.classAttribute ? Array(fileClass(of: node).utf8) : value(name, of: node)
+            let value =
+                try name == MountPoint.classAttribute
+                ? Array(fileClass(of: node).utf8)
+                : below { () throws(ExtendedAttributes.Failure) in
+                    try ExtendedAttributes.value(name, of: .path(node.path))
+                }
             try replyValue(request, value, room)
         } catch {
             _ = fuse.replyError(request, error.code)
@@ -54,25 +40,24 @@ extension View {
         }
     }
 
-    private func value(_ name: String, of node: Node) throws(Errno) -> [UInt8] {
-        guard let get = Self.get else { throw Errno(ENOTSUP) }
-        var value = [UInt8](repeating: 0, count: Self.limit)
-        let count = get(node.path, name, &value, value.count)
-        guard count >= 0 else { throw .last }
-        return Array(value[..<count])
+    /// Runs `body`, with what it throws as the number that programs see.
+    private func below<Value>(_ body: () throws(ExtendedAttributes.Failure) -> Value) throws(Errno) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw Errno(error.errno)
+        }
     }
 
     func listAttributes(_ request: fuse_req_t, _ number: UInt64, _ room: Int) {
         do throws(Errno) {
             let node = try nodes[number]
             guard hasAttributes(node) else { return try replyValue(request, [], room) }
-            guard let list = Self.list else { throw Errno(ENOTSUP) }
-            var names = [CChar](repeating: 0, count: Self.limit)
-            let count = list(node.path, &names, names.count)
-            guard count >= 0 else { throw .last }
+            let names = try below { () throws(ExtendedAttributes.Failure) in
+                try ExtendedAttributes.names(of: .path(node.path))
+            }
             var answer = Array(MountPoint.classAttribute.utf8) + [0]
-            for name in names[..<count].split(separator: 0) {
-                let bytes = name.map(UInt8.init(bitPattern:))
+            for bytes in names {
                 guard bytes.starts(with: "user.".utf8), !bytes.elementsEqual(MountPoint.classAttribute.utf8) else {
                     continue
                 }
@@ -98,8 +83,9 @@ extension View {
                 }
                 return try setClass(fileClass, of: node)
             }
-            guard let set = Self.set else { throw Errno(ENOTSUP) }
-            guard set(node.path, name, value.baseAddress, value.count, flags) == 0 else { throw .last }
+            try below { () throws(ExtendedAttributes.Failure) in
+                try ExtendedAttributes.set(name, to: Array(value), of: .path(node.path), flags: flags)
+            }
         }
     }
 
@@ -110,8 +96,9 @@ extension View {
             guard isOfPrograms(name), hasAttributes(node) else { throw Errno(ENOTSUP) }
             // Each file has a class.
             guard name != MountPoint.classAttribute else { throw Errno(EPERM) }
-            guard let remove = Self.remove else { throw Errno(ENOTSUP) }
-            guard remove(node.path, name) == 0 else { throw .last }
+            try below { () throws(ExtendedAttributes.Failure) in
+                try ExtendedAttributes.remove(name, of: .path(node.path))
+            }
         }
     }
 
