@@ -173,7 +173,5 @@ typedef size_t (*fuse_add_direntry_plus_Function)(
     fuse_req_t req, char *buf, size_t bufsize, const char *name, const struct fuse_entry_param *e, off_t off);
 typedef int (*fuse_lowlevel_notify_inval_inode_Function)(
     struct fuse_session *se, fuse_ino_t ino, off_t off, off_t len);
-typedef int (*fuse_lowlevel_notify_inval_entry_Function)(
-    struct fuse_session *se, fuse_ino_t parent, const char *name, size_t namelen);
 
 #endif

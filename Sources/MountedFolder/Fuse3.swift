@@ -28,7 +28,6 @@ struct Fuse3: Sendable {
     let addEntry: fuse_add_direntry_Function
     let addEntryPlus: fuse_add_direntry_plus_Function
     let invalidate: fuse_lowlevel_notify_inval_inode_Function
-    let forgetName: fuse_lowlevel_notify_inval_entry_Function
 
     /// Loaded at the first use.
     static let loaded: Result<Fuse3, SystemLibraryError> = Result { () throws(SystemLibraryError) in try Fuse3() }
@@ -59,6 +58,5 @@ struct Fuse3: Sendable {
         addEntry = try library.function("fuse_add_direntry")
         addEntryPlus = try library.function("fuse_add_direntry_plus")
         invalidate = try library.function("fuse_lowlevel_notify_inval_inode")
-        forgetName = try library.function("fuse_lowlevel_notify_inval_entry")
     }
 }

@@ -148,9 +148,11 @@ package final class MountSession: @unchecked Sendable {
     /// Follows the lock of the vault. Returns at once; what has to be done is done in the order of the events.
     package func follow(_ events: AsyncStream<LockEvent>) {
         let queue = DispatchQueue(label: "keychain.mount.lock")
+        // What is written before a lock may have to wait; the lock does not.
+        let writing = DispatchQueue(label: "keychain.mount.write")
         let view = view
         Task.detached {
-            for await event in events { queue.async { view.follow(event) } }
+            for await event in events { (event == .willLock ? writing : queue).async { view.follow(event) } }
         }
     }
 

@@ -64,6 +64,32 @@ import Testing
         #expect(fsync(writer) == 0)
     }
 
+    /// Whoever may read a file below can keep it to himself (flock(2)), but does not hold up the lock.
+    @Test func filesBelowThatSomebodyKeeps() throws {
+        let mount = try MountUnderTest(["--class", "complete"], hasPasscode: true)
+        let path = mount.path("secret")
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: path))
+        let reader = try descriptor(path, O_RDONLY)
+        defer { close(reader) }
+        let free = Set(try FileManager.default.contentsOfDirectory(atPath: mount.below))
+        var writers: [Int32] = []
+        defer { writers.forEach { close($0) } }
+        for number in 0..<3 {
+            writers.append(try descriptor(mount.path("file\(number)"), O_RDWR | O_CREAT))
+            #expect(writeError(writers[number]) == 0)
+        }
+        var kept: [Int32] = []
+        defer { kept.forEach { close($0) } }
+        for name in try FileManager.default.contentsOfDirectory(atPath: mount.below) where !free.contains(name) {
+            kept.append(try descriptor(mount.below + "/" + name, O_RDONLY))
+            try #require(flock(kept[kept.count - 1], LOCK_EX | LOCK_NB) == 0)
+        }
+        try mount.lock()
+        let start = ContinuousClock.now
+        try eventually("reads are refused") { readError(reader) == EACCES }
+        #expect(ContinuousClock.now - start < .seconds(5))
+    }
+
     @Test func completeFilesCloseWhereverTheyAreOpen() throws {
         let mount = try MountUnderTest(["--class", "complete"], hasPasscode: true)
         let path = mount.path("secret")

@@ -71,13 +71,13 @@ import Testing
     @Test func attributesOfReadOnlyFiles() throws {
         let attributes = [(name: "user.test", value: Array("value".utf8))]
         let descriptor = open(path, O_RDWR | O_CLOEXEC)
-        try ExtendedAttributes.write(attributes, descriptor, path: path)
+        try FileMetadata.write(attributes, descriptor, path: path)
         fchmod(descriptor, 0o444)
         close(descriptor)
         try conversion.protect(path, .complete)
         let after = open(path, O_RDONLY | O_CLOEXEC)
         defer { close(after) }
-        #expect(try ExtendedAttributes.read(after, path: path).contains { $0.name == "user.test" })
+        #expect(try FileMetadata.attributes(of: after, path: path).contains { $0.name == "user.test" })
         var information = stat()
         #expect(fstat(after, &information) == 0 && information.st_mode & 0o7777 == 0o444)
     }

@@ -69,16 +69,14 @@ struct NameCipher: Sendable {
 /// that of a record.
 struct EncryptedName: Sendable {
     /// With the zero byte of C at the end.
-    private let terminated: [CChar]
+    private let bytes: [CChar]
 
-    init(_ bytes: [UInt8]) { terminated = bytes.map(CChar.init(bitPattern:)) + [0] }
+    init(_ bytes: [UInt8]) { self.bytes = bytes.map(CChar.init(bitPattern:)) + [0] }
 
-    var bytes: [UInt8] { terminated.dropLast().map(UInt8.init(bitPattern:)) }
-
-    var text: String { String(decoding: bytes, as: UTF8.self) }
+    var text: String { String(decoding: bytes.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self) }
 
     func withCString<Value>(_ body: (UnsafePointer<CChar>) -> Value) -> Value {
-        terminated.withUnsafeBufferPointer { buffer in
+        bytes.withUnsafeBufferPointer { buffer in
             // Not empty: there is the zero byte.
             guard let base = buffer.baseAddress else { return body("") }
             return body(base)

@@ -401,24 +401,32 @@ final class FileContents: @unchecked Sendable {
 
     /// Gives up what the class does not allow while the vault is locked.
     ///
+    /// - Parameter writing: Whether what was gathered is written before.
     /// - Returns: Whether what the kernel has of the file has to go, too.
-    func discardKey() -> Bool {
-        let result = try? locked { () throws(Errno) in
-            let found = openClass
-            // Whoever damages the file below at this moment, to mend it later, keeps no key open with it.
-            if found == .complete || found == nil {
-                do throws(Errno) {
-                    try flushChanges()
-                } catch {
-                    loss = error
-                }
-                changed?.clear()
-                changedLength = nil
-                sealed?.discardKey()
-                hasKey = false
+    func discardKey(writing: Bool) -> Bool {
+        lock.withLock { _ in discard(writing: writing) }
+    }
+
+    /// The same for a file that nobody writes to; nil if somebody does, or is in the middle of an operation.
+    func discardKeyIfIdle() -> Bool? {
+        lock.withLockIfAvailable { _ in sealed != nil && isWritable ? nil : discard(writing: false) } ?? nil
+    }
+
+    private func discard(writing: Bool) -> Bool {
+        let found = openClass
+        // Whoever damages the file below at this moment, to mend it later, keeps no key open with it.
+        if found == .complete || found == nil {
+            do throws(Errno) {
+                if writing { try flushChanges() }
+                if changed?.isEmpty == false { loss = Errno(EBUSY) }
+            } catch {
+                loss = error
             }
-            return found == nil || found == .complete || found == .completeUnlessOpen && openCount == 0
+            changed?.clear()
+            changedLength = nil
+            sealed?.discardKey()
+            hasKey = false
         }
-        return result ?? true
+        return found == nil || found == .complete || found == .completeUnlessOpen && openCount == 0
     }
 }

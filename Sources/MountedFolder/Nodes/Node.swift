@@ -9,7 +9,7 @@ import VaultInterface
 /// A file, folder or link of the view, for as long as the kernel knows of it.
 ///
 /// It stands for the file below whatever that is called: it may be renamed and removed.
-// Safe to share between threads: `lookups` is used only by the table, which has a lock; `record` and `lastPlace` within `lock`.
+// Safe to share between threads: `lookups` is used only by the table, which has a lock; `record` within `lock`.
 final class Node: @unchecked Sendable {
     let number: UInt64
     let descriptor: Int32
@@ -24,7 +24,6 @@ final class Node: @unchecked Sendable {
 
     private let lock = Mutex(())
     private var record: (value: FolderRecord, names: NameCipher)?
-    private var lastPlace: (folder: UInt64, name: EncryptedName)?
 
     /// - Parameter descriptor: Is closed with the node.
     init(
@@ -49,18 +48,7 @@ final class Node: @unchecked Sendable {
         }
     }
 
-    /// Under which name it was looked up last.
-    var place: (folder: UInt64, name: EncryptedName)? {
-        get { lock.withLock { _ in lastPlace } }
-        set { lock.withLock { _ in lastPlace = newValue } }
-    }
-
     // MARK: Folders
-
-    /// Looks up a name, and returns a descriptor that stands for what has it; -1 with an `errno`.
-    func open(_ name: EncryptedName) -> Int32 {
-        name.withCString { openat(descriptor, $0, Linux.pathOnly | O_NOFOLLOW | O_CLOEXEC) }
-    }
 
     /// The cipher of the names in this folder.
     func names(_ key: NameKey, keys: any FileKeySource) throws(Errno) -> NameCipher {

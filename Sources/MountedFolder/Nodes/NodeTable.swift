@@ -16,16 +16,10 @@ final class NodeTable: @unchecked Sendable {
     private var byNumber: [UInt64: Node] = [:]
     private var byIdentity: [NodeIdentity: Node] = [:]
     private var last = NodeTable.rootNumber
-    private let known = Atomic<Int>(1)
-    /// Three quarters of the descriptors that this process may have, since each node has one.
-    private let limit: Int
 
     /// - Parameter descriptor: Of the folder below, which the table closes.
     init(root descriptor: Int32, keys: any FileKeySource, lockState: LockState) throws(Errno) {
         (self.keys, self.lockState) = (keys, lockState)
-        var descriptors = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &descriptors)
-        limit = Int(clamping: descriptors.rlim_cur / 4 * 3)
         var information = stat()
         guard fstat(descriptor, &information) == 0 else { throw .last }
         let root = Node(Self.rootNumber, descriptor, information, keys: keys, lockState: lockState)
@@ -41,21 +35,6 @@ final class NodeTable: @unchecked Sendable {
                 return node
             }
         }
-    }
-
-    /// Whether so many files are known that descriptors are about to run out.
-    var isCrowded: Bool { known.load(ordering: .relaxed) > limit }
-
-    /// Nodes to do without so that half of the room is free: the oldest of files and links that nobody has open.
-    var dispensable: ArraySlice<Node> {
-        let wanted = known.load(ordering: .relaxed) - limit / 2
-        var idle: [Node] = []
-        for node in all where node.kind != S_IFDIR {
-            if let contents = node.contents, contents.isOpen { continue }
-            idle.append(node)
-        }
-        idle.sort { $0.number < $1.number }
-        return idle.prefix(max(0, wanted))
     }
 
     var all: [Node] { lock.withLock { _ in Array(byNumber.values) } }
@@ -80,7 +59,6 @@ final class NodeTable: @unchecked Sendable {
             let node = Node(last, descriptor, information, keys: keys, lockState: lockState)
             node.lookups = 1
             (byNumber[node.number], byIdentity[identity]) = (node, node)
-            known.add(1, ordering: .relaxed)
             return node
         }
     }
@@ -92,7 +70,6 @@ final class NodeTable: @unchecked Sendable {
             guard node.lookups == 0 else { return }
             byNumber[number] = nil
             byIdentity[node.identity] = nil
-            known.subtract(1, ordering: .relaxed)
         }
     }
 }

@@ -211,7 +211,7 @@ extension View {
         var known = fuse_entry_param()
         known.attr = attributes
         var node: Node?
-        if isPlus, !nodes.isCrowded, let encrypted = entry.encrypted {
+        if isPlus, let encrypted = entry.encrypted {
             // One that is gone or damaged is listed, and says so when it is used.
             node = try? find(encrypted, in: listing.folder)
             if let found = node {

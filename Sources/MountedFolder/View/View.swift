@@ -2,7 +2,6 @@ import CFuse3
 import Glibc
 import KeychainModel
 import ProtectedFiles
-import Synchronization
 import VaultInterface
 
 /// The file system: plain files and names over a folder of protected files and encrypted names.
@@ -16,7 +15,6 @@ final class View: Sendable {
     let lockState: LockState
     let reports: Reports
     let cache = KernelCache()
-    private let isForgetting = Atomic<Bool>(false)
     /// Whether others than the user of this process get files of their own.
     let setsOwners: Bool
 
@@ -60,39 +58,11 @@ final class View: Sendable {
 
     /// The node with a name below, of which the kernel is about to be told.
     func find(_ name: EncryptedName, in folder: Node) throws(Errno) -> Node {
-        var descriptor = folder.open(name)
-        if descriptor < 0, errno == EMFILE {
-            for _ in 0..<50 where descriptor < 0 && errno == EMFILE {
-                forgetSome()
-                usleep(2_000)
-                descriptor = folder.open(name)
-            }
+        let descriptor = name.withCString {
+            openat(folder.descriptor, $0, Linux.pathOnly | O_NOFOLLOW | O_CLOEXEC)
         }
         guard descriptor >= 0 else { throw .last }
-        let node = try nodes.add(descriptor)
-        node.place = (folder.number, name)
-        if nodes.isCrowded {
-            forgetSome()
-            // Whoever looks up goes no faster than the kernel forgets, for which the folder has to be free between look-ups.
-            usleep(1_000)
-        }
-        return node
-    }
-
-    /// The kernel knows of files until memory is scarce, which descriptors are before.
-    private func forgetSome() {
-        guard !isForgetting.exchange(true, ordering: .relaxed) else { return }
-        cache.later { [self] in
-            for node in nodes.dispensable {
-                guard let place = node.place, let folder = try? nodes[place.folder],
-                    let name = try? names(of: folder).decrypt(place.name.bytes)
-                else { continue }
-                cache.forget(name, in: place.folder)
-            }
-            // Until the kernel has said what it forgot.
-            usleep(1_000)
-            isForgetting.store(false, ordering: .relaxed)
-        }
+        return try nodes.add(descriptor)
     }
 
     // MARK: Attributes
