@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import KeychainModel
 import KeychainServices
 import Vault
@@ -41,7 +42,8 @@ struct LockCommand: DocumentedCommand {
         if json { return try StandardOutput.write(json: LockAnswer(lock: status.lockState.rawValue)) }
         guard !status.isShared else { return }
         // Nothing failed; but whoever wants mounted folders and other programs locked has to know.
-        try FileOutput.write(Data("keychain: no daemon runs: programs that were given the passcode go on until they end\n".utf8), to: 2)
+        try FileOutput.write(
+            Data("keychain: no daemon runs: programs that were given the passcode go on until they end\n".utf8), to: 2)
     }
 }
 

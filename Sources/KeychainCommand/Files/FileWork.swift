@@ -92,7 +92,8 @@ struct FileWork {
             if answer.skipped > 0 { parts.append("\(answer.skipped) \(words.state)") }
             if answer.inAnotherClass > 0 {
                 parts.append(
-                    "\(answer.inAnotherClass) protected already in another class, which `keychain file set-class` changes")
+                    "\(answer.inAnotherClass) protected already in another class, which `keychain file set-class` changes"
+                )
             }
             if answer.leftAlone > 0 { parts.append("\(answer.leftAlone) left alone") }
             try StandardOutput.write(line: parts.joined(separator: ", "))
