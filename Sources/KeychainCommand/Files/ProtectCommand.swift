@@ -24,8 +24,8 @@ struct ProtectCommand: DocumentedCommand {
     @Option(
         name: .customLong("class"),
         help: ArgumentHelp(
-            "complete, complete-unless-open, until-first-unlock or none.", valueName: "class"))
-    var className = FileProtectionClass.completeUntilFirstUserAuthentication.commandName
+            "complete, complete-unless-open, until-first-unlock (unless given) or none.", valueName: "class"))
+    var className: String?
 
     @OptionGroup var passcode: PasscodeInput
 
@@ -33,18 +33,23 @@ struct ProtectCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        let fileClass = try FileProtectionClass(commandName: className)
+        let named = try className.map { (name) throws(Failure) in try FileProtectionClass(commandName: name) }
         let conversion = FileConversion(keys: try VaultSession.ofOwner(passcode))
         try FileWork.run(paths, verb: "protected", otherwise: "protected already", json: json) {
             (file, progress) throws(SealedFileError) in
             // What looks plain there is protected below.
-            if let found = try MountedClass.read(file.path) { return found == fileClass ? .skipped : .inAnotherClass }
+            if let found = try MountedClass.read(file.path) {
+                return named ?? found == found ? .skipped : .inAnotherClass
+            }
             do throws(SealedFileError) {
-                try conversion.protect(file.path, fileClass, expecting: file.identity, progress: progress)
+                try conversion.protect(
+                    file.path, named ?? .completeUntilFirstUserAuthentication, expecting: file.identity,
+                    progress: progress)
                 return .done
             } catch {
                 guard case .alreadyProtected = error else { throw error }
-                return try SealedFileInfo(file.path).fileClass == fileClass ? .skipped : .inAnotherClass
+                let found = try SealedFileInfo(file.path).fileClass
+                return named ?? found == found ? .skipped : .inAnotherClass
             }
         }
     }
