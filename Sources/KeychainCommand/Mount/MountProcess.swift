@@ -17,13 +17,16 @@ enum MountProcess {
         #else
             _ = systemCall(167, 4, 0)
         #endif
-        // Each file that the kernel knows of takes a descriptor.
-        var limit = rlimit()
-        if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
-            limit.rlim_cur = limit.rlim_max
-            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        }
         umask(0)
+        // Each file that the kernel knows of takes a descriptor. The kernel's own limit (fs.nr_open) is for root alone.
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return }
+        var greatest = rlimit(rlim_cur: 1 << 20, rlim_max: max(1 << 20, limit.rlim_max))
+        if setrlimit(resource, &greatest) != 0 {
+            limit.rlim_cur = limit.rlim_max
+            setrlimit(resource, &limit)
+        }
     }
 
     /// Where notes for a person go: to standard error, or for a process in the background to the system's log.
