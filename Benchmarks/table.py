@@ -128,7 +128,8 @@ def files(table):
             ("the same, plain `cp`", "unprotect", "cp", None),
         ]:
             table.row(label, f"files.{ours}.{cores}", f"files.{other}.{cores}", target, faster=True)
-    print("\n`protect` and `unprotect` also wait until the file is on the disk, which takes no time in memory. "
+    print("\nWhat is read to /dev/null was read once before, so that the kernel's first touch of its pages is counted for nobody. "
+          "\n`protect` and `unprotect` also wait until the file is on the disk, which takes no time in memory. "
           "`age` has a thread\nof its own for the garbage collector; the file system of gocryptfs runs beside the program that "
           "uses it.")
     for cores, label in [("one", "on one core"), ("all", "on all cores")]:

@@ -83,7 +83,7 @@ extension FileCore {
     }
 
     /// The data of a whole chunk, which has so many bytes; nil for a hole.
-    private func openedData(_ chunk: UInt64, _ count: Int) throws(SealedFileError) -> Data? {
+    func openedData(_ chunk: UInt64, _ count: Int) throws(SealedFileError) -> Data? {
         let secrets = try usableSecrets()
         let entry = try entry(ofChunk: chunk)
         if entry.isHole { return nil }

@@ -2,12 +2,13 @@ import Foundation
 import Glibc
 import KeychainModel
 import Synchronization
+import SystemLibraries
 
 /// Opening chunks on all processors at the same time.
 extension FileCore {
     /// Fewer chunks are not worth waking other threads for.
     private static let least = 4
-    private static let processors = min(8, ProcessInfo.processInfo.activeProcessorCount)
+    private static let processors = min(8, Processors.count)
 
     /// Opens chunks of full size, one after the other in `target`, or only to see whether they are what was written.
     ///

@@ -15,6 +15,11 @@ final class OpenedChunk {
         data.withUnsafeBytes { target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[part])) }
     }
 
+    /// The data where they are.
+    func withBytes(_ part: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Void) {
+        data.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[part])) }
+    }
+
     deinit {
         // Wiped where they are: the cipher gave them in memory of their own, from malloc.
         data.withUnsafeBytes { SecretBytes.wipe(UnsafeMutableRawBufferPointer(mutating: $0)) }

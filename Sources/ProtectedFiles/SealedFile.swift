@@ -127,6 +127,16 @@ package final class SealedFile: @unchecked Sendable {
         try use { (core) throws(SealedFileError) in try core.read(into: buffer, at: offset) }
     }
 
+    /// Hands out the data from `offset` to the end of the chunk of 64 KiB there, without copying them. The file is this
+    /// thread's alone until `body` returns.
+    ///
+    /// - Returns: How many bytes that were: 0 at the end of the data.
+    package func readChunk(
+        at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> Void
+    ) throws(SealedFileError) -> Int {
+        try use { (core) throws(SealedFileError) in try core.readChunk(at: offset, body) }
+    }
+
     /// Reads up to `count` bytes, into memory that is wiped when it is freed; fewer where the data end.
     package func read(_ count: Int, at offset: UInt64) throws(SealedFileError) -> Data {
         let length = try length

@@ -3,6 +3,7 @@ import Foundation
 import KeychainModel
 import KeychainServices
 import ProtectedFiles
+import SystemLibraries
 import VaultInterface
 
 /// Writes the data of protected files to standard output.
@@ -22,22 +23,48 @@ struct CatCommand: DocumentedCommand {
 
     func run() throws {
         let session = try VaultSession.ofOwner(passcode)
+        let isAlone = Processors.count == 1
+        for path in paths {
+            let file = try handling { () throws(SealedFileError) in try SealedFile(path, .reading, keys: session) }
+            defer { file.close() }
+            if isAlone { try writeChunks(file) } else { try writePieces(file) }
+        }
+    }
+
+    /// With one processor nothing is gained by copying the data together.
+    private func writeChunks(_ file: SealedFile) throws {
+        var offset: UInt64 = 0
+        while true {
+            var written = Result<Void, any Error>.success(())
+            let count = try handling { () throws(SealedFileError) in
+                try file.readChunk(at: offset) { bytes in written = Result { try write(bytes) } }
+            }
+            try written.get()
+            guard count > 0 else { return }
+            offset += UInt64(count)
+        }
+    }
+
+    /// Pieces of many chunks, which all processors open.
+    private func writePieces(_ file: SealedFile) throws {
         // In memory that is not asked for anew for each piece.
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
         defer {
             SecretBytes.wipe(buffer)
             buffer.deallocate()
         }
-        for path in paths {
-            let file = try handling { () throws(SealedFileError) in try SealedFile(path, .reading, keys: session) }
-            defer { file.close() }
-            var offset: UInt64 = 0
-            while true {
-                let count = try handling { () throws(SealedFileError) in try file.read(into: buffer, at: offset) }
-                guard count > 0, let base = buffer.baseAddress else { break }
-                try StandardOutput.write(Data(bytesNoCopy: base, count: count, deallocator: .none))
-                offset += UInt64(count)
-            }
+        var offset: UInt64 = 0
+        while true {
+            let count = try handling { () throws(SealedFileError) in try file.read(into: buffer, at: offset) }
+            guard count > 0 else { return }
+            try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            offset += UInt64(count)
         }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) throws {
+        guard let base = bytes.baseAddress else { return }
+        try StandardOutput.write(
+            Data(bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: bytes.count, deallocator: .none))
     }
 }
