@@ -91,6 +91,10 @@ let package = Package(
             name: "ProtectedFiles", dependencies: ["SystemLibraries", "KeychainModel", "VaultInterface", crypto],
             swiftSettings: strict),
 
+        // The pages of encrypted databases, without SQLite.
+        .target(
+            name: "DatabasePages", dependencies: ["KeychainModel", "SystemLibraries", crypto], swiftSettings: strict),
+
         // Files under a password. Argon2id is the keybag's, linked and not imported.
         .target(
             name: "PasswordFiles",
@@ -326,6 +330,9 @@ let package = Package(
             dependencies: ["FileWorker", "KeychainModel", "ProtectedFiles", "TestSupport", "VaultInterface", crypto],
             exclude: ["Peer"],
             resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DatabasePagesTests", dependencies: ["DatabasePages", "KeychainModel", "TestSupport", crypto],
             swiftSettings: strict),
         .testTarget(
             name: "PasswordFilesTests",

@@ -1,0 +1,39 @@
+import Glibc
+
+/// What is wrong with the page index of a database.
+package enum PageIndexError: Error, Equatable, CustomStringConvertible {
+    case missing(path: String)
+    case alreadyExists(path: String)
+    /// Not an index, or of another database.
+    case foreign(path: String)
+    /// An index of this database that does not open: the key is another.
+    case wrongKey(path: String)
+    /// A batch that others follow does not verify.
+    case damaged(path: String)
+    /// A page that no page index can have.
+    case pageOutOfRange(page: UInt32)
+    /// Another process kept the index locked for the whole deadline.
+    case inUse(path: String)
+    case readOnly(path: String)
+    case diskFull(path: String)
+    case system(operation: String, path: String, errno: Int32)
+    case memoryUnavailable
+
+    package var description: String {
+        switch self {
+        case .missing(let path):
+            "\(path), which says which page of the database is in force, does not exist; put it back beside the database"
+        case .alreadyExists(let path): "\(path) exists already"
+        case .foreign(let path): "\(path) does not belong to this database"
+        case .wrongKey(let path): "\(path) does not open with this key"
+        case .damaged(let path): "\(path) is damaged; restore it and the database from a backup"
+        case .pageOutOfRange(let page): "no database has a page \(page)"
+        case .inUse(let path): "another process is writing to \(path); try again when it is done"
+        case .readOnly(let path): "\(path) cannot be written"
+        case .diskFull(let path): "no space left to write \(path); free some and try again"
+        case .system(let operation, let path, let errno):
+            "cannot \(operation) \(path): \(String(cString: strerror(errno)))"
+        case .memoryUnavailable: "out of memory"
+        }
+    }
+}
