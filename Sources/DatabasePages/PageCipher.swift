@@ -1,12 +1,31 @@
 import KeychainModel
 
 /// Seals and opens the pages of one database. Any number of threads may use it at once.
+///
+/// A sealed page of P bytes is the ciphertext of the first P - 48 and of 8 bytes more, the epoch 12, the nonce 12, the tag 16. The
+/// first page of the main file has the ``DatabaseHeader`` in place of the ciphertext of its first 16 bytes, which are the same
+/// in all databases.
 package final class PageCipher: Sendable {
     package let header: DatabaseHeader
+    private let headerBytes: [UInt8]
+    private let binding: PageBinding.Start
+    /// As many threads work at once; with one thread, the first has everything.
+    private let caches: [PageKeyCache]
+
+    private static let nonceSize = 12
+    private static let gap = PageEpoch.byteCount + nonceSize
 
     /// - Parameter key: The database's key, of 32 bytes.
-    package init(key: SecretBytes, header: DatabaseHeader) throws(PageError) {
+    package convenience init(key: SecretBytes, header: DatabaseHeader) {
+        self.init(key: key, header: header, allowsLibcrypto: true)
+    }
+
+    init(key: SecretBytes, header: DatabaseHeader, allowsLibcrypto: Bool) {
         self.header = header
+        headerBytes = header.bytes
+        binding = PageBinding.Start(header)
+        let secret = PageSecret(key, header.database, allowsLibcrypto: allowsLibcrypto)
+        caches = (0..<8).map { _ in PageKeyCache(secret) }
     }
 
     package var pageSize: Int { header.geometry.pageSize }
@@ -21,7 +40,29 @@ package final class PageCipher: Sendable {
     package func seal(
         _ page: UnsafeRawBufferPointer, extra: UInt64, at place: PagePlace, into sealed: UnsafeMutableRawBufferPointer
     ) throws(PageError) -> PageVersion {
-        throw .memoryUnavailable
+        let usable = header.geometry.usableSize
+        guard page.count == pageSize, sealed.count == pageSize, let target = sealed.baseAddress else {
+            throw .damaged(page: place.page)
+        }
+        try check(page, place)
+        let start = clearCount(place)
+        for index in 0..<start { sealed[index] = headerBytes[index] }
+        let text = UnsafeRawBufferPointer(rebasing: page[start..<usable])
+        let binding = PageBinding(binding, place)
+        let epochPlace = target + usable + PageKeys.extraSize
+        let noncePlace = epochPlace + PageEpoch.byteCount
+        return try withCache { (cache) throws(PageError) in
+            while true {
+                let (epoch, key) = try cache.nextForSealing()
+                epoch.store(to: epochPlace)
+                try KernelRandom.fill(UnsafeMutableRawBufferPointer(start: noncePlace, count: Self.nonceSize))
+                try key.seal(
+                    text, extra: extra, binding: binding, nonce: noncePlace, into: target + start, gap: Self.gap)
+                let version = Self.version(of: UnsafeRawBufferPointer(sealed))
+                // In the page index zero says that there is no page.
+                if version.rawValue != 0 { return version }
+            }
+        }
     }
 
     /// Opens a page; what does not open leaves zeros in `page`.
@@ -30,11 +71,63 @@ package final class PageCipher: Sendable {
     package func open(
         _ sealed: UnsafeRawBufferPointer, at place: PagePlace, into page: UnsafeMutableRawBufferPointer
     ) throws(PageError) -> (version: PageVersion, extra: UInt64) {
-        throw .damaged(page: place.page)
+        let usable = header.geometry.usableSize
+        guard page.count == pageSize, sealed.count == pageSize, let source = sealed.baseAddress else {
+            throw .damaged(page: place.page)
+        }
+        let start = clearCount(place)
+        let text = UnsafeMutableRawBufferPointer(rebasing: page[start..<usable])
+        let binding = PageBinding(binding, place)
+        let epochPlace = source + usable + PageKeys.extraSize
+        let isOurs = start == 0 || sealed.prefix(start).elementsEqual(headerBytes)
+        let extra = try withCache { (cache) throws(PageError) -> UInt64? in
+            guard isOurs else { return nil }
+            return cache.key(of: PageEpoch(epochPlace)).open(
+                source + start, binding: binding, nonce: epochPlace + PageEpoch.byteCount, into: text, gap: Self.gap)
+        }
+        guard let extra else {
+            SecretBytes.wipe(page)
+            throw .damaged(page: place.page)
+        }
+        for index in 0..<start { page[index] = DatabaseHeader.plainMagic[index] }
+        UnsafeMutableRawBufferPointer(rebasing: page[usable...]).initializeMemory(as: UInt8.self, repeating: 0)
+        return (Self.version(of: sealed), extra)
     }
 
-    /// What tells a sealed page from other seals of it.
+    /// What tells a sealed page from other seals of it: the first half of the tag.
     package static func version(of sealed: UnsafeRawBufferPointer) -> PageVersion {
-        PageVersion(rawValue: 0)
+        let place = sealed.count - PageKeys.tagSize
+        guard place >= 0 else { return PageVersion(rawValue: 0) }
+        return PageVersion(
+            rawValue: UInt64(bigEndian: sealed.loadUnaligned(fromByteOffset: place, as: UInt64.self)))
+    }
+
+    /// How many bytes of a page are not its own.
+    private func clearCount(_ place: PagePlace) -> Int {
+        if case .main(1) = place { DatabaseHeader.byteCount } else { 0 }
+    }
+
+    /// Refuses what would come back as something else.
+    private func check(_ page: UnsafeRawBufferPointer, _ place: PagePlace) throws(PageError) {
+        let usable = header.geometry.usableSize
+        var used: UInt64 = 0
+        for offset in stride(from: usable, to: pageSize, by: 8) {
+            used |= page.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        }
+        guard used == 0 else { throw .reservedBytesInUse(page: place.page) }
+        guard place.page == 1 else { return }
+        guard page.starts(with: DatabaseHeader.plainMagic), page[20] == UInt8(PageGeometry.reserved) else {
+            throw .notFirstPage
+        }
+    }
+
+    private func withCache<Value>(
+        _ body: (PageKeyCache) throws(PageError) -> Value
+    ) throws(PageError) -> Value {
+        for cache in caches {
+            if let value = try cache.withLockIfAvailable(body) { return value }
+        }
+        guard let value = try caches[0].withLock(body) else { throw .memoryUnavailable }
+        return value
     }
 }

@@ -7,6 +7,8 @@ package enum PageError: Error, Equatable, CustomStringConvertible {
     /// A first page that does not begin as SQLite's do, or reserves another number of bytes.
     case notFirstPage
     case memoryUnavailable
+    /// The kernel gives no random bytes.
+    case randomUnavailable
 
     package var description: String {
         switch self {
@@ -17,6 +19,8 @@ package enum PageError: Error, Equatable, CustomStringConvertible {
         case .notFirstPage:
             "this is not the first page of a database with \(PageGeometry.reserved) reserved bytes in each page"
         case .memoryUnavailable: "out of memory"
+        case .randomUnavailable:
+            "the kernel gives no random bytes (getrandom); it is too old, or forbids it to this program"
         }
     }
 }
