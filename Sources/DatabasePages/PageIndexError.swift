@@ -10,6 +10,8 @@ package enum PageIndexError: Error, Equatable, CustomStringConvertible {
     case wrongKey(path: String)
     /// A batch that others follow does not verify.
     case damaged(path: String)
+    /// While it was in use an older one took its place.
+    case older(path: String)
     /// A page that no page index can have.
     case pageOutOfRange(page: UInt32)
     /// Another process kept the index locked for the whole deadline.
@@ -25,8 +27,9 @@ package enum PageIndexError: Error, Equatable, CustomStringConvertible {
             "\(path), which says which page of the database is in force, does not exist; put it back beside the database"
         case .alreadyExists(let path): "\(path) exists already"
         case .foreign(let path): "\(path) does not belong to this database"
-        case .wrongKey(let path): "\(path) does not open with this key"
+        case .wrongKey(let path): "\(path) does not open with this key, or its beginning is damaged"
         case .damaged(let path): "\(path) is damaged; restore it and the database from a backup"
+        case .older(let path): "an older file took the place of \(path) while it was in use; put back the one that was there"
         case .pageOutOfRange(let page): "no database has a page \(page)"
         case .inUse(let path): "another process is writing to \(path); try again when it is done"
         case .readOnly(let path): "\(path) cannot be written"

@@ -1,0 +1,223 @@
+import Glibc
+import KeychainModel
+
+/// One file of a page index, as far as it was read.
+final class IndexLog {
+    let file: IndexFile
+    private let seal: IndexSeal
+    /// Where the last batch that counts ends, and its tag.
+    private(set) var end: Int
+    private var tag: [UInt8]
+    private(set) var state = IndexState()
+    /// The version of page n + 1 at n; 0 for none.
+    private(set) var versions: [UInt64] = []
+    /// What the file looked like when it was read; the size is -1 if something behind `end` did not count.
+    private var seen: (size: Int, links: nlink_t)
+    /// Whether the disk may lack something of it.
+    private var needsSync = true
+    /// Up to where room was taken on the disk.
+    private var reservedEnd = 0
+
+    /// What did not verify.
+    private enum Flaw: Error {
+        /// The end of the file: somebody was killed, lost power, or has not finished.
+        case torn
+        case damaged
+    }
+
+    /// Reads a file.
+    init(_ file: IndexFile, _ key: SecretBytes, _ database: DatabaseID) throws(PageIndexError) {
+        let header = try file.read(IndexSeal.headerSize, at: 0)
+        guard let seal = IndexSeal(key, database, header: header) else { throw .foreign(path: file.path) }
+        (self.file, self.seal) = (file, seal)
+        (end, tag, seen) = (IndexSeal.headerSize, IndexSeal.firstTag, (-1, 0))
+        do throws(PageIndexError) {
+            try readOn()
+        } catch {
+            if case .damaged = error, state.sequence == 0 { throw .wrongKey(path: file.path) }
+            throw error
+        }
+        guard state.sequence > 0 else { throw .wrongKey(path: file.path) }
+    }
+
+    /// Writes a file that has nothing in it yet, durably.
+    init(
+        new file: IndexFile, _ key: SecretBytes, _ database: DatabaseID, _ state: IndexState, _ versions: [UInt64]
+    ) throws(PageIndexError) {
+        (self.file, seal) = (file, IndexSeal(key, database))
+        (end, tag, seen) = (IndexSeal.headerSize, IndexSeal.firstTag, (-1, 0))
+        try file.write(seal.header, at: 0)
+        (self.state, self.versions) = (state, versions)
+        // Entries are made as they are written: of a large database there are too many to have in memory twice.
+        for start in stride(from: 0, to: max(1, versions.count), by: IndexBatch.maximumCount) {
+            let stop = min(versions.count, start + IndexBatch.maximumCount)
+            let entries = (start..<stop).compactMap {
+                versions[$0] == 0 ? nil : IndexEntry(page: UInt32($0 + 1), version: versions[$0])
+            }
+            let bytes = try seal.seal(
+                IndexBatch(state: state, continues: stop < versions.count, entries: entries), after: &tag)
+            try file.write(bytes, at: end)
+            end += bytes.count
+        }
+        try file.synchronizeWhole()
+        needsSync = false
+    }
+
+    /// How many bytes a file with nothing but what is in force would have.
+    var smallestSize: Int {
+        IndexSeal.headerSize + IndexSeal.smallestSize * (1 + versions.count / IndexBatch.maximumCount)
+            + IndexBatch.entrySize * versions.count
+    }
+
+    // MARK: Reading
+
+    enum Change {
+        case none
+        case read
+        /// Another file has the name now, or this one was cut: it has to be read from the start.
+        case other
+    }
+
+    /// Reads what was appended.
+    func refresh() throws(PageIndexError) -> Change {
+        let status = try file.status
+        if Int(status.st_size) == seen.size, status.st_nlink == seen.links { return .none }
+        guard try file.isInPlace(status), Int(status.st_size) >= end else { return .other }
+        let former = end
+        try readOn()
+        return end == former ? .none : .read
+    }
+
+    /// Reads on from where the last batch that is known ends.
+    private func readOn() throws(PageIndexError) {
+        if try readTail() { return }
+        // Somebody may be writing at this moment. Nobody is while the lock is held.
+        try file.lock()
+        defer { file.unlock() }
+        guard try readTail() else { throw .damaged(path: file.path) }
+    }
+
+    /// - Returns: False if something is damaged that cannot be left by somebody who was interrupted.
+    private func readTail() throws(PageIndexError) -> Bool {
+        let status = try file.status
+        let size = Int(status.st_size)
+        seen = (-1, status.st_nlink)
+        var (place, tag) = (end, tag)
+        /// Those that are in force only together with one that follows.
+        var waiting: [IndexBatch] = []
+        while place < size {
+            // Room for the largest batch.
+            let bytes = try file.read(min(size - place, 1 << 20), at: place)
+            var offset = 0
+            repeat {
+                let batch: IndexBatch
+                do throws(Flaw) {
+                    guard let found = try next(in: bytes, from: offset, left: size - place - offset, &tag) else { break }
+                    batch = found
+                } catch {
+                    return error == .torn
+                }
+                offset += IndexSeal.size(batch.entries.count)
+                // Large only in the first batches of a file, which nothing in force comes before.
+                if self.state.sequence == 0 || !batch.continues {
+                    for batch in waiting + [batch] { apply(batch) }
+                    waiting = []
+                } else {
+                    waiting.append(batch)
+                }
+                if !batch.continues {
+                    (end, self.tag, state) = (place + offset, tag, batch.state)
+                    needsSync = true
+                }
+            } while offset < bytes.count
+            place += offset
+        }
+        // Otherwise batches without the last of them: torn.
+        if end == size { seen.size = size }
+        return true
+    }
+
+    /// The batch at `offset`; nil if more has to be read.
+    private func next(
+        in bytes: [UInt8], from offset: Int, left: Int, _ tag: inout [UInt8]
+    ) throws(Flaw) -> IndexBatch? {
+        let rest = bytes.count - offset
+        // Shorter than it was a moment ago.
+        if rest < left, bytes.count < 1 << 20 { throw .torn }
+        let found = bytes.withUnsafeBytes { bytes -> Result<IndexBatch?, Flaw> in
+            let bytes = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+            guard left >= 8 else { return .failure(.torn) }
+            guard rest >= 8 else { return .success(nil) }
+            guard let count = IndexSeal.count(bytes) else {
+                // Where power was lost, the file may have become longer without its contents.
+                return .failure(rest == left && bytes.allSatisfy { $0 == 0 } ? .torn : .damaged)
+            }
+            let size = IndexSeal.size(count)
+            guard size <= left else { return .failure(.torn) }
+            guard size <= rest else { return .success(nil) }
+            if let batch = seal.open(UnsafeRawBufferPointer(rebasing: bytes[..<size]), after: &tag) {
+                return .success(batch)
+            }
+            return .failure(size == left ? .torn : .damaged)
+        }
+        return try found.get()
+    }
+
+    private func apply(_ batch: IndexBatch) {
+        let count = Int(batch.state.pageCount)
+        if versions.count > count { versions.removeLast(versions.count - count) }
+        guard let last = batch.entries.map(\.page).max() else { return }
+        if versions.count < last {
+            versions.append(contentsOf: repeatElement(0, count: Int(last) - versions.count))
+        }
+        for entry in batch.entries { versions[Int(entry.page) - 1] = entry.version }
+    }
+
+    // MARK: Writing
+
+    /// Takes room for another so many entries.
+    func reserve(_ count: Int) throws(PageIndexError) {
+        let needed = end + IndexSeal.size(count) + IndexSeal.smallestSize * (count / IndexBatch.maximumCount)
+        guard needed > reservedEnd else { return }
+        let start = max(end, reservedEnd)
+        // More than is needed now, so as not to ask for each page.
+        let stop = needed + 65_536
+        try file.reserve(stop - start, at: start)
+        reservedEnd = stop
+    }
+
+    /// Appends entries that come into force together. Only while the lock is held and everything was read.
+    func append(_ entries: [IndexEntry], _ state: IndexState, durably: Bool) throws(PageIndexError) {
+        if seen.size != end {
+            // What was left by somebody who was interrupted.
+            try file.truncate(to: end)
+            reservedEnd = 0
+        }
+        seen.size = -1
+        var (place, tag) = (end, tag)
+        let batches = IndexBatch.spread(entries, state)
+        do throws(PageIndexError) {
+            for batch in batches {
+                let bytes = try seal.seal(batch, after: &tag)
+                try file.write(bytes, at: place)
+                place += bytes.count
+            }
+            if durably { try file.synchronize() }
+        } catch {
+            // Whoever is told of a failure must not find the batch in force later.
+            try? file.truncate(to: end)
+            reservedEnd = 0
+            throw error
+        }
+        (end, self.tag, self.state) = (place, tag, state)
+        seen.size = place
+        needsSync = !durably
+        for batch in batches { apply(batch) }
+    }
+
+    func synchronize() throws(PageIndexError) {
+        guard needsSync else { return }
+        try file.synchronize()
+        needsSync = false
+    }
+}
