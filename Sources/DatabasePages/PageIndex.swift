@@ -135,6 +135,8 @@ package final class PageIndex {
     ///   - walFrames: The number of the last frame of the present write-ahead log that was copied into the file, if any was.
     /// - Throws: With nothing in force that was not before, and what was set still noted.
     package func flush(pageCount: UInt32?, walFrames: UInt32 = 0, durably: Bool) throws(PageIndexError) {
+        // What is the same as before is so compared with what others have left.
+        if pending.isEmpty { try refresh() }
         if pending.isEmpty, pageCount ?? log.state.pageCount == log.state.pageCount, walFrames <= log.state.walFrames {
             if durably, isWritable { try log.synchronize() }
             return
