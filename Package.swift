@@ -95,6 +95,10 @@ let package = Package(
         .target(
             name: "DatabasePages", dependencies: ["KeychainModel", "SystemLibraries", crypto], swiftSettings: strict),
 
+        // SQLite on such pages.
+        .target(
+            name: "DatabaseVFS", dependencies: ["DatabasePages", "KeychainModel", sqliteC], swiftSettings: strict),
+
         // Files under a password. Argon2id is the keybag's, linked and not imported.
         .target(
             name: "PasswordFiles",
