@@ -338,6 +338,14 @@ let package = Package(
         .testTarget(
             name: "DatabasePagesTests", dependencies: ["DatabasePages", "KeychainModel", "TestSupport", crypto],
             swiftSettings: strict),
+        // The program that tests of databases kill.
+        .executableTarget(
+            name: "DatabaseWorker", dependencies: ["DatabaseVFS", "KeychainModel", sqlite],
+            path: "Tests/DatabaseWorker", swiftSettings: strict),
+        .testTarget(
+            name: "DatabaseVFSTests",
+            dependencies: ["DatabasePages", "DatabaseVFS", "DatabaseWorker", "KeychainModel", "TestSupport", sqlite],
+            swiftSettings: strict),
         .testTarget(
             name: "PasswordFilesTests",
             dependencies: [

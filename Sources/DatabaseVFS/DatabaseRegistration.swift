@@ -78,20 +78,20 @@ final class RegisteredPlace: Sendable {
     func note(_ failure: VFSFailure) { state.withLock { $0.failure = failure } }
 
     func takeFailure() -> VFSFailure? {
-        state.withLock {
-            defer { $0.failure = nil }
-            return $0.failure
+        state.withLock { state in
+            defer { state.failure = nil }
+            return state.failure
         }
     }
 
-    func add(_ file: MainFile) { state.withLock { $0.files.append(OpenMainFile(file: file)) } }
+    func add(_ file: MainFile) { state.withLock { state in state.files.append(OpenMainFile(file: file)) } }
 
-    func remove(_ file: MainFile) { state.withLock { $0.files.removeAll { $0.file === file } } }
+    func remove(_ file: MainFile) { state.withLock { state in state.files.removeAll { open in open.file === file } } }
 
     func revoke() {
-        let files = state.withLock {
-            $0.contents = nil
-            return $0.files
+        let files = state.withLock { state in
+            state.contents = nil
+            return state.files
         }
         for open in files { open.file.forgetKey() }
     }

@@ -228,33 +228,25 @@ final class LogFile {
     private func writeHeader(_ bytes: UnsafeRawPointer, _ pages: OpenPages) throws(VFSFailure) -> Int32 {
         try pages.refresh()
         let salts = bytes.bigEndian64(at: FileFormat.logSalts)
-        if salts != pages.index.walSalts {
-            try voidFinishedHeader(pages)
-            try pages.noteLog(salts: salts)
-        }
+        if salts != pages.index.walSalts { try pages.noteLogBegins(salts: salts, over: try presentSalts(pages)) }
         guard WholeAccess.write(descriptor, bytes, FileFormat.logHeader, at: 0) else { throw .system("write", path) }
         return SQLITE_OK
     }
 
-    /// The index knows the present log and the one before. A log whose beginning was noted, and which then was not begun for a
-    /// crash, would make the one before that a foreign one.
-    private func voidFinishedHeader(_ pages: OpenPages) throws(VFSFailure) {
-        let header = pages.scratch
-        guard WholeAccess.read(descriptor, header, FileFormat.logHeader, at: 0) == FileFormat.logHeader,
-            UnsafeRawPointer(header).bigEndian32(at: 0) & ~1 == FileFormat.logMagic,
-            pages.index.standing(ofWAL: UnsafeRawPointer(header).bigEndian64(at: FileFormat.logSalts)) != .current
-        else { return }
-        memset(header, 0, FileFormat.logHeader)
-        guard WholeAccess.write(descriptor, header, FileFormat.logHeader, at: 0), fdatasync(descriptor) == 0 else {
-            throw .system("write", path)
-        }
+    /// The salts in the header that is there; 0 for none.
+    private func presentSalts(_ pages: OpenPages) throws(VFSFailure) -> UInt64 {
+        let got = WholeAccess.read(descriptor, pages.scratch, FileFormat.logHeader, at: 0)
+        guard got >= 0 else { throw .system("read", path) }
+        let header = UnsafeRawPointer(pages.scratch)
+        guard got == FileFormat.logHeader, header.bigEndian32(at: 0) & ~1 == FileFormat.logMagic else { return 0 }
+        return header.bigEndian64(at: FileFormat.logSalts)
     }
 
     // MARK: Size and durability
 
     func truncate(_ size: Int64) -> Int32 {
         main.guarded { () throws(VFSFailure) in
-            if size == 0, let pages = try main.pages() { try pages.noteLog(salts: nil) }
+            if size == 0, let pages = try main.pages() { try pages.noteLogEnds() }
             return inner.truncate(size)
         }
     }

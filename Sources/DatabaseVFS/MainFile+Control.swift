@@ -71,13 +71,13 @@ private struct SchemaNames: Sequence, IteratorProtocol {
     private static let name: Name? = dlsym(nil, "sqlite3_db_name").map { unsafeBitCast($0, to: Name.self) }
 
     private let connection: OpaquePointer
-    private var next: Int32 = 0
+    private var position: Int32 = 0
 
     init(of connection: OpaquePointer) { self.connection = connection }
 
     mutating func next() -> String? {
-        defer { next += 1 }
-        guard let name = Self.name else { return next == 0 ? "main" : nil }
-        return name(connection, next).map { String(cString: $0) }
+        defer { position += 1 }
+        guard let name = Self.name else { return position == 0 ? "main" : nil }
+        return name(connection, position).map { String(cString: $0) }
     }
 }

@@ -30,7 +30,7 @@ extension MainFile {
         // For an empty file zeros, so that its page size can still be chosen; see ``reserveBytesIfEmpty()``.
         guard let pages = try pages() else { return SQLiteCode.ioShortRead }
         let header = DatabaseHeader.synthetic(pages.cipher.header.geometry)
-        header.withUnsafeBytes { memcpy(bytes, $0.baseAddress ?? UnsafeRawPointer(bytes), min(count, $0.count)) }
+        _ = header.withUnsafeBytes { memcpy(bytes, $0.baseAddress ?? UnsafeRawPointer(bytes), min(count, $0.count)) }
         return SQLITE_OK
     }
 
@@ -114,7 +114,7 @@ extension MainFile {
             guard let bytes, count > 0, offset >= 0, offset % Int64(count) == 0 else {
                 throw .unexpectedAccess(operation: "write", offset: offset, count: count)
             }
-            let pages = try pages() ?? create(pageSize: count)
+            let pages = if let present = try pages() { present } else { try create(pageSize: count) }
             guard count == pages.size else { throw .pageSizeChange(from: pages.size, to: count) }
             let page = UInt32(clamping: offset / Int64(pages.size) + 1)
             if page == 1 {

@@ -105,7 +105,7 @@ final class MainFile {
                 try journalEnds()
             } else if lockLevel == SQLITE_LOCK_EXCLUSIVE, let pages = try pages() {
                 // Only the last connection to close, or one that leaves the mode, removes a log; it is in the file then.
-                try pages.noteLog(salts: nil)
+                try pages.noteLogEnds()
             }
             return SQLITE_OK
         }
@@ -129,7 +129,7 @@ final class MainFile {
         } catch {
             throw .index(error)
         }
-        openPages = OpenPages(cipher: try cipher(key, header), index: index)
+        openPages = OpenPages(cipher: PageCipher(key: key, header: header), index: index)
         return openPages
     }
 
@@ -137,10 +137,6 @@ final class MainFile {
     func existingPages() throws(VFSFailure) -> OpenPages {
         guard let pages = try pages() else { throw .notDatabase(path: path) }
         return pages
-    }
-
-    private func cipher(_ key: SecretBytes, _ header: DatabaseHeader) throws(VFSFailure) -> PageCipher {
-        do throws(PageError) { return try PageCipher(key: key, header: header) } catch { throw .page(error) }
     }
 
     /// What the file begins with; nil for an empty one, and for one of which a power failure left zeros, which its journal will cut.
@@ -177,7 +173,7 @@ final class MainFile {
             unlink(index.path)
             throw .system("write", path)
         }
-        let pages = OpenPages(cipher: try cipher(key, header), index: index)
+        let pages = OpenPages(cipher: PageCipher(key: key, header: header), index: index)
         openPages = pages
         return pages
     }
@@ -228,7 +224,7 @@ final class MainFile {
                     try flush(durably: false)
                 } else if level == SQLITE_LOCK_NONE {
                     // The next one to come plays the journal back, and what this connection knows of pages is void.
-                    openPages = nil
+                    openPages?.index.discardPending()
                     journalIsLive = false
                 }
                 return SQLITE_OK

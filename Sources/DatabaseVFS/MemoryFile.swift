@@ -43,11 +43,13 @@ final class MemoryFile {
     private func reserve(_ size: Int) -> Bool {
         guard size > capacity else { return true }
         let wanted = (max(size, capacity * 2, 65_536) + 65_535) & ~65_535
-        // Moves pages, so that no copy of what they held is left behind.
-        let moved =
-            base.map { mremap($0, capacity, wanted, Int32(MREMAP_MAYMOVE)) }
-            ?? mmap(nil, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        let moved = mmap(nil, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let moved, moved != MAP_FAILED else { return false }
+        if let base {
+            memcpy(moved, base, count)
+            explicit_bzero(base, count)
+            munmap(base, capacity)
+        }
         madvise(moved, wanted, MADV_DONTDUMP)
         (base, capacity) = (moved, wanted)
         return true

@@ -10,11 +10,11 @@ final class OpenFiles: Sendable {
 
     func add(_ file: MainFile) { mains.withLock { $0.append(OpenMainFile(file: file)) } }
 
-    func remove(_ file: MainFile) { mains.withLock { $0.removeAll { $0.file === file } } }
+    func remove(_ file: MainFile) { mains.withLock { $0.removeAll { open in open.file === file } } }
 
     /// Those whose journal or log has this name.
     func files(removing name: UnsafePointer<CChar>) -> [MainFile] {
-        mains.withLock { $0.filter { $0.file.isSidecar(name) } }.map(\.file)
+        mains.withLock { $0.filter { open in open.file.isSidecar(name) } }.map(\.file)
     }
 }
 

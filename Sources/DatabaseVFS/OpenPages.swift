@@ -89,12 +89,12 @@ final class OpenPages {
         }
     }
 
-    func noteLog(salts: UInt64?) throws(VFSFailure) {
-        do throws(PageIndexError) {
-            if let salts { try index.beginWAL(salts: salts) } else { try index.endWAL() }
-        } catch {
-            throw .index(error)
-        }
+    func noteLogBegins(salts: UInt64, over former: UInt64) throws(VFSFailure) {
+        do throws(PageIndexError) { try index.beginWAL(salts: salts, over: former) } catch { throw .index(error) }
+    }
+
+    func noteLogEnds() throws(VFSFailure) {
+        do throws(PageIndexError) { try index.endWAL() } catch { throw .index(error) }
     }
 }
 
