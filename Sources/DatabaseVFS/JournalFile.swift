@@ -127,6 +127,7 @@ final class JournalFile {
         _ = try pages.seal(
             record.bytes + 4, extra: UInt64(checksum), at: .journal(page: number, sequence: sequence), into: sealed + 4)
         sealed.storeBigEndian(0 as UInt32, at: 4 + pages.size)
+        main.noteJournaled(number)
         return inner.write(sealed, pages.size + 8, at: offset)
     }
 
@@ -153,7 +154,7 @@ final class JournalFile {
             }
             sequence = pages?.index.sequence ?? 0
             (isOwn, plainFrom, counted, checksum) = (true, .max, [], nil)
-            main.journalIsLive = true
+            (main.journalIsLive, main.journalSequence, main.journaledPages) = (true, sequence, [])
         }
         header.bind(to: pages?.cipher.header.database, sequence: sequence)
         return header.bytes.withUnsafeBytes { sector in
@@ -184,6 +185,7 @@ final class JournalFile {
                 throw .unexpectedAccess(operation: "read", offset: offset, count: count)
             }
             let code = inner.read(bytes, count, at: offset)
+            if code != SQLITE_OK, isCounted(offset) { throw .damagedJournal(path: path) }
             if let pages, code == SQLITE_OK, count == 4, offset % Int64(JournalHeader.smallestSector) == 8 {
                 countRecords(UnsafeRawPointer(bytes).bigEndian32(at: 0), headerAt: offset - 8, pages)
             }
@@ -205,7 +207,7 @@ final class JournalFile {
         guard header.pageCount == pages.index.pageCount else { throw .damagedJournal(path: path) }
         if willPlay {
             sequence = binding.sequence
-            main.journalIsLive = true
+            (main.journalIsLive, main.interruptedSequence) = (true, binding.sequence)
         }
         return false
     }
@@ -228,12 +230,15 @@ final class JournalFile {
         counted.append(first..<first + Int64(count) * Int64(pages.size + 8))
     }
 
+    private func isCounted(_ offset: Int64) -> Bool { counted.contains { $0.contains(offset) } }
+
     private func readPage(
         into bytes: UnsafeMutableRawPointer, at offset: Int64, _ pages: OpenPages
     ) throws(VFSFailure) -> Int32 {
         guard offset >= 4 else { throw .unexpectedAccess(operation: "read", offset: offset, count: pages.size) }
         let code = inner.read(pages.scratch, pages.size + 4, at: offset - 4)
         guard code == SQLITE_OK else {
+            if isCounted(offset) { throw .damagedJournal(path: path) }
             memset(bytes, 0, pages.size)
             return code
         }
@@ -245,7 +250,7 @@ final class JournalFile {
             return SQLITE_OK
         } catch {
             guard case .page(.damaged) = error else { throw error }
-            if counted.contains(where: { $0.contains(offset) }) { throw .damagedJournal(path: path) }
+            if isCounted(offset) { throw .damagedJournal(path: path) }
             // What a persistent journal has behind the records of the present transaction. SQLite stops at the end of a journal.
             memset(bytes, 0, pages.size)
             return SQLiteCode.ioShortRead

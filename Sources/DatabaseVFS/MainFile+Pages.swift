@@ -105,6 +105,25 @@ extension MainFile {
         }
     }
 
+    /// Once a journal was played back: pages that the interrupted transaction wrote and that are not in its journal.
+    ///
+    /// SQLite leaves pages that were free before out of a journal, as nothing refers to them. What was written to them was never
+    /// put in force, and whoever reads every page, as a backup does, would find them stale. Their seal says that they were written so, and
+    /// in which transaction; pages that a damaged journal failed to bring back say nothing, and stay refused.
+    func adoptFreePages(_ pages: OpenPages) throws(VFSFailure) {
+        let count = try pageCount(pages)
+        for page in stride(from: 1 as UInt32, through: count, by: 1) {
+            guard let expected = pages.index.version(of: page) else { continue }
+            let offset = Int64(page - 1) * Int64(pages.size)
+            guard WholeAccess.read(number, pages.scratch, pages.size, at: offset) == pages.size else { continue }
+            let version = pages.version(of: pages.scratch)
+            guard version != expected, let extra = try? pages.open(pages.scratch, at: .main(page: page), into: pages.clear),
+                extra == interruptedSequence
+            else { continue }
+            try pages.note(version, of: page)
+        }
+    }
+
     private func isZero(_ bytes: UnsafeRawPointer, _ count: Int) -> Bool {
         stride(from: 0, to: count, by: 8).allSatisfy { bytes.load(fromByteOffset: $0, as: UInt64.self) == 0 }
     }
@@ -123,7 +142,8 @@ extension MainFile {
                     throw .pageSizeChange(from: pages.size, to: stated == 1 ? 65_536 : stated)
                 }
             }
-            let version = try pages.seal(bytes, extra: 0, at: .main(page: page), into: pages.scratch)
+            let version = try pages.seal(
+                bytes, extra: extra(ofPage: page), at: .main(page: page), into: pages.scratch)
             try pages.note(version, of: page)
             guard WholeAccess.write(number, pages.scratch, pages.size, at: offset) else {
                 throw .system("write", path)

@@ -23,6 +23,12 @@ final class MainFile {
     var connection: UnsafeMutablePointer<OpaquePointer?>?
     /// Whether a journal could still undo what was written to the file since the last flush, and with it this must not be in force.
     var journalIsLive = false
+    /// The batch that the journal of the present transaction goes back to; 0 without one.
+    var journalSequence: UInt64 = 0
+    /// The pages that are in that journal, a bit for each.
+    var journaledPages: [UInt64] = []
+    /// The same of a transaction that somebody was interrupted in and that is being rolled back; 0 if none is.
+    var interruptedSequence: UInt64 = 0
     /// Whether the file was cut since the last flush.
     var sizeChanged = false
     /// Whether the page that was read last lies behind the end of the file.
@@ -194,16 +200,32 @@ final class MainFile {
     /// Puts what was written in force.
     func flush(durably: Bool) throws(VFSFailure) {
         guard let pages = openPages, writing else { return }
-        guard durably || sizeChanged || pages.index.hasPending else { return }
+        guard durably || sizeChanged || pages.index.hasPending || interruptedSequence != 0 else { return }
+        if interruptedSequence != 0 { try adoptFreePages(pages) }
         try pages.flush(pageCount: try pageCount(pages), durably: durably)
-        sizeChanged = false
+        (sizeChanged, interruptedSequence) = (false, 0)
     }
 
     /// The journal is about to be made void: from then on what was written is in force.
     func journalEnds() throws(VFSFailure) {
         if openPages == nil, journalIsLive, isRevoked { throw .revoked(path: path) }
         try flush(durably: false)
-        journalIsLive = false
+        (journalIsLive, journalSequence) = (false, 0)
+    }
+
+    /// What is sealed beside a page: which transaction overwrites it without a copy in a journal, 0 for all others.
+    func extra(ofPage page: UInt32) -> UInt64 {
+        guard journalSequence != 0, interruptedSequence == 0 else { return 0 }
+        let (word, bit) = Int(page).quotientAndRemainder(dividingBy: 64)
+        return word < journaledPages.count && journaledPages[word] & 1 << UInt64(bit) != 0 ? 0 : journalSequence
+    }
+
+    func noteJournaled(_ page: UInt32) {
+        let (word, bit) = Int(page).quotientAndRemainder(dividingBy: 64)
+        if word >= journaledPages.count {
+            journaledPages.append(contentsOf: repeatElement(0, count: word + 1 - journaledPages.count))
+        }
+        journaledPages[word] |= 1 << UInt64(bit)
     }
 
     // MARK: Locks
@@ -225,7 +247,7 @@ final class MainFile {
                 } else if level == SQLITE_LOCK_NONE {
                     // The next one to come plays the journal back, and what this connection knows of pages is void.
                     openPages?.index.discardPending()
-                    journalIsLive = false
+                    (journalIsLive, journalSequence, interruptedSequence) = (false, 0, 0)
                 }
                 return SQLITE_OK
             }

@@ -55,7 +55,7 @@ import Testing
                 expected == found,
                 "\(sql), number \(number), seed \(generator.seed), \(database.registration.takeFailure()?.description ?? "")")
             if number % 500 == 499 {
-                let states = try [plain, encrypted].map { try $0.queue.inDatabase { $0.isInsideTransaction } }
+                let states = [plain, encrypted].map { $0.queue.inDatabase { $0.isInsideTransaction } }
                 #expect(states[0] == states[1])
                 guard !states[0] else { continue }
                 try plain.queue.close()

@@ -32,6 +32,9 @@ struct Work {
         }
         do {
             let queue = try DatabaseQueue(path: EncryptingVFS.uri(path: path), configuration: configuration)
+            if task == "scarce" {
+                return try Scarcity(path: path, rounds: count, queue: queue, registration: registration).run(say)
+            }
             for round in 0..<count {
                 try write(round, to: queue)
                 say("\(round)")
