@@ -226,7 +226,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Access", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles",
+                "Access", "DatabasePages", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles",
                 "ProtectedFiles", "Sealing", "SecureMemory", "SystemLibraries", "Vault", "VaultInterface", crypto,
             ],
             path: "Tests/TestSupport",
@@ -335,8 +335,15 @@ let package = Package(
             exclude: ["Peer"],
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
+        // The program that tests of the page index kill.
+        .executableTarget(
+            name: "PageWorker", dependencies: ["DatabasePages", "KeychainModel", "TestSupport"],
+            path: "Tests/PageWorker", swiftSettings: strict),
         .testTarget(
-            name: "DatabasePagesTests", dependencies: ["DatabasePages", "KeychainModel", "TestSupport", crypto],
+            name: "DatabasePagesTests",
+            dependencies: ["DatabasePages", "KeychainModel", "PageWorker", "TestSupport", crypto],
+            exclude: ["Peer"],
+            resources: [.copy("Fixtures")],
             swiftSettings: strict),
         // The program that tests of databases kill.
         .executableTarget(

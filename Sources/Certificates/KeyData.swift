@@ -70,11 +70,8 @@ package struct KeyData: Sendable {
     package func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        func run(_ bytes: UnsafeRawBufferPointer) -> Swift.Result<Result, Failure> {
-            Swift.Result { () throws(Failure) in try body(bytes) }
-        }
-        if let secret { return try secret.withUnsafeBytes(run).get() }
-        return try publicRepresentation.withUnsafeBytes(run).get()
+        if let secret { return try secret.withBytes(body) }
+        return try publicRepresentation.withBytes(body)
     }
 
     /// SHA-1 of the public representation: the same for both halves of a pair, and for a certificate's

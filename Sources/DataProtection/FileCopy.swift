@@ -106,7 +106,7 @@ struct ComparedFile {
     private func piece(_ offset: UInt64) throws -> Data {
         let count = 1 << 18
         if let sealed {
-            return try Data.wiped(count, orOutOfMemory: SealedFileError.memoryUnavailable) {
+            return try Data.wipedWhenFreed(upTo: count, orOutOfMemory: SealedFileError.memoryUnavailable) {
                 (room) throws(SealedFileError) in
                 try sealed.read(into: room, at: offset)
             }

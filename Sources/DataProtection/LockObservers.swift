@@ -12,9 +12,8 @@ final class LockObservers: Sendable {
     }
 
     /// Tells whether a vault is still the one it was: another may have its address later.
-    // Safe to share between threads: nothing is done with the object but to see whether it is there.
-    private struct Presence: @unchecked Sendable {
-        weak var vault: AnyObject?
+    private struct Presence: Sendable {
+        weak let vault: (any Vault)?
     }
 
     private struct Observer {
@@ -33,8 +32,8 @@ final class LockObservers: Sendable {
 
     /// Adds a holder that is about to get its key.
     func add(_ holder: LockGuard, of session: VaultSession) {
-        let key = ObjectIdentifier(session.vault as AnyObject)
-        let presence = Presence(vault: session.vault as AnyObject)
+        let key = ObjectIdentifier(session.vault)
+        let presence = Presence(vault: session.vault)
         let started = state.withLock { state -> UInt64? in
             state.observers = state.observers.filter { $0.value.presence.vault != nil }
             let isObserved = state.observers[key] != nil
@@ -50,18 +49,18 @@ final class LockObservers: Sendable {
 
     /// - Parameter holder: One that was added, and may be about to go.
     func remove(_ holder: ObjectIdentifier, of session: VaultSession) {
-        let key = ObjectIdentifier(session.vault as AnyObject)
+        let key = ObjectIdentifier(session.vault)
         state.withLock { _ = $0.observers[key]?.holders.removeValue(forKey: holder) }
     }
 
     private func observe(_ session: VaultSession, _ key: ObjectIdentifier, _ number: UInt64) {
         let client = session.client
-        let presence = Presence(vault: session.vault as AnyObject)
+        let presence = Presence(vault: session.vault)
         let isImmediate = Mutex(false)
         let observation = session.vault.observeLocking {
             // What is told late may be past: whoever unlocked meanwhile may have opened files since.
             if !isImmediate.withLock({ $0 }) {
-                let status = try? (presence.vault as? any Vault)?.status(as: client)
+                let status = try? presence.vault?.status(as: client)
                 if status?.lockState == .unlocked { return }
             }
             self.lock(key, number)

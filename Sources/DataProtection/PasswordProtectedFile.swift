@@ -178,7 +178,7 @@ public struct PasswordProtectedFile: Sendable, Hashable {
             let sealed = try SealedFile(path, .reading, password: PasswordFileKeys(password.secret))
             defer { sealed.close() }
             guard let count = Int(exactly: try sealed.length) else { throw .memoryUnavailable }
-            return try Data.wiped(count, orOutOfMemory: SealedFileError.memoryUnavailable) {
+            return try Data.wipedWhenFreed(upTo: count, orOutOfMemory: SealedFileError.memoryUnavailable) {
                 (room) throws(SealedFileError) in
                 try sealed.read(into: room, at: 0)
             }

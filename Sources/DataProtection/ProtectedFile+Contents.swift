@@ -1,4 +1,5 @@
 import Foundation
+import KeychainModel
 import ProtectedFiles
 import VaultInterface
 
@@ -17,7 +18,7 @@ extension ProtectedFile {
             defer { file.close() }
             let count = try file.length
             guard let count = Int(exactly: count) else { throw .memoryUnavailable }
-            return try Data.wiped(count, orOutOfMemory: SealedFileError.memoryUnavailable) {
+            return try Data.wipedWhenFreed(upTo: count, orOutOfMemory: SealedFileError.memoryUnavailable) {
                 (room) throws(SealedFileError) in
                 try file.read(into: room, at: 0)
             }

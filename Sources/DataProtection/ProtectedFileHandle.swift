@@ -207,7 +207,7 @@ public final class ProtectedFileHandle: Sendable {
             let length = try file.length
             guard offset < length else { return nil }
             let count = Int(clamping: min(UInt64(count), length - offset))
-            let data = try Data.wiped(count, orOutOfMemory: SealedFileError.memoryUnavailable) {
+            let data = try Data.wipedWhenFreed(upTo: count, orOutOfMemory: SealedFileError.memoryUnavailable) {
                 (room) throws(SealedFileError) in
                 try file.read(into: room, at: offset)
             }

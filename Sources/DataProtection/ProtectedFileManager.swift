@@ -19,7 +19,8 @@ import VaultInterface
 ///
 /// What fails throws a `CocoaError`, whose underlying error is a ``ProtectedFileError``: a closed class, for instance, is
 /// `fileReadNoPermission` or `fileWriteNoPermission`, as on iOS.
-// Safe to share between threads as `FileManager` is: it adds no state of its own.
+// Safe to share between threads: `FileManager` is Sendable, this class adds no stored property to it, and an
+// unchecked conformance that is inherited has to be stated again. A subclass with state of its own answers for that itself.
 open class ProtectedFileManager: FileManager, @unchecked Sendable {
     private static let shared = ProtectedFileManager()
 

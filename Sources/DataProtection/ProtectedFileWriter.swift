@@ -16,7 +16,9 @@ import VaultInterface
 /// Until ``finish()`` the name leads to what it led to before. Nothing is left of a writer that was canceled, or let go of
 /// unfinished, or whose process ended; nothing of the data was on the disk in plain form. When the vault is locked, a writer of
 /// class `complete` gives up its key and what it wrote.
-// Safe to share between threads: `writer` is used only while `lock` is held.
+// Safe to share between threads: `writer` is the one thing that changes, and is read, used and let go of only in closures of
+// `lock.withLock`, which hand out Sendable values alone. A `Mutex<SealedFileWriter?>` would say the same, but the compiler
+// cannot see that the caller's bytes, which need not be Sendable, are not kept by the writer.
 public final class ProtectedFileWriter: @unchecked Sendable {
     /// The file that is written.
     public let file: ProtectedFile

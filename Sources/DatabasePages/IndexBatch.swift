@@ -39,7 +39,8 @@ struct IndexBatch: Equatable {
         var batches: [IndexBatch] = []
         for start in stride(from: 0, to: max(1, entries.count), by: size) {
             let end = min(entries.count, start + size)
-            batches.append(IndexBatch(state: state, continues: end < entries.count, entries: Array(entries[start..<end])))
+            batches.append(
+                IndexBatch(state: state, continues: end < entries.count, entries: Array(entries[start..<end])))
         }
         return batches
     }

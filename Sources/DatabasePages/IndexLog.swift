@@ -112,7 +112,9 @@ final class IndexLog {
             repeat {
                 let batch: IndexBatch
                 do throws(Flaw) {
-                    guard let found = try next(in: bytes, from: offset, left: size - place - offset, &tag) else { break }
+                    guard let found = try next(in: bytes, from: offset, left: size - place - offset, &tag) else {
+                        break
+                    }
                     batch = found
                 } catch {
                     return error == .torn

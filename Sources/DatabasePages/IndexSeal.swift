@@ -29,7 +29,9 @@ struct IndexSeal {
 
     /// For a file that begins with `header`; nil if that belongs to another database or is no index.
     init?(_ key: SecretBytes, _ database: DatabaseID, header: [UInt8]) {
-        guard header.count == Self.headerSize, header.starts(with: Self.magic + database.bytes + [0, 0]) else { return nil }
+        guard header.count == Self.headerSize, header.starts(with: Self.magic + database.bytes + [0, 0]) else {
+            return nil
+        }
         self.init(key, database, salt: Array(header[20...]))
     }
 

@@ -135,16 +135,17 @@ package final class PageIndex {
     ///   - walFrames: The number of the last frame of the present write-ahead log that was copied into the file, if any was.
     /// - Throws: With nothing in force that was not before, and what was set still noted.
     package func flush(pageCount: UInt32?, walFrames: UInt32 = 0, durably: Bool) throws(PageIndexError) {
-        let count = pageCount ?? max(log.state.pageCount, pending.keys.max() ?? 0)
-        if pending.isEmpty, count == log.state.pageCount, walFrames <= log.state.walFrames {
+        if pending.isEmpty, pageCount ?? log.state.pageCount == log.state.pageCount, walFrames <= log.state.walFrames {
             if durably, isWritable { try log.synchronize() }
             return
         }
+        let last = pending.keys.max() ?? 0
         var entries = pending.map { IndexEntry(page: $0.key, version: $0.value) }
-        entries.removeAll { $0.page > count }
+        if let pageCount { entries.removeAll { $0.page > pageCount } }
         entries.sort { $0.page < $1.page }
         try append(entries, durably: durably) { state in
-            state.pageCount = count
+            // As others have left it by now.
+            state.pageCount = pageCount ?? max(state.pageCount, last)
             state.walFrames = max(state.walFrames, walFrames)
         }
         pending.removeAll(keepingCapacity: pending.count < 4096)

@@ -29,7 +29,8 @@ package enum PageIndexError: Error, Equatable, CustomStringConvertible {
         case .foreign(let path): "\(path) does not belong to this database"
         case .wrongKey(let path): "\(path) does not open with this key, or its beginning is damaged"
         case .damaged(let path): "\(path) is damaged; restore it and the database from a backup"
-        case .older(let path): "an older file took the place of \(path) while it was in use; put back the one that was there"
+        case .older(let path):
+            "an older file took the place of \(path) while it was in use; put back the one that was there"
         case .pageOutOfRange(let page): "no database has a page \(page)"
         case .inUse(let path): "another process is writing to \(path); try again when it is done"
         case .readOnly(let path): "\(path) cannot be written"

@@ -2,6 +2,18 @@ import Foundation
 
 // The standard library's accessors, keeping the type of what the closure throws.
 
+extension ContiguousBytes {
+    /// The bytes, of whatever kind of collection they are.
+    package func withRawBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        var outcome: Result<Value, Failure>?
+        withUnsafeBytes { bytes in outcome = Result { () throws(Failure) in try body(bytes) } }
+        guard let outcome else { preconditionFailure("withUnsafeBytes calls its closure once") }
+        return try outcome.get()
+    }
+}
+
 extension Array {
     package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result

@@ -26,4 +26,32 @@ extension Data {
                 free(base)
             })
     }
+
+    /// Up to `capacity` bytes that `fill` puts into memory, all of which is wiped when the last copy of the value goes, or
+    /// at once when `fill` fails.
+    ///
+    /// - Parameters:
+    ///   - failure: What is thrown where there is no memory.
+    ///   - fill: Returns how many bytes there are.
+    package static func wipedWhenFreed<Failure: Error>(
+        upTo capacity: Int, orOutOfMemory failure: @autoclosure () -> Failure,
+        _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) -> Data {
+        guard capacity > 0 else { return Data() }
+        guard let base = malloc(capacity) else { throw failure() }
+        let room = UnsafeMutableRawBufferPointer(start: base, count: capacity)
+        do throws(Failure) {
+            let filled = try fill(room)
+            return Data(
+                bytesNoCopy: base, count: filled,
+                deallocator: .custom { base, _ in
+                    explicit_bzero(base, capacity)
+                    free(base)
+                })
+        } catch {
+            SecretBytes.wipe(room)
+            free(base)
+            throw error
+        }
+    }
 }

@@ -5,8 +5,7 @@ import ProtectedFiles
 import VaultInterface
 
 /// The folder below a view, which no other process has a view of meanwhile.
-// Safe to share between threads: nothing changes.
-package final class ViewFolder: @unchecked Sendable {
+package final class ViewFolder: Sendable {
     package let path: String
     let nameKey: NameKey
     private let descriptor: Int32

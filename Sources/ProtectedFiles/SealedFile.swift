@@ -142,13 +142,9 @@ package final class SealedFile: @unchecked Sendable {
         let length = try length
         guard offset < length, count > 0 else { return Data() }
         let room = Int(min(UInt64(count), length - offset))
-        guard let base = malloc(room) else { throw .memoryUnavailable }
-        do throws(SealedFileError) {
-            let got = try read(into: UnsafeMutableRawBufferPointer(start: base, count: room), at: offset)
-            return .wipedWhenFreed(adopting: base, count: got)
-        } catch {
-            free(base)
-            throw error
+        return try .wipedWhenFreed(upTo: room, orOutOfMemory: SealedFileError.memoryUnavailable) {
+            (buffer) throws(SealedFileError) in
+            try read(into: buffer, at: offset)
         }
     }
 

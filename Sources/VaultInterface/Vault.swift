@@ -8,7 +8,7 @@ import KeychainModel
 /// Every operation names the client it runs for and passes the vault's one gate, which decides and
 /// records. Operations are synchronous, may be called from any thread, and are atomic: another thread
 /// or process sees all of an operation or nothing.
-package protocol Vault: VaultLock, VaultPresence, VaultAudit, VaultEnclaveKeys, VaultFileKeys {
+package protocol Vault: AnyObject, VaultLock, VaultPresence, VaultAudit, VaultEnclaveKeys, VaultFileKeys {
     /// Stores a new item.
     ///
     /// - Returns: The item as stored, value included.

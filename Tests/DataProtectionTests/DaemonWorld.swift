@@ -10,6 +10,7 @@ import VaultService
 final class DaemonWorld: VaultSessionProvider {
     let folder: TemporaryFolder
     let vault: RemoteVault
+    // Safe: only the test's own thread starts and stops the daemon.
     nonisolated(unsafe) private var daemon: Worker
     private let passcode = "swordfish"
 

@@ -3,6 +3,7 @@ import TestSupport
 
 /// An HTTP server in another process, with bodies of every kind.
 final class TestServer: Sendable {
+    // Safe: the one test that has this server uses the process from one thread at a time.
     nonisolated(unsafe) private let process: Worker
     private let port: Int
 

@@ -19,6 +19,7 @@ import TestSupport
             case "convert": try convert(arguments[1])
             case "append": try append(arguments[1], seed: number)
             case "class": try changeClass(arguments[1])
+            case "room": try convertWithoutRoom(arguments[1], count: Int(number))
             case "scarce": try Scarcity(arguments[1], limit: number).run(emit)
             default: exit(64)
             }
@@ -55,6 +56,42 @@ import TestSupport
             try writer.finish(replacing: true)
             emit(".")
         }
+    }
+
+    /// Converts files of `count` bytes and of one chunk both ways, and says how each ended and of how many bytes progress was
+    /// made.
+    private static func convertWithoutRoom(_ folder: String, count: Int) throws {
+        let conversion = FileConversion(keys: MemoryFileKeys())
+        func report(_ name: String, _ body: ((UInt64) -> Void) throws(SealedFileError) -> Void) {
+            var bytes: UInt64 = 0
+            do throws(SealedFileError) {
+                try body { bytes += $0 }
+                emit("\(name) done \(bytes)\n")
+            } catch {
+                guard case .diskFull = error else { return emit("\(name) \(error)\n") }
+                emit("\(name) full \(bytes)\n")
+            }
+        }
+        for size in [count, 65_536] {
+            let path = "\(folder)/\(size)"
+            let data = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 / 1000) })
+            try data.write(to: URL(filePath: path))
+            report("protect") { (progress) throws(SealedFileError) in
+                try conversion.protect(path, .complete, progress: progress)
+            }
+            guard unlink(path) == 0 else { exit(65) }
+            try seal(data, path)
+            report("unprotect") { (progress) throws(SealedFileError) in
+                try conversion.unprotect(path, progress: progress)
+            }
+            guard unlink(path) == 0 else { exit(65) }
+        }
+    }
+
+    private static func seal(_ data: Data, _ path: String) throws {
+        let writer = try SealedFileWriter(path, .complete, keys: MemoryFileKeys())
+        try writer.write(data)
+        try writer.finish(replacing: false)
     }
 
     /// Protects a file and makes it plain again, without end.

@@ -95,8 +95,9 @@ import Testing
         let file = try #require(
             try list("\(mount.below)/\(folder)").map { String(decoding: $0, as: UTF8.self) }
                 .first { !$0.hasPrefix(".") })
+        // An encrypted name may begin as an option does.
         try mount.shell(
-            "echo x > plain; cp \(folder)/\(file) .; mkdir AAAA; cp \(folder)/\(file) \(folder)/.\(file)",
+            "echo x > plain; cp -- \(folder)/\(file) .; mkdir AAAA; cp -- \(folder)/\(file) \(folder)/.\(file)",
             in: mount.below)
         try mount.mount()
         #expect(try mount.shell("ls -A; ls -A d; cat d/mine") == "d\nempty\nother\nmine\nmine\n")

@@ -32,6 +32,14 @@ import Testing
         expect("full", lines)
     }
 
+    /// The space is looked at before the first byte is written, not found to be missing on the way.
+    @Test(.enabled(if: canRun(small, as: false), "this user may not mount a small file system"))
+    func fullDiskIsNoticedFirst() throws {
+        let (status, lines) = try Self.script(Self.small + #"; "$0" room "$1" 3000000"#, TemporaryFolder(), as: false)
+        #expect(status == 0)
+        #expect(lines == ["protect full 0", "unprotect full 0", "protect done 65536", "unprotect done 65536"])
+    }
+
     /// btrfs has quotas for parts of itself (btrfs-quota(8)).
     private static let quota = """
         truncate -s 128M "$1/image"

@@ -5,17 +5,24 @@ import KeychainServices
 /// Writing that reports what went wrong, unlike buffered output, which loses it at exit.
 enum FileOutput {
     static func write(_ bytes: Data, to descriptor: Int32) throws(Failure) {
+        let code = bytes.withUnsafeBytes { put($0, to: descriptor) }
+        guard code == 0 else { throw failure(code) }
+    }
+
+    /// Writes all of `bytes`.
+    ///
+    /// - Returns: The error number of what failed, or 0.
+    static func put(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var written = 0
         while written < bytes.count {
-            let put = bytes.withUnsafeBytes { buffer in
-                Glibc.write(descriptor, buffer.baseAddress?.advanced(by: written), buffer.count - written)
-            }
-            if put < 0 {
+            let count = Glibc.write(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
+            if count < 0 {
                 if errno == EINTR { continue }
-                throw failure(errno)
+                return errno
             }
-            written += put
+            written += count
         }
+        return 0
     }
 
     private static func failure(_ code: Int32) -> Failure {

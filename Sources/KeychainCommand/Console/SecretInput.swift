@@ -31,9 +31,7 @@ struct SecretInput: ParsableArguments {
         if stdin, descriptor != nil {
             throw ValidationError("--stdin and --secret-fd exclude each other")
         }
-        if let descriptor, descriptor < 0 {
-            throw ValidationError("a file descriptor is a number from 0")
-        }
+        try OpenDescriptor.validate(descriptor)
     }
 
     /// The secret: from the descriptor, from standard input, or typed twice.

@@ -16,8 +16,8 @@ enum ConvertedOutput {
     }
 
     /// - Parameter suggestion: The name when none was given; nil if there is none to be had.
-    init(_ given: String?, for path: String, suggestion: String?, force: Bool) throws(Failure) {
-        guard let name = given ?? (path == "-" ? "-" : suggestion) else {
+    init(_ given: OutputOptions, for path: String, suggestion: String?) throws(Failure) {
+        guard let name = given.output ?? (path == "-" ? "-" : suggestion) else {
             throw .usage(
                 "the name \(path.escapedForTerminal) has no ending to leave out: name the new file with --output")
         }
@@ -38,7 +38,7 @@ enum ConvertedOutput {
                 status: errSecIO, exitCode: ExitStatus.other,
                 "\(name.escapedForTerminal) is no place for a file: '-' is standard output")
         }
-        guard force else {
+        guard given.force else {
             throw Failure(
                 status: errSecDuplicateItem,
                 "\(name.escapedForTerminal) exists already: choose another name with --output, or replace it with --force"
@@ -48,15 +48,10 @@ enum ConvertedOutput {
 
     /// Writes to standard output, with the failure as a file's.
     static func writeStandard(_ bytes: UnsafeRawBufferPointer) throws(SealedFileError) {
-        var written = 0
-        while written < bytes.count {
-            let put = Glibc.write(1, bytes.baseAddress?.advanced(by: written), bytes.count - written)
-            if put < 0 {
-                if errno == EINTR { continue }
-                if errno == ENOSPC || errno == EDQUOT { throw .diskFull(path: "standard output") }
-                throw .system(operation: "write", path: "standard output", errno: errno)
-            }
-            written += put
+        switch FileOutput.put(bytes, to: 1) {
+        case 0: return
+        case ENOSPC, EDQUOT: throw .diskFull(path: "standard output")
+        case let code: throw .system(operation: "write", path: "standard output", errno: code)
         }
     }
 }

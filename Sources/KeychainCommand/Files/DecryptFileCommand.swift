@@ -29,11 +29,7 @@ struct DecryptFileCommand: DocumentedCommand {
     @Argument(help: ArgumentHelp("Encrypted files, or '-' for standard input.", valueName: "file"))
     var paths: [String]
 
-    @Option(help: ArgumentHelp("Where to write one file; '-' is standard output.", valueName: "file"))
-    var output: String?
-
-    @Flag(help: "Replace files that exist.")
-    var force = false
+    @OptionGroup var target: OutputOptions
 
     @OptionGroup var password: PasswordInput
 
@@ -47,12 +43,10 @@ struct DecryptFileCommand: DocumentedCommand {
     var json = false
 
     func validate() throws {
-        if output != nil, paths.count != 1 { throw ValidationError("--output goes with one file") }
-        if paths.count > 1, paths.contains("-") { throw ValidationError("'-' goes alone") }
-        if json, isToStandardOutput { throw ValidationError("--json needs --output, which is not '-'") }
+        try target.validate(paths, json: json)
     }
 
-    private var isToStandardOutput: Bool { output.map { $0 == "-" } ?? (paths == ["-"]) }
+    private var isToStandardOutput: Bool { target.isStandardOutput(for: paths) }
 
     private struct Answer: Encodable {
         var path: String
@@ -100,7 +94,7 @@ struct DecryptFileCommand: DocumentedCommand {
             path == "-" ? InputBytes(0, named: "standard input") : try InputBytes(path)
         }
         let form = try handling { () throws(SealedFileError) in try PasswordFile.form(of: input) }
-        let target = try ConvertedOutput(output, for: path, suggestion: Self.suggestion(for: path), force: force)
+        let output = try ConvertedOutput(target, for: path, suggestion: Self.suggestion(for: path))
         if form == .openssl, iterations == nil {
             throw .usage(
                 "\(input.path.escapedForTerminal) is a file of openssl's, which does not say how its key is derived: "
@@ -109,7 +103,7 @@ struct DecryptFileCommand: DocumentedCommand {
         if form == .keychain, path != "-" {
             _ = try handling { () throws(SealedFileError) in try PasswordFileHeader(path) }
         }
-        return Work(input: input, path: path, form: form, output: target)
+        return Work(input: input, path: path, form: form, output: output)
     }
 
     /// The name without what says that the file is encrypted.
@@ -140,7 +134,7 @@ struct DecryptFileCommand: DocumentedCommand {
         case .file(let path):
             let writer = try PlainFileWriter(path)
             try pass { (bytes) throws(SealedFileError) in try writer.write(bytes) }
-            try writer.finish(replacing: force)
+            try writer.finish(replacing: target.force)
         }
         return length
     }
@@ -163,8 +157,7 @@ struct DecryptFileCommand: DocumentedCommand {
             while true {
                 let piece = try work.input.read(1 << 20)
                 guard !piece.isEmpty else { break }
-                try piece.withUnsafeBytes { bytes in Result { () throws(SealedFileError) in try copy.write(bytes) } }
-                    .get()
+                try piece.withBytes { (bytes) throws(SealedFileError) in try copy.write(bytes) }
             }
             guard let path = copy.temporaryPath else {
                 throw .unreadable(path: work.input.path, reason: "there is no /proc; name a file")

@@ -28,11 +28,7 @@ struct EncryptFileCommand: DocumentedCommand {
     @Argument(help: ArgumentHelp("Plain files, or '-' for standard input.", valueName: "file"))
     var paths: [String]
 
-    @Option(help: ArgumentHelp("Where to write one file; '-' is standard output.", valueName: "file"))
-    var output: String?
-
-    @Flag(help: "Replace files that exist.")
-    var force = false
+    @OptionGroup var target: OutputOptions
 
     @OptionGroup var password: PasswordInput
 
@@ -48,16 +44,14 @@ struct EncryptFileCommand: DocumentedCommand {
     var json = false
 
     func validate() throws {
-        if output != nil, paths.count != 1 { throw ValidationError("--output goes with one file") }
-        if paths.count > 1, paths.contains("-") { throw ValidationError("'-' goes alone") }
-        if json, isToStandardOutput { throw ValidationError("--json needs --output, which is not '-'") }
+        try target.validate(paths, json: json)
         guard (memory == nil) == (passes == nil) else { throw ValidationError("--memory and --passes go together") }
         if let cost, !cost.isAcceptable {
             throw ValidationError("--memory is at most 1024, --passes at most 64, and one times the other 16384")
         }
     }
 
-    private var isToStandardOutput: Bool { output.map { $0 == "-" } ?? (paths == ["-"]) }
+    private var isToStandardOutput: Bool { target.isStandardOutput(for: paths) }
 
     private var cost: PasswordCost? {
         guard let memory, let passes else { return nil }
@@ -73,8 +67,8 @@ struct EncryptFileCommand: DocumentedCommand {
     func run() throws {
         var work: [(input: InputBytes, output: ConvertedOutput)] = []
         for path in paths {
-            let target = try ConvertedOutput(output, for: path, suggestion: path + PasswordFile.suffix, force: force)
-            work.append((try Self.open(path), target))
+            let output = try ConvertedOutput(target, for: path, suggestion: path + PasswordFile.suffix)
+            work.append((try Self.open(path), output))
         }
         if case .standardOutput? = work.first?.output, StandardOutput.isTerminal {
             throw Failure(
@@ -87,9 +81,9 @@ struct EncryptFileCommand: DocumentedCommand {
         let progress = FileProgress(work.reduce(0) { $0 + $1.input.size })
         var answers: [Answer] = []
         defer { progress.end() }
-        for (input, target) in work {
-            let bytes = try handling { () throws(SealedFileError) in try encrypt(input, to: target, keys, progress) }
-            answers.append(Answer(path: input.path, output: target.name, bytes: bytes))
+        for (input, output) in work {
+            let bytes = try handling { () throws(SealedFileError) in try encrypt(input, to: output, keys, progress) }
+            answers.append(Answer(path: input.path, output: output.name, bytes: bytes))
         }
         progress.end()
         if json { return try StandardOutput.write(json: answers) }
@@ -123,14 +117,14 @@ struct EncryptFileCommand: DocumentedCommand {
 
     /// Encrypts one file and returns how many bytes of data that were.
     private func encrypt(
-        _ input: InputBytes, to target: ConvertedOutput, _ keys: PasswordFileKeys, _ progress: FileProgress
+        _ input: InputBytes, to output: ConvertedOutput, _ keys: PasswordFileKeys, _ progress: FileProgress
     ) throws(SealedFileError) -> UInt64 {
-        switch target {
+        switch output {
         case .file(let path):
             let writer = try SealedFileWriter(path, password: keys)
             try PasswordFile.encrypt(input, with: writer, progress: progress.add)
             let length = writer.length
-            try writer.finish(replacing: force)
+            try writer.finish(replacing: target.force)
             return length
         case .standardOutput:
             // The beginning of a file is known only at its end.

@@ -7,9 +7,13 @@ import Vault
 /// A vault that asks for the passcode when an operation meets locked items, unlocks, and tries again.
 ///
 /// A command is a program of its own: unless a daemon keeps the vault unlocked, each finds it locked.
-struct UnlockingVault: Vault {
+final class UnlockingVault: Vault {
     let base: any Vault
     let prompt: any PasscodePrompt
+
+    init(base: any Vault, prompt: any PasscodePrompt) {
+        (self.base, self.prompt) = (base, prompt)
+    }
 
     private func unlocking<Result>(
         as client: Client, _ operation: () throws(VaultError) -> Result

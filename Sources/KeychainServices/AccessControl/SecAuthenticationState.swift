@@ -46,7 +46,7 @@ public final class _SecAuthenticationState: Sendable {
         state.withLock { state in
             guard !state.isInvalidated else { return false }
             let isKnown = state.sessions.contains {
-                $0.vault as AnyObject === session.vault as AnyObject && $0.client == session.client
+                $0.vault === session.vault && $0.client == session.client
             }
             if !isKnown { state.sessions.append(session) }
             if state.sessions.count > Self.greatestSessionCount { state.sessions.removeFirst() }
