@@ -94,7 +94,8 @@ final class LogFile {
         try pages.refresh()
         let isLog = UnsafeRawPointer(bytes).bigEndian32(at: 0) & ~1 == FileFormat.logMagic
         let standing: PageIndex.LogStanding =
-            isLog ? pages.index.standing(ofWAL: UnsafeRawPointer(bytes).bigEndian64(at: FileFormat.logSalts)) : .finished
+            isLog
+            ? pages.index.standing(ofWAL: UnsafeRawPointer(bytes).bigEndian64(at: FileFormat.logSalts)) : .finished
         switch standing {
         case .current: return code
         case .foreign: throw .foreignLog(path: path)
@@ -182,7 +183,9 @@ final class LogFile {
                 )
                 if read == frame {
                     // Another header for a frame of which SQLite has just read the page.
-                    guard try readFrame(frame, pages, into: pages.clear) != nil else { throw .damagedFrame(frame: frame) }
+                    guard try readFrame(frame, pages, into: pages.clear) != nil else {
+                        throw .damagedFrame(frame: frame)
+                    }
                     try writeFrame(frame, header, pages.clear, pages)
                 } else {
                     (heldFrame, heldHeader) = (frame, header)

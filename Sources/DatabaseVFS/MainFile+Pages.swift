@@ -75,7 +75,10 @@ extension MainFile {
     private func keepChanges(of page: UnsafeRawPointer, _ version: PageVersion, _ pages: OpenPages) {
         pages.firstPage = (
             version,
-            (page.loadUnaligned(fromByteOffset: 24, as: UInt64.self), page.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
+            (
+                page.loadUnaligned(fromByteOffset: 24, as: UInt64.self),
+                page.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
+            )
         )
     }
 
@@ -117,7 +120,8 @@ extension MainFile {
             let offset = Int64(page - 1) * Int64(pages.size)
             guard WholeAccess.read(number, pages.scratch, pages.size, at: offset) == pages.size else { continue }
             let version = pages.version(of: pages.scratch)
-            guard version != expected, let extra = try? pages.open(pages.scratch, at: .main(page: page), into: pages.clear),
+            guard version != expected,
+                let extra = try? pages.open(pages.scratch, at: .main(page: page), into: pages.clear),
                 extra == interruptedSequence
             else { continue }
             try pages.note(version, of: page)

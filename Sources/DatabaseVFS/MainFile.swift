@@ -131,7 +131,8 @@ final class MainFile {
         let index: PageIndex
         do throws(PageIndexError) {
             index = try PageIndex.open(
-                PageIndex.path(ofDatabase: path, header.database), database: header.database, key: key, writing: writing)
+                PageIndex.path(ofDatabase: path, header.database), database: header.database, key: key, writing: writing
+            )
         } catch {
             throw .index(error)
         }

@@ -24,7 +24,8 @@ final class MemoryFile {
 
     func write(_ bytes: UnsafeRawPointer?, _ given: Int, at offset: Int64) -> Int32 {
         let (end, overflow) = offset.addingReportingOverflow(Int64(given))
-        guard let bytes, given >= 0, offset >= 0, !overflow, end < Int64(Int.max / 2), reserve(Int(end)), let base else {
+        guard let bytes, given >= 0, offset >= 0, !overflow, end < Int64(Int.max / 2), reserve(Int(end)), let base
+        else {
             return SQLITE_FULL
         }
         memcpy(base + Int(offset), bytes, given)

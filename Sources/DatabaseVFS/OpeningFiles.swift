@@ -33,7 +33,8 @@ func openFile(
         outFlags?.pointee = given
         if flags & SQLITE_OPEN_WAL != 0 {
             do throws(VFSFailure) {
-                let log = try LogFile(inner: slot.inner, main: mainFile, name: name, writing: given & SQLITE_OPEN_READONLY == 0)
+                let log = try LogFile(
+                    inner: slot.inner, main: mainFile, name: name, writing: given & SQLITE_OPEN_READONLY == 0)
                 slot.put(log, methods: logFileMethods)
             } catch {
                 _ = slot.inner.close()

@@ -61,7 +61,8 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
             "the write-ahead log lacks frame \(frame), which the database depends on; put the whole log back beside it"
         case .damagedFrame(let frame): "frame \(frame) of the write-ahead log is damaged, or sealed with another key"
         case .foreignJournal(let path): "\(path) is not a journal of this database; put back the one that belongs to it"
-        case .damagedJournal(let path): "\(path) is damaged; put back a whole copy or restore the database from a backup"
+        case .damagedJournal(let path):
+            "\(path) is damaged; put back a whole copy or restore the database from a backup"
         case .pageSizeChange(let present, let wanted):
             "an encrypted database keeps its page size of \(present) bytes; use VACUUM INTO for one of \(wanted) bytes"
         case .unexpectedAccess(let operation, let offset, let count):

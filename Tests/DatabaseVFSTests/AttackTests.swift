@@ -45,9 +45,12 @@ import Testing
             let rows = try queue.read { try Row.fetchAll($0, sql: "SELECT id, text FROM t ORDER BY id") }
             let versions = Set(
                 (0..<10).filter { version in
-                    rows.enumerated().allSatisfy { $0.element[0] == $0.offset + 1 && $0.element[1] == Self.text($0.offset + 1, version) }
+                    rows.enumerated().allSatisfy {
+                        $0.element[0] == $0.offset + 1 && $0.element[1] == Self.text($0.offset + 1, version)
+                    }
                 })
-            let version = try #require(rows.count == Self.rows ? versions.first : nil, "rows of several versions, or too few")
+            let version = try #require(
+                rows.count == Self.rows ? versions.first : nil, "rows of several versions, or too few")
             return version
         }
     }
@@ -302,7 +305,10 @@ import Testing
     func freePagesSurviveARollback(journal: String) throws {
         let database = try DatabaseUnderTest()
         let queue = try database.queue { db in
-            try db.execute(sql: "PRAGMA journal_mode = \(journal); PRAGMA cache_size = 5; PRAGMA cache_spill = 5; PRAGMA auto_vacuum = 0; PRAGMA secure_delete = 0")
+            try db.execute(
+                sql:
+                    "PRAGMA journal_mode = \(journal); PRAGMA cache_size = 5; PRAGMA cache_spill = 5; PRAGMA auto_vacuum = 0; PRAGMA secure_delete = 0"
+            )
         }
         try queue.write { db in
             try db.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, bytes BLOB)")

@@ -26,12 +26,16 @@ import Testing
         let database = try DatabaseUnderTest()
         let queue = try database.queue { db in
             try db.execute(
-                sql: "PRAGMA journal_mode = \(journal); PRAGMA cache_size = 20; PRAGMA cache_spill = 20; PRAGMA temp_store = FILE")
+                sql:
+                    "PRAGMA journal_mode = \(journal); PRAGMA cache_size = 20; PRAGMA cache_spill = 20; PRAGMA temp_store = FILE"
+            )
         }
         try queue.write { db in
             try db.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, text TEXT)")
             for id in 0..<10_000 {
-                try db.execute(sql: "INSERT INTO t VALUES(?, ?)", arguments: [id, "canary-\(id) " + String(repeating: "z", count: 60)])
+                try db.execute(
+                    sql: "INSERT INTO t VALUES(?, ?)",
+                    arguments: [id, "canary-\(id) " + String(repeating: "z", count: 60)])
                 if id == 5000 { try expectNothing(database, "while rows are written") }
             }
         }
@@ -50,6 +54,8 @@ import Testing
         _ = try queue.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try queue.close()
         try expectNothing(database, "when all is closed")
-        #expect(try database.queue().read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t WHERE text LIKE 'canary%'") } == 10_000)
+        #expect(
+            try database.queue().read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t WHERE text LIKE 'canary%'") }
+                == 10_000)
     }
 }

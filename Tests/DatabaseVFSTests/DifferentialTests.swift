@@ -16,7 +16,9 @@ import Testing
             configuration.prepareDatabase { db in
                 // A small cache, so that pages are read again, and written before their time.
                 try db.execute(
-                    sql: "PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = \(autoVacuum); PRAGMA cache_size = 30; PRAGMA cache_spill = 20")
+                    sql:
+                        "PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = \(autoVacuum); PRAGMA cache_size = 30; PRAGMA cache_spill = 20"
+                )
             }
             queue = try DatabaseQueue(path: path, configuration: configuration)
         }
@@ -45,7 +47,9 @@ import Testing
             )
         }
         var (plain, encrypted) = try open()
-        for connection in [plain, encrypted] { try connection.queue.inDatabase { try $0.execute(sql: RandomStatements.schema) } }
+        for connection in [plain, encrypted] {
+            try connection.queue.inDatabase { try $0.execute(sql: RandomStatements.schema) }
+        }
         for number in 0..<TestScale.count(250, soak: 25_000) {
             let sql = statements.next()
             let (expected, found) = (plain.result(sql), encrypted.result(sql))
@@ -53,7 +57,8 @@ import Testing
             guard !sql.hasPrefix("PRAGMA wal_checkpoint"), !sql.contains("incremental_vacuum") else { continue }
             try #require(
                 expected == found,
-                "\(sql), number \(number), seed \(generator.seed), \(database.registration.takeFailure()?.description ?? "")")
+                "\(sql), number \(number), seed \(generator.seed), \(database.registration.takeFailure()?.description ?? "")"
+            )
             if number % 500 == 499 {
                 let states = [plain, encrypted].map { $0.queue.inDatabase { $0.isInsideTransaction } }
                 #expect(states[0] == states[1])
@@ -69,7 +74,8 @@ import Testing
         #expect(encrypted.result("PRAGMA integrity_check").contains("ok"))
         for table in ["a", "w"] {
             #expect(
-                plain.result("SELECT * FROM \(table) ORDER BY 1") == encrypted.result("SELECT * FROM \(table) ORDER BY 1"))
+                plain.result("SELECT * FROM \(table) ORDER BY 1")
+                    == encrypted.result("SELECT * FROM \(table) ORDER BY 1"))
         }
     }
 }

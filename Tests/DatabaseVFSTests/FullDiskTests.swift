@@ -20,7 +20,8 @@ import Testing
         return worker?.wait() == 0
     }
 
-    @Test(.enabled(if: canMount, "this user may not mount a small file system"), arguments: ["WAL", "DELETE", "PERSIST"])
+    @Test(
+        .enabled(if: canMount, "this user may not mount a small file system"), arguments: ["WAL", "DELETE", "PERSIST"])
     func nothingIsLost(journal: String) throws {
         let lines = try Self.run(journal, Self.program)
         #expect(lines.filter { $0 == "full" }.count > 5, "\(lines)")

@@ -45,7 +45,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("WAL", "plain"), ("WAL", "spill"), ("WAL", "quick"), ("DELETE", "plain"), ("DELETE", "spill"), ("DELETE", "quick"),
+        ("WAL", "plain"), ("WAL", "spill"), ("WAL", "quick"), ("DELETE", "plain"), ("DELETE", "spill"),
+        ("DELETE", "quick"),
         ("TRUNCATE", "spill"), ("PERSIST", "spill"), ("PERSIST", "quick"),
     ])
     func killedWritersLoseNothing(journal: String, task: String) throws {
@@ -75,7 +76,9 @@ import Testing
             #expect(
                 try queue.integrity() == "ok",
                 "seed \(generator.seed), \(database.registration.takeFailure()?.description ?? "")")
-            let rows = try queue.read { try Row.fetchAll($0, sql: "SELECT worker, max(round), count(*) FROM kept GROUP BY worker") }
+            let rows = try queue.read {
+                try Row.fetchAll($0, sql: "SELECT worker, max(round), count(*) FROM kept GROUP BY worker")
+            }
             let kept = Dictionary(uniqueKeysWithValues: rows.map { ($0[0] as Int, ($0[1] as Int, $0[2] as Int)) })
             for (number, last) in acknowledged where last >= 0 {
                 #expect(kept[number]?.0 ?? -1 >= last, "worker \(number), seed \(generator.seed)")

@@ -9,7 +9,8 @@ import Testing
     private func filled(_ database: DatabaseUnderTest, journal: String, rows: Int = 2000) throws -> DatabaseQueue {
         let queue = try database.queue(journal: journal)
         try queue.write { db in
-            try db.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, text TEXT, bytes BLOB); CREATE INDEX i ON t(text)")
+            try db.execute(
+                sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, text TEXT, bytes BLOB); CREATE INDEX i ON t(text)")
             for id in 1...rows {
                 try db.execute(
                     sql: "INSERT INTO t VALUES(?, ?, randomblob(?))", arguments: [id, "row \(id)", id * 37 % 900])
@@ -63,7 +64,12 @@ import Testing
         let path = database.folder.path(of: "plain.db")
         let plain = try DatabaseQueue(path: path)
         try plain.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = \(journal)") }
-        try plain.write { try $0.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, text TEXT, bytes BLOB); INSERT INTO t VALUES(1, 'x', zeroblob(100000))") }
+        try plain.write {
+            try $0.execute(
+                sql:
+                    "CREATE TABLE t(id INTEGER PRIMARY KEY, text TEXT, bytes BLOB); INSERT INTO t VALUES(1, 'x', zeroblob(100000))"
+            )
+        }
         try plain.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [database.uri]) }
         let copy = try database.queue()
         #expect(try sum(copy) == sum(plain))
@@ -112,7 +118,12 @@ import Testing
     @Test func backupsFromPlainDatabasesWouldLoseBytes() throws {
         let database = try DatabaseUnderTest()
         let plain = try DatabaseQueue(path: database.folder.path(of: "plain.db"))
-        try plain.write { try $0.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, text TEXT, bytes BLOB); INSERT INTO t VALUES(1, 'x', randomblob(100000))") }
+        try plain.write {
+            try $0.execute(
+                sql:
+                    "CREATE TABLE t(id INTEGER PRIMARY KEY, text TEXT, bytes BLOB); INSERT INTO t VALUES(1, 'x', randomblob(100000))"
+            )
+        }
         let queue = try filled(database, journal: "DELETE")
         let before = try sum(queue)
         #expect(throws: DatabaseError.self) { try plain.backup(to: queue) }
@@ -124,7 +135,9 @@ import Testing
     @Test(arguments: ["DELETE", "TRUNCATE", "WAL"])
     func vacuumsAutomatically(journal: String) throws {
         let database = try DatabaseUnderTest()
-        let queue = try database.queue { try $0.execute(sql: "PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = \(journal)") }
+        let queue = try database.queue {
+            try $0.execute(sql: "PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = \(journal)")
+        }
         try queue.write { db in
             try db.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, text TEXT, bytes BLOB)")
             for id in 1...500 { try db.execute(sql: "INSERT INTO t VALUES(?, 'x', zeroblob(5000))", arguments: [id]) }
@@ -182,7 +195,8 @@ import Testing
         try queue.writeWithoutTransaction { db in
             try db.execute(sql: "ATTACH ? AS other", arguments: [other.uri])
             try db.execute(sql: "PRAGMA other.journal_mode = \(journal)")
-            try db.execute(sql: "BEGIN; CREATE TABLE other.t AS SELECT * FROM main.t; UPDATE main.t SET text = 'moved'; COMMIT")
+            try db.execute(
+                sql: "BEGIN; CREATE TABLE other.t AS SELECT * FROM main.t; UPDATE main.t SET text = 'moved'; COMMIT")
             try db.execute(sql: "BEGIN; DELETE FROM other.t WHERE id > 10; DELETE FROM main.t WHERE id > 20; ROLLBACK")
             try db.execute(sql: "DETACH other")
         }
@@ -219,6 +233,9 @@ import Testing
             #expect(try queue.integrity() == "ok")
         }
         try queue.close()
-        #expect(try database.queue().read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t WHERE text LIKE '%..........'") } == 100)
+        #expect(
+            try database.queue().read {
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM t WHERE text LIKE '%..........'")
+            } == 100)
     }
 }

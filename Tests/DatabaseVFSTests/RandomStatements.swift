@@ -27,8 +27,10 @@ struct RandomStatements {
 
     mutating func next() -> String {
         switch below(100) {
-        case 0..<30: return "INSERT OR REPLACE INTO a(id, n, t, b) VALUES(\(below(3000)), \(below(500)), \(text()), \(blob()))"
-        case 30..<42: return "UPDATE a SET n = n + \(below(9)), t = \(text()) WHERE id BETWEEN \(below(3000)) AND \(below(3000))"
+        case 0..<30:
+            return "INSERT OR REPLACE INTO a(id, n, t, b) VALUES(\(below(3000)), \(below(500)), \(text()), \(blob()))"
+        case 30..<42:
+            return "UPDATE a SET n = n + \(below(9)), t = \(text()) WHERE id BETWEEN \(below(3000)) AND \(below(3000))"
         case 42..<50: return "DELETE FROM a WHERE n = \(below(500)) OR id = \(below(3000))"
         case 50..<56: return "INSERT INTO w VALUES(\(text()), \(blob())) ON CONFLICT(k) DO UPDATE SET v = \(below(99))"
         case 56..<60: return "DELETE FROM w WHERE length(k) % 7 = \(below(7)) AND typeof(v) = 'blob'"
@@ -38,8 +40,12 @@ struct RandomStatements {
         case 73..<76: return "DELETE FROM a WHERE id > \(1000 + below(2500))"
         case 76..<77: return ["REINDEX", "ANALYZE", "PRAGMA incremental_vacuum(5)", "PRAGMA shrink_memory"][below(4)]
         case 77..<78: return isInTransaction ? "SELECT 1" : "VACUUM"
-        case 78..<80: return isInTransaction ? "SELECT 2" : "PRAGMA wal_checkpoint(\(["PASSIVE", "FULL", "RESTART", "TRUNCATE"][below(4)]))"
-        case 80..<81: return isInTransaction ? "SELECT 3" : "PRAGMA journal_mode = \(["WAL", "DELETE", "PERSIST", "TRUNCATE", "MEMORY"][below(5)])"
+        case 78..<80:
+            return isInTransaction
+                ? "SELECT 2" : "PRAGMA wal_checkpoint(\(["PASSIVE", "FULL", "RESTART", "TRUNCATE"][below(4)]))"
+        case 80..<81:
+            return isInTransaction
+                ? "SELECT 3" : "PRAGMA journal_mode = \(["WAL", "DELETE", "PERSIST", "TRUNCATE", "MEMORY"][below(5)])"
         case 81..<82: return "CREATE TABLE IF NOT EXISTS c\(below(4)) AS SELECT * FROM a WHERE n < 100"
         case 82..<83: return "DROP TABLE IF EXISTS c\(below(4))"
         case 83..<90: return begin()

@@ -20,7 +20,8 @@ struct Scarcity {
                 try queue.write { db in
                     for row in 0..<4 {
                         try db.execute(
-                            sql: "INSERT INTO t VALUES(?, zeroblob(?))", arguments: [round * 10 + row, 3000 + round * 211 % 9000])
+                            sql: "INSERT INTO t VALUES(?, zeroblob(?))",
+                            arguments: [round * 10 + row, 3000 + round * 211 % 9000])
                     }
                 }
                 kept += 4

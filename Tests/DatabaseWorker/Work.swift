@@ -60,7 +60,8 @@ struct Work {
                     arguments: [number, round, 500 + (round * 37 + row * 911) % 3000])
             }
             if round % 3 == 2 {
-                try db.execute(sql: "DELETE FROM passing WHERE worker = ? AND round < ?", arguments: [number, round - 1])
+                try db.execute(
+                    sql: "DELETE FROM passing WHERE worker = ? AND round < ?", arguments: [number, round - 1])
             }
             return .commit
         }
