@@ -5,7 +5,8 @@ import KeychainModel
 /// A VFS of SQLite's that keeps databases encrypted: every page of file, write-ahead log and rollback journal is sealed, and
 /// temporary files stay in memory.
 ///
-/// A connection asks for it by a URI, `file:/path?vfs=keychain`; databases that it attaches come under it, too. A file opens
+/// A connection asks for it by a URI, `file:/path?vfs=keychain`; databases that it attaches come under it, too. To a connection of
+/// another VFS, which would keep temporary files on the disk, encrypted databases cannot be attached. A file opens
 /// while somebody holds a registration of its path, and in no other case: nothing is ever written in the clear for want of a key.
 package enum EncryptingVFS {
     /// As in `?vfs=`.
@@ -79,7 +80,7 @@ nonisolated(unsafe) let systemVFS: UnsafeMutablePointer<sqlite3_vfs>? =
     sqlite3_initialize() == SQLITE_OK ? sqlite3_vfs_find("unix") : nil
 
 // Safe to share: written once, before SQLite hears of it, which changes but its list's link, under a lock of its own.
-nonisolated(unsafe) private let encryptingVFS: UnsafeMutablePointer<sqlite3_vfs> = {
+nonisolated(unsafe) let encryptingVFS: UnsafeMutablePointer<sqlite3_vfs> = {
     let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
     vfs.initialize(to: sqlite3_vfs())
     vfs.pointee.iVersion = 2

@@ -43,6 +43,15 @@ extension MainFile {
         }
     }
 
+    /// Whether what SQLite sorts on the connection's behalf goes through this VFS: it does if the connection's first database does.
+    func keepsTemporaryFiles() -> Bool {
+        guard !temporaryFilesAreKept, let connection = connection?.pointee else { return true }
+        var vfs: UnsafeMutablePointer<sqlite3_vfs>?
+        guard sqlite3_file_control(connection, "main", SQLITE_FCNTL_VFS_POINTER, &vfs) == SQLITE_OK else { return true }
+        temporaryFilesAreKept = vfs == encryptingVFS
+        return temporaryFilesAreKept
+    }
+
     /// Has SQLite keep bytes free in each page of a database that it is about to make.
     ///
     /// SQLite takes their number from the header of a file, and from an empty one none. To give it a header made up for the purpose

@@ -21,6 +21,8 @@ final class MainFile {
 
     /// Where SQLite keeps which connection is using the file.
     var connection: UnsafeMutablePointer<OpaquePointer?>?
+    /// Whether that connection's temporary files are known to stay in memory.
+    var temporaryFilesAreKept = false
     /// Whether a journal could still undo what was written to the file since the last flush, and with it this must not be in force.
     var journalIsLive = false
     /// The batch that the journal of the present transaction goes back to; 0 without one.
@@ -232,6 +234,9 @@ final class MainFile {
     // MARK: Locks
 
     func lock(_ level: Int32) -> Int32 {
+        if level == SQLITE_LOCK_SHARED, !keepsTemporaryFiles() {
+            return failed(.attachedElsewhere(path: path))
+        }
         let code = inner.lock(level)
         guard code == SQLITE_OK else { return code }
         if lockLevel == SQLITE_LOCK_NONE { transactionBegins() }

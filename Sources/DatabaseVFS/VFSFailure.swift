@@ -15,6 +15,8 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
     /// A page that the file should have lies behind its end.
     case missingPage(page: UInt32)
     case index(PageIndexError)
+    /// The connection would write what it sorts to the disk in the clear.
+    case attachedElsewhere(path: String)
     case foreignLog(path: String)
     /// A log that was copied into the file in part lacks a frame of that part.
     case incompleteLog(frame: UInt32)
@@ -30,7 +32,7 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
     /// The code that SQLite is given.
     var code: Int32 {
         switch self {
-        case .notRegistered: SQLITE_CANTOPEN
+        case .notRegistered, .attachedElsewhere: SQLITE_CANTOPEN
         case .revoked: SQLiteCode.ioAuthorization
         case .notEncrypted, .notDatabase, .index(.wrongKey): SQLITE_NOTADB
         case .page(.memoryUnavailable), .index(.memoryUnavailable), .memoryUnavailable: SQLiteCode.ioNoMemory
@@ -55,6 +57,8 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         case .stalePage(let page): "page \(page) is an older copy of itself; restore the database from a backup"
         case .missingPage(let page): "the file ends before page \(page); restore the database from a backup"
         case .index(let error): error.description
+        case .attachedElsewhere(let path):
+            "\(path) is attached to a connection that keeps temporary files on the disk; open that with ?vfs=keychain, too"
         case .foreignLog(let path):
             "\(path) is not the write-ahead log of this database, or is of another time; put back the one that belongs to it"
         case .incompleteLog(let frame):

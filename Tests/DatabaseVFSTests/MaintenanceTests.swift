@@ -62,7 +62,18 @@ import Testing
     func vacuumsAPlainDatabaseIntoAnEncryptedOne(journal: String) throws {
         let database = try DatabaseUnderTest()
         let path = database.folder.path(of: "plain.db")
-        let plain = try DatabaseQueue(path: path)
+        // Not from a connection that would keep temporary files on the disk.
+        let elsewhere = try DatabaseQueue(path: path)
+        #expect(throws: DatabaseError.self) {
+            try elsewhere.writeWithoutTransaction { db in
+                try db.execute(sql: "ATTACH ? AS encrypted", arguments: [database.uri])
+                try db.execute(sql: "CREATE TABLE encrypted.t(x)")
+            }
+        }
+        #expect(database.registration.takeFailure() == .attachedElsewhere(path: database.path))
+        try elsewhere.close()
+        let allowed = try EncryptingVFS.registerPlain(path: path)
+        let plain = try DatabaseQueue(path: EncryptingVFS.uri(path: allowed.path))
         try plain.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = \(journal)") }
         try plain.write {
             try $0.execute(

@@ -15,7 +15,7 @@ struct Scarcity {
         try queue.write { try $0.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, bytes BLOB)") }
         var kept = 0
         for round in 0..<rounds {
-            if round % 4 == 3 { fill() }
+            if round % 4 == 3 { fill(leaving: [0, 4096, 8192, 12_288, 20_480][round / 4 % 5]) }
             do {
                 try queue.write { db in
                     for row in 0..<4 {
@@ -45,13 +45,11 @@ struct Scarcity {
                 ? "whole" : "\(kept) rows, \(found ?? -1) found, \(later ?? -1) later, \(check)")
     }
 
-    /// Leaves room for a few bytes, more or fewer.
-    private func fill() {
+    private func fill(leaving room: off_t) {
         let descriptor = open(filler, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(descriptor) }
         let bytes = [UInt8](repeating: 1, count: 1024)
         while write(descriptor, bytes, bytes.count) > 0 {}
-        let room = off_t([0, 4096, 8192, 12_288, 20_480][Int.random(in: 0..<5)])
         var info = stat()
         if fstat(descriptor, &info) == 0 { ftruncate(descriptor, max(0, info.st_size - room)) }
     }
