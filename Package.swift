@@ -95,6 +95,10 @@ let package = Package(
         .target(
             name: "DatabasePages", dependencies: ["KeychainModel", "SystemLibraries", crypto], swiftSettings: strict),
 
+        // SQLite on such pages.
+        .target(
+            name: "DatabaseVFS", dependencies: ["DatabasePages", "KeychainModel", sqliteC], swiftSettings: strict),
+
         // Files under a password. Argon2id is the keybag's, linked and not imported.
         .target(
             name: "PasswordFiles",
@@ -340,6 +344,14 @@ let package = Package(
             dependencies: ["DatabasePages", "KeychainModel", "PageWorker", "TestSupport", crypto],
             exclude: ["Peer"],
             resources: [.copy("Fixtures")],
+            swiftSettings: strict),
+        // The program that tests of databases kill.
+        .executableTarget(
+            name: "DatabaseWorker", dependencies: ["DatabaseVFS", "KeychainModel", sqlite],
+            path: "Tests/DatabaseWorker", swiftSettings: strict),
+        .testTarget(
+            name: "DatabaseVFSTests",
+            dependencies: ["DatabasePages", "DatabaseVFS", "DatabaseWorker", "KeychainModel", "TestSupport", sqlite],
             swiftSettings: strict),
         .testTarget(
             name: "PasswordFilesTests",

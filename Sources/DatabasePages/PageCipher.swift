@@ -34,7 +34,8 @@ package final class PageCipher: Sendable {
     ///
     /// - Parameters:
     ///   - page: As SQLite has it, its last 48 bytes zeros.
-    ///   - extra: Eight bytes that are sealed beside it: 0 in the main file, the checksum in a log or journal.
+    ///   - extra: Eight bytes that are sealed beside it: in a log or journal the checksum, in the main file 0 or, where no
+    ///     journal has a copy, the batch that the transaction goes back to.
     ///   - sealed: Room for as many bytes as a page has; may not overlap with `page`.
     /// - Returns: What tells this seal from others, for the page index.
     package func seal(

@@ -1,0 +1,195 @@
+import GRDBSQLite
+
+// The tables of methods that SQLite calls files by. Each is for files of one kind: the object in the slot is of that kind.
+
+private func table(_ methods: sqlite3_io_methods) -> UnsafeMutablePointer<sqlite3_io_methods> {
+    let table = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+    table.initialize(to: methods)
+    return table
+}
+
+@inline(__always)
+private func with<Object: AnyObject>(
+    _ file: FileSlot.File?, _: Object.Type, _ body: (Object) -> Int32
+) -> Int32 {
+    guard let file, let object = FileSlot(file: file).get(Object.self) else { return SQLITE_IOERR }
+    return body(object)
+}
+
+/// Of databases.
+// Safe to share, as all of these: never written to once they are made.
+nonisolated(unsafe) let mainFileMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
+    var methods = sqlite3_io_methods()
+    // Without xFetch, which would show SQLite the sealed bytes.
+    methods.iVersion = 2
+    methods.xClose = { file in
+        guard let file else { return SQLITE_OK }
+        let slot = FileSlot(file: file)
+        slot.get(MainFile.self)?.end()
+        let code = slot.inner.close()
+        slot.get(MainFile.self)?.ended()
+        slot.release(MainFile.self)
+        return code
+    }
+    methods.xRead = { file, bytes, count, offset in
+        with(file, MainFile.self) { $0.read(bytes, Int(count), at: offset) }
+    }
+    methods.xWrite = { file, bytes, count, offset in
+        with(file, MainFile.self) { $0.write(bytes, Int(count), at: offset) }
+    }
+    methods.xTruncate = { file, size in with(file, MainFile.self) { $0.truncate(size) } }
+    methods.xSync = { file, flags in with(file, MainFile.self) { $0.sync(flags) } }
+    methods.xFileSize = { file, size in
+        with(file, MainFile.self) { main in
+            var bytes: Int64 = 0
+            let code = main.inner.size(&bytes)
+            size?.pointee = bytes
+            return code
+        }
+    }
+    methods.xLock = { file, level in with(file, MainFile.self) { $0.lock(level) } }
+    methods.xUnlock = { file, level in with(file, MainFile.self) { $0.unlock(level) } }
+    methods.xCheckReservedLock = { file, result in
+        with(file, MainFile.self) { $0.inner.checkReservedLock(result) }
+    }
+    methods.xFileControl = { file, operation, argument in
+        with(file, MainFile.self) { $0.control(operation, argument) }
+    }
+    methods.xSectorSize = { file in with(file, MainFile.self) { $0.inner.sectorSize() } }
+    methods.xDeviceCharacteristics = { file in with(file, MainFile.self) { $0.characteristics } }
+    methods.xShmMap = { file, region, size, extend, address in
+        with(file, MainFile.self) {
+            $0.inner.pointee.pMethods?.pointee.xShmMap?($0.inner, region, size, extend, address) ?? SQLITE_IOERR
+        }
+    }
+    methods.xShmLock = { file, offset, count, flags in
+        with(file, MainFile.self) { $0.lockShared(offset, count, flags) }
+    }
+    methods.xShmBarrier = { file in
+        _ = with(file, MainFile.self) {
+            $0.inner.pointee.pMethods?.pointee.xShmBarrier?($0.inner)
+            return SQLITE_OK
+        }
+    }
+    methods.xShmUnmap = { file, remove in
+        with(file, MainFile.self) {
+            $0.inner.pointee.pMethods?.pointee.xShmUnmap?($0.inner, remove) ?? SQLITE_OK
+        }
+    }
+    return table(methods)
+}()
+
+/// Of write-ahead logs.
+nonisolated(unsafe) let logFileMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
+    var methods = sqlite3_io_methods()
+    methods.iVersion = 1
+    methods.xClose = { file in
+        guard let file else { return SQLITE_OK }
+        let slot = FileSlot(file: file)
+        slot.get(LogFile.self)?.end()
+        let code = slot.inner.close()
+        slot.release(LogFile.self)
+        return code
+    }
+    methods.xRead = { file, bytes, count, offset in
+        with(file, LogFile.self) { $0.read(bytes, Int(count), at: offset) }
+    }
+    methods.xWrite = { file, bytes, count, offset in
+        with(file, LogFile.self) { $0.write(bytes, Int(count), at: offset) }
+    }
+    methods.xTruncate = { file, size in with(file, LogFile.self) { $0.truncate(size) } }
+    methods.xSync = { file, flags in with(file, LogFile.self) { $0.sync(flags) } }
+    methods.xFileSize = { file, size in
+        with(file, LogFile.self) { log in
+            var bytes: Int64 = 0
+            let code = log.size(&bytes)
+            size?.pointee = bytes
+            return code
+        }
+    }
+    methods.xLock = { _, _ in SQLITE_OK }
+    methods.xUnlock = { _, _ in SQLITE_OK }
+    methods.xCheckReservedLock = { _, result in
+        result?.pointee = 0
+        return SQLITE_OK
+    }
+    methods.xFileControl = { _, _, _ in SQLITE_NOTFOUND }
+    methods.xSectorSize = { file in with(file, LogFile.self) { $0.inner.sectorSize() } }
+    methods.xDeviceCharacteristics = { file in with(file, LogFile.self) { $0.main.characteristics } }
+    return table(methods)
+}()
+
+/// Of rollback journals.
+nonisolated(unsafe) let journalFileMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
+    var methods = sqlite3_io_methods()
+    methods.iVersion = 1
+    methods.xClose = { file in
+        guard let file else { return SQLITE_OK }
+        let slot = FileSlot(file: file)
+        slot.get(JournalFile.self)?.end()
+        let code = slot.inner.close()
+        slot.release(JournalFile.self)
+        return code
+    }
+    methods.xRead = { file, bytes, count, offset in
+        with(file, JournalFile.self) { $0.read(bytes, Int(count), at: offset) }
+    }
+    methods.xWrite = { file, bytes, count, offset in
+        with(file, JournalFile.self) { $0.write(bytes, Int(count), at: offset) }
+    }
+    methods.xTruncate = { file, size in with(file, JournalFile.self) { $0.truncate(size) } }
+    methods.xSync = { file, flags in with(file, JournalFile.self) { $0.sync(flags) } }
+    methods.xFileSize = { file, size in
+        with(file, JournalFile.self) { journal in
+            var bytes: Int64 = 0
+            let code = journal.size(&bytes)
+            size?.pointee = bytes
+            return code
+        }
+    }
+    methods.xLock = { _, _ in SQLITE_OK }
+    methods.xUnlock = { _, _ in SQLITE_OK }
+    methods.xCheckReservedLock = { _, result in
+        result?.pointee = 0
+        return SQLITE_OK
+    }
+    methods.xFileControl = { _, _, _ in SQLITE_NOTFOUND }
+    methods.xSectorSize = { file in with(file, JournalFile.self) { $0.inner.sectorSize() } }
+    methods.xDeviceCharacteristics = { file in with(file, JournalFile.self) { $0.main.characteristics } }
+    return table(methods)
+}()
+
+/// Of temporary files.
+nonisolated(unsafe) let memoryFileMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
+    var methods = sqlite3_io_methods()
+    methods.iVersion = 1
+    methods.xClose = { file in
+        guard let file else { return SQLITE_OK }
+        FileSlot(file: file).release(MemoryFile.self)
+        return SQLITE_OK
+    }
+    methods.xRead = { file, bytes, count, offset in
+        with(file, MemoryFile.self) { $0.read(bytes, Int(count), at: offset) }
+    }
+    methods.xWrite = { file, bytes, count, offset in
+        with(file, MemoryFile.self) { $0.write(bytes, Int(count), at: offset) }
+    }
+    methods.xTruncate = { file, size in with(file, MemoryFile.self) { $0.truncate(size) } }
+    methods.xSync = { _, _ in SQLITE_OK }
+    methods.xFileSize = { file, size in
+        with(file, MemoryFile.self) {
+            size?.pointee = Int64($0.count)
+            return SQLITE_OK
+        }
+    }
+    methods.xLock = { _, _ in SQLITE_OK }
+    methods.xUnlock = { _, _ in SQLITE_OK }
+    methods.xCheckReservedLock = { _, result in
+        result?.pointee = 0
+        return SQLITE_OK
+    }
+    methods.xFileControl = { _, _, _ in SQLITE_NOTFOUND }
+    methods.xSectorSize = { _ in 4096 }
+    methods.xDeviceCharacteristics = { _ in SQLITE_IOCAP_POWERSAFE_OVERWRITE }
+    return table(methods)
+}()

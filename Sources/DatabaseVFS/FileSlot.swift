@@ -1,0 +1,75 @@
+import GRDBSQLite
+
+/// The memory that SQLite sets aside for an open file: its table of methods, our object, and behind them what the system's
+/// VFS keeps for the same file.
+struct FileSlot {
+    typealias File = UnsafeMutablePointer<sqlite3_file>
+
+    /// Where the part of the system's VFS begins.
+    static let innerOffset = 16
+
+    let file: File
+
+    /// The same file, as the system's VFS has it.
+    var inner: File {
+        (UnsafeMutableRawPointer(file) + Self.innerOffset).assumingMemoryBound(to: sqlite3_file.self)
+    }
+
+    private var object: UnsafeMutablePointer<UnsafeMutableRawPointer?> {
+        (UnsafeMutableRawPointer(file) + MemoryLayout<sqlite3_file>.stride)
+            .assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+    }
+
+    /// Makes the file that of `object`, which lives until ``release(_:)``.
+    func put(_ object: AnyObject, methods: UnsafePointer<sqlite3_io_methods>) {
+        self.object.pointee = Unmanaged.passRetained(object).toOpaque()
+        file.pointee.pMethods = methods
+    }
+
+    /// The object of a file whose methods are those of `Object`.
+    @inline(__always)
+    func get<Object: AnyObject>(_: Object.Type) -> Object? {
+        object.pointee.map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    func release<Object: AnyObject>(_: Object.Type) {
+        guard let object = object.pointee else { return }
+        self.object.pointee = nil
+        Unmanaged<Object>.fromOpaque(object).release()
+    }
+}
+
+extension UnsafeMutablePointer<sqlite3_file> {
+    // The methods of the system's VFS; it has all of those that are called. What is nil reads as not supported.
+    func close() -> Int32 { pointee.pMethods?.pointee.xClose?(self) ?? SQLITE_OK }
+
+    func read(_ bytes: UnsafeMutableRawPointer, _ count: Int, at offset: Int64) -> Int32 {
+        pointee.pMethods?.pointee.xRead?(self, bytes, Int32(count), offset) ?? SQLITE_IOERR
+    }
+
+    func write(_ bytes: UnsafeRawPointer, _ count: Int, at offset: Int64) -> Int32 {
+        pointee.pMethods?.pointee.xWrite?(self, bytes, Int32(count), offset) ?? SQLITE_IOERR
+    }
+
+    func truncate(_ size: Int64) -> Int32 { pointee.pMethods?.pointee.xTruncate?(self, size) ?? SQLITE_IOERR }
+
+    func sync(_ flags: Int32) -> Int32 { pointee.pMethods?.pointee.xSync?(self, flags) ?? SQLITE_IOERR }
+
+    func size(_ size: inout Int64) -> Int32 { pointee.pMethods?.pointee.xFileSize?(self, &size) ?? SQLITE_IOERR }
+
+    func lock(_ level: Int32) -> Int32 { pointee.pMethods?.pointee.xLock?(self, level) ?? SQLITE_IOERR }
+
+    func unlock(_ level: Int32) -> Int32 { pointee.pMethods?.pointee.xUnlock?(self, level) ?? SQLITE_IOERR }
+
+    func checkReservedLock(_ result: UnsafeMutablePointer<Int32>?) -> Int32 {
+        pointee.pMethods?.pointee.xCheckReservedLock?(self, result) ?? SQLITE_IOERR
+    }
+
+    func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+        pointee.pMethods?.pointee.xFileControl?(self, operation, argument) ?? SQLITE_NOTFOUND
+    }
+
+    func sectorSize() -> Int32 { pointee.pMethods?.pointee.xSectorSize?(self) ?? 4096 }
+
+    func characteristics() -> Int32 { pointee.pMethods?.pointee.xDeviceCharacteristics?(self) ?? 0 }
+}

@@ -1,0 +1,287 @@
+import DatabasePages
+import GRDBSQLite
+import Glibc
+
+/// A connection's file of a database's rollback journal (https://sqlite.org/fileformat2.html, 3).
+///
+/// Everything is where SQLite puts it. A record (page number, page, checksum) is written as a whole, its page sealed with the
+/// checksum beside it. Headers and the name of a super-journal say nothing that is secret and are in the clear; unused bytes of a
+/// header tell which batch of the page index the journal goes back to: one that goes back further is over.
+final class JournalFile {
+    let inner: FileSlot.File
+    let main: MainFile
+    let path: String
+
+    private enum Held {
+        case nothing
+        /// Four bytes: the number of a page that follows, or part of a super-journal's name.
+        case number(UInt32, offset: Int64)
+        /// A page in `record`, with its number before it; the checksum follows.
+        case page(offset: Int64)
+    }
+
+    private var held = Held.nothing
+    /// Room for a record in the clear.
+    private var record: (bytes: UnsafeMutableRawPointer, count: Int)?
+    /// From where on there is the name of a super-journal, in the clear.
+    private var plainFrom = Int64.max
+    /// The batch that records are bound to.
+    private var sequence: UInt64 = 0
+    /// Whether this connection wrote the header.
+    private var isOwn = false
+    /// Records that headers count: they were written as a whole before the database was changed.
+    private var counted: [Range<Int64>] = []
+    /// The checksum of the record that was read last, and where SQLite looks for it.
+    private var checksum: (value: UInt32, offset: Int64)?
+
+    init(inner: FileSlot.File, main: MainFile, name: UnsafePointer<CChar>) {
+        (self.inner, self.main) = (inner, main)
+        path = String(cString: name)
+    }
+
+    func end() {
+        _ = main.guarded { () throws(VFSFailure) in
+            try writeHeldNumber()
+            return SQLITE_OK
+        }
+        wipeRecord()
+    }
+
+    deinit { wipeRecord() }
+
+    private func wipeRecord() {
+        guard let record else { return }
+        explicit_bzero(record.bytes, record.count)
+        record.bytes.deallocate()
+        self.record = nil
+    }
+
+    // MARK: Writing
+
+    func write(_ bytes: UnsafeRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
+        main.guarded { () throws(VFSFailure) in
+            guard let bytes, count > 0, offset >= 0 else {
+                throw .unexpectedAccess(operation: "write", offset: offset, count: count)
+            }
+            guard let pages = try main.pages() else { return try writeOfNewDatabase(bytes, count, at: offset) }
+            switch held {
+            case .page(let start):
+                held = .nothing
+                guard count == 4, offset == start + 4 + Int64(pages.size) else { break }
+                return try writeRecord(checksum: bytes.bigEndian32(at: 0), at: start, pages)
+            case .number(let number, let start) where count == pages.size && offset == start + 4:
+                keep(bytes, number, pages)
+                held = .page(offset: start)
+                return SQLITE_OK
+            case .number:
+                try writeHeldNumber()
+            case .nothing: break
+            }
+            if offset >= plainFrom { return inner.write(bytes, count, at: offset) }
+            switch count {
+            case 4:
+                let number = bytes.bigEndian32(at: 0)
+                // The page with the byte that is locked is in no record, and marks the name of a super-journal.
+                if Int64(number) == FileFormat.lockedByte / Int64(pages.size) + 1 { plainFrom = offset }
+                held = .number(number, offset: offset)
+                return SQLITE_OK
+            case JournalHeader.sector: return try writeHeader(bytes, at: offset, pages)
+            case FileFormat.journalHeader where offset == 0:
+                try main.journalEnds()
+                isOwn = false
+                return inner.write(bytes, count, at: offset)
+            // The number of records that a header counts, and the end to what an older journal left behind.
+            case 12, 1: return inner.write(bytes, count, at: offset)
+            default: throw .unexpectedAccess(operation: "write", offset: offset, count: count)
+            }
+        }
+    }
+
+    /// The journal of a database's first transaction has no records.
+    private func writeOfNewDatabase(
+        _ bytes: UnsafeRawPointer, _ count: Int, at offset: Int64
+    ) throws(VFSFailure) -> Int32 {
+        guard count <= JournalHeader.sector else {
+            throw .unexpectedAccess(operation: "write", offset: offset, count: count)
+        }
+        if count == JournalHeader.sector { return try writeHeader(bytes, at: offset, nil) }
+        return inner.write(bytes, count, at: offset)
+    }
+
+    private func keep(_ page: UnsafeRawPointer, _ number: UInt32, _ pages: OpenPages) {
+        let count = pages.size + 8
+        if record?.count != count {
+            wipeRecord()
+            record = (.allocate(byteCount: count, alignment: 16), count)
+        }
+        guard let record else { return }
+        record.bytes.storeBigEndian(number, at: 0)
+        memcpy(record.bytes + 4, page, pages.size)
+    }
+
+    private func writeRecord(checksum: UInt32, at offset: Int64, _ pages: OpenPages) throws(VFSFailure) -> Int32 {
+        guard let record else { throw .memoryUnavailable }
+        let sealed = pages.scratch
+        let number = UnsafeRawPointer(record.bytes).bigEndian32(at: 0)
+        sealed.storeBigEndian(number, at: 0)
+        _ = try pages.seal(
+            record.bytes + 4, extra: UInt64(checksum), at: .journal(page: number, sequence: sequence), into: sealed + 4)
+        sealed.storeBigEndian(0 as UInt32, at: 4 + pages.size)
+        main.noteJournaled(number)
+        return inner.write(sealed, pages.size + 8, at: offset)
+    }
+
+    private func writeHeldNumber() throws(VFSFailure) {
+        guard case .number(let number, let offset) = held else {
+            held = .nothing
+            return
+        }
+        held = .nothing
+        var bytes = number.bigEndian
+        guard inner.write(&bytes, 4, at: offset) == SQLITE_OK else { throw .system("write", path) }
+    }
+
+    private func writeHeader(
+        _ bytes: UnsafeRawPointer, at offset: Int64, _ pages: OpenPages?
+    ) throws(VFSFailure) -> Int32 {
+        var header = JournalHeader(sector: bytes)
+        if offset == 0 {
+            if let pages {
+                try pages.refresh()
+                // The batch that the journal goes back to has to be on the disk before a page is overwritten, and to say how
+                // many pages there were. SQLite leaves the count open where it does not sync.
+                try pages.flush(pageCount: header.pageCount, durably: header.recordCount != .max)
+            }
+            sequence = pages?.index.sequence ?? 0
+            (isOwn, plainFrom, counted, checksum) = (true, .max, [], nil)
+            (main.journalIsLive, main.journalSequence, main.journaledPages) = (true, sequence, [])
+        }
+        header.bind(to: pages?.cipher.header.database, sequence: sequence)
+        return header.bytes.withUnsafeBytes { sector in
+            sector.baseAddress.map { inner.write($0, sector.count, at: offset) } ?? SQLITE_IOERR
+        }
+    }
+
+    // MARK: Reading
+
+    func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
+        main.guarded { () throws(VFSFailure) in
+            guard let bytes, count > 0, offset >= 0 else {
+                throw .unexpectedAccess(operation: "read", offset: offset, count: count)
+            }
+            try writeHeldNumber()
+            let pages = try main.pages()
+            if let pages, count == pages.size { return try readPage(into: bytes, at: offset, pages) }
+            if let checksum, count == 4, offset == checksum.offset {
+                bytes.storeBigEndian(checksum.value, at: 0)
+                return SQLITE_OK
+            }
+            // Whether there is anything to roll back: the first byte, and later the first header's magic number.
+            if let pages, offset == 0, count == 1 || count == 8, !isOwn, try isOver(pages, willPlay: count == 8) {
+                memset(bytes, 0, count)
+                return SQLITE_OK
+            }
+            guard count < JournalHeader.sector || pages == nil else {
+                throw .unexpectedAccess(operation: "read", offset: offset, count: count)
+            }
+            let code = inner.read(bytes, count, at: offset)
+            if code != SQLITE_OK, isCounted(offset) { throw .damagedJournal(path: path) }
+            if let pages, code == SQLITE_OK, count == 4, offset % Int64(JournalHeader.smallestSector) == 8 {
+                countRecords(UnsafeRawPointer(bytes).bigEndian32(at: 0), headerAt: offset - 8, pages)
+            }
+            return code
+        }
+    }
+
+    /// Whether the transaction that the journal would undo is in force, or was undone.
+    private func isOver(_ pages: OpenPages, willPlay: Bool) throws(VFSFailure) -> Bool {
+        guard let header = readHeader(at: 0), header.isBegun else { return false }
+        try pages.refresh()
+        guard let binding = header.binding else { throw .foreignJournal(path: path) }
+        let isOfNewDatabase = binding.database == nil
+        guard isOfNewDatabase || binding.database == pages.cipher.header.database else {
+            throw .foreignJournal(path: path)
+        }
+        if isOfNewDatabase ? pages.index.pageCount != 0 : binding.sequence < pages.index.sequence { return true }
+        guard isOfNewDatabase || binding.sequence == pages.index.sequence else { throw .foreignJournal(path: path) }
+        guard header.pageCount == pages.index.pageCount else { throw .damagedJournal(path: path) }
+        if willPlay {
+            sequence = binding.sequence
+            (main.journalIsLive, main.interruptedSequence) = (true, binding.sequence)
+        }
+        return false
+    }
+
+    private func readHeader(at offset: Int64) -> JournalHeader? {
+        withUnsafeTemporaryAllocation(byteCount: JournalHeader.sector, alignment: 8) { sector in
+            guard let base = sector.baseAddress, inner.read(base, JournalHeader.sector, at: offset) == SQLITE_OK else {
+                return nil
+            }
+            return JournalHeader(sector: base)
+        }
+    }
+
+    /// SQLite reads how many records follow a header.
+    private func countRecords(_ count: UInt32, headerAt offset: Int64, _ pages: OpenPages) {
+        guard count > 0, count != .max, let header = readHeader(at: offset), header.isBegun,
+            let sector = offset == 0 ? header.sectorSize : readHeader(at: 0)?.sectorSize
+        else { return }
+        let first = offset + Int64(sector)
+        counted.append(first..<first + Int64(count) * Int64(pages.size + 8))
+    }
+
+    private func isCounted(_ offset: Int64) -> Bool { counted.contains { $0.contains(offset) } }
+
+    private func readPage(
+        into bytes: UnsafeMutableRawPointer, at offset: Int64, _ pages: OpenPages
+    ) throws(VFSFailure) -> Int32 {
+        guard offset >= 4 else { throw .unexpectedAccess(operation: "read", offset: offset, count: pages.size) }
+        let code = inner.read(pages.scratch, pages.size + 4, at: offset - 4)
+        guard code == SQLITE_OK else {
+            if isCounted(offset) { throw .damagedJournal(path: path) }
+            memset(bytes, 0, pages.size)
+            return code
+        }
+        let number = UnsafeRawPointer(pages.scratch).bigEndian32(at: 0)
+        do throws(VFSFailure) {
+            let extra = try pages.open(
+                pages.scratch + 4, at: .journal(page: number, sequence: sequence), into: bytes)
+            checksum = (UInt32(truncatingIfNeeded: extra), offset + Int64(pages.size))
+            return SQLITE_OK
+        } catch {
+            guard case .page(.damaged) = error else { throw error }
+            if isCounted(offset) { throw .damagedJournal(path: path) }
+            // What a persistent journal has behind the records of the present transaction. SQLite stops at the end of a journal.
+            memset(bytes, 0, pages.size)
+            return SQLiteCode.ioShortRead
+        }
+    }
+
+    // MARK: Size and durability
+
+    func truncate(_ size: Int64) -> Int32 {
+        main.guarded { () throws(VFSFailure) in
+            try writeHeldNumber()
+            if size == 0 {
+                try main.journalEnds()
+                isOwn = false
+            }
+            return inner.truncate(size)
+        }
+    }
+
+    func sync(_ flags: Int32) -> Int32 {
+        main.guarded { () throws(VFSFailure) in
+            try writeHeldNumber()
+            return inner.sync(flags)
+        }
+    }
+
+    func size(_ size: inout Int64) -> Int32 {
+        _ = main.guarded { () throws(VFSFailure) in
+            try writeHeldNumber()
+            return SQLITE_OK
+        }
+        return inner.size(&size)
+    }
+}

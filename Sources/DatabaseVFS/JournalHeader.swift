@@ -1,0 +1,46 @@
+import DatabasePages
+
+/// A header in a rollback journal: the first sector, and one after each part that was synced.
+struct JournalHeader {
+    /// The size of a sector that SQLite takes where a power failure changes no byte that was not being written.
+    static let sector = 512
+    static let smallestSector = 32
+    private static let marker = Array("KCJ1".utf8)
+    /// Where the marker, the database's id and the number of a batch are, behind what SQLite uses.
+    private static let place = FileFormat.journalHeader
+    private static let sequencePlace = place + 16
+
+    private(set) var bytes: [UInt8]
+
+    init(sector: UnsafeRawPointer) {
+        bytes = Array(UnsafeRawBufferPointer(start: sector, count: Self.sector))
+    }
+
+    /// Whether it counts: SQLite writes the magic number once the records are on the disk.
+    var isBegun: Bool { bytes.starts(with: FileFormat.journalMagic) }
+
+    /// How many records follow; `UInt32.max` for all that there are.
+    var recordCount: UInt32 { number(at: 8) }
+    /// How many pages the database had before.
+    var pageCount: UInt32 { number(at: 16) }
+    var sectorSize: UInt32 { number(at: 20) }
+
+    /// What the journal belongs to; nil for one that was not written by this VFS.
+    var binding: (database: DatabaseID?, sequence: UInt64)? {
+        guard bytes[Self.place...].starts(with: Self.marker) else { return nil }
+        let id = bytes[Self.place + 4..<Self.place + 4 + DatabaseID.byteCount]
+        let sequence = bytes.withUnsafeBytes { $0.baseAddress?.bigEndian64(at: Self.sequencePlace) ?? 0 }
+        return (id.allSatisfy { $0 == 0 } ? nil : DatabaseID(id), sequence)
+    }
+
+    /// - Parameter database: Nil for one that is being made.
+    mutating func bind(to database: DatabaseID?, sequence: UInt64) {
+        let id = database?.bytes ?? [UInt8](repeating: 0, count: DatabaseID.byteCount)
+        bytes.replaceSubrange(Self.place..<Self.place + 4 + id.count, with: Self.marker + id)
+        bytes.withUnsafeMutableBytes { $0.baseAddress?.storeBigEndian(sequence, at: Self.sequencePlace) }
+    }
+
+    private func number(at offset: Int) -> UInt32 {
+        bytes.withUnsafeBytes { $0.baseAddress?.bigEndian32(at: offset) ?? 0 }
+    }
+}

@@ -1,0 +1,278 @@
+import DatabasePages
+import GRDBSQLite
+import Glibc
+
+/// A connection's file of a database's write-ahead log (https://sqlite.org/fileformat2.html, 4.1).
+///
+/// Everything is where SQLite puts it. A frame is written as a whole: its header is held back until its page comes. In the
+/// clear are page number, size after commit and salts, to which the seal binds the page; the checksum is sealed, as it would
+/// tell of the contents.
+final class LogFile {
+    let inner: FileSlot.File
+    let main: MainFile
+    let path: String
+    /// No lock is ever on a log, so that it can be closed at any time.
+    private let descriptor: Int32
+    /// A frame whose page is to follow; 0 for none.
+    private var heldFrame: UInt32 = 0
+    private var heldHeader: (page: UInt32, commit: UInt32, checksum: UInt64) = (0, 0, 0)
+
+    init(
+        inner: FileSlot.File, main: MainFile, name: UnsafePointer<CChar>, writing: Bool
+    ) throws(VFSFailure) {
+        (self.inner, self.main) = (inner, main)
+        path = String(cString: name)
+        descriptor = open(name, (writing ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw .system("open", path) }
+        main.logSeen = true
+    }
+
+    func end() {
+        main.logSeen = false
+        close(descriptor)
+    }
+
+    /// Where a frame begins. Frames count from 1.
+    private func offset(of frame: UInt32, _ pages: OpenPages) -> Int64 {
+        Int64(FileFormat.logHeader) + Int64(frame - 1) * Int64(FileFormat.frameHeader + pages.size)
+    }
+
+    /// The frame that an offset is in, and how far.
+    private func place(of offset: Int64, _ pages: OpenPages) -> (frame: UInt32, start: Int) {
+        let (frame, start) = (offset - Int64(FileFormat.logHeader)).quotientAndRemainder(
+            dividingBy: Int64(FileFormat.frameHeader + pages.size))
+        return (UInt32(clamping: frame + 1), Int(start))
+    }
+
+    // MARK: Reading
+
+    func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
+        main.guarded { () throws(VFSFailure) in
+            guard let bytes, count > 0, offset >= 0, heldFrame == 0 else {
+                throw .unexpectedAccess(operation: "read", offset: offset, count: count)
+            }
+            let pages = try main.existingPages()
+            if offset + Int64(count) <= Int64(FileFormat.logHeader) {
+                return offset == 0 && count == FileFormat.logHeader
+                    ? try readHeader(bytes, pages) : try readAsIs(bytes, count, at: offset)
+            }
+            let (frame, start) = place(of: offset, pages)
+            switch (start, count) {
+            case (FileFormat.frameHeader, pages.size):
+                guard try readFrame(frame, pages, into: bytes) != nil else {
+                    memset(bytes, 0, count)
+                    return SQLiteCode.ioShortRead
+                }
+                if main.isCheckpointing { main.checkpointFrame = max(main.checkpointFrame, frame) }
+            case (0, FileFormat.frameHeader + pages.size):
+                return try readWholeFrame(frame, pages, into: bytes)
+            case (FileFormat.frameChecksum, 8):
+                guard let checksum = try readFrame(frame, pages, into: pages.clear) else {
+                    throw .damagedFrame(frame: frame)
+                }
+                bytes.storeBigEndian(checksum, at: 0)
+            default:
+                throw .unexpectedAccess(operation: "read", offset: offset, count: count)
+            }
+            return SQLITE_OK
+        }
+    }
+
+    private func readAsIs(
+        _ bytes: UnsafeMutableRawPointer, _ count: Int, at offset: Int64
+    ) throws(VFSFailure) -> Int32 {
+        let got = WholeAccess.read(descriptor, bytes, count, at: offset)
+        guard got >= 0 else { throw .system("read", path) }
+        guard got < count else { return SQLITE_OK }
+        memset(bytes + got, 0, count - got)
+        return SQLiteCode.ioShortRead
+    }
+
+    /// The header, when SQLite finds out what the log holds.
+    private func readHeader(_ bytes: UnsafeMutableRawPointer, _ pages: OpenPages) throws(VFSFailure) -> Int32 {
+        let code = try readAsIs(bytes, FileFormat.logHeader, at: 0)
+        try pages.refresh()
+        let isLog = UnsafeRawPointer(bytes).bigEndian32(at: 0) & ~1 == FileFormat.logMagic
+        let standing: PageIndex.LogStanding =
+            isLog
+            ? pages.index.standing(ofWAL: UnsafeRawPointer(bytes).bigEndian64(at: FileFormat.logSalts)) : .finished
+        switch standing {
+        case .current: return code
+        case .foreign: throw .foreignLog(path: path)
+        case .finished:
+            // Nothing that counts; but then nothing of a present log may be in the file.
+            guard pages.index.walFrames == 0 else { throw .incompleteLog(frame: 1) }
+            memset(bytes, 0, FileFormat.logHeader)
+            return code
+        }
+    }
+
+    /// A page that counts.
+    ///
+    /// - Returns: The checksum of its frame; nil behind the end of the log.
+    private func readFrame(
+        _ frame: UInt32, _ pages: OpenPages, into page: UnsafeMutableRawPointer
+    ) throws(VFSFailure) -> UInt64? {
+        let count = FileFormat.frameHeader + pages.size
+        let got = WholeAccess.read(descriptor, pages.scratch, count, at: offset(of: frame, pages))
+        guard got >= 0 else { throw .system("read", path) }
+        guard got == count else { return nil }
+        let header = UnsafeRawPointer(pages.scratch)
+        let salts = header.bigEndian64(at: FileFormat.frameSalts)
+        try pages.refreshOnce()
+        if salts != pages.index.walSalts {
+            try pages.refresh()
+            guard salts == pages.index.walSalts else { throw .damagedFrame(frame: frame) }
+        }
+        do throws(VFSFailure) {
+            return try pages.open(
+                header + FileFormat.frameHeader,
+                at: .wal(
+                    page: header.bigEndian32(at: 0), frame: frame, commit: header.bigEndian32(at: 4), salts: salts),
+                into: page)
+        } catch .page(.damaged) {
+            throw .damagedFrame(frame: frame)
+        }
+    }
+
+    /// A frame with its header: when SQLite finds out what the log holds, and before it gives the frame another header.
+    private func readWholeFrame(
+        _ frame: UInt32, _ pages: OpenPages, into bytes: UnsafeMutableRawPointer
+    ) throws(VFSFailure) -> Int32 {
+        let count = FileFormat.frameHeader + pages.size
+        do throws(VFSFailure) {
+            guard let checksum = try readFrame(frame, pages, into: bytes + FileFormat.frameHeader) else {
+                memset(bytes, 0, count)
+                return SQLiteCode.ioShortRead
+            }
+            memcpy(bytes, pages.scratch, FileFormat.frameChecksum)
+            bytes.storeBigEndian(checksum, at: FileFormat.frameChecksum)
+            main.wholeFrameRead = frame
+            return SQLITE_OK
+        } catch {
+            guard case .damagedFrame = error else { throw error }
+            // The log ends before the first frame that was not written as a whole, as by SQLite's own checksum: zeros are no frame.
+            guard frame > pages.index.walFrames else { throw .incompleteLog(frame: frame) }
+            memset(bytes, 0, count)
+            return SQLITE_OK
+        }
+    }
+
+    // MARK: Writing
+
+    func write(_ bytes: UnsafeRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
+        main.guarded { () throws(VFSFailure) in
+            guard let bytes, count > 0, offset >= 0 else {
+                throw .unexpectedAccess(operation: "write", offset: offset, count: count)
+            }
+            let pages = try main.existingPages()
+            if offset == 0, count == FileFormat.logHeader {
+                heldFrame = 0
+                return try writeHeader(bytes, pages)
+            }
+            guard offset >= Int64(FileFormat.logHeader) else {
+                throw .unexpectedAccess(operation: "write", offset: offset, count: count)
+            }
+            let (frame, start) = place(of: offset, pages)
+            let (held, read) = (heldFrame, main.wholeFrameRead)
+            (heldFrame, main.wholeFrameRead) = (0, 0)
+            switch (start, count) {
+            case (0, FileFormat.frameHeader):
+                let header = (
+                    bytes.bigEndian32(at: 0), bytes.bigEndian32(at: 4), bytes.bigEndian64(at: FileFormat.frameChecksum)
+                )
+                if read == frame {
+                    // Another header for a frame of which SQLite has just read the page.
+                    guard try readFrame(frame, pages, into: pages.clear) != nil else {
+                        throw .damagedFrame(frame: frame)
+                    }
+                    try writeFrame(frame, header, pages.clear, pages)
+                } else {
+                    (heldFrame, heldHeader) = (frame, header)
+                }
+            case (FileFormat.frameHeader, pages.size) where held == frame:
+                try writeFrame(frame, heldHeader, bytes, pages)
+            case (FileFormat.frameHeader, pages.size):
+                // Another page in a frame of the same transaction; SQLite writes its header before it commits.
+                guard let checksum = try readFrame(frame, pages, into: pages.clear) else {
+                    throw .damagedFrame(frame: frame)
+                }
+                let header = UnsafeRawPointer(pages.scratch)
+                try writeFrame(frame, (header.bigEndian32(at: 0), header.bigEndian32(at: 4), checksum), bytes, pages)
+            default:
+                throw .unexpectedAccess(operation: "write", offset: offset, count: count)
+            }
+            return SQLITE_OK
+        }
+    }
+
+    private func writeFrame(
+        _ frame: UInt32, _ header: (page: UInt32, commit: UInt32, checksum: UInt64), _ page: UnsafeRawPointer,
+        _ pages: OpenPages
+    ) throws(VFSFailure) {
+        try pages.refreshOnce()
+        // SQLite leaves the salts out while it has headers to write again.
+        let salts = pages.index.walSalts
+        let sealed = pages.scratch
+        sealed.storeBigEndian(header.page, at: 0)
+        sealed.storeBigEndian(header.commit, at: 4)
+        sealed.storeBigEndian(salts, at: FileFormat.frameSalts)
+        sealed.storeBigEndian(0 as UInt64, at: FileFormat.frameChecksum)
+        _ = try pages.seal(
+            page, extra: header.checksum,
+            at: .wal(page: header.page, frame: frame, commit: header.commit, salts: salts),
+            into: sealed + FileFormat.frameHeader)
+        guard
+            WholeAccess.write(descriptor, sealed, FileFormat.frameHeader + pages.size, at: offset(of: frame, pages))
+        else { throw .system("write", path) }
+    }
+
+    /// Begins the log anew, which the index hears of first.
+    private func writeHeader(_ bytes: UnsafeRawPointer, _ pages: OpenPages) throws(VFSFailure) -> Int32 {
+        try pages.refresh()
+        let salts = bytes.bigEndian64(at: FileFormat.logSalts)
+        if salts != pages.index.walSalts { try pages.noteLogBegins(salts: salts, over: try presentSalts(pages)) }
+        guard WholeAccess.write(descriptor, bytes, FileFormat.logHeader, at: 0) else { throw .system("write", path) }
+        return SQLITE_OK
+    }
+
+    /// The salts in the header that is there; 0 for none.
+    private func presentSalts(_ pages: OpenPages) throws(VFSFailure) -> UInt64 {
+        let got = WholeAccess.read(descriptor, pages.scratch, FileFormat.logHeader, at: 0)
+        guard got >= 0 else { throw .system("read", path) }
+        let header = UnsafeRawPointer(pages.scratch)
+        guard got == FileFormat.logHeader, header.bigEndian32(at: 0) & ~1 == FileFormat.logMagic else { return 0 }
+        return header.bigEndian64(at: FileFormat.logSalts)
+    }
+
+    // MARK: Size and durability
+
+    func truncate(_ size: Int64) -> Int32 {
+        main.guarded { () throws(VFSFailure) in
+            if size == 0, let pages = try main.pages() { try pages.noteLogEnds() }
+            return inner.truncate(size)
+        }
+    }
+
+    func sync(_ flags: Int32) -> Int32 {
+        main.guarded { () throws(VFSFailure) in
+            guard heldFrame == 0 else { throw .unexpectedAccess(operation: "sync", offset: 0, count: 0) }
+            return inner.sync(flags)
+        }
+    }
+
+    /// SQLite asks for it before it reads what the log holds.
+    func size(_ size: inout Int64) -> Int32 {
+        var bytes: Int64 = 0
+        let code = inner.size(&bytes)
+        size = bytes
+        guard code == SQLITE_OK else { return code }
+        return main.guarded { () throws(VFSFailure) in
+            guard let pages = try main.pages() else { return SQLITE_OK }
+            try pages.refresh()
+            let frames = pages.index.walFrames
+            if frames > 0, bytes < offset(of: frames + 1, pages) { throw .incompleteLog(frame: frames) }
+            return SQLITE_OK
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import DatabasePages
+import GRDBSQLite
+import Glibc
+
+extension MainFile {
+    /// What SQLite tells or asks (xFileControl).
+    func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+        switch operation {
+        case SQLITE_FCNTL_PDB:
+            connection = argument?.assumingMemoryBound(to: OpaquePointer?.self)
+            return SQLITE_OK
+        case SQLITE_FCNTL_CKPT_START:
+            (isCheckpointing, checkpointFrame) = (true, 0)
+            return inner.control(operation, argument)
+        case SQLITE_FCNTL_CKPT_DONE:
+            let code = guarded { () throws(VFSFailure) in
+                defer { (isCheckpointing, checkpointFrame) = (false, 0) }
+                guard let pages = openPages, pages.index.hasPending else { return SQLITE_OK }
+                try pages.flush(pageCount: nil, walFrames: checkpointFrame, durably: false)
+                return SQLITE_OK
+            }
+            return code == SQLITE_OK ? inner.control(operation, argument) : code
+        case SQLITE_FCNTL_COMMIT_PHASETWO:
+            let code = guarded { () throws(VFSFailure) in
+                if !journalIsLive { try flush(durably: false) }
+                return SQLITE_OK
+            }
+            return code == SQLITE_OK ? inner.control(operation, argument) : code
+        case SQLITE_FCNTL_MMAP_SIZE:
+            // Mapped memory would show SQLite the sealed bytes.
+            argument?.assumingMemoryBound(to: Int64.self).pointee = 0
+            return SQLITE_OK
+        case SQLITE_FCNTL_POWERSAFE_OVERWRITE:
+            argument?.assumingMemoryBound(to: Int32.self).pointee = 1
+            return SQLITE_OK
+        case SQLITE_FCNTL_CHUNK_SIZE:
+            // Room taken ahead would be pages that nobody sealed.
+            return SQLITE_OK
+        case SQLITE_FCNTL_BEGIN_ATOMIC_WRITE, SQLITE_FCNTL_COMMIT_ATOMIC_WRITE, SQLITE_FCNTL_ROLLBACK_ATOMIC_WRITE:
+            return SQLITE_NOTFOUND
+        default:
+            return inner.control(operation, argument)
+        }
+    }
+
+    /// Whether what SQLite sorts on the connection's behalf goes through this VFS: it does if the connection's first database does.
+    func keepsTemporaryFiles() -> Bool {
+        guard !temporaryFilesAreKept, let connection = connection?.pointee else { return true }
+        var vfs: UnsafeMutablePointer<sqlite3_vfs>?
+        guard sqlite3_file_control(connection, "main", SQLITE_FCNTL_VFS_POINTER, &vfs) == SQLITE_OK else { return true }
+        temporaryFilesAreKept = vfs == encryptingVFS
+        return temporaryFilesAreKept
+    }
+
+    /// Has SQLite keep bytes free in each page of a database that it is about to make.
+    ///
+    /// SQLite takes their number from the header of a file, and from an empty one none. To give it a header made up for the purpose
+    /// would fix the page size, too, and `VACUUM INTO` fails when that is so. The connection can be told instead, once it
+    /// begins to use the file, and before it writes the first page.
+    func reserveBytesIfEmpty() {
+        var size: Int64 = 0
+        guard writing, inner.size(&size) == SQLITE_OK, size == 0, let connection = connection?.pointee else { return }
+        for name in SchemaNames(of: connection) {
+            var file: FileSlot.File?
+            let code = sqlite3_file_control(connection, name, SQLITE_FCNTL_FILE_POINTER, &file)
+            guard code == SQLITE_OK, let file, file.pointee.pMethods == UnsafePointer(mainFileMethods),
+                FileSlot(file: file).get(MainFile.self) === self
+            else { continue }
+            var reserved = Int32(PageGeometry.reserved)
+            _ = sqlite3_file_control(connection, name, SQLITE_FCNTL_RESERVE_BYTES, &reserved)
+        }
+    }
+}
+
+/// The names of a connection's databases: `main`, `temp` and those that are attached.
+private struct SchemaNames: Sequence, IteratorProtocol {
+    private typealias Name = @convention(c) (OpaquePointer?, Int32) -> UnsafePointer<CChar>?
+
+    /// sqlite3_db_name, which is in SQLite since 3.39; without it attached databases cannot be made, and are refused.
+    private static let name: Name? = dlsym(nil, "sqlite3_db_name").map { unsafeBitCast($0, to: Name.self) }
+
+    private let connection: OpaquePointer
+    private var position: Int32 = 0
+
+    init(of connection: OpaquePointer) { self.connection = connection }
+
+    mutating func next() -> String? {
+        defer { position += 1 }
+        guard let name = Self.name else { return position == 0 ? "main" : nil }
+        return name(connection, position).map { String(cString: $0) }
+    }
+}

@@ -1,0 +1,183 @@
+import DatabasePages
+import GRDBSQLite
+import Glibc
+
+extension MainFile {
+    func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
+        guarded { () throws(VFSFailure) in
+            guard let bytes, count > 0, offset >= 0 else {
+                throw .unexpectedAccess(operation: "read", offset: offset, count: count)
+            }
+            if offset == 0, count == FileFormat.openingRead { return try readOpening(bytes, count) }
+            guard let pages = try pages() else { return try readNothing(bytes, count) }
+            let page = UInt32(clamping: offset / Int64(pages.size) + 1)
+            let start = Int(offset % Int64(pages.size))
+            guard start + count <= pages.size else {
+                throw .unexpectedAccess(operation: "read", offset: offset, count: count)
+            }
+            if count == pages.size { return try readPage(page, pages, into: bytes) }
+            if page == 1, start == 24, count == 16 { return try readChanges(bytes, pages) }
+            // SQLite reads the start of a page when it has use for a part alone (SQLITE_DIRECT_OVERFLOW_READ).
+            let code = try readPage(page, pages, into: pages.clear)
+            memcpy(bytes, pages.clear + start, count)
+            return code
+        }
+    }
+
+    /// The first bytes, before SQLite has a lock: the page may be half written, or about to be rolled back.
+    private func readOpening(_ bytes: UnsafeMutableRawPointer, _ count: Int) throws(VFSFailure) -> Int32 {
+        memset(bytes, 0, count)
+        // For an empty file zeros, so that its page size can still be chosen; see ``reserveBytesIfEmpty()``.
+        guard let pages = try pages() else { return SQLiteCode.ioShortRead }
+        let header = DatabaseHeader.synthetic(pages.cipher.header.geometry)
+        _ = header.withUnsafeBytes { memcpy(bytes, $0.baseAddress ?? UnsafeRawPointer(bytes), min(count, $0.count)) }
+        return SQLITE_OK
+    }
+
+    /// From an empty file, or one that only its journal can make one again.
+    private func readNothing(_ bytes: UnsafeMutableRawPointer, _ count: Int) throws(VFSFailure) -> Int32 {
+        var size: Int64 = 0
+        guard inner.size(&size) == SQLITE_OK, size == 0 else { throw .notDatabase(path: path) }
+        memset(bytes, 0, count)
+        return SQLiteCode.ioShortRead
+    }
+
+    private func readPage(
+        _ page: UInt32, _ pages: OpenPages, into bytes: UnsafeMutableRawPointer
+    ) throws(VFSFailure) -> Int32 {
+        try pages.refreshOnce()
+        let version = try readSealed(page, pages)
+        guard let version else {
+            memset(bytes, 0, pages.size)
+            return sealedIsPastEnd ? SQLiteCode.ioShortRead : SQLITE_OK
+        }
+        try pages.open(pages.scratch, at: .main(page: page), into: bytes)
+        if page == 1 { keepChanges(of: bytes, version, pages) }
+        return SQLITE_OK
+    }
+
+    /// The 16 bytes by which SQLite sees whether anything changed since its last transaction.
+    private func readChanges(_ bytes: UnsafeMutableRawPointer, _ pages: OpenPages) throws(VFSFailure) -> Int32 {
+        try pages.refreshOnce()
+        let version = try readSealed(1, pages)
+        guard let version else {
+            memset(bytes, 0, 16)
+            return SQLiteCode.ioShortRead
+        }
+        if pages.firstPage?.version != version {
+            try pages.open(pages.scratch, at: .main(page: 1), into: pages.clear)
+            keepChanges(of: pages.clear, version, pages)
+        }
+        if var changes = pages.firstPage?.changes { memcpy(bytes, &changes, 16) }
+        return SQLITE_OK
+    }
+
+    private func keepChanges(of page: UnsafeRawPointer, _ version: PageVersion, _ pages: OpenPages) {
+        pages.firstPage = (
+            version,
+            (
+                page.loadUnaligned(fromByteOffset: 24, as: UInt64.self),
+                page.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
+            )
+        )
+    }
+
+    /// Reads the sealed page, which is in force, to the scratch memory.
+    ///
+    /// - Returns: Nil for a page that was never written: a gap in the file, or behind its end.
+    private func readSealed(_ page: UInt32, _ pages: OpenPages) throws(VFSFailure) -> PageVersion? {
+        var refreshed = false
+        while true {
+            let count = WholeAccess.read(
+                number, pages.scratch, pages.size, at: Int64(page - 1) * Int64(pages.size))
+            guard count >= 0 else { throw .system("read", path) }
+            let expected = pages.index.version(of: page)
+            sealedIsPastEnd = count < pages.size
+            let isGap = sealedIsPastEnd || expected == nil && isZero(pages.scratch, pages.size)
+            let version = isGap ? nil : pages.version(of: pages.scratch)
+            if version == expected { return version }
+            if refreshed {
+                guard let version else { throw .missingPage(page: page) }
+                // Damage before staleness: what does not open at all was not put there by an older write.
+                try pages.open(pages.scratch, at: .main(page: page), into: pages.clear)
+                _ = version
+                throw .stalePage(page: page)
+            }
+            try pages.refresh()
+            refreshed = true
+        }
+    }
+
+    /// Once a journal was played back: pages that the interrupted transaction wrote and that are not in its journal.
+    ///
+    /// SQLite leaves pages that were free before out of a journal, as nothing refers to them. What was written to them was never
+    /// put in force, and whoever reads every page, as a backup does, would find them stale. Their seal says that they were written so, and
+    /// in which transaction; pages that a damaged journal failed to bring back say nothing, and stay refused.
+    func adoptFreePages(_ pages: OpenPages) throws(VFSFailure) {
+        let count = try pageCount(pages)
+        for page in stride(from: 1 as UInt32, through: count, by: 1) {
+            guard let expected = pages.index.version(of: page) else { continue }
+            let offset = Int64(page - 1) * Int64(pages.size)
+            guard WholeAccess.read(number, pages.scratch, pages.size, at: offset) == pages.size else { continue }
+            let version = pages.version(of: pages.scratch)
+            guard version != expected,
+                let extra = try? pages.open(pages.scratch, at: .main(page: page), into: pages.clear),
+                extra == interruptedSequence
+            else { continue }
+            try pages.note(version, of: page)
+        }
+    }
+
+    private func isZero(_ bytes: UnsafeRawPointer, _ count: Int) -> Bool {
+        stride(from: 0, to: count, by: 8).allSatisfy { bytes.load(fromByteOffset: $0, as: UInt64.self) == 0 }
+    }
+
+    func write(_ bytes: UnsafeRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
+        guarded { () throws(VFSFailure) in
+            guard let bytes, count > 0, offset >= 0, offset % Int64(count) == 0 else {
+                throw .unexpectedAccess(operation: "write", offset: offset, count: count)
+            }
+            let pages = if let present = try pages() { present } else { try create(pageSize: count) }
+            guard count == pages.size else { throw .pageSizeChange(from: pages.size, to: count) }
+            let page = UInt32(clamping: offset / Int64(pages.size) + 1)
+            if page == 1 {
+                let stated = Int(bytes.loadUnaligned(fromByteOffset: 16, as: UInt16.self).bigEndian)
+                guard stated == count & 0xFFFF || stated == 1 && count == 65_536 else {
+                    throw .pageSizeChange(from: pages.size, to: stated == 1 ? 65_536 : stated)
+                }
+            }
+            let version = try pages.seal(
+                bytes, extra: extra(ofPage: page), at: .main(page: page), into: pages.scratch)
+            try pages.note(version, of: page)
+            guard WholeAccess.write(number, pages.scratch, pages.size, at: offset) else {
+                throw .system("write", path)
+            }
+            if page == 1 { keepChanges(of: bytes, version, pages) }
+            return SQLITE_OK
+        }
+    }
+
+    func truncate(_ size: Int64) -> Int32 {
+        guarded { () throws(VFSFailure) in
+            let code = inner.truncate(size)
+            guard code == SQLITE_OK else { return code }
+            if size == 0 {
+                forgetDatabase()
+            } else {
+                sizeChanged = true
+                // At the end of a checkpoint, which may not be followed by a sync.
+                if !journalIsLive, logSeen { try flush(durably: false) }
+            }
+            return SQLITE_OK
+        }
+    }
+
+    func sync(_ flags: Int32) -> Int32 {
+        guarded { () throws(VFSFailure) in
+            let code = inner.sync(flags)
+            guard code == SQLITE_OK else { return code }
+            try flush(durably: true)
+            return SQLITE_OK
+        }
+    }
+}

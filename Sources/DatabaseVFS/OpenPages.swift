@@ -1,0 +1,132 @@
+import DatabasePages
+import Glibc
+
+/// What it takes to read and write the pages of a database that is not empty.
+final class OpenPages {
+    let cipher: PageCipher
+    let index: PageIndex
+    /// Of a page, in bytes.
+    let size: Int
+    /// Room for a sealed page and what stands before and behind it in a log or journal. Used by whoever has the file's lock.
+    let scratch: UnsafeMutableRawPointer
+    /// Room for a page in the clear, and the like.
+    let clear: UnsafeMutableRawPointer
+    /// Whether the index was looked at since the present transaction began.
+    var indexIsFresh = false
+    /// The seal of the first page, and of that page the bytes 24..<40, which SQLite looks at to see whether anything changed.
+    var firstPage: (version: PageVersion, changes: (UInt64, UInt64))?
+
+    static let room = 64
+
+    init(cipher: PageCipher, index: PageIndex) {
+        (self.cipher, self.index) = (cipher, index)
+        size = cipher.pageSize
+        scratch = .allocate(byteCount: size + Self.room, alignment: 64)
+        clear = .allocate(byteCount: size + Self.room, alignment: 64)
+        memset(scratch, 0, size + Self.room)
+        memset(clear, 0, size + Self.room)
+    }
+
+    deinit {
+        explicit_bzero(clear, size + Self.room)
+        scratch.deallocate()
+        clear.deallocate()
+    }
+
+    func seal(
+        _ page: UnsafeRawPointer, extra: UInt64, at place: PagePlace, into sealed: UnsafeMutableRawPointer
+    ) throws(VFSFailure) -> PageVersion {
+        do throws(PageError) {
+            return try cipher.seal(
+                UnsafeRawBufferPointer(start: page, count: size), extra: extra, at: place,
+                into: UnsafeMutableRawBufferPointer(start: sealed, count: size))
+        } catch {
+            throw .page(error)
+        }
+    }
+
+    /// The eight bytes beside the page.
+    @discardableResult
+    func open(
+        _ sealed: UnsafeRawPointer, at place: PagePlace, into page: UnsafeMutableRawPointer
+    ) throws(VFSFailure) -> UInt64 {
+        do throws(PageError) {
+            return try cipher.open(
+                UnsafeRawBufferPointer(start: sealed, count: size), at: place,
+                into: UnsafeMutableRawBufferPointer(start: page, count: size)
+            ).extra
+        } catch {
+            throw .page(error)
+        }
+    }
+
+    func version(of sealed: UnsafeRawPointer) -> PageVersion {
+        PageCipher.version(of: UnsafeRawBufferPointer(start: sealed, count: size))
+    }
+
+    func refresh() throws(VFSFailure) {
+        do throws(PageIndexError) {
+            _ = try index.refresh()
+            indexIsFresh = true
+        } catch {
+            throw .index(error)
+        }
+    }
+
+    func refreshOnce() throws(VFSFailure) {
+        if !indexIsFresh { try refresh() }
+    }
+
+    func note(_ version: PageVersion, of page: UInt32) throws(VFSFailure) {
+        do throws(PageIndexError) { try index.set(version, of: page) } catch { throw .index(error) }
+    }
+
+    func flush(pageCount: UInt32?, walFrames: UInt32 = 0, durably: Bool) throws(VFSFailure) {
+        do throws(PageIndexError) {
+            try index.flush(pageCount: pageCount, walFrames: walFrames, durably: durably)
+        } catch {
+            throw .index(error)
+        }
+    }
+
+    func noteLogBegins(salts: UInt64, over former: UInt64) throws(VFSFailure) {
+        do throws(PageIndexError) { try index.beginWAL(salts: salts, over: former) } catch { throw .index(error) }
+    }
+
+    func noteLogEnds() throws(VFSFailure) {
+        do throws(PageIndexError) { try index.endWAL() } catch { throw .index(error) }
+    }
+}
+
+/// Reads or writes all of `count` bytes, but for what is behind the end of the file.
+enum WholeAccess {
+    static func read(
+        _ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int, at offset: Int64
+    ) -> Int {
+        var done = 0
+        while done < count {
+            let got = pread(descriptor, bytes + done, count - done, off_t(offset) + off_t(done))
+            if got < 0, errno == EINTR { continue }
+            if got < 0 { return -1 }
+            if got == 0 { break }
+            done += got
+        }
+        return done
+    }
+
+    static func write(
+        _ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int, at offset: Int64
+    ) -> Bool {
+        var done = 0
+        while done < count {
+            let put = pwrite(descriptor, bytes + done, count - done, off_t(offset) + off_t(done))
+            if put < 0, errno == EINTR { continue }
+            if put <= 0 {
+                if put == 0 { errno = ENOSPC }
+                return false
+            }
+            done += put
+        }
+        return true
+    }
+}

@@ -1,0 +1,84 @@
+import GRDBSQLite
+import Glibc
+
+/// Files that nobody finds by a name.
+private let temporaryFiles =
+    SQLITE_OPEN_TEMP_DB | SQLITE_OPEN_TRANSIENT_DB | SQLITE_OPEN_TEMP_JOURNAL | SQLITE_OPEN_SUBJOURNAL
+
+/// Opens a file (xOpen).
+func openFile(
+    _ name: UnsafePointer<CChar>?, _ file: FileSlot.File?, _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
+) -> Int32 {
+    guard let file, let system = systemVFS, let openSystemFile = system.pointee.xOpen else { return SQLITE_CANTOPEN }
+    // Nil tells SQLite that there is nothing to close.
+    file.pointee.pMethods = nil
+    let slot = FileSlot(file: file)
+    guard let name, flags & temporaryFiles == 0 else {
+        slot.put(MemoryFile(), methods: memoryFileMethods)
+        outFlags?.pointee = flags
+        return SQLITE_OK
+    }
+    func openAsIs() -> Int32 { openSystemFile(system, name, file, flags, outFlags) }
+
+    // What belongs to a plain database, and the list of the files in a transaction, is left as it is.
+    if flags & SQLITE_OPEN_SUPER_JOURNAL != 0 { return openAsIs() }
+    if flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL) != 0 {
+        guard let main = sqlite3_database_file_object(name) else { return SQLITE_CANTOPEN }
+        guard main.pointee.pMethods == UnsafePointer(mainFileMethods) else { return openAsIs() }
+        guard let mainFile = FileSlot(file: main).get(MainFile.self) else { return SQLITE_CANTOPEN }
+        var given = flags
+        slot.inner.pointee.pMethods = nil
+        let code = openSystemFile(system, name, slot.inner, flags, &given)
+        guard code == SQLITE_OK else { return code }
+        outFlags?.pointee = given
+        if flags & SQLITE_OPEN_WAL != 0 {
+            do throws(VFSFailure) {
+                let log = try LogFile(
+                    inner: slot.inner, main: mainFile, name: name, writing: given & SQLITE_OPEN_READONLY == 0)
+                slot.put(log, methods: logFileMethods)
+            } catch {
+                _ = slot.inner.close()
+                return mainFile.failed(error)
+            }
+        } else {
+            slot.put(JournalFile(inner: slot.inner, main: mainFile, name: name), methods: journalFileMethods)
+        }
+        return SQLITE_OK
+    }
+    guard flags & SQLITE_OPEN_MAIN_DB != 0, let place = RegisteredPlaces.shared[String(cString: name)] else {
+        return SQLITE_CANTOPEN
+    }
+    switch place.contents {
+    case .plain: return openAsIs()
+    case nil:
+        place.note(.revoked(path: place.path))
+        return SQLiteCode.ioAuthorization
+    case .encrypted: break
+    }
+    var given = flags
+    slot.inner.pointee.pMethods = nil
+    let code = openSystemFile(system, name, slot.inner, flags, &given)
+    guard code == SQLITE_OK else { return code }
+    outFlags?.pointee = given
+    let main = MainFile(inner: slot.inner, place: place, name: name, writing: given & SQLITE_OPEN_READONLY == 0)
+    do throws(VFSFailure) {
+        try main.begin()
+    } catch {
+        main.end()
+        _ = slot.inner.close()
+        main.ended()
+        return main.failed(error)
+    }
+    slot.put(main, methods: mainFileMethods)
+    return SQLITE_OK
+}
+
+/// Removes a file (xDelete), once what it protected is in force without it.
+func deleteFile(_ name: UnsafePointer<CChar>?, _ syncFolder: Int32) -> Int32 {
+    guard let name, let system = systemVFS else { return SQLiteCode.ioDelete }
+    for main in OpenFiles.shared.files(removing: name) {
+        let code = main.willRemove(name)
+        guard code == SQLITE_OK else { return code }
+    }
+    return system.pointee.xDelete?(system, name, syncFolder) ?? SQLiteCode.ioDelete
+}

@@ -1,0 +1,65 @@
+import Glibc
+import Synchronization
+
+/// A descriptor of a database's file for reading and writing whole pages with one system call each.
+///
+/// The connections of a process share them, and the last one that has the file open closes them: POSIX drops a process's locks
+/// on a file when any descriptor of it is closed (fcntl(2)), also the locks of connections that go on.
+final class SharedDescriptor: Sendable {
+    private struct FileID: Hashable {
+        let device: UInt64
+        let inode: UInt64
+    }
+
+    private struct Entry {
+        var users = 0
+        var reading: Int32?
+        var writing: Int32?
+        /// Of this file, opened by a name that another file had a moment before.
+        var spare: [Int32] = []
+    }
+
+    private static let entries = Mutex<[FileID: Entry]>([:])
+
+    let number: Int32
+    private let file: FileID
+
+    private init(number: Int32, file: FileID) { (self.number, self.file) = (number, file) }
+
+    /// A descriptor of the file at `path`, which this process has open through SQLite.
+    static func acquire(_ path: String, writing: Bool) throws(VFSFailure) -> SharedDescriptor {
+        let result: Result<SharedDescriptor, VFSFailure> = entries.withLock { entries in
+            var info = stat()
+            guard stat(path, &info) == 0 else { return .failure(.system("open", path)) }
+            var file = FileID(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
+            if let number = entries[file].flatMap({ $0.writing ?? (writing ? nil : $0.reading) }) {
+                entries[file]?.users += 1
+                return .success(SharedDescriptor(number: number, file: file))
+            }
+            let number = Glibc.open(path, (writing ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW)
+            guard number >= 0, fstat(number, &info) == 0 else { return .failure(.system("open", path)) }
+            file = FileID(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
+            var entry = entries[file] ?? Entry()
+            entry.users += 1
+            switch writing {
+            case true where entry.writing == nil: entry.writing = number
+            case false where entry.reading == nil: entry.reading = number
+            default: entry.spare.append(number)
+            }
+            entries[file] = entry
+            return .success(SharedDescriptor(number: number, file: file))
+        }
+        return try result.get()
+    }
+
+    /// Gives it back, after SQLite has closed the file.
+    func release() {
+        Self.entries.withLock { entries in
+            guard var entry = entries[file] else { return }
+            entry.users -= 1
+            entries[file] = entry.users == 0 ? nil : entry
+            guard entry.users == 0 else { return }
+            for number in [entry.reading, entry.writing].compactMap(\.self) + entry.spare { close(number) }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import DatabaseVFS
+import Foundation
+import GRDB
+import KeychainModel
+import TestSupport
+
+/// A folder with an encrypted database that this process has the key of.
+final class DatabaseUnderTest {
+    let folder: TemporaryFolder
+    let key: SecretBytes
+    let registration: DatabaseRegistration
+    let path: String
+
+    /// A key that is told from others by a byte.
+    static func key(_ byte: UInt8 = 7) throws -> SecretBytes {
+        try SecretBytes(count: 32) { $0.copyBytes(from: [UInt8](repeating: byte, count: 32)) }
+    }
+
+    init(_ name: String = "test.db", in folder: TemporaryFolder? = nil, key: UInt8 = 7) throws {
+        self.folder = try folder ?? TemporaryFolder()
+        self.key = try Self.key(key)
+        path = self.folder.path(of: name)
+        registration = try EncryptingVFS.register(path: path, key: self.key)
+    }
+
+    var uri: String { EncryptingVFS.uri(path: path) }
+
+    func queue(_ prepare: (@Sendable (Database) throws -> Void)? = nil) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(20)
+        if let prepare { configuration.prepareDatabase(prepare) }
+        return try DatabaseQueue(path: uri, configuration: configuration)
+    }
+
+    func queue(journal: String) throws -> DatabaseQueue {
+        try queue { try $0.execute(sql: "PRAGMA journal_mode = \(journal)") }
+    }
+
+    func pool() throws -> DatabasePool {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(20)
+        return try DatabasePool(path: uri, configuration: configuration)
+    }
+
+    /// Every file of the folder, and what is in it.
+    func files() throws -> [String: Data] {
+        var files: [String: Data] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            files[name] = try Data(contentsOf: URL(fileURLWithPath: folder.path(of: name)))
+        }
+        return files
+    }
+
+    /// Puts back what ``files()`` gave, and nothing else.
+    func restore(_ files: [String: Data]) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            try FileManager.default.removeItem(atPath: folder.path(of: name))
+        }
+        for (name, bytes) in files { try bytes.write(to: URL(fileURLWithPath: folder.path(of: name))) }
+    }
+
+    func bytes(_ name: String = "test.db") throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: folder.path(of: name)))
+    }
+
+    func write(_ bytes: Data, _ name: String = "test.db") throws {
+        // In place: what was open stays open on the same file.
+        try FolderContents.write(bytes, to: folder.path(of: name))
+    }
+}
+
+extension DatabaseReader {
+    /// What `PRAGMA integrity_check` says.
+    func integrity() throws -> String {
+        try read { try String.fetchAll($0, sql: "PRAGMA integrity_check").joined(separator: "; ") }
+    }
+}
