@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "Keychain", targets: ["Keychain"]),
         .library(name: "DataProtection", targets: ["DataProtection"]),
         .library(name: "DataProtectionNetworking", targets: ["DataProtectionNetworking"]),
+        .library(name: "SealedFields", targets: ["SealedFields"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "keychain", targets: ["KeychainCommand"]),
         .executable(name: "keychaind", targets: ["keychaind"]),
@@ -166,6 +167,9 @@ let package = Package(
             swiftSettings: strict),
         // Apart, because FoundationNetworking brings libcurl and some thirty libraries more into a program.
         .target(name: "DataProtectionNetworking", dependencies: ["DataProtection"], swiftSettings: strict),
+        .target(
+            name: "SealedFields", dependencies: ["KeychainModel", "KeychainServices", "VaultInterface", crypto, sqlite],
+            swiftSettings: strict),
         .target(
             name: "KeychainTesting",
             dependencies: [
