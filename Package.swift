@@ -342,6 +342,19 @@ let package = Package(
             name: "MountTests",
             dependencies: ["KeychainCommand", "MountedFolder", "TestSupport", "VaultWorker", "keychaind", crypto],
             exclude: ["Layout", "Peer"], swiftSettings: strict),
+        // The program that tests of sealed fields kill.
+        .executableTarget(
+            name: "FieldWorker", dependencies: ["SealedFields", sqlite], path: "Tests/FieldWorker",
+            swiftSettings: strict),
+        .testTarget(
+            name: "SealedFieldsTests",
+            dependencies: [
+                "FieldWorker", "KeychainServices", "KeychainTesting", "LocalAuthenticationServices", "SealedFields",
+                "TestSupport", crypto, sqlite,
+            ],
+            exclude: ["Peer"],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict),
         .testTarget(
             name: "CertificatesTests",
             dependencies: ["Certificates", asn1, crypto],

@@ -46,15 +46,22 @@ extension FieldSealing {
                     .invalidRequest, subject: "\(table).\(column)",
                     message: "equal values of type \(Value.self) may have different digests; use a string, data or a number")
             }
-            var code = HMAC<SHA256>(key: key)
-            withUnsafeTemporaryAllocation(byteCount: binding.count, alignment: 1) { room in
-                let label: StaticString = "digest/v1\0"
-                binding.write(header: UnsafeRawBufferPointer(start: label.utf8Start, count: 10), into: room)
-                code.update(data: UnsafeRawBufferPointer(room))
-            }
-            code.update(data: bytes)
-            return EqualityRevealingDigest(bytes: Data(code.finalize().prefix(16)))
+            return Self.digest(of: bytes, binding, key)
         }
+    }
+
+    static func digest(
+        of encoded: UnsafeRawBufferPointer, _ binding: BindingBytes, _ key: SymmetricKey
+    ) -> EqualityRevealingDigest {
+        var code = HMAC<SHA256>(key: key)
+        withUnsafeTemporaryAllocation(byteCount: binding.count, alignment: 1) { room in
+            // In the place of a value's header, and as long.
+            let label: StaticString = "digest/v1\0"
+            binding.write(header: UnsafeRawBufferPointer(start: label.utf8Start, count: label.utf8CodeUnitCount), into: room)
+            code.update(data: UnsafeRawBufferPointer(room))
+        }
+        code.update(data: encoded)
+        return EqualityRevealingDigest(bytes: Data(code.finalize().prefix(16)))
     }
 
     private static func hasOneForm(_ bytes: UnsafeRawBufferPointer) -> Bool {
