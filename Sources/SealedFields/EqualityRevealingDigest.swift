@@ -41,12 +41,13 @@ extension FieldSealing {
         let key = try keys.digestKey()
         let binding = BindingBytes(database: database, table: table, column: column, row: RowKey(0))
         return try FieldCoding.withEncoded(value) { (bytes) throws(SealedFieldsError) in
-            guard Self.hasOneForm(bytes) else {
+            let value = Self.withoutOptional(bytes)
+            guard Self.hasOneForm(value) else {
                 throw SealedFieldsError(
                     .invalidRequest, subject: "\(table).\(column)",
                     message: "equal values of type \(Value.self) may have different digests; use a string, data or a number")
             }
-            return Self.digest(of: bytes, binding, key)
+            return Self.digest(of: value, binding, key)
         }
     }
 
@@ -64,11 +65,20 @@ extension FieldSealing {
         return EqualityRevealingDigest(bytes: Data(code.finalize().prefix(16)))
     }
 
+    /// A value has the digest that an optional with it has.
+    static func withoutOptional(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        var bytes = bytes
+        while bytes.count > 1, bytes.first == FieldCoding.Kind.present.rawValue {
+            bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
+        }
+        return bytes
+    }
+
     private static func hasOneForm(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        switch bytes.first.flatMap(FieldCoding.Kind.init(rawValue:)) {
-        case .some where bytes.count > 1: hasOneForm(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
-        case .none?, .string, .data, .signed, .unsigned, .bool, .date, .uuid: true
-        default: false
+        guard let kind = bytes.first.flatMap(FieldCoding.Kind.init(rawValue:)) else { return false }
+        return switch kind {
+        case .absent, .string, .data, .signed, .unsigned, .bool, .date, .uuid: true
+        case .present, .double, .float, .json: false
         }
     }
 }

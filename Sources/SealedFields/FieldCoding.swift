@@ -6,8 +6,9 @@ import KeychainModel
 /// The kinds that most columns have are written as they are; everything else as JSON. Documentation/Formats.md has them.
 enum FieldCoding {
     enum Kind: UInt8 {
-        case none = 0
-        case some = 1
+        case absent = 0
+        /// What an optional has follows, encoded.
+        case present = 1
         case string = 2
         case data = 3
         case signed = 4
@@ -238,11 +239,11 @@ extension Optional: AnyOptional {
     fileprivate func withEncodedOptional<Result>(
         _ body: (UnsafeRawBufferPointer) throws(SealedFieldsError) -> Result
     ) throws(SealedFieldsError) -> Result {
-        guard let value = self else { return try EmptyCollection<UInt8>().withRoom(.none, body) }
+        guard let value = self else { return try EmptyCollection<UInt8>().withRoom(.absent, body) }
         guard let value = value as? any Encodable else { throw .unencodable(Wrapped.self) }
         func encode(_ value: some Encodable) throws(SealedFieldsError) -> Result {
             try FieldCoding.withEncoded(value) { (bytes) throws(SealedFieldsError) in
-                try FieldCoding.withRoom(.some, bytes, body)
+                try FieldCoding.withRoom(.present, bytes, body)
             }
         }
         return try encode(value)
@@ -252,8 +253,8 @@ extension Optional: AnyOptional {
         _ kind: FieldCoding.Kind, _ bytes: UnsafeRawBufferPointer
     ) throws(SealedFieldsError) -> Any {
         switch kind {
-        case .none where bytes.count == 1: return Wrapped?.none as Any
-        case .some:
+        case .absent where bytes.count == 1: return Wrapped?.none as Any
+        case .present:
             guard let type = Wrapped.self as? any Decodable.Type else { throw .undecodable(Wrapped.self) }
             let content = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
             guard let value = try FieldCoding.decode(type, from: content) as? Wrapped else {

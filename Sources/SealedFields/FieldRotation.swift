@@ -99,12 +99,11 @@ public struct FieldRotation: Sendable {
         }
     }
 
-    /// Seals anew what is outdated, as ``run(in:progress:)-(_,(Progress)->Void)`` does.
+    /// Seals anew what is outdated, as the synchronous form does, without blocking a thread.
     ///
     /// - Throws: Also `CancellationError`, between two batches, when the task is canceled.
-    public func run(
-        in writer: any DatabaseWriter, isolation: isolated (any Actor)? = #isolation,
-        progress: (Progress) async throws -> Void = { _ in }
+    public nonisolated(nonsending) func run(
+        in writer: any DatabaseWriter, progress: (Progress) throws -> Void = { _ in }
     ) async throws -> Outcome {
         var pass = try Pass(self, outdated: await writer.read { try count(in: $0) })
         while true {
@@ -117,7 +116,7 @@ public struct FieldRotation: Sendable {
             }
             let sealed = try pass.seal(batch)
             pass.wrote(try await writer.write { try write(sealed, in: $0) })
-            try await progress(pass.progress)
+            try progress(pass.progress)
         }
     }
 

@@ -95,7 +95,10 @@ def open_value(case):
 
 
 def digest(case):
-    message = b"digest/v1\0" + place(dict(case, row=[{"int": 0}])) + encoded(case["kind"], case.get("value"))
+    value = encoded(case["kind"], case.get("value"))
+    while len(value) > 1 and value[0] == 1:
+        value = value[1:]
+    message = b"digest/v1\0" + place(dict(case, row=[{"int": 0}])) + value
     return hmac.new(bytes.fromhex(case["key"]), message, hashlib.sha256).digest()[:16]
 
 
