@@ -12,9 +12,7 @@ extension FieldKeys {
         /// Whether it is encrypted for a key of the Secure Enclave.
         public let isInEnclave: Bool
 
-        /// What values name it by.
-        let keyID: FieldKeyID
-        let generic: Data
+        let key: KeyReference
 
         var account: String { Self.account(id) }
 
@@ -24,14 +22,13 @@ extension FieldKeys {
 
         init?(_ item: KeyringItems.Item) {
             guard item.account.hasPrefix(KeyringItems.generationPrefix),
-                let number = Int(item.account.dropFirst(KeyringItems.generationPrefix.count)), item.generic.count >= 8
+                let number = Int(item.account.dropFirst(KeyringItems.generationPrefix.count)),
+                let key = KeyReference(item.generic)
             else { return nil }
             id = number
             created = item.created
-            generic = item.generic
-            isInEnclave = item.generic.count > 8
-            keyID = FieldKeyID(
-                number: item.generic.withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) })
+            isInEnclave = key.enclaveKey != nil
+            self.key = key
         }
     }
 
@@ -97,7 +94,7 @@ extension FieldKeys {
 
     func removeGeneration(_ generation: Generation, checking checks: [Check], settledFor settled: Double) throws {
         let all = try generations()
-        guard let place = all.firstIndex(where: { $0.keyID == generation.keyID }) else { return }
+        guard let place = all.firstIndex(where: { $0.key.id == generation.key.id }) else { return }
         guard place + 1 < all.count else { throw keyInUse("it is the newest; add another one, and rotate the columns") }
         guard all[place + 1].created.timeIntervalSinceNow <= -settled else {
             throw keyInUse("the generation after it is younger than ten minutes; try again later")
@@ -106,9 +103,9 @@ extension FieldKeys {
         for database in try databases() where !known.contains(database) {
             throw keyInUse("the keyring was used for the database \(database), which is not among those to be checked")
         }
-        try searching(checks[...], for: generation.keyID) {
+        try searching(checks[...], for: generation.key.id) {
             try items.remove(generation.account)
-            if generation.isInEnclave { try items.removeEnclaveKey(generation.generic.dropFirst(8)) }
+            try items.removeKey(generation.key.id, enclaveKey: generation.key.enclaveKey)
         }
         discard()
     }
@@ -163,7 +160,6 @@ extension FieldKeys {
     func note(database: String) throws(SealedFieldsError) {
         if try databases().contains(database) { return }
         _ = try items.add(
-            KeyringItems.databasePrefix + database, generic: Data(), value: Data(),
-            protection: SecAccessControlWithoutConditions.of(protection.control))
+            KeyringItems.databasePrefix + database, generic: Data(), protection: protection.control)
     }
 }

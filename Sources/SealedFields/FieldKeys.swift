@@ -66,7 +66,7 @@ public final class FieldKeys: Sendable {
         return try whileReading { (epoch) throws(SealedFieldsError) in
             let newest: Generation
             if let found = try generations().last { newest = found } else { newest = try addFirst() }
-            let key = try key(newest.keyID, newest, epoch)
+            let key = try key(newest.key, epoch)
             state.withLock { state in
                 guard state.epoch == epoch else { return }
                 state.current = key
@@ -82,12 +82,12 @@ public final class FieldKeys: Sendable {
         return try whileReading { (epoch) throws(SealedFieldsError) in
             // Another thread may have read it in the meantime.
             if let known = state.withLock({ $0.keys[id] }) { return known }
-            guard let generation = try generations().last(where: { $0.keyID == id }) else {
+            guard let generation = try generations().last(where: { $0.key.id == id }) else {
                 throw SealedFieldsError(
                     .unknownKey, subject: subject,
                     message: "the value is sealed with key \(id), which the keyring \(name) does not have")
             }
-            return try key(id, generation, epoch)
+            return try key(generation.key, epoch)
         }
     }
 
@@ -96,26 +96,24 @@ public final class FieldKeys: Sendable {
         if let known = state.withLock({ $0.digest }) { return known }
         return try whileReading { (epoch) throws(SealedFieldsError) in
             if let known = state.withLock({ $0.digest }) { return known }
-            var generic = try items.list().first { $0.account == KeyringItems.digestAccount }?.generic
-            if generic == nil {
+            var item = try items.list().first { $0.account == KeyringItems.digestAccount }
+            if item == nil {
                 _ = try store(KeyringItems.digestAccount)
-                generic = try items.list().first { $0.account == KeyringItems.digestAccount }?.generic
+                item = try items.list().first { $0.account == KeyringItems.digestAccount }
             }
-            guard let generic else { throw items.damaged("the key of digests is not where it was stored") }
-            let key = try read(KeyringItems.digestAccount, generic).secret
+            guard let reference = item.flatMap({ KeyReference($0.generic) }) else {
+                throw items.damaged("the key of digests is not where it was stored")
+            }
+            let key = try read(reference)
             state.withLock { if $0.epoch == epoch { $0.digest = key } }
             return key
         }
     }
 
-    private func key(
-        _ id: FieldKeyID, _ generation: Generation, _ epoch: Int
-    ) throws(SealedFieldsError) -> FieldKey {
-        if let known = state.withLock({ $0.keys[id] }) { return known }
-        let (stored, secret) = try read(generation.account, generation.generic)
-        guard stored == id else { throw items.damaged("the keychain has another key under \(generation.account)") }
-        let key = FieldKey(id, secret: secret)
-        state.withLock { if $0.epoch == epoch { $0.keys[id] = key } }
+    private func key(_ reference: KeyReference, _ epoch: Int) throws(SealedFieldsError) -> FieldKey {
+        if let known = state.withLock({ $0.keys[reference.id] }) { return known }
+        let key = FieldKey(reference.id, secret: try read(reference))
+        state.withLock { if $0.epoch == epoch { $0.keys[reference.id] = key } }
         return key
     }
 
@@ -141,24 +139,21 @@ public final class FieldKeys: Sendable {
     // MARK: What the keychain has
 
     /// Reads a key, which may ask a person.
-    private func read(
-        _ account: String, _ generic: Data
-    ) throws(SealedFieldsError) -> (id: FieldKeyID, secret: SymmetricKey) {
-        guard var value = try items.value(account) else {
+    private func read(_ reference: KeyReference) throws(SealedFieldsError) -> SymmetricKey {
+        guard var value = try items.key(reference.id) else {
             throw SealedFieldsError(
-                .unknownKey, subject: name, message: "the key \(account) was removed; look for the generations again")
+                .unknownKey, subject: name, message: "key \(reference.id) was removed; restore it from a backup")
         }
-        if generic.count > 8 { value = try items.decrypt(value, with: generic.dropFirst(8)) }
+        if let label = reference.enclaveKey { value = try items.decrypt(value, with: label) }
         defer { value.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
-        guard value.count == 40, value.prefix(8) == generic.prefix(8) else {
-            throw items.damaged("what the keychain has under \(account) is no key of a keyring")
+        // The identifier stands before the key, so that one is not taken for another.
+        guard value.count == 40, value.prefix(8) == reference.id.data else {
+            throw items.damaged("what the keychain has under \(reference.id) is another key, or none")
         }
-        let id = value.withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) }
-        let secret = value.withUnsafeBytes { SymmetricKey(data: UnsafeRawBufferPointer(rebasing: $0[8...])) }
-        return (FieldKeyID(number: id), secret)
+        return value.withUnsafeBytes { SymmetricKey(data: UnsafeRawBufferPointer(rebasing: $0[8...])) }
     }
 
-    /// Makes a key and stores it.
+    /// Makes a key and puts it on the list.
     ///
     /// - Returns: False if there is one under the account already; then none is made.
     func store(_ account: String) throws(SealedFieldsError) -> Bool {
@@ -170,16 +165,19 @@ public final class FieldKeys: Sendable {
                 bytes.storeBytes(of: generator.next(), toByteOffset: place, as: UInt64.self)
             }
         }
-        let id = Data(value.prefix(8))
-        guard protection.isInEnclave else {
-            return try items.add(account, generic: id, value: value, protection: protection.control)
+        guard var reference = KeyReference(value.prefix(8)) else { throw items.damaged("no key was made") }
+        if protection.isInEnclave {
+            let (publicKey, label) = try items.makeEnclaveKey(protection.control)
+            reference.enclaveKey = label
+            let encrypted = try items.encrypt(value, for: publicKey)
+            // The use of the enclave's key is guarded, so the reading of what is encrypted for it need not be.
+            _ = try items.addKey(reference.id, value: encrypted, protection: protection.control, isGuarded: false)
+        } else {
+            _ = try items.addKey(reference.id, value: value, protection: protection.control, isGuarded: true)
         }
-        let (publicKey, label) = try items.makeEnclaveKey(protection.control)
-        let encrypted = try items.encrypt(value, for: publicKey)
-        // What guards the use of the enclave's key need not guard the reading of what is encrypted for it.
-        let control = SecAccessControlWithoutConditions.of(protection.control)
-        let isAdded = try items.add(account, generic: id + label, value: encrypted, protection: control)
-        if !isAdded { try items.removeEnclaveKey(label) }
+        // Last, so that what is on the list is there, whenever the program ends.
+        let isAdded = try items.add(account, generic: reference.encoded, protection: protection.control)
+        if !isAdded { try items.removeKey(reference.id, enclaveKey: reference.enclaveKey) }
         return isAdded
     }
 
@@ -223,4 +221,20 @@ public final class FieldKeys: Sendable {
         try items.removeAll()
         discard()
     }
+}
+
+/// What the list says of a key.
+struct KeyReference: Sendable, Hashable {
+    let id: FieldKeyID
+    /// The hash of the public half of the enclave's key that it is encrypted for.
+    var enclaveKey: Data?
+
+    /// Identifier ‖ hash.
+    init?(_ encoded: Data) {
+        guard encoded.count >= 8 else { return nil }
+        id = FieldKeyID(number: encoded.withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) })
+        enclaveKey = encoded.count > 8 ? Data(encoded.dropFirst(8)) : nil
+    }
+
+    var encoded: Data { id.data + (enclaveKey ?? Data()) }
 }

@@ -4,10 +4,11 @@ import KeychainModel
 import KeychainServices
 import VaultInterface
 
-/// What a keyring has in the keychain: generic passwords of a service with the keyring's name, and keys of the enclave.
+/// What a keyring has in the keychain: generic passwords of two services with the keyring's name, and keys of the enclave.
 ///
-/// Each generation is an item of its own under its number, so that of two programs that add one at the same time, one finds
-/// that it is there already. Listing them reads no value and asks nobody.
+/// One service has the list: an item without conditions for each generation, under its number, so that of two programs that add one
+/// at the same time, one finds that it is there already, and listing them asks nobody. The other has the keys, under their
+/// identifiers and the conditions.
 struct KeyringItems: Sendable {
     let name: String
     let accessGroup: String?
@@ -25,13 +26,12 @@ struct KeyringItems: Sendable {
         self.prompt = prompt
     }
 
-    /// An item without its value.
+    /// An item of the list.
     struct Item {
         let account: String
         /// The key's identifier and, if it is encrypted for a key of the enclave, the hash of that one's public half.
         let generic: Data
         let created: Date
-        let accessible: String
     }
 
     // MARK: Items
@@ -43,43 +43,64 @@ struct KeyringItems: Sendable {
             guard let account = item[kSecAttrAccount] as? String else { return nil }
             return Item(
                 account: account, generic: item[kSecAttrGeneric] as? Data ?? Data(),
-                created: item[kSecAttrCreationDate] as? Date ?? .distantPast,
-                accessible: item[kSecAttrAccessible] as? String ?? "")
+                created: item[kSecAttrCreationDate] as? Date ?? .distantPast)
         }
     }
 
-    /// Adds an item; false if there is one already.
-    func add(
-        _ account: String, generic: Data, value: Data, protection: SecAccessControl
+    /// Adds an item to the list, in the class of `protection`; false if there is one already.
+    func add(_ account: String, generic: Data, protection: SecAccessControl) throws(SealedFieldsError) -> Bool {
+        try add(
+            base([
+                kSecAttrAccount: account, kSecAttrGeneric: generic, kSecValueData: Data(),
+                kSecAttrAccessible: protection.control.protection.rawValue,
+            ]))
+    }
+
+    /// Stores a key; false if there is one with the identifier already.
+    ///
+    /// - Parameter isGuarded: Whether reading it takes what the access control asks for, besides its class.
+    func addKey(
+        _ id: FieldKeyID, value: Data, protection: SecAccessControl, isGuarded: Bool
     ) throws(SealedFieldsError) -> Bool {
-        var item = base([kSecAttrAccount: account, kSecAttrGeneric: generic, kSecValueData: value])
-        if protection.control.flags != nil {
+        var item = base([kSecAttrService: keyService, kSecAttrAccount: id.description, kSecValueData: value])
+        if isGuarded, protection.control.flags != nil {
             item[kSecAttrAccessControl] = protection
         } else {
             item[kSecAttrAccessible] = protection.control.protection.rawValue
         }
+        return try add(item)
+    }
+
+    private func add(_ item: [CFString: Any]) throws(SealedFieldsError) -> Bool {
         let status = run { SecItemAdd(item as CFDictionary, nil) }
         if status == errSecDuplicateItem { return false }
         guard status == errSecSuccess else { throw failure(status) }
         return true
     }
 
-    /// The value of an item, as the keychain returned it.
-    func value(_ account: String) throws(SealedFieldsError) -> Data? {
-        var query = base([kSecAttrAccount: account, kSecReturnData: true])
+    /// A key, as the keychain has it. Reading it may ask a person.
+    func key(_ id: FieldKeyID) throws(SealedFieldsError) -> Data? {
+        var query = base([kSecAttrService: keyService, kSecAttrAccount: id.description, kSecReturnData: true])
         if let prompt { query[kSecUseOperationPrompt] = prompt }
         return try copy(query) as? Data
     }
 
-    /// Removes an item; nothing happens if there is none.
+    /// Takes an item off the list; nothing happens if it is not on it.
     func remove(_ account: String) throws(SealedFieldsError) {
         try delete(base([kSecAttrAccount: account]))
     }
 
+    /// Removes a key, and the enclave's that it is encrypted for. Asks nobody.
+    func removeKey(_ id: FieldKeyID, enclaveKey label: Data?) throws(SealedFieldsError) {
+        try delete(base([kSecAttrService: keyService, kSecAttrAccount: id.description]))
+        if let label { try delete(keyBase([kSecAttrApplicationLabel: label])) }
+    }
+
     /// Removes everything that the keyring has, keys of the enclave included.
     func removeAll() throws(SealedFieldsError) {
-        try delete(base([:]))
+        try delete(base([kSecAttrService: keyService]))
         try delete(keyBase([:]))
+        try delete(base([:]))
     }
 
     // MARK: Keys of the enclave
@@ -110,10 +131,6 @@ struct KeyringItems: Sendable {
         return (publicKey, label)
     }
 
-    func removeEnclaveKey(_ label: Data) throws(SealedFieldsError) {
-        try delete(keyBase([kSecAttrApplicationLabel: label]))
-    }
-
     /// Encrypts for a key of the enclave.
     func encrypt(_ secret: Data, for key: SecKey) throws(SealedFieldsError) -> Data {
         var error: Unmanaged<CFError>?
@@ -142,6 +159,7 @@ struct KeyringItems: Sendable {
     // MARK: Calls
 
     private var service: String { "sealed-fields/\(name)" }
+    private var keyService: String { "sealed-fields/\(name)/keys" }
     private var tag: Data { Data(service.utf8) }
 
     private func base(_ more: [CFString: Any]) -> [CFString: Any] {

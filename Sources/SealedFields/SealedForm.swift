@@ -41,6 +41,9 @@ enum SealedForm {
 struct FieldKeyID: Sendable, Hashable, CustomStringConvertible {
     let number: UInt64
 
+    /// 8 bytes.
+    var data: Data { withUnsafeBytes(of: number.bigEndian) { Data($0) } }
+
     var description: String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits

@@ -86,7 +86,7 @@ import Testing
             case "float": try check(Float(1.5))
             case "bool": try check(true)
             case "date": try check(Date(timeIntervalSinceReferenceDate: 700_000_000.25))
-            case "uuid": try check(UUID(uuidString: "00010203-0405-0607-0809-0A0B0C0D0E0F"))
+            case "uuid": try check(#require(UUID(uuidString: "00010203-0405-0607-0809-0A0B0C0D0E0F")))
             case "none": try check(String?.none)
             case "some string": try check(String?.some("x"))
             case "some none": try check(String??.some(nil))

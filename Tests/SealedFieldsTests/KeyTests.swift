@@ -118,12 +118,12 @@ import Testing
         let store = try NoteStore()
         let sealed = try store.sealing.seal("x", at: place)
         try store.keys.addGeneration()
-        let items = store.keys.items
-        let second = try #require(try items.value("generation/2"))
+        let ids = try store.keys.generations().map(\.key.id)
+        let second = try #require(try store.keys.items.key(ids[1]))
         store.world.run {
             let query: [CFString: Any] = [
-                kSecClass: kSecClassGenericPassword, kSecAttrService: "sealed-fields/com.example.notes",
-                kSecAttrAccount: "generation/1",
+                kSecClass: kSecClassGenericPassword, kSecAttrService: "sealed-fields/com.example.notes/keys",
+                kSecAttrAccount: ids[0].description,
             ]
             #expect(SecItemUpdate(query as CFDictionary, [kSecValueData: second] as CFDictionary) == errSecSuccess)
         }

@@ -17,7 +17,7 @@ import Testing
     @Test(arguments: [
         "UPDATE note SET body = (SELECT body FROM note WHERE id = ?2) WHERE id = ?1",
         "UPDATE note SET body = (SELECT address FROM note WHERE id = ?1) WHERE id = ?1",
-        "UPDATE note SET id = x'00' WHERE id = ?1",
+        "UPDATE note SET id = zeroblob(16) WHERE id = ?1",
     ])
     func withinATable(sql: String) throws {
         let (store, notes) = try store()
