@@ -168,7 +168,8 @@ let package = Package(
         // Apart, because FoundationNetworking brings libcurl and some thirty libraries more into a program.
         .target(name: "DataProtectionNetworking", dependencies: ["DataProtection"], swiftSettings: strict),
         .target(
-            name: "SealedFields", dependencies: ["KeychainModel", "KeychainServices", "VaultInterface", crypto, sqlite],
+            name: "SealedFields",
+            dependencies: ["KeychainModel", "KeychainServices", "VaultInterface", crypto, sqlite],
             swiftSettings: strict),
         .target(
             name: "KeychainTesting",
@@ -209,6 +210,7 @@ let package = Package(
             name: "VaultBenchmark",
             dependencies: [
                 "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "ProtectedFiles",
+                "SealedFields",
                 "Sealing",
                 "SecureMemory", "Vault",
                 "VaultInterface",

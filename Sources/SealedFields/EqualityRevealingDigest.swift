@@ -38,14 +38,15 @@ extension FieldSealing {
     public func digest<Value: Codable>(
         of value: Value, table: String, column: String
     ) throws(SealedFieldsError) -> EqualityRevealingDigest {
-        let key = try keys.digestKey()
+        let key = try keys.keyring.digestKey()
         let binding = BindingBytes(database: database, table: table, column: column, row: RowKey(0))
         return try FieldCoding.withEncoded(value) { (bytes) throws(SealedFieldsError) in
             let value = Self.withoutOptional(bytes)
             guard Self.hasOneForm(value) else {
                 throw SealedFieldsError(
                     .invalidRequest, subject: "\(table).\(column)",
-                    message: "equal values of type \(Value.self) may have different digests; use a string, data or a number")
+                    message:
+                        "equal values of type \(Value.self) may have different digests; use a string, data or a number")
             }
             return Self.digest(of: value, binding, key)
         }
@@ -58,7 +59,8 @@ extension FieldSealing {
         withUnsafeTemporaryAllocation(byteCount: binding.count, alignment: 1) { room in
             // In the place of a value's header, and as long.
             let label: StaticString = "digest/v1\0"
-            binding.write(header: UnsafeRawBufferPointer(start: label.utf8Start, count: label.utf8CodeUnitCount), into: room)
+            binding.write(
+                header: UnsafeRawBufferPointer(start: label.utf8Start, count: label.utf8CodeUnitCount), into: room)
             code.update(data: UnsafeRawBufferPointer(room))
         }
         code.update(data: encoded)

@@ -232,7 +232,8 @@ private protocol AnyOptional {
     func withEncodedOptional<Result>(
         _ body: (UnsafeRawBufferPointer) throws(SealedFieldsError) -> Result
     ) throws(SealedFieldsError) -> Result
-    static func decodeOptional(_ kind: FieldCoding.Kind, _ bytes: UnsafeRawBufferPointer) throws(SealedFieldsError) -> Any
+    static func decodeOptional(_ kind: FieldCoding.Kind, _ bytes: UnsafeRawBufferPointer) throws(SealedFieldsError)
+        -> Any
 }
 
 extension Optional: AnyOptional {

@@ -57,7 +57,8 @@ struct FieldKey: Sendable {
         do {
             plaintext = try withUnsafeTemporaryAllocation(byteCount: binding.count, alignment: 1) { room in
                 sealed.withUnsafeBytes {
-                    binding.write(header: UnsafeRawBufferPointer(rebasing: $0.prefix(SealedForm.headerCount)), into: room)
+                    binding.write(
+                        header: UnsafeRawBufferPointer(rebasing: $0.prefix(SealedForm.headerCount)), into: room)
                 }
                 let combined = sealed.dropFirst(SealedForm.headerCount)
                 let binding = UnsafeRawBufferPointer(room)

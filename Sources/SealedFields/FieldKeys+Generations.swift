@@ -36,7 +36,7 @@ extension FieldKeys {
     ///
     /// - Throws: ``SealedFieldsError``.
     public func generations() throws(SealedFieldsError) -> [Generation] {
-        try items.list().compactMap(Generation.init).sorted { $0.id < $1.id }
+        try keyring.generations()
     }
 
     /// Makes a new key, with which values are sealed from now on: here at once, and in other programs that run within 30
@@ -48,10 +48,13 @@ extension FieldKeys {
     /// - Throws: ``SealedFieldsError``.
     @discardableResult
     public func addGeneration() throws(SealedFieldsError) -> Generation {
-        let number = (try generations().last?.id ?? 0) + 1
-        _ = try store(Generation.account(number))
-        lookAgain()
-        guard let newest = try generations().last else { throw items.damaged("the key is not where it was stored") }
+        let keyring = keyring
+        let number = (try keyring.generations().last?.id ?? 0) + 1
+        _ = try keyring.store(Generation.account(number))
+        keyring.lookAgain()
+        guard let newest = try keyring.generations().last else {
+            throw keyring.items.damaged("the key is not where it was stored")
+        }
         return newest
     }
 
@@ -93,21 +96,22 @@ extension FieldKeys {
     }
 
     func removeGeneration(_ generation: Generation, checking checks: [Check], settledFor settled: Double) throws {
-        let all = try generations()
+        let keyring = keyring
+        let all = try keyring.generations()
         guard let place = all.firstIndex(where: { $0.key.id == generation.key.id }) else { return }
         guard place + 1 < all.count else { throw keyInUse("it is the newest; add another one, and rotate the columns") }
         guard all[place + 1].created.timeIntervalSinceNow <= -settled else {
             throw keyInUse("the generation after it is younger than ten minutes; try again later")
         }
         let known = Set(checks.map(\.database))
-        for database in try databases() where !known.contains(database) {
+        for database in try keyring.databases() where !known.contains(database) {
             throw keyInUse("the keyring was used for the database \(database), which is not among those to be checked")
         }
         try searching(checks[...], for: generation.key.id) {
-            try items.remove(generation.account)
-            try items.removeKey(generation.key.id, enclaveKey: generation.key.enclaveKey)
+            try keyring.items.remove(generation.account)
+            try keyring.items.removeKey(generation.key.id, enclaveKey: generation.key.enclaveKey)
         }
-        discard()
+        keyring.discard()
     }
 
     private func keyInUse(_ reason: String) -> SealedFieldsError {
@@ -146,20 +150,5 @@ extension FieldKeys {
             }
         }
         return nil
-    }
-
-    // MARK: Databases
-
-    /// The names of the databases that the keyring was ever used for.
-    func databases() throws(SealedFieldsError) -> [String] {
-        try items.list().map(\.account).filter { $0.hasPrefix(KeyringItems.databasePrefix) }
-            .map { String($0.dropFirst(KeyringItems.databasePrefix.count)) }
-    }
-
-    /// Notes that the keyring is used for a database, before the first value is sealed.
-    func note(database: String) throws(SealedFieldsError) {
-        if try databases().contains(database) { return }
-        _ = try items.add(
-            KeyringItems.databasePrefix + database, generic: Data(), protection: protection.control)
     }
 }

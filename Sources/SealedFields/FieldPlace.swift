@@ -114,6 +114,8 @@ extension SealedFieldsError {
     static var rowKeyMissing: SealedFieldsError {
         SealedFieldsError(
             .placeUnknown,
-            message: "the row has no key yet, and its fields are bound to it; give it one before it is saved, such as a UUID")
+            message:
+                "the row has no key yet, and its fields are bound to it; give it one before it is saved, such as a UUID"
+        )
     }
 }

@@ -143,7 +143,9 @@ public struct FieldRotation: Sendable {
         "\(columnSQL) IS NOT NULL AND substr(\(columnSQL), 1, \(SealedForm.headerCount)) IS NOT ?"
     }
 
-    private func header() throws -> Data { SealedForm.header(sealing.algorithm, try sealing.keys.sealingKey().id) }
+    private func header() throws -> Data {
+        SealedForm.header(sealing.algorithm, try sealing.keys.keyring.sealingKey().id)
+    }
 
     private func count(in db: Database) throws -> Int {
         try Int.fetchOne(

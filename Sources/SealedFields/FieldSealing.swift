@@ -21,8 +21,8 @@ public struct FieldSealing: Sendable {
     /// How new values are sealed. What was sealed with another algorithm can be opened all the same.
     public let algorithm: SealingAlgorithm
 
-    /// Whether the keychain knows that the keyring is used for the database.
-    private let isNoted: Flag
+    /// Where it is known that the keyring is used for the database.
+    private let noted: Noted
 
     /// - Parameters:
     ///   - database: See ``database``.
@@ -32,11 +32,12 @@ public struct FieldSealing: Sendable {
         self.database = database
         self.keys = keys
         self.algorithm = algorithm
-        isNoted = Flag()
+        noted = Noted()
     }
 
-    private final class Flag: Sendable {
-        let isSet = Atomic(false)
+    /// The keyring that has a note of the database; 0 for none.
+    private final class Noted: Sendable {
+        let keyring = Atomic<UInt>(0)
     }
 
     /// Seals a value for its place, where alone it can be opened.
@@ -65,21 +66,25 @@ public struct FieldSealing: Sendable {
     }
 
     func seal(encoded: UnsafeRawBufferPointer, at place: FieldPlace) throws(SealedFieldsError) -> Data {
-        if !isNoted.isSet.load(ordering: .relaxed) {
-            try keys.note(database: database)
-            isNoted.isSet.store(true, ordering: .relaxed)
+        let keyring = keys.keyring
+        let number = UInt(bitPattern: Unmanaged.passUnretained(keyring).toOpaque())
+        if noted.keyring.load(ordering: .relaxed) != number {
+            try keyring.note(database: database)
+            noted.keyring.store(number, ordering: .relaxed)
         }
-        return try keys.sealingKey().seal(encoded, algorithm, binding(place))
+        return try keyring.sealingKey().seal(encoded, algorithm, binding(place))
     }
 
     func open<Result>(
         _ sealed: Data, at place: FieldPlace, _ body: (UnsafeRawBufferPointer) throws(SealedFieldsError) -> Result
     ) throws(SealedFieldsError) -> Result {
         let parsed = sealed.withUnsafeBytes { (bytes) -> Swift.Result<_, SealedFieldsError> in
-            do throws(SealedFieldsError) { return .success(try SealedForm.parse(bytes)) } catch { return .failure(error) }
+            do throws(SealedFieldsError) { return .success(try SealedForm.parse(bytes)) } catch {
+                return .failure(error)
+            }
         }
         let (algorithm, id) = try parsed.get()
-        return try keys.openingKey(id, for: place.subject).open(sealed, algorithm, binding(place), body)
+        return try keys.keyring.openingKey(id, for: place.subject).open(sealed, algorithm, binding(place), body)
     }
 
     private func binding(_ place: FieldPlace) -> BindingBytes {

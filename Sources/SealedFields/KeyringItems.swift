@@ -13,17 +13,18 @@ struct KeyringItems: Sendable {
     let name: String
     let accessGroup: String?
     let prompt: String?
-    /// The keychain of the task that opened the keyring, for tasks and threads that it is used on later.
-    private let session = VaultSession.override
+    /// The keychain that stands in for the process's own, whatever the calling task has.
+    private let session: (any VaultSessionProvider)?
 
     static let generationPrefix = "generation/"
     static let digestAccount = "digest"
     static let databasePrefix = "database/"
 
-    init(name: String, accessGroup: String?, prompt: String?) {
+    init(name: String, accessGroup: String?, prompt: String?, session: (any VaultSessionProvider)?) {
         self.name = name
         self.accessGroup = accessGroup
         self.prompt = prompt
+        self.session = session
     }
 
     /// An item of the list.

@@ -47,7 +47,8 @@ extension SealedField: Hashable where Value: Hashable {
 extension SealedField: Codable {
     /// Opens the value of a column of the row that is being fetched.
     public init(from decoder: any Decoder) throws {
-        guard let pass = OpeningPass.current, decoder.userInfo[.isNestedInColumn] == nil, let key = decoder.codingPath.last
+        guard let pass = OpeningPass.current, decoder.userInfo[.isNestedInColumn] == nil,
+            let key = decoder.codingPath.last
         else { throw SealedFieldsError.noRecord }
         let container = try decoder.singleValueContainer()
         let column = pass.column(key)
@@ -64,7 +65,8 @@ extension SealedField: Codable {
 
     /// Has the value sealed for the row that is being saved.
     public func encode(to encoder: any Encoder) throws {
-        guard let pass = SealingPass.current, encoder.userInfo[.isNestedInColumn] == nil, let key = encoder.codingPath.last
+        guard let pass = SealingPass.current, encoder.userInfo[.isNestedInColumn] == nil,
+            let key = encoder.codingPath.last
         else { throw SealedFieldsError.noRecord }
         pass.add(
             key,

@@ -106,7 +106,8 @@ extension SealedFieldsError {
     static func notAuthentic(_ subject: String) -> SealedFieldsError {
         SealedFieldsError(
             .notAuthentic, subject: subject,
-            message: "the value was changed, or sealed for another row, column, table or database; restore it from a backup"
+            message:
+                "the value was changed, or sealed for another row, column, table or database; restore it from a backup"
         )
     }
 
@@ -117,7 +118,8 @@ extension SealedFieldsError {
 
     static func unencodable(_ type: Any.Type) -> SealedFieldsError {
         SealedFieldsError(
-            .unencodableValue, message: "a value of type \(type) could not be encoded; check how the type encodes itself")
+            .unencodableValue,
+            message: "a value of type \(type) could not be encoded; check how the type encodes itself")
     }
 
     static func undecodable(_ type: Any.Type) -> SealedFieldsError {

@@ -33,7 +33,9 @@ enum SealedForm {
             throw SealedFieldsError(
                 .unsupported, subject: subject, message: "the value is sealed with \(algorithm), which is not known")
         }
-        return (algorithm, FieldKeyID(number: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt64.self))))
+        return (
+            algorithm, FieldKeyID(number: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt64.self)))
+        )
     }
 }
 

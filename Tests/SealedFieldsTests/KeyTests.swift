@@ -119,7 +119,7 @@ import Testing
         let sealed = try store.sealing.seal("x", at: place)
         try store.keys.addGeneration()
         let ids = try store.keys.generations().map(\.key.id)
-        let second = try #require(try store.keys.items.key(ids[1]))
+        let second = try #require(try store.keys.keyring.items.key(ids[1]))
         store.world.run {
             let query: [CFString: Any] = [
                 kSecClass: kSecClassGenericPassword, kSecAttrService: "sealed-fields/com.example.notes/keys",
@@ -141,6 +141,22 @@ import Testing
         #expect(
             store.world.run { SecItemCopyMatching([kSecClass: kSecClassKey] as CFDictionary, &found) }
                 == errSecItemNotFound)
+    }
+
+    /// A keyring that is made once for all, as static properties are, has nothing of one test in another.
+    @Test func keyringOfSeveralKeychains() throws {
+        let (first, second) = (try TestKeychain(), try TestKeychain())
+        let keys = FieldKeys("com.example.shared")
+        let sealing = FieldSealing(database: "notes", keys: keys)
+        let sealed = try first.run { try sealing.seal("x", at: place) }
+        try second.run {
+            expectFailure(.unknownKey) { try sealing.open(sealed, at: place) }
+            #expect(try keys.generations().isEmpty)
+            _ = try sealing.seal("y", at: place)
+            #expect(try keys.keyring.databases() == ["notes"])
+        }
+        first.lock()
+        expectFailure(.locked) { try first.run { try sealing.open(sealed, at: place) } }
     }
 
     // MARK: Removal

@@ -175,4 +175,3 @@ import Testing
         #expect(try store.write { try Note.fetchAll($0) } == [note])
     }
 }
-

@@ -44,8 +44,9 @@ import Testing
         let sealing = FieldSealing(database: "notes", keys: store.keys, algorithm: .aesGCM)
         let rotation = FieldRotation(table: "note", column: "body", sealing: sealing)
         #expect(try rotation.run(in: store.queue).sealed == 5)
-        #expect(try store.queue.read { try Sealed<String>.fetchAll($0, sql: "SELECT body FROM note") }
-            .allSatisfy { $0.algorithm == .aesGCM })
+        #expect(
+            try store.queue.read { try Sealed<String>.fetchAll($0, sql: "SELECT body FROM note") }
+                .allSatisfy { $0.algorithm == .aesGCM })
         #expect(try store.write { try Note.fetchAll($0) }.count == notes.count)
     }
 

@@ -77,7 +77,8 @@ import Testing
 
     @Test func notANumber() throws {
         #expect(try roundTrip(Double.nan).isNaN)
-        #expect(try roundTrip(Double(nan: 7, signaling: false)).bitPattern == Double(nan: 7, signaling: false).bitPattern)
+        #expect(
+            try roundTrip(Double(nan: 7, signaling: false)).bitPattern == Double(nan: 7, signaling: false).bitPattern)
         #expect(try roundTrip(Float.nan).isNaN)
         #expect(try roundTrip([Double.nan])[0].isNaN)
         #expect(try roundTrip(Optional(Double.nan))?.isNaN == true)
@@ -113,9 +114,11 @@ import Testing
     @Test func randomShapes() throws {
         var random = SeededGenerator()
         func text() -> String {
-            String(String.UnicodeScalarView((0..<random.int(below: 12)).compactMap { _ in
-                Unicode.Scalar(UInt32(random.int(below: [0x80, 0x800, 0x11_0000][random.int(below: 3)])))
-            }))
+            String(
+                String.UnicodeScalarView(
+                    (0..<random.int(below: 12)).compactMap { _ in
+                        Unicode.Scalar(UInt32(random.int(below: [0x80, 0x800, 0x11_0000][random.int(below: 3)])))
+                    }))
         }
         func number() -> Double { Double(bitPattern: random.next()) }
         func shape(_ depth: Int) -> Shape {

@@ -29,7 +29,8 @@ import Testing
             #expect(transformer.reverseTransformedValue(sealed as NSData) as? String == text)
             let data = Data(text.utf8)
             #expect(transformer.reverseTransformedValue(transformer.transformedValue(data)) as? Data == data)
-            #expect(transformer.reverseTransformedValue(transformer.transformedValue(text as NSString)) as? String == text)
+            #expect(
+                transformer.reverseTransformedValue(transformer.transformedValue(text as NSString)) as? String == text)
         }
         #expect(transformer.transformedValue(nil) == nil)
         #expect(transformer.reverseTransformedValue(nil) == nil)
