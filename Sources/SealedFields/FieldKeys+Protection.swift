@@ -56,13 +56,5 @@ extension FieldKeys {
             }
             self.init(control: SecAccessControl(AccessControl(protection: protection)), isInEnclave: isInEnclave)
         }
-
-        /// Whether keys in memory go when the vault is locked.
-        var closesWithLock: Bool {
-            switch control.control.protection {
-            case .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly: true
-            default: false
-            }
-        }
     }
 }

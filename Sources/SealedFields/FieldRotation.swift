@@ -86,6 +86,7 @@ public struct FieldRotation: Sendable {
     public func run(
         in writer: any DatabaseWriter, progress: (Progress) throws -> Void = { _ in }
     ) throws -> Outcome {
+        sealing.keys.keyring.lookAgain()
         var pass = try Pass(self, outdated: writer.read { try count(in: $0) })
         while true {
             let batch = try writer.read { try next(after: pass.last, in: $0) }
@@ -105,6 +106,7 @@ public struct FieldRotation: Sendable {
     public nonisolated(nonsending) func run(
         in writer: any DatabaseWriter, progress: (Progress) throws -> Void = { _ in }
     ) async throws -> Outcome {
+        sealing.keys.keyring.lookAgain()
         var pass = try Pass(self, outdated: await writer.read { try count(in: $0) })
         while true {
             try Task.checkCancellation()

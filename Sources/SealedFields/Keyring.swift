@@ -21,6 +21,8 @@ final class Keyring: Sendable {
         /// Counts what was discarded: a key that was read before is not kept.
         var epoch = 0
         var observation: LockObservation?
+        /// Whether a key is of a class that closes with the vault.
+        var closesWithLock = false
     }
 
     /// How long a program may go on with a generation after another one added a newer, in seconds.
@@ -71,10 +73,10 @@ final class Keyring: Sendable {
         if let known = state.withLock({ $0.digest }) { return known }
         return try whileReading { (epoch) throws(SealedFieldsError) in
             if let known = state.withLock({ $0.digest }) { return known }
-            var item = try items.list().first { $0.account == KeyringItems.digestAccount }
+            var item = try list().first { $0.account == KeyringItems.digestAccount }
             if item == nil {
                 _ = try store(KeyringItems.digestAccount)
-                item = try items.list().first { $0.account == KeyringItems.digestAccount }
+                item = try list().first { $0.account == KeyringItems.digestAccount }
             }
             guard let reference = item.flatMap({ KeyReference($0.generic) }) else {
                 throw items.damaged("the key of digests is not where it was stored")
@@ -178,10 +180,14 @@ final class Keyring: Sendable {
     }
 
     private func observeLock() throws(SealedFieldsError) {
-        guard protection.closesWithLock, state.withLock({ $0.observation == nil }) else { return }
+        guard state.withLock({ $0.observation == nil }) else { return }
         let session = try items.vaultSession()
-        let observation = session.vault.observeLocking { [weak self] in self?.discard() }
+        let observation = session.vault.observeLocking { [weak self] in self?.vaultWasLocked() }
         state.withLock { $0.observation = observation }
+    }
+
+    private func vaultWasLocked() {
+        if state.withLock({ $0.closesWithLock }) { discard() }
     }
 
     /// Has the next value look for the newest generation.
@@ -191,9 +197,16 @@ final class Keyring: Sendable {
 
     // MARK: The list
 
+    /// What is on the list; the class of each item is that of its key, whatever this program would give a new one.
+    private func list() throws(SealedFieldsError) -> [KeyringItems.Item] {
+        let found = try items.list()
+        if found.contains(where: \.closesWithLock) { state.withLock { $0.closesWithLock = true } }
+        return found
+    }
+
     /// The generations, oldest first.
     func generations() throws(SealedFieldsError) -> [FieldKeys.Generation] {
-        try items.list().compactMap(FieldKeys.Generation.init).sorted { $0.id < $1.id }
+        try list().compactMap(FieldKeys.Generation.init).sorted { $0.id < $1.id }
     }
 
     /// The names of the databases that the keyring was ever used for.

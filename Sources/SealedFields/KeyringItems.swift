@@ -33,6 +33,8 @@ struct KeyringItems: Sendable {
         /// The key's identifier and, if it is encrypted for a key of the enclave, the hash of that one's public half.
         let generic: Data
         let created: Date
+        /// Whether it is of a class that closes with the vault.
+        let closesWithLock: Bool
     }
 
     // MARK: Items
@@ -44,7 +46,8 @@ struct KeyringItems: Sendable {
             guard let account = item[kSecAttrAccount] as? String else { return nil }
             return Item(
                 account: account, generic: item[kSecAttrGeneric] as? Data ?? Data(),
-                created: item[kSecAttrCreationDate] as? Date ?? .distantPast)
+                created: item[kSecAttrCreationDate] as? Date ?? .distantPast,
+                closesWithLock: Self.closesWithLock(item[kSecAttrAccessible] as? String))
         }
     }
 
@@ -102,6 +105,13 @@ struct KeyringItems: Sendable {
         try delete(base([kSecAttrService: keyService]))
         try delete(keyBase([:]))
         try delete(base([:]))
+    }
+
+    private static func closesWithLock(_ name: String?) -> Bool {
+        switch name.flatMap(ProtectionClass.init(rawValue:)) {
+        case .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly, .always, .alwaysThisDeviceOnly: false
+        default: true
+        }
     }
 
     // MARK: Keys of the enclave

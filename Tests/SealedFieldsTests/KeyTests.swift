@@ -75,6 +75,17 @@ import Testing
         }
     }
 
+    /// The class that a key has counts, and not the one that a program would give a new key.
+    @Test func classOfAKeyThatIsThere() throws {
+        let store = try NoteStore()
+        let sealed = try store.sealing.seal("x", at: place)
+        let lenient = FieldSealing(
+            database: "notes", keys: store.world.run { FieldKeys("com.example.notes", protection: .afterFirstUnlock) })
+        #expect(try lenient.open(sealed, at: place) == "x")
+        store.world.lock()
+        expectFailure(.locked) { try lenient.open(sealed, at: place) }
+    }
+
     @Test func personIsAskedOnce() throws {
         let store = try NoteStore(protection: .keychain(control(.userPresence)))
         let sealed = try store.sealing.seal("x", at: place)
