@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "Keychain", targets: ["Keychain"]),
         .library(name: "DataProtection", targets: ["DataProtection"]),
         .library(name: "DataProtectionNetworking", targets: ["DataProtectionNetworking"]),
+        .library(name: "SealedFields", targets: ["SealedFields"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "keychain", targets: ["KeychainCommand"]),
         .executable(name: "keychaind", targets: ["keychaind"]),
@@ -175,6 +176,10 @@ let package = Package(
         // Apart, because FoundationNetworking brings libcurl and some thirty libraries more into a program.
         .target(name: "DataProtectionNetworking", dependencies: ["DataProtection"], swiftSettings: strict),
         .target(
+            name: "SealedFields",
+            dependencies: ["KeychainModel", "KeychainServices", "VaultInterface", crypto, sqlite],
+            swiftSettings: strict),
+        .target(
             name: "KeychainTesting",
             dependencies: [
                 "Access", "Enclave", "Keybag", "KeychainModel", "Keychain", "KeychainServices",
@@ -213,6 +218,7 @@ let package = Package(
             name: "VaultBenchmark",
             dependencies: [
                 "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "ProtectedFiles",
+                "SealedFields",
                 "Sealing",
                 "SecureMemory", "Vault",
                 "VaultInterface",
@@ -364,6 +370,19 @@ let package = Package(
             name: "MountTests",
             dependencies: ["KeychainCommand", "MountedFolder", "TestSupport", "VaultWorker", "keychaind", crypto],
             exclude: ["Layout", "Peer"], swiftSettings: strict),
+        // The program that tests of sealed fields kill.
+        .executableTarget(
+            name: "FieldWorker", dependencies: ["SealedFields", sqlite], path: "Tests/FieldWorker",
+            swiftSettings: strict),
+        .testTarget(
+            name: "SealedFieldsTests",
+            dependencies: [
+                "FieldWorker", "KeychainServices", "KeychainTesting", "LocalAuthenticationServices", "SealedFields",
+                "TestSupport", crypto, sqlite,
+            ],
+            exclude: ["Peer"],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict),
         .testTarget(
             name: "CertificatesTests",
             dependencies: ["Certificates", asn1, crypto],

@@ -10,7 +10,7 @@ import Vault
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
     report(
-        "usage: VaultBenchmark fill|find|audit|write|list|secitem|keys|tpm|daemon|unlock|passcode|memory|memory-values|files|profile FOLDER COUNT..."
+        "usage: VaultBenchmark fill|find|audit|write|list|secitem|keys|tpm|daemon|unlock|passcode|memory|memory-values|files|fields|profile FOLDER COUNT..."
     )
     exit(64)
 }
@@ -29,6 +29,7 @@ case "tpm": for rounds in counts { try measureTPM(in: vaults.folder, rounds: rou
 case "memory": for count in counts { try measureMemory(in: vaults, count: count, values: false) }
 case "memory-values": for count in counts { try measureMemory(in: vaults, count: count, values: true) }
 case "files": for count in counts { try measureFiles(in: arguments[2], mebibytes: count, rounds: 9) }
+case "fields": try measureFields(in: arguments[2], bytes: counts, rounds: 9)
 case "unlock": for count in counts { try measureUnlock(in: vaults, count: count, rounds: 10) }
 case "passcode": for count in counts { try measurePasscodeChange(in: vaults, count: count, rounds: 40) }
 case "daemon": for count in counts { try measureDaemon(in: vaults, count: count, rounds: 10) }

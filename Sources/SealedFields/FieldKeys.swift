@@ -1,0 +1,80 @@
+import Foundation
+import Synchronization
+import VaultInterface
+
+/// The keys that the fields of one or several databases are sealed with, kept in the keychain: a keyring.
+///
+/// ```swift
+/// let keys = FieldKeys("com.example.notes")
+/// let sealing = FieldSealing(database: "notes", keys: keys)
+/// ```
+///
+/// A keyring has a key for each *generation*. New values are sealed with the newest; older ones are there to open what
+/// they sealed, until ``FieldRotation`` has sealed it anew and ``removeGeneration(_:checking:)`` removes the key. The first
+/// generation is made when the first value is sealed.
+///
+/// Keys stay in memory, which is wiped, until ``discard()``, and those of classes that close with the vault until it is locked.
+public final class FieldKeys: Sendable {
+    /// The name under which the keychain has the keys; by custom in reverse-domain form.
+    public let name: String
+    /// Where new generations are, and what must hold before one can be used.
+    public let protection: Protection
+
+    private let accessGroup: String?
+    private let prompt: String?
+    /// The keychain of the task that made this, for tasks and threads that have none of their own.
+    private let home: (any VaultSessionProvider)?
+    /// With the process's own keychain.
+    private let own: Keyring
+    /// With those that stand in for it, in tests: a keyring that is made once for all has other keys in each.
+    private let standing = Mutex<[(provider: any VaultSessionProvider, keyring: Keyring)]>([])
+
+    /// The keyring of that name; nothing is read or made before it is used.
+    ///
+    /// - Parameters:
+    ///   - name: See ``name``.
+    ///   - protection: Where new generations are; those that exist stay as they are.
+    ///   - accessGroup: The access group; nil for the program's first.
+    ///   - prompt: What a person is told who is asked for a key; nil for the vault's own words.
+    public init(
+        _ name: String, protection: Protection = .whenUnlocked, accessGroup: String? = nil, prompt: String? = nil
+    ) {
+        self.name = name
+        self.protection = protection
+        self.accessGroup = accessGroup
+        self.prompt = prompt
+        home = VaultSession.override
+        own = Keyring(protection, KeyringItems(name: name, accessGroup: accessGroup, prompt: prompt, session: nil))
+    }
+
+    /// The most keychains that are remembered; a program has one.
+    private static let greatestKeychainCount = 16
+
+    /// The keys in the keychain that the calling task uses.
+    var keyring: Keyring {
+        guard let provider = VaultSession.override ?? home else { return own }
+        return standing.withLock { standing in
+            if let known = standing.last(where: { $0.provider as AnyObject === provider as AnyObject }) {
+                return known.keyring
+            }
+            let items = KeyringItems(name: name, accessGroup: accessGroup, prompt: prompt, session: provider)
+            let keyring = Keyring(protection, items)
+            standing.append((provider, keyring))
+            if standing.count > Self.greatestKeychainCount { standing.removeFirst() }
+            return keyring
+        }
+    }
+
+    /// Forgets the keys in memory, and wipes them; the next value needs the keychain again, and what it asks for.
+    public func discard() {
+        keyring.discard()
+    }
+
+    /// Removes all keys of the keyring from the keychain and from memory: no value that they sealed can be opened again.
+    ///
+    /// - Throws: ``SealedFieldsError``.
+    public func destroy() throws(SealedFieldsError) {
+        try keyring.items.removeAll()
+        keyring.discard()
+    }
+}

@@ -1,0 +1,240 @@
+import Crypto
+import Foundation
+import KeychainModel
+import Synchronization
+import VaultInterface
+
+/// The keys of a keyring in one keychain, and those of them that are in memory.
+final class Keyring: Sendable {
+    let protection: FieldKeys.Protection
+    let items: KeyringItems
+    private let state = Mutex(State())
+    /// Held while keys are read, so that a person is asked once for several threads.
+    private let reading = Mutex(())
+
+    private struct State {
+        var keys: [FieldKeyID: FieldKey] = [:]
+        var current: FieldKey?
+        /// When `current` was last seen to be the newest, in seconds.
+        var seen = Int.min
+        var digest: SymmetricKey?
+        /// Counts what was discarded: a key that was read before is not kept.
+        var epoch = 0
+        var observation: LockObservation?
+        /// Whether a key is of a class that closes with the vault.
+        var closesWithLock = false
+    }
+
+    /// How long a program may go on with a generation after another one added a newer, in seconds.
+    static let refreshInterval = 30
+
+    init(_ protection: FieldKeys.Protection, _ items: KeyringItems) {
+        self.protection = protection
+        self.items = items
+    }
+
+    // MARK: Keys for use
+
+    /// The key that new values are sealed with; the first is made here.
+    func sealingKey() throws(SealedFieldsError) -> FieldKey {
+        let now = Self.seconds()
+        let known = state.withLock { $0.seen > now - Self.refreshInterval ? $0.current : nil }
+        if let known { return known }
+        return try whileReading { (epoch) throws(SealedFieldsError) in
+            let newest: FieldKeys.Generation
+            if let found = try generations().last { newest = found } else { newest = try addFirst() }
+            let key = try key(newest.key, epoch)
+            state.withLock { state in
+                guard state.epoch == epoch else { return }
+                state.current = key
+                state.seen = now
+            }
+            return key
+        }
+    }
+
+    /// The key with an identifier that a value has.
+    func openingKey(_ id: FieldKeyID, for subject: String?) throws(SealedFieldsError) -> FieldKey {
+        if let known = state.withLock({ $0.keys[id] }) { return known }
+        return try whileReading { (epoch) throws(SealedFieldsError) in
+            // Another thread may have read it in the meantime.
+            if let known = state.withLock({ $0.keys[id] }) { return known }
+            guard let generation = try generations().last(where: { $0.key.id == id }) else {
+                throw SealedFieldsError(
+                    .unknownKey, subject: subject,
+                    message: "the value is sealed with key \(id), which the keyring \(items.name) does not have")
+            }
+            return try key(generation.key, epoch)
+        }
+    }
+
+    /// The key that digests are made with; made once, and not rotated.
+    func digestKey() throws(SealedFieldsError) -> SymmetricKey {
+        if let known = state.withLock({ $0.digest }) { return known }
+        return try whileReading { (epoch) throws(SealedFieldsError) in
+            if let known = state.withLock({ $0.digest }) { return known }
+            var item = try list().first { $0.account == KeyringItems.digestAccount }
+            if item == nil {
+                _ = try store(KeyringItems.digestAccount)
+                item = try list().first { $0.account == KeyringItems.digestAccount }
+            }
+            guard let reference = item.flatMap({ KeyReference($0.generic) }) else {
+                throw items.damaged("the key of digests is not where it was stored")
+            }
+            let key = try read(reference)
+            state.withLock { if $0.epoch == epoch { $0.digest = key } }
+            return key
+        }
+    }
+
+    private func key(_ reference: KeyReference, _ epoch: Int) throws(SealedFieldsError) -> FieldKey {
+        if let known = state.withLock({ $0.keys[reference.id] }) { return known }
+        let key = FieldKey(reference.id, secret: try read(reference))
+        state.withLock { if $0.epoch == epoch { $0.keys[reference.id] = key } }
+        return key
+    }
+
+    private func whileReading<Result>(
+        _ body: (_ epoch: Int) throws(SealedFieldsError) -> Result
+    ) throws(SealedFieldsError) -> Result {
+        try reading.withLock { _ -> Swift.Result<Result, SealedFieldsError> in
+            do throws(SealedFieldsError) {
+                try observeLock()
+                return .success(try body(state.withLock { $0.epoch }))
+            } catch {
+                return .failure(error)
+            }
+        }.get()
+    }
+
+    private static func seconds() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+        return time.tv_sec
+    }
+
+    // MARK: What the keychain has
+
+    /// Reads a key, which may ask a person.
+    private func read(_ reference: KeyReference) throws(SealedFieldsError) -> SymmetricKey {
+        guard var value = try items.key(reference.id) else {
+            throw SealedFieldsError(
+                .unknownKey, subject: items.name, message: "key \(reference.id) was removed; restore it from a backup")
+        }
+        if let label = reference.enclaveKey { value = try items.decrypt(value, with: label) }
+        defer { value.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
+        // The identifier stands before the key, so that one is not taken for another.
+        guard value.count == 40, value.prefix(8) == reference.id.data else {
+            throw items.damaged("what the keychain has under \(reference.id) is another key, or none")
+        }
+        return value.withUnsafeBytes { SymmetricKey(data: UnsafeRawBufferPointer(rebasing: $0[8...])) }
+    }
+
+    /// Makes a key and puts it on the list.
+    ///
+    /// - Returns: False if there is one under the account already; then none is made.
+    func store(_ account: String) throws(SealedFieldsError) -> Bool {
+        var value = Data(count: 40)
+        defer { value.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
+        var generator = SystemRandomNumberGenerator()
+        value.withUnsafeMutableBytes { bytes in
+            for place in stride(from: 0, to: 40, by: 8) {
+                bytes.storeBytes(of: generator.next(), toByteOffset: place, as: UInt64.self)
+            }
+        }
+        guard var reference = KeyReference(value.prefix(8)) else { throw items.damaged("no key was made") }
+        if protection.isInEnclave {
+            let (publicKey, label) = try items.makeEnclaveKey(protection.control)
+            reference.enclaveKey = label
+            let encrypted = try items.encrypt(value, for: publicKey)
+            // The use of the enclave's key is guarded, so the reading of what is encrypted for it need not be.
+            _ = try items.addKey(reference.id, value: encrypted, protection: protection.control, isGuarded: false)
+        } else {
+            _ = try items.addKey(reference.id, value: value, protection: protection.control, isGuarded: true)
+        }
+        // Last, so that what is on the list is there, whenever the program ends.
+        let isAdded = try items.add(account, generic: reference.encoded, protection: protection.control)
+        if !isAdded { try items.removeKey(reference.id, enclaveKey: reference.enclaveKey) }
+        return isAdded
+    }
+
+    private func addFirst() throws(SealedFieldsError) -> FieldKeys.Generation {
+        _ = try store(FieldKeys.Generation.account(1))
+        guard let first = try generations().last else {
+            throw items.damaged("the key is not where it was stored")
+        }
+        return first
+    }
+
+    // MARK: Memory
+
+    /// Forgets the keys in memory, which wipes them.
+    func discard() {
+        state.withLock { state in
+            state.keys = [:]
+            state.current = nil
+            state.seen = .min
+            state.digest = nil
+            state.epoch += 1
+        }
+    }
+
+    private func observeLock() throws(SealedFieldsError) {
+        guard state.withLock({ $0.observation == nil }) else { return }
+        let session = try items.vaultSession()
+        let observation = session.vault.observeLocking { [weak self] in self?.vaultWasLocked() }
+        state.withLock { $0.observation = observation }
+    }
+
+    private func vaultWasLocked() {
+        if state.withLock({ $0.closesWithLock }) { discard() }
+    }
+
+    /// Has the next value look for the newest generation.
+    func lookAgain() {
+        state.withLock { $0.seen = .min }
+    }
+
+    // MARK: The list
+
+    /// What is on the list; the class of each item is that of its key, whatever this program would give a new one.
+    private func list() throws(SealedFieldsError) -> [KeyringItems.Item] {
+        let found = try items.list()
+        if found.contains(where: \.closesWithLock) { state.withLock { $0.closesWithLock = true } }
+        return found
+    }
+
+    /// The generations, oldest first.
+    func generations() throws(SealedFieldsError) -> [FieldKeys.Generation] {
+        try list().compactMap(FieldKeys.Generation.init).sorted { $0.id < $1.id }
+    }
+
+    /// The names of the databases that the keyring was ever used for.
+    func databases() throws(SealedFieldsError) -> [String] {
+        try items.list().map(\.account).filter { $0.hasPrefix(KeyringItems.databasePrefix) }
+            .map { String($0.dropFirst(KeyringItems.databasePrefix.count)) }
+    }
+
+    /// Notes that the keyring is used for a database, before the first value is sealed.
+    func note(database: String) throws(SealedFieldsError) {
+        if try databases().contains(database) { return }
+        _ = try items.add(
+            KeyringItems.databasePrefix + database, generic: Data(), protection: protection.control)
+    }
+}
+
+/// What the list says of a key.
+struct KeyReference: Sendable, Hashable {
+    let id: FieldKeyID
+    /// The hash of the public half of the enclave's key that it is encrypted for.
+    var enclaveKey: Data?
+
+    /// Identifier ‖ hash.
+    init?(_ encoded: Data) {
+        guard encoded.count >= 8 else { return nil }
+        id = FieldKeyID(number: encoded.withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) })
+        enclaveKey = encoded.count > 8 ? Data(encoded.dropFirst(8)) : nil
+    }
+
+    var encoded: Data { id.data + (enclaveKey ?? Data()) }
+}

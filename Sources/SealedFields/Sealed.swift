@@ -1,0 +1,66 @@
+import Foundation
+import GRDB
+
+/// A value that is sealed, as it is in a column.
+///
+/// It is made and opened by a ``FieldSealing`` or, in records, by ``SealedRecord/seal(_:for:)`` and
+/// ``SealedRecord/open(_:from:)``. Reading and writing a row with one needs no key: a record opens it when it is looked at, and
+/// only then does the keychain ask whom it has to ask.
+///
+/// ```swift
+/// struct Card: SealedRecord, PersistableRecord {
+///     static let fieldSealing = sealing
+///     var id: UUID
+///     var pin: Sealed<String>?
+/// }
+/// card.pin = try card.seal("4711", for: "pin")
+/// let pin = try card.pin.map { try card.open($0, from: "pin") }
+/// ```
+public struct Sealed<Value: Codable>: Sendable, Hashable {
+    /// The sealed value, for the column: a blob.
+    public let bytes: Data
+
+    /// A sealed value that was kept elsewhere.
+    ///
+    /// - Throws: ``SealedFieldsError/Code/notSealed`` or ``SealedFieldsError/Code/unsupported`` if it is none. Whether it is
+    ///   authentic shows when it is opened.
+    public init(bytes: Data) throws(SealedFieldsError) {
+        let error = bytes.withUnsafeBytes { (bytes) -> SealedFieldsError? in
+            do throws(SealedFieldsError) { _ = try SealedForm.parse(bytes) } catch { return error }
+            return nil
+        }
+        if let error { throw error }
+        self.bytes = bytes
+    }
+
+    init(unchecked bytes: Data) {
+        self.bytes = bytes
+    }
+
+    /// How it is sealed.
+    public var algorithm: SealingAlgorithm { SealingAlgorithm(number: bytes[bytes.startIndex + 1]) }
+}
+
+extension Sealed: DatabaseValueConvertible {
+    /// A blob.
+    public var databaseValue: DatabaseValue { bytes.databaseValue }
+
+    /// The sealed value in a blob; nil if it is none.
+    public static func fromDatabaseValue(_ value: DatabaseValue) -> Sealed? {
+        guard case .blob(let bytes) = value.storage else { return nil }
+        return try? Sealed(bytes: bytes)
+    }
+}
+
+extension Sealed: Codable {
+    /// The sealed value in data.
+    public init(from decoder: any Decoder) throws {
+        try self.init(bytes: decoder.singleValueContainer().decode(Data.self))
+    }
+
+    /// Encodes data.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(bytes)
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import GRDB
+
+/// A property of a ``SealedRecord`` that the database has sealed.
+///
+/// ```swift
+/// struct Note: SealedRecord, PersistableRecord {
+///     static let fieldSealing = FieldSealing(database: "notes", keys: FieldKeys("com.example.notes"))
+///     var id: UUID
+///     @SealedField var body: String
+/// }
+/// ```
+///
+/// The value is opened when the record is fetched, so that the property always has it; a value that is not authentic, or whose
+/// key cannot be had, fails the fetch. It is sealed when the record is saved, for the place that the record then has, and
+/// written as it was where nothing was assigned. For a value that is opened only when it is asked for, declare a ``Sealed``.
+///
+/// A null in the column is no value: `nil` of an optional is sealed like others, and does not show.
+@propertyWrapper
+public struct SealedField<Value: Codable> {
+    /// The value.
+    public var wrappedValue: Value {
+        didSet { stored = nil }
+    }
+
+    /// What the database had, and where, until another value is assigned.
+    private var stored: (bytes: Data, place: FieldPlace, database: String)?
+
+    /// A property with a value that is sealed when the record is saved.
+    public init(wrappedValue: Value) {
+        self.wrappedValue = wrappedValue
+    }
+}
+
+extension SealedField: Sendable where Value: Sendable {}
+
+extension SealedField: Equatable where Value: Equatable {
+    /// Whether the values are equal.
+    public static func == (left: SealedField, right: SealedField) -> Bool { left.wrappedValue == right.wrappedValue }
+}
+
+extension SealedField: Hashable where Value: Hashable {
+    /// Hashes the value.
+    public func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue) }
+}
+
+extension SealedField: Codable {
+    /// Opens the value of a column of the row that is being fetched.
+    public init(from decoder: any Decoder) throws {
+        guard let pass = OpeningPass.current, decoder.userInfo[.isNestedInColumn] == nil,
+            let key = decoder.codingPath.last
+        else { throw SealedFieldsError.noRecord }
+        let container = try decoder.singleValueContainer()
+        let column = pass.column(key)
+        let sealed: Sealed<Value>
+        do {
+            sealed = try container.decode(Sealed<Value>.self)
+        } catch {
+            throw SealedFieldsError.notSealed("\(pass.table).\(column)")
+        }
+        let place = try pass.place(column)
+        wrappedValue = try pass.sealing().open(sealed, at: place)
+        stored = (sealed.bytes, place, try pass.sealing().database)
+    }
+
+    /// Has the value sealed for the row that is being saved.
+    public func encode(to encoder: any Encoder) throws {
+        guard let pass = SealingPass.current, encoder.userInfo[.isNestedInColumn] == nil,
+            let key = encoder.codingPath.last
+        else { throw SealedFieldsError.noRecord }
+        pass.add(
+            key,
+            SealingPass.Field(
+                sealed: { (sealing, place) throws(SealedFieldsError) in
+                    if let stored, stored.place == place, stored.database == sealing.database { return stored.bytes }
+                    return try sealing.seal(wrappedValue, at: place).bytes
+                },
+                digest: { (sealing, place) throws(SealedFieldsError) in
+                    try sealing.digest(of: wrappedValue, table: place.table, column: place.column)
+                }))
+        // Takes the column's place until the row's key is known.
+        var container = encoder.singleValueContainer()
+        try container.encodeNil()
+    }
+}
+
+extension SealedFieldsError {
+    static var noRecord: SealedFieldsError {
+        SealedFieldsError(
+            .placeUnknown,
+            message: "a sealed field has a place only as a column of a SealedRecord that is fetched or saved")
+    }
+}

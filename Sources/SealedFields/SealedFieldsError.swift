@@ -1,0 +1,130 @@
+import Foundation
+
+/// Why a field could not be sealed, opened or rotated, and what to do about it.
+///
+/// ```swift
+/// do {
+///     let note = try queue.read { try Note.fetchOne($0, key: id) }
+/// } catch SealedFieldsError.Code.locked {
+///     // Wait for the unlocking, and try again.
+/// }
+/// ```
+///
+/// No error holds anything of a value or a key. Two errors are equal when their codes are.
+public struct SealedFieldsError: Error, Sendable {
+    /// The kind of failure.
+    public var code: Code
+    /// The field, as `table.column`, or the keyring it is about, where that is known.
+    public var subject: String?
+    /// What happened and what to do, for a person to read.
+    public var message: String
+
+    /// An error of the given kind, for code under test.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of failure.
+    ///   - subject: The field or keyring it is about.
+    ///   - message: What happened and what to do; must not contain a secret.
+    public init(_ code: Code, subject: String? = nil, message: String) {
+        self.code = code
+        self.subject = subject
+        self.message = message
+    }
+
+    /// A kind of failure.
+    ///
+    /// Later versions may add kinds, so a `switch` needs a `default`. A code is a pattern for errors:
+    /// `catch SealedFieldsError.Code.locked`.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private let name: String
+
+        /// A kind of one's own.
+        public init(_ name: String) {
+            self.name = name
+        }
+
+        /// The name, such as `locked`.
+        public var description: String { name }
+
+        /// The value does not verify in its place: it was changed, or it was sealed for another row, column, table or
+        /// database.
+        public static let notAuthentic = Code("notAuthentic")
+        /// What is in the column is no sealed value.
+        public static let notSealed = Code("notSealed")
+        /// The value is of a version of the format, or an algorithm, that this one does not know.
+        public static let unsupported = Code("unsupported")
+        /// The value was sealed with a key that the keyring does not have.
+        public static let unknownKey = Code("unknownKey")
+        /// The record does not tell its place: a column of the row's key is null or missing, or no sealing is known.
+        public static let placeUnknown = Code("placeUnknown")
+        /// The vault is locked for the key, or a person would have to be asked and may not be.
+        public static let locked = Code("locked")
+        /// The person did not prove who they are, or dismissed the prompt.
+        public static let authenticationFailed = Code("authenticationFailed")
+        /// The program does not hold the access group.
+        public static let accessDenied = Code("accessDenied")
+        /// What is in the keychain under the keyring's name is no key, or not the one that it says.
+        public static let damagedKey = Code("damagedKey")
+        /// The keychain refused for another reason; the message has its status.
+        public static let keychain = Code("keychain")
+        /// A key is still needed, or it cannot be shown that it is not.
+        public static let keyInUse = Code("keyInUse")
+        /// The value that was opened is not of the wanted type.
+        public static let undecodableValue = Code("undecodableValue")
+        /// The value has no form in bytes.
+        public static let unencodableValue = Code("unencodableValue")
+        /// The request makes no sense.
+        public static let invalidRequest = Code("invalidRequest")
+        /// There is no memory.
+        public static let outOfMemory = Code("outOfMemory")
+
+        /// Whether `error` is of this kind; lets a code stand in a `catch`.
+        public static func ~= (code: Code, error: any Error) -> Bool {
+            (error as? SealedFieldsError)?.code == code
+        }
+    }
+}
+
+extension SealedFieldsError: Equatable {
+    /// Whether the two are failures of the same kind.
+    public static func == (left: SealedFieldsError, right: SealedFieldsError) -> Bool {
+        left.code == right.code
+    }
+}
+
+extension SealedFieldsError: CustomStringConvertible, LocalizedError {
+    /// The message, what it is about, and the kind.
+    public var description: String {
+        subject.map { "\($0): \(message) (\(code))" } ?? "\(message) (\(code))"
+    }
+
+    /// The message.
+    public var errorDescription: String? { message }
+}
+
+extension SealedFieldsError {
+    static func notAuthentic(_ subject: String) -> SealedFieldsError {
+        SealedFieldsError(
+            .notAuthentic, subject: subject,
+            message:
+                "the value was changed, or sealed for another row, column, table or database; restore it from a backup"
+        )
+    }
+
+    static func notSealed(_ subject: String?) -> SealedFieldsError {
+        SealedFieldsError(
+            .notSealed, subject: subject, message: "the column has something else than a sealed value; seal it first")
+    }
+
+    static func unencodable(_ type: Any.Type) -> SealedFieldsError {
+        SealedFieldsError(
+            .unencodableValue,
+            message: "a value of type \(type) could not be encoded; check how the type encodes itself")
+    }
+
+    static func undecodable(_ type: Any.Type) -> SealedFieldsError {
+        SealedFieldsError(
+            .undecodableValue,
+            message: "the value that was sealed is not a \(type); open it as the type it was sealed as")
+    }
+}

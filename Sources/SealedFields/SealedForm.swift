@@ -1,0 +1,53 @@
+import Foundation
+
+/// The layout of a sealed value; Documentation/Formats.md, section "Sealed fields".
+enum SealedForm {
+    static let version: UInt8 = 1
+    /// Version, algorithm and key.
+    static let headerCount = 10
+    static let nonceCount = 12
+    static let tagCount = 16
+    static let overhead = headerCount + nonceCount + tagCount
+
+    /// The first bytes of a value under a key.
+    static func header(_ algorithm: SealingAlgorithm, _ key: FieldKeyID) -> Data {
+        var bytes = Data(capacity: headerCount)
+        bytes.append(version)
+        bytes.append(algorithm.number)
+        withUnsafeBytes(of: key.number.bigEndian) { bytes.append(contentsOf: $0) }
+        return bytes
+    }
+
+    /// What the first bytes of a value say.
+    static func parse(
+        _ bytes: UnsafeRawBufferPointer, _ subject: String? = nil
+    ) throws(SealedFieldsError) -> (algorithm: SealingAlgorithm, key: FieldKeyID) {
+        guard bytes.count >= overhead else { throw .notSealed(subject) }
+        guard bytes[0] == version else {
+            throw SealedFieldsError(
+                .unsupported, subject: subject,
+                message: "the value is no sealed one, or of version \(bytes[0]), which this program does not know")
+        }
+        let algorithm = SealingAlgorithm(number: bytes[1])
+        guard algorithm == .chaChaPoly || algorithm == .aesGCM else {
+            throw SealedFieldsError(
+                .unsupported, subject: subject, message: "the value is sealed with \(algorithm), which is not known")
+        }
+        return (
+            algorithm, FieldKeyID(number: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt64.self)))
+        )
+    }
+}
+
+/// What a key is called in the values that it seals: random, so that those of two keyrings differ.
+struct FieldKeyID: Sendable, Hashable, CustomStringConvertible {
+    let number: UInt64
+
+    /// 8 bytes.
+    var data: Data { withUnsafeBytes(of: number.bigEndian) { Data($0) } }
+
+    var description: String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
