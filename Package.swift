@@ -38,6 +38,7 @@ let package = Package(
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "keychain", targets: ["KeychainCommand"]),
         .executable(name: "keychaind", targets: ["keychaind"]),
+        .executable(name: "keychain-sqlcipher", targets: ["keychain-sqlcipher"]),
         .executable(name: "keychain-conformance", targets: ["ConformanceCommand"]),
     ],
     dependencies: [
@@ -103,6 +104,19 @@ let package = Package(
             name: "MountedFolder",
             dependencies: [
                 "CFuse3", "KeychainModel", "ProtectedFiles", "SystemLibraries", "VaultInterface", crypto, cryptoExtras,
+            ],
+            swiftSettings: strict),
+
+        // SQLCipher's files. The program that reads them links no SQLite: libsqlcipher has the same symbols.
+        .target(name: "SQLCipherWire", dependencies: ["KeychainModel"], swiftSettings: strict),
+        .executableTarget(
+            name: "keychain-sqlcipher", dependencies: ["KeychainModel", "SQLCipherWire", "SystemLibraries"],
+            path: "Sources/SQLCipherCommand", swiftSettings: strict),
+        .target(
+            name: "SQLCipherService",
+            dependencies: [
+                "KeychainModel", "PrivateFiles", "SQLCipherWire", "SystemLibraries", crypto, cryptoExtras, sqlite,
+                sqliteC,
             ],
             swiftSettings: strict),
 
@@ -327,6 +341,13 @@ let package = Package(
             exclude: ["Peer"],
             resources: [.copy("Fixtures")],
             swiftSettings: strict),
+        .testTarget(
+            name: "SQLCipherTests",
+            dependencies: [
+                "KeychainModel", "SQLCipherService", "SQLCipherWire", "TestSupport", "keychain-sqlcipher", crypto, sqlite,
+                sqliteC,
+            ],
+            exclude: ["Peer"], swiftSettings: strict),
         .testTarget(
             name: "PasswordFilesTests",
             dependencies: [
