@@ -4,9 +4,10 @@ import SQLCipherWire
 
 /// How a SQLCipher file is opened.
 package struct SQLCipherOptions: Sendable {
-    /// Nil for the newest format that the installed library has.
+    /// Nil for the newest format that the installed library has, and for an existing file with a raw key for its own.
     package var compatibility: CipherCompatibility?
-    /// In bytes; nil for 4096, and for an existing file also for the 1024 that SQLCipher 3 uses by itself.
+    /// In bytes; nil for 4096, and for an existing file also for its own, which with a passphrase must be the
+    /// 1024 that SQLCipher 3 uses by itself.
     package var pageSize: Int?
     /// Of SQLite's page cache, in KiB. Each page that is not in it is decrypted anew.
     package var cacheSize = 65_536
@@ -64,17 +65,21 @@ package final class SQLCipherDatabase {
         helper = try HelperConnection(program)
         library = helper.welcome
         self.path = path
-        let request = OpenRequest(
+        var request = OpenRequest(
             path: path, mode: mode, key: key, compatibility: options.compatibility, pageSizes: sizes,
             cacheSize: UInt32(clamping: min(max(0, options.cacheSize), 1 << 26)),
             busyTimeout: UInt32(clamping: Int(min(max(0, options.busyTimeout / .milliseconds(1)), 1e7))))
-        try helper.send(.open) { request.encode(to: $0) }
-        var opened: Opened?
-        let kind = try helper.receive { kind, reader throws(FrameError) in
-            if kind == .opened { opened = try Opened(from: &reader) }
+        do throws(SQLCipherError) {
+            format = try helper.open(request)
+        } catch {
+            // The library does not say why; the first page may.
+            guard error.code == .wrongKey, key.kind == .raw, let found = FirstPage.format(of: path, key: key.bytes),
+                options.pageSize == nil || found.compatibility != options.compatibility
+            else { throw error }
+            request.compatibility = found.compatibility
+            request.pageSizes = [found.pageSize]
+            format = try helper.open(request)
         }
-        guard kind == .opened, let opened else { throw .notUnderstood(FrameError("another frame than was awaited")) }
-        format = opened
     }
 
     package var interruption: Interruption { helper.interruption }
@@ -97,11 +102,10 @@ package final class SQLCipherDatabase {
     }
 
     /// Carries out statements one after the other, without values and without their rows.
-    @discardableResult
-    package func run(_ script: String) throws(SQLCipherError) -> Done {
+    package func run(_ script: String) throws(SQLCipherError) {
         try checkIdle()
         try helper.send(.script) { $0.append(script) }
-        return try receiveDone()
+        _ = try receiveDone()
     }
 
     /// All rows of a statement.

@@ -87,6 +87,18 @@ final class HelperConnection {
         }
     }
 
+    /// Opens a database, which a helper does once.
+    func open(_ request: OpenRequest) throws(SQLCipherError) -> Opened {
+        try send(.open) { request.encode(to: $0) }
+        var opened: Opened?
+        try receive { kind, reader throws(FrameError) in
+            guard kind == .opened else { throw FrameError("another frame than was awaited") }
+            opened = try Opened(from: &reader)
+        }
+        guard let opened else { throw .notUnderstood(FrameError("another frame than was awaited")) }
+        return opened
+    }
+
     @discardableResult
     private static func receive(
         _ input: FrameInput, _ body: (FrameKind, inout FrameReader) throws(FrameError) -> Void
