@@ -34,7 +34,7 @@ example: ## Build and run the example of mutual TLS, in the software enclave and
 
 soak: ## Run the long tests at full counts
 	Scripts/setup.sh --tests
-	KEYCHAIN_TEST_SCALE=soak swift test -c release -Xswiftc -enable-testing --disable-xctest --filter "Soak|MovedField|HostileClient|RestartTests|WireTests|Tampering|ProcessesTests|RandomDictionary|Exchange|CrossCheck|VectorTests|Fuzz|EnclaveTests|EnclaveKeysTests|ProtectedFilesTests|PasswordFilesTests|MountTests"
+	KEYCHAIN_TEST_SCALE=soak swift test -c release -Xswiftc -enable-testing --disable-xctest --filter "Soak|MovedField|HostileClient|RestartTests|WireTests|Tampering|ProcessesTests|RandomDictionary|Exchange|CrossCheck|VectorTests|Fuzz|EnclaveTests|EnclaveKeysTests|ProtectedFilesTests|PasswordFilesTests|MountTests|SQLCipherTests"
 
 fuzz: ## Try damaged input on each parser for SECONDS=600 each
 	Scripts/setup.sh --tests
@@ -54,6 +54,7 @@ install: ## Build for release and install keychain and keychaind under PREFIX (D
 	Scripts/setup.sh
 	swift build $(RELEASE) --product keychain
 	swift build $(RELEASE) --product keychaind
+	swift build $(RELEASE) --product keychain-sqlcipher
 	DESTDIR="$(DESTDIR)" Scripts/install.sh "$$(swift build $(RELEASE) --show-bin-path)" "$(DESTDIR)$(PREFIX)"
 
 install-security: install ## And install it under the name of Apple's command, security

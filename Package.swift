@@ -344,7 +344,8 @@ let package = Package(
         .testTarget(
             name: "SQLCipherTests",
             dependencies: [
-                "KeychainModel", "SQLCipherService", "SQLCipherWire", "TestSupport", "keychain-sqlcipher", crypto, sqlite,
+                "KeychainModel", "SQLCipherService", "SQLCipherWire", "TestSupport", "keychain-sqlcipher", crypto,
+                sqlite,
                 sqliteC,
             ],
             exclude: ["Peer"], swiftSettings: strict),

@@ -55,12 +55,14 @@ struct CipherLibrary {
         // Whoever answers first answers for all.
         let isThere: UnsafeRawPointer? = dlsym(nil, "sqlite3_open_v2").map { UnsafeRawPointer($0) }
         guard isThere == nil else {
-            throw RequestFailure(.libraryUnusable, "another SQLite is in this process: do not preload libraries into it")
+            throw RequestFailure(
+                .libraryUnusable, "another SQLite is in this process: do not preload libraries into it")
         }
         guard let library = Self.names.lazy.compactMap({ try? SystemLibrary($0, provides: "SQLCipher files") }).first
         else {
             throw RequestFailure(
-                .libraryMissing, "there is no libsqlcipher on this machine, which SQLCipher files need; install it "
+                .libraryMissing,
+                "there is no libsqlcipher on this machine, which SQLCipher files need; install it "
                     + "(libsqlcipher0 or libsqlcipher1 on Debian and Ubuntu)")
         }
         name = library.name

@@ -34,7 +34,8 @@ struct CipherVersion {
         guard let wanted else { return greatest }
         guard wanted.rawValue <= greatest.rawValue else {
             throw RequestFailure(
-                .formatNotSupported, "SQLCipher \(text), which is installed, neither opens nor makes files of "
+                .formatNotSupported,
+                "SQLCipher \(text), which is installed, neither opens nor makes files of "
                     + "version \(wanted.rawValue): install a newer libsqlcipher, or have the file written with "
                     + "`PRAGMA cipher_compatibility = \(greatest.rawValue)`")
         }

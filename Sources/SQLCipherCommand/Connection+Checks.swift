@@ -99,7 +99,10 @@ private func refuseUnsafe(
     case 19:
         // SQLITE_PRAGMA
         let name = String(cString: first).lowercased()
-        if name == "temp_store" { return second == nil ? allowed : denied }
+        if name == "temp_store" {
+            guard let second else { return allowed }
+            return ["memory", "2"].contains(String(cString: second).lowercased()) ? allowed : denied
+        }
         if ["cipher_version", "cipher_provider", "cipher_provider_version", "cipher_integrity_check"].contains(name) {
             return allowed
         }

@@ -45,7 +45,8 @@ final class Connection {
         }
         let newer = cipher.major < 4 ? ", or one of SQLCipher 4, whose files SQLCipher \(cipher.text) cannot open" : ""
         throw RequestFailure(
-            .wrongKey, "this is not the key of \(request.path), or its first page is damaged, or it is no database of "
+            .wrongKey,
+            "this is not the key of \(request.path), or its first page is damaged, or it is no database of "
                 + "SQLCipher \(compatibility.rawValue) with pages of \(request.pageSizes) bytes\(newer)",
             resultCode: last.resultCode)
     }
@@ -166,7 +167,9 @@ final class Connection {
                 guard code == ResultCode.ok else { return .failure(Self.failure(library, handle, code)) }
                 // Spaces and comments are no statement.
                 guard let found else { continue }
-                do throws(RequestFailure) { try body(Statement(library, handle, found)) } catch { return .failure(error) }
+                do throws(RequestFailure) { try body(Statement(library, handle, found)) } catch {
+                    return .failure(error)
+                }
             }
             return .success(())
         }

@@ -143,7 +143,8 @@ final class Session {
     private func greet(_ hello: Hello) throws(RequestFailure) {
         guard (hello.lowest...hello.highest).contains(FrameProtocol.version) else {
             throw RequestFailure(
-                .notThisProtocol, "this keychain-sqlcipher speaks version \(FrameProtocol.version) alone: install it "
+                .notThisProtocol,
+                "this keychain-sqlcipher speaks version \(FrameProtocol.version) alone: install it "
                     + "together with the program that starts it")
         }
         let (library, version) = try found()

@@ -24,7 +24,8 @@ final class Statement {
     func bind(_ values: [SQLValue]) throws(RequestFailure) {
         let expected = Int(library.parameterCount(handle))
         guard values.count == expected else {
-            throw RequestFailure(.statement, "the statement has \(expected) parameters, and \(values.count) values came")
+            throw RequestFailure(
+                .statement, "the statement has \(expected) parameters, and \(values.count) values came")
         }
         for (index, value) in values.enumerated() {
             let code = bind(value, to: Int32(index + 1))

@@ -26,7 +26,9 @@ package final class FrameInput {
     ) throws(FrameError) -> Outcome {
         while true {
             if let length = try length(), buffer.count >= 4 + length {
-                guard let kind = FrameKind(rawValue: buffer.bytes[4]) else { throw FrameError("an unknown kind of frame") }
+                guard let kind = FrameKind(rawValue: buffer.bytes[4]) else {
+                    throw FrameError("an unknown kind of frame")
+                }
                 var reader = FrameReader(UnsafeRawBufferPointer(rebasing: buffer.bytes[5..<(4 + length)]))
                 defer { buffer.removeFirst(4 + length) }
                 try body(kind, &reader)

@@ -33,7 +33,9 @@ import Testing
                     try database.transaction {
                         var rows = RowBatch(columns: 2)
                         for offset in 1...20 {
-                            rows.append([.integer(committed + Int64(offset)), .blob([UInt8](repeating: 9, count: 3000))])
+                            rows.append([
+                                .integer(committed + Int64(offset)), .blob([UInt8](repeating: 9, count: 3000)),
+                            ])
                         }
                         try database.executeBatch("INSERT INTO t VALUES (?, ?)", rows)
                         try database.finishBatches()
@@ -84,7 +86,8 @@ import Testing
                 key = next
             }
             #expect(try database.integrityProblems() == [], "round \(round), seed \(random.seed)")
-            #expect(try database.rows("SELECT count(*), sum(length(v)) FROM t") == [[.integer(3000), .integer(6_000_000)]])
+            #expect(
+                try database.rows("SELECT count(*), sum(length(v)) FROM t") == [[.integer(3000), .integer(6_000_000)]])
         }
     }
 
@@ -138,8 +141,9 @@ import Testing
         let file = try CipherFile()
         var options = SQLCipherOptions()
         options.helper = "/nonexistent/keychain-sqlcipher"
-        #expect(throws: SQLCipherError.helperMissing(
-            reason: "/nonexistent/keychain-sqlcipher does not start: No such file or directory")
+        #expect(
+            throws: SQLCipherError.helperMissing(
+                reason: "/nonexistent/keychain-sqlcipher does not start: No such file or directory")
         ) { try file.create(options) }
         options.helper = "/bin/true"
         #expect(throws: SQLCipherError.helperEnded(status: 0)) { try file.create(options) }

@@ -22,7 +22,8 @@ import Testing
 
     private func shell(_ file: CipherFile, _ script: String, pageSize: Int = 4096) throws -> String {
         let settings = "PRAGMA key = \"x'\(file.hexadecimal)'\";\nPRAGMA cipher_page_size = \(pageSize);\n"
-        let run = try ProgramStart(["sqlcipher", "-batch", "-bail", file.path]).run(input: Data((settings + script).utf8))
+        let run = try ProgramStart(["sqlcipher", "-batch", "-bail", file.path]).run(
+            input: Data((settings + script).utf8))
         try #require(run.status == 0, "\(run.errors)")
         return run.text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
@@ -100,8 +101,9 @@ import Testing
         let file = try CipherFile()
         #expect(try peer(["write", file.path, "4"], file) == "1000 499500 ok")
         do {
-            #expect(try file.open().rows("SELECT count(*), sum(id) FROM t") == Self.sums)
-        } catch {
+            let database = try file.open()
+            #expect(try database.rows("SELECT count(*), sum(id) FROM t") == Self.sums)
+        } catch let error as SQLCipherError {
             #expect(error.code == .formatNotSupported)
             #expect(error.description.contains("version 4"))
         }

@@ -9,7 +9,8 @@ import Testing
     private static func frames() throws -> [(FrameKind, Data)] {
         let raw = CipherKey(.raw, try SecretBytes(count: 32) { $0.copyBytes(from: 0..<32) })
         let open = OpenRequest(
-            path: "/tmp/db", mode: .creating, key: raw, compatibility: .four, pageSizes: [4096, 1024], cacheSize: 65_536,
+            path: "/tmp/db", mode: .creating, key: raw, compatibility: .four, pageSizes: [4096, 1024],
+            cacheSize: 65_536,
             busyTimeout: 10_000)
         var rows = RowBatch(columns: 2)
         rows.append([.null, .integer(-1)])
@@ -40,7 +41,8 @@ import Testing
     }
 
     /// Reads a body and writes it again.
-    private static func again(_ kind: FrameKind, _ reader: inout FrameReader, _ buffer: FrameBuffer) throws(FrameError) {
+    private static func again(_ kind: FrameKind, _ reader: inout FrameReader, _ buffer: FrameBuffer) throws(FrameError)
+    {
         switch kind {
         case .hello: try Hello(from: &reader).encode(to: buffer)
         case .open: try OpenRequest(from: &reader).encode(to: buffer)

@@ -25,7 +25,7 @@ package enum SQLCipherFile {
         }
         let name = [UInt8].random(count: 6).map { String(format: "%02x", $0) }.joined()
         let part = "\(path).\(name).importing"
-        defer { unlink(part) }
+        defer { for name in [part, part + "-journal"] { unlink(name) } }
         let source = try GRDBTransferConnection(source)
         let database = try SQLCipherDatabase.create(part, key: key, options: options)
         // Nobody sees the file before it is whole.

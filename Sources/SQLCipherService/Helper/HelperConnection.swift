@@ -21,8 +21,9 @@ final class HelperConnection {
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
             throw .helperMissing(reason: "no descriptor is left for a helper: \(String(cString: strerror(errno)))")
         }
-        defer { close(ends[1]) }
         do throws(SQLCipherError) {
+            // Closed before anything is awaited: the end of the helper shows when nobody has its end any more.
+            defer { close(ends[1]) }
             process = try HelperProgram.start(program, ends[1])
         } catch {
             close(ends[0])

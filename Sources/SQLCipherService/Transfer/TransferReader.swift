@@ -70,7 +70,8 @@ package struct TransferReader {
 
     /// The schema, in the order in which it was made. What has no SQL is made by what has.
     private func objects() throws -> [TransferObject] {
-        try source.rows("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid").map {
+        try source.rows("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid").map
+        {
             row in
             let texts = row.map { $0.string ?? "" }
             guard let kind = TransferObject.Kind(rawValue: texts[0]) else {

@@ -17,8 +17,10 @@ package final class TransferWriter {
         guard !target.isInTransaction else { throw TransferError.inTransaction }
         guard try target.integer("SELECT count(*) FROM sqlite_master") == 0 else { throw TransferError.targetNotEmpty }
         self.target = target
-        settingsBefore = try ["foreign_keys", "ignore_check_constraints"].map { "PRAGMA \($0) = \(try target.integer("PRAGMA \($0)"))" }
-            .joined(separator: "; ")
+        settingsBefore = try ["foreign_keys", "ignore_check_constraints"].map {
+            "PRAGMA \($0) = \(try target.integer("PRAGMA \($0)"))"
+        }
+        .joined(separator: "; ")
     }
 
     package func receive(_ part: DatabaseTransfer) throws {
@@ -39,7 +41,9 @@ package final class TransferWriter {
     package func finish() throws {
         try endTable()
         for view in views {
-            try carrying(view) { if let error = target.failure(of: "SELECT * FROM \(quoted(view.name))") { throw error } }
+            try carrying(view) {
+                if let error = target.failure(of: "SELECT * FROM \(quoted(view.name))") { throw error }
+            }
         }
         for table in Set(triggers.map(\.table)).sorted() { try checkTriggers(of: table) }
         try target.run("COMMIT")
@@ -145,7 +149,8 @@ package final class TransferWriter {
         let name = quoted(table)
         let columns = try target.rows("PRAGMA table_info(\(name))").compactMap { $0.count > 1 ? $0[1].string : nil }
         let changes = columns.map { "\(quoted($0)) = NULL" }.joined(separator: ", ")
-        for statement in ["INSERT INTO \(name) DEFAULT VALUES", "DELETE FROM \(name)", "UPDATE \(name) SET \(changes)"] {
+        for statement in ["INSERT INTO \(name) DEFAULT VALUES", "DELETE FROM \(name)", "UPDATE \(name) SET \(changes)"]
+        {
             // A view without a trigger for this change.
             guard let error = target.failure(of: statement), !"\(error)".contains("cannot modify") else { continue }
             let own = triggers.filter { $0.table == table }.map(\.name).joined(separator: ", ")
