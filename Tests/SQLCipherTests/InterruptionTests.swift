@@ -103,6 +103,27 @@ import Testing
         #expect(try database.integrityProblems() == [])
     }
 
+    /// A helper in the middle of a statement without end notices that its client is gone.
+    @Test func clientGoneWhileWorking() throws {
+        let file = try CipherFile()
+        try file.create().close()
+        let frames = FrameBuffer()
+        let open = OpenRequest(
+            path: file.path, mode: .writing, key: try file.key, compatibility: nil, pageSizes: [4096], cacheSize: 1000,
+            busyTimeout: 0)
+        let endless = QueryRequest(
+            sql: "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c", bindings: [])
+        frames.appendFrame(.hello) { Hello().encode(to: frames) }
+        frames.appendFrame(.open) { open.encode(to: frames) }
+        frames.appendFrame(.query) { endless.encode(to: frames) }
+        let worker = try Worker([], command: CipherFile.program)
+        worker.send([UInt8](frames.bytes))
+        worker.waitForOutput()
+        worker.finishInput()
+        let status = withDeadline(60, "the end of a helper") { worker.wait() }
+        #expect(status == 0)
+    }
+
     @Test func killedWhileImporting() throws {
         var random = SeededGenerator()
         let file = try CipherFile()

@@ -20,8 +20,19 @@ import Testing
         return run.text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
+    /// What a shell of version 3 has by itself or does not know, and a later one needs.
+    private static func settings(_ pageSize: Int) -> String {
+        "PRAGMA cipher_compatibility = 3;\nPRAGMA cipher_page_size = \(pageSize);\n"
+    }
+
+    private static var three: SQLCipherOptions {
+        var options = SQLCipherOptions()
+        options.compatibility = .three
+        return options
+    }
+
     private func shell(_ file: CipherFile, _ script: String, pageSize: Int = 4096) throws -> String {
-        let settings = "PRAGMA key = \"x'\(file.hexadecimal)'\";\nPRAGMA cipher_page_size = \(pageSize);\n"
+        let settings = "PRAGMA key = \"x'\(file.hexadecimal)'\";\n" + Self.settings(pageSize)
         let run = try ProgramStart(["sqlcipher", "-batch", "-bail", file.path]).run(
             input: Data((settings + script).utf8))
         try #require(run.status == 0, "\(run.errors)")
@@ -42,7 +53,7 @@ import Testing
     @Test(arguments: ["DELETE", "WAL"])
     func shellReadsOurs(journal: String) throws {
         let file = try CipherFile()
-        let database = try file.create()
+        let database = try file.create(Self.three)
         _ = try database.rows("PRAGMA journal_mode = \(journal)")
         try fill(database)
         try database.close()
@@ -51,7 +62,7 @@ import Testing
                 == ["1000|499500", "ok"])
     }
 
-    @Test(arguments: [1024, 4096])
+    @Test(arguments: [1024, 2048, 4096, 65_536])
     func oursReadShells(pageSize: Int) throws {
         let file = try CipherFile()
         _ = try shell(
@@ -61,9 +72,7 @@ import Testing
             WITH RECURSIVE c(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM c WHERE x < 999)
                 INSERT INTO t SELECT x, 'row ' || x FROM c;
             """, pageSize: pageSize)
-        var options = SQLCipherOptions()
-        options.compatibility = .three
-        let database = try file.open(options)
+        let database = try file.open(Self.three)
         #expect(database.format == Opened(compatibility: .three, pageSize: UInt32(pageSize)))
         #expect(try database.rows("SELECT count(*), sum(id) FROM t") == Self.sums)
         #expect(try database.integrityProblems() == [])
@@ -72,8 +81,8 @@ import Testing
     @Test func passphrases() throws {
         let file = try CipherFile()
         let key = try CipherFile.passphrase("it's \"quoted\" Ü")
-        try fill(SQLCipherDatabase.create(file.path, key: key))
-        let settings = "PRAGMA key = 'it''s \"quoted\" Ü';\nPRAGMA cipher_page_size = 4096;\n"
+        try fill(SQLCipherDatabase.create(file.path, key: key, options: Self.three))
+        let settings = "PRAGMA key = 'it''s \"quoted\" Ü';\n" + Self.settings(4096)
         let run = try ProgramStart(["sqlcipher", "-batch", "-bail", file.path]).run(
             input: Data((settings + "SELECT count(*), sum(id) FROM t;\n").utf8))
         #expect(run.text.contains("1000|499500"))
@@ -84,14 +93,12 @@ import Testing
     @Test func newerSQLCipher() throws {
         #expect(try peer(["version"]).hasPrefix("4."))
         let file = try CipherFile()
-        var options = SQLCipherOptions()
-        options.compatibility = .three
-        try fill(file.create(options))
+        try fill(file.create(Self.three))
         #expect(try peer(["read", file.path, "3"], file) == "1000 499500 ok")
 
         let other = try CipherFile()
         #expect(try peer(["write", other.path, "3"], other) == "1000 499500 ok")
-        let database = try other.open(options)
+        let database = try other.open(Self.three)
         #expect(try database.rows("SELECT count(*), sum(id) FROM t") == Self.sums)
         #expect(try database.integrityProblems() == [])
     }

@@ -146,6 +146,77 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: file.folder.path) == ["plain"])
     }
 
+    /// What the system's own SQLite can have, from one of GRDB's databases to another.
+    @Test func newerSchemas() throws {
+        let folder = try TemporaryFolder()
+        let source = try plain(
+            folder,
+            """
+            CREATE TABLE made (a, b AS (a + 1), c AS (a * 2) STORED, d);
+            INSERT INTO made (a, d) VALUES (1, 'x'), (2, 'y');
+            CREATE TABLE strict (a INT PRIMARY KEY, b ANY) STRICT, WITHOUT ROWID;
+            CREATE TABLE flags (a DEFAULT FALSE);
+            CREATE VIEW ranked AS SELECT a, rank() OVER (ORDER BY a) FROM made;
+            CREATE TRIGGER upsert AFTER INSERT ON made BEGIN INSERT INTO flags VALUES (TRUE); END;
+            CREATE VIRTUAL TABLE f5 USING fts5(a, b, prefix='2');
+            INSERT INTO f5 VALUES ('hello world', 'one'), ('goodbye', 'two');
+            CREATE VIRTUAL TABLE words USING fts5vocab('f5', 'row');
+            """)
+        let target = try DatabaseQueue(path: folder.path(of: "copy"))
+        try source.read { source in
+            try target.writeWithoutTransaction { target in
+                _ = try SQLCipherFile.transfer(
+                    from: GRDBTransferConnection(source), to: GRDBTransferConnection(target)
+                ) { _ in }
+            }
+        }
+        #expect(try dump(source.path) == dump(target.path))
+        let copy = try DatabaseQueue(path: target.path)
+        let found = try copy.read { try String.fetchOne($0, sql: "SELECT b FROM f5 WHERE f5 MATCH 'he*'") }
+        #expect(found == "one")
+        let counts = try copy.read {
+            try Int.fetchAll($0, sql: "SELECT count(*) FROM words UNION ALL SELECT sum(b + c) FROM made")
+        }
+        #expect(counts == [5, 11])
+    }
+
+    /// Nothing of what is carried is to be seen in any file, at any moment.
+    @Test func nothingInTheClear() throws {
+        let file = try CipherFile()
+        let source = try plain(
+            file.folder,
+            """
+            CREATE TABLE canaries (v, w);
+            WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 10000)
+                INSERT INTO canaries SELECT 'canary-' || x, 'another canary-' || x FROM c;
+            CREATE INDEX i ON canaries (w, v);
+            """)
+        let canary = Data("canar".utf8)
+        func look() throws {
+            for name in try FileManager.default.contentsOfDirectory(atPath: file.folder.path) where name != "plain" {
+                let bytes = FileManager.default.contents(atPath: file.folder.path(of: name)) ?? Data()
+                #expect(bytes.range(of: canary) == nil, "\(name)")
+            }
+        }
+        try source.read {
+            _ = try SQLCipherFile.import($0, to: file.path, key: file.key) { _ in try look() }
+        }
+        let database = try file.open()
+        for journal in ["WAL", "DELETE"] {
+            #expect(try database.rows("PRAGMA journal_mode = \(journal)") == [[.string(journal.lowercased())]])
+            var options = SQLCipherOptions()
+            options.cacheSize = 64
+            // So small a cache writes before it commits.
+            let writer = try file.open(options)
+            try writer.run("BEGIN; UPDATE canaries SET v = v || '!'; CREATE INDEX j ON canaries (v)")
+            try look()
+            try writer.run("COMMIT; DROP INDEX j")
+            try look()
+        }
+        try database.run("VACUUM")
+        try look()
+    }
+
     @Test func otherEncodingsAndVacuums() throws {
         for (encoding, vacuum) in [("UTF-16le", 1), ("UTF-16be", 2), ("UTF-8", 0)] {
             let file = try CipherFile()

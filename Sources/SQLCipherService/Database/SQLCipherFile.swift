@@ -61,7 +61,7 @@ package enum SQLCipherFile {
         return summary
     }
 
-    private static func transfer(
+    static func transfer(
         from source: any TransferConnection, to target: any TransferConnection,
         _ progress: (TransferProgress) throws -> Void
     ) throws -> (TransferSummary, TransferDigest) {
