@@ -39,6 +39,7 @@ let package = Package(
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "keychain", targets: ["KeychainCommand"]),
         .executable(name: "keychaind", targets: ["keychaind"]),
+        .executable(name: "keychain-sqlcipher", targets: ["keychain-sqlcipher"]),
         .executable(name: "keychain-conformance", targets: ["ConformanceCommand"]),
     ],
     dependencies: [
@@ -112,6 +113,19 @@ let package = Package(
             name: "MountedFolder",
             dependencies: [
                 "CFuse3", "KeychainModel", "ProtectedFiles", "SystemLibraries", "VaultInterface", crypto, cryptoExtras,
+            ],
+            swiftSettings: strict),
+
+        // SQLCipher's files. The program that reads them links no SQLite: libsqlcipher has the same symbols.
+        .target(name: "SQLCipherWire", dependencies: ["KeychainModel"], swiftSettings: strict),
+        .executableTarget(
+            name: "keychain-sqlcipher", dependencies: ["KeychainModel", "SQLCipherWire", "SystemLibraries"],
+            path: "Sources/SQLCipherCommand", swiftSettings: strict),
+        .target(
+            name: "SQLCipherService",
+            dependencies: [
+                "KeychainModel", "PrivateFiles", "SQLCipherWire", "SystemLibraries", crypto, cryptoExtras, sqlite,
+                sqliteC,
             ],
             swiftSettings: strict),
 
@@ -359,6 +373,14 @@ let package = Package(
             name: "DatabaseVFSTests",
             dependencies: ["DatabasePages", "DatabaseVFS", "DatabaseWorker", "KeychainModel", "TestSupport", sqlite],
             swiftSettings: strict),
+        .testTarget(
+            name: "SQLCipherTests",
+            dependencies: [
+                "KeychainModel", "SQLCipherService", "SQLCipherWire", "TestSupport", "keychain-sqlcipher", crypto,
+                sqlite,
+                sqliteC,
+            ],
+            exclude: ["Peer"], swiftSettings: strict),
         .testTarget(
             name: "PasswordFilesTests",
             dependencies: [

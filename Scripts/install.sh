@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs the built `keychain` with its manual pages and completions and `keychaind` with its systemd units, or
-# removes them.
+# Installs the built `keychain` with its manual pages and completions, `keychaind` with its systemd units and
+# `keychain-sqlcipher`, which `keychain` starts, or removes them.
 #
-#   Scripts/install.sh FOLDER PREFIX     FOLDER is where both were built
+#   Scripts/install.sh FOLDER PREFIX     FOLDER is where they were built
 #   Scripts/install.sh --remove PREFIX
 set -euo pipefail
 
@@ -30,7 +30,8 @@ if [[ $1 == --remove ]]; then
     # Only a link to our own program goes; another `security` stays.
     if [[ $(readlink "$prefix/bin/security") == keychain ]]; then rm -f "$prefix/bin/security"; fi
     for ((i = 0; i < ${#units[@]}; i += 2)); do rm -f "$prefix/${units[i + 1]}"; done
-    rm -f "$prefix/bin/keychain" "$prefix/bin/keychaind" "$manual"/keychain.1 "$manual"/keychain-*.1 \
+    rm -f "$prefix/bin/keychain" "$prefix/bin/keychaind" "$prefix/libexec/keychain-sqlcipher" \
+        "$manual"/keychain.1 "$manual"/keychain-*.1 \
         "$daemon_manual"/keychaind.8 \
         "${completions[1]}" "${completions[3]}" "${completions[5]}"
     exit 0
@@ -40,6 +41,7 @@ binary=$1/keychain
 # Without debug information, which is a third of the size.
 install -s -D -m 755 "$binary" "$prefix/bin/keychain"
 install -s -D -m 755 "$1/keychaind" "$prefix/bin/keychaind"
+install -s -D -m 755 "$1/keychain-sqlcipher" "$prefix/libexec/keychain-sqlcipher"
 for ((i = 0; i < ${#units[@]}; i += 2)); do
     install -D -m 644 "Packaging/systemd/${units[i]}" "$prefix/${units[i + 1]}"
     sed -i "s|@bindir@|$bindir|" "$prefix/${units[i + 1]}"

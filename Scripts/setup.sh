@@ -30,6 +30,11 @@ has_argon2id() {
         python3 -c 'import argon2' 2>/dev/null
 }
 
+# The library's package, whose name has its version.
+sqlcipher_library() {
+    if apt-cache show libsqlcipher1 >/dev/null 2>&1; then echo libsqlcipher1; else echo libsqlcipher0; fi
+}
+
 if command -v pkg-config >/dev/null; then
     pkg-config --exists libsodium || missing+=(libsodium-dev)
     pkg-config --exists sqlite3 || missing+=(libsqlite3-dev)
@@ -70,6 +75,9 @@ if [[ ${1-} == --tests ]]; then
     # Mounting, with the headers that declarations are checked against.
     command -v fusermount3 >/dev/null || missing+=(fuse3)
     [[ -e /usr/include/fuse3/fuse_lowlevel.h ]] || missing+=(libfuse3-dev)
+    # SQLCipher's library and its shell.
+    compgen -G '/usr/lib/*/libsqlcipher.so.*' >/dev/null || missing+=("$(sqlcipher_library)")
+    command -v sqlcipher >/dev/null || missing+=(sqlcipher)
     # It fetches the vectors of other people; see below.
     python3 -m pip --version >/dev/null 2>&1 || missing+=(python3-pip)
 fi

@@ -53,6 +53,11 @@ package final class Worker {
         _ = Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
+    /// Ends the worker's standard input.
+    package func finishInput() {
+        shutdown(socket, Int32(SHUT_WR))
+    }
+
     /// Lets a worker that waits for its cue go on.
     package func cue() {
         send([0x0A])

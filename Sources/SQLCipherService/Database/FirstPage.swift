@@ -1,0 +1,60 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import Glibc
+import KeychainModel
+import SQLCipherWire
+
+/// Which format the first page of a file has under a raw key: what the library, which only knows a wrong key, cannot say.
+///
+/// A page ends with an initialization vector of 16 bytes and an HMAC, in whole blocks of AES. The HMAC is over all before
+/// it, on the first page without the salt in its first 16 bytes, and over the page's number as four bytes, least
+/// significant first. Its key is PBKDF2 of the key, two rounds, with each byte of the salt exclusive-or 0x3A. Version 3 has
+/// SHA-1 in both, version 4 SHA-512.
+enum FirstPage {
+    static func format(of path: String, key: SecretBytes) -> Opened? {
+        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+        defer { try? file.close() }
+        guard let start = try? file.read(upToCount: 65_536), start.count >= 512 else { return nil }
+        let bytes = [UInt8](start)
+        let salt = bytes[..<16].map { $0 ^ 0x3A }
+        for compatibility in CipherCompatibility.allCases {
+            guard let authentication = authenticationKey(key, salt, compatibility) else { continue }
+            for shift in 9...16 {
+                let size = 1 << shift
+                guard size <= bytes.count else { break }
+                if isAuthentic(bytes[..<size], authentication, compatibility) {
+                    return Opened(compatibility: compatibility, pageSize: UInt32(size))
+                }
+            }
+        }
+        return nil
+    }
+
+    private static func authenticationKey(
+        _ key: SecretBytes, _ salt: [UInt8], _ compatibility: CipherCompatibility
+    ) -> SymmetricKey? {
+        key.withUnsafeBytes { key in
+            try? KDF.Insecure.PBKDF2.deriveKey(
+                from: key, salt: salt, using: compatibility == .three ? .insecureSHA1 : .sha512, outputByteCount: 32,
+                unsafeUncheckedRounds: 2)
+        }
+    }
+
+    private static func isAuthentic(
+        _ page: ArraySlice<UInt8>, _ key: SymmetricKey, _ compatibility: CipherCompatibility
+    ) -> Bool {
+        let reserved = compatibility == .three ? 48 : 80
+        guard page.count > 16 + reserved else { return false }
+        let end = page.count - reserved + 16
+        let message = page[16..<end] + [1, 0, 0, 0]
+        switch compatibility {
+        case .three:
+            let code = page[end..<(end + Insecure.SHA1.byteCount)]
+            return HMAC<Insecure.SHA1>.isValidAuthenticationCode(code, authenticating: message, using: key)
+        case .four:
+            let code = page[end..<(end + SHA512.byteCount)]
+            return HMAC<SHA512>.isValidAuthenticationCode(code, authenticating: message, using: key)
+        }
+    }
+}

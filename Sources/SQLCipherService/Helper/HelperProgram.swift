@@ -1,0 +1,66 @@
+import Glibc
+import SystemLibraries
+
+/// The program `keychain-sqlcipher`: where it is, and how it starts.
+package enum HelperProgram {
+    static let name = "keychain-sqlcipher"
+    /// Names the program for tests, and for systems that keep such programs elsewhere.
+    package static let variable = "KEYCHAIN_SQLCIPHER"
+
+    /// The path of it: what the environment names, else beside the running program, else where systems keep programs for
+    /// programs.
+    package static func find() throws(SQLCipherError) -> String {
+        // Who may not become what this program is may not choose what it starts.
+        let isTrusted = getuid() == geteuid() && getgid() == getegid()
+        if isTrusted, let given = getenv(variable).map({ String(cString: $0) }), !given.isEmpty {
+            guard access(given, X_OK) == 0 else {
+                throw .helperMissing(reason: "\(variable) names \(given), which is no program")
+            }
+            return given
+        }
+        var places = ["/usr/local/libexec", "/usr/libexec"]
+        if let own = ownFolder { places = [own, own + "/../libexec"] + places }
+        guard let folder = places.first(where: { access("\($0)/\(name)", X_OK) == 0 }) else {
+            throw .helperMissing(
+                reason: "there is no \(name) in \(places.joined(separator: ", ")): install it beside this program, or "
+                    + "name it in \(variable)")
+        }
+        return "\(folder)/\(name)"
+    }
+
+    private static var ownFolder: String? {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0, let end = buffer[..<count].lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        return String(decoding: buffer[..<end], as: UTF8.self)
+    }
+
+    /// Starts it with `descriptor` as its standard input and output. It inherits nothing else.
+    static func start(_ path: String, _ descriptor: Int32) throws(SQLCipherError) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, descriptor, 0)
+        posix_spawn_file_actions_adddup2(&actions, descriptor, 1)
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        closeDescriptors(from: 3, in: &actions)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        resetSignals(in: &attributes)
+        // What a person types at the terminal is for the program; the helper ends with it.
+        leadSession(in: &attributes)
+        var arguments = [strdup(path), nil]
+        // What finds the libraries and tells the time, and nothing else.
+        let passed = ["LD_LIBRARY_PATH", "TZ"]
+        var environment = passed.compactMap { name in getenv(name).map { strdup("\(name)=\(String(cString: $0))") } }
+        environment.append(nil)
+        defer { for pointer in arguments + environment { free(pointer) } }
+        var process: pid_t = 0
+        let code = posix_spawn(&process, path, &actions, &attributes, &arguments, &environment)
+        guard code == 0 else {
+            throw .helperMissing(reason: "\(path) does not start: \(String(cString: strerror(code)))")
+        }
+        return process
+    }
+}

@@ -1,0 +1,50 @@
+import SQLCipherWire
+
+/// What went wrong with a SQLCipher file.
+package enum SQLCipherError: Error, Equatable, CustomStringConvertible {
+    /// The helper said so.
+    case refused(RequestFailure)
+    /// The program `keychain-sqlcipher` was not found or does not start.
+    case helperMissing(reason: String)
+    /// It ended while it was needed: its exit status, or 128 and the number of the signal.
+    case helperEnded(status: Int32)
+    /// What it said is not the protocol.
+    case notUnderstood(FrameError)
+    /// The database is closed, or is in the middle of another request.
+    case misused(reason: String)
+    /// A file of the system's.
+    case file(path: String, reason: String)
+
+    package var code: RequestFailure.Code? {
+        guard case .refused(let failure) = self else { return nil }
+        return failure.code
+    }
+
+    package var description: String {
+        switch self {
+        case .refused(let failure): failure.description
+        case .helperMissing(let reason): reason
+        case .helperEnded(let status) where status > 128:
+            "keychain-sqlcipher was ended by signal \(status - 128): what was committed is in the database, open it again"
+        case .helperEnded(let status):
+            "keychain-sqlcipher ended with status \(status): what was committed is in the database, open it again"
+        case .notUnderstood(let error): "keychain-sqlcipher is not understood (\(error)): install it anew"
+        case .misused(let reason): reason
+        case .file(let path, let reason): "\(path): \(reason)"
+        }
+    }
+}
+
+extension RequestFailure: CustomStringConvertible {
+    package var description: String {
+        switch code {
+        case .damaged: "the database is damaged: \(reason); restore it from a backup"
+        case .busy: "another program uses the database: \(reason); try again when it has finished"
+        case .full: "there is no room on the disk: \(reason); nothing was changed"
+        case .readOnly: "the database cannot be written: \(reason)"
+        case .inputOutput: "the file cannot be read or written: \(reason)"
+        case .refused: "this is not done here: \(reason)"
+        default: reason
+        }
+    }
+}

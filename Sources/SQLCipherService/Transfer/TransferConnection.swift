@@ -1,0 +1,56 @@
+import SQLCipherWire
+
+/// A connection to a database that another is copied from or to, whatever engine it belongs to.
+///
+/// Rows go from one to the other in memory, so that nothing is on a disk in the clear that was not before.
+package protocol TransferConnection: AnyObject {
+    /// What errors call its engine, with the version of its SQLite.
+    var engine: TransferEngine { get }
+    var isInTransaction: Bool { get }
+    func forEachRow(_ sql: String, _ bindings: [SQLValue], _ body: ([SQLValue]) throws -> Void) throws
+    /// Carries out statements without values, and drops their rows.
+    func run(_ script: String) throws
+    /// Carries out a statement for each of the rows, at the latest when ``finishRows()`` is called.
+    func write(_ rows: RowBatch, _ sql: String) throws
+    func finishRows() throws
+}
+
+extension TransferConnection {
+    func rows(_ sql: String, _ bindings: [SQLValue] = []) throws -> [[SQLValue]] {
+        var rows: [[SQLValue]] = []
+        try forEachRow(sql, bindings) { rows.append($0) }
+        return rows
+    }
+
+    func integer(_ sql: String) throws -> Int64 { try rows(sql).first?.first?.integer ?? 0 }
+
+    /// Whether SQLite understands a statement, which is not carried out.
+    func failure(of sql: String) -> (any Error)? {
+        do {
+            try forEachRow("EXPLAIN " + sql, []) { _ in }
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+/// An engine, as errors name it.
+package struct TransferEngine: Sendable, Equatable, CustomStringConvertible {
+    package var name: String
+    package var sqliteVersion: String
+
+    package var description: String { "\(name) (SQLite \(sqliteVersion))" }
+
+    /// Whether its SQLite is at least of version 3.`minor`.
+    package func isAtLeast(minor: Int) -> Bool {
+        let parts = sqliteVersion.split(separator: ".").compactMap { Int($0) }
+        guard parts.count >= 2 else { return false }
+        return parts[0] > 3 || parts[0] == 3 && parts[1] >= minor
+    }
+}
+
+/// A text as an identifier of SQL.
+func quoted(_ name: String) -> String {
+    "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+}

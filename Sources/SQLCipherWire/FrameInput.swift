@@ -1,0 +1,66 @@
+import Glibc
+
+/// Frames that come from a descriptor.
+///
+/// For one thread at a time.
+package final class FrameInput {
+    private let descriptor: Int32
+    private let buffer = FrameBuffer(capacity: 1 << 16)
+
+    package init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    /// What reading a frame came to.
+    package enum Outcome {
+        case frame(FrameKind)
+        /// The other side has closed its end, between frames or within one.
+        case end
+        /// There is no whole frame yet.
+        case nothing
+    }
+
+    /// Gives the next frame to `body`, which has its body only while it runs.
+    ///
+    /// - Parameter isWaiting: Whether to wait for one.
+    package func next(
+        waiting isWaiting: Bool = true, _ body: (FrameKind, inout FrameReader) throws(FrameError) -> Void
+    ) throws(FrameError) -> Outcome {
+        while true {
+            if let length = try length(), buffer.count >= 4 + length {
+                guard let kind = FrameKind(rawValue: buffer.bytes[4]) else {
+                    throw FrameError("an unknown kind of frame")
+                }
+                var reader = FrameReader(UnsafeRawBufferPointer(rebasing: buffer.bytes[5..<(4 + length)]))
+                defer { buffer.removeFirst(4 + length) }
+                try body(kind, &reader)
+                return .frame(kind)
+            }
+            if !isWaiting {
+                var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                guard poll(&polled, 1, 0) > 0 else { return .nothing }
+            }
+            guard try fill() else { return .end }
+        }
+    }
+
+    private func length() throws(FrameError) -> Int? {
+        guard buffer.count >= 4 else { return nil }
+        let length = Int(UInt32(bigEndian: buffer.bytes.loadUnaligned(as: UInt32.self)))
+        guard length >= 1 else { throw FrameError("an empty frame") }
+        guard length <= FrameLimits.frame else { throw FrameError("a frame is too long") }
+        return length
+    }
+
+    private func fill() throws(FrameError) -> Bool {
+        // Room is made for what has come, not for what was announced.
+        let room = max(1 << 16, min(buffer.count, 1 << 24))
+        while true {
+            let count = buffer.append(room: room) { read(descriptor, $0.baseAddress, $0.count) }
+            if count >= 0 { return count > 0 }
+            switch errno {
+            case EINTR: continue
+            case ECONNRESET: return false
+            case let code: throw FrameError("cannot read: \(String(cString: strerror(code)))")
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import KeychainModel
+
+/// The first frame from the client: which versions it speaks.
+package struct Hello: Equatable, Sendable {
+    package var lowest: UInt16
+    package var highest: UInt16
+
+    package init(lowest: UInt16 = FrameProtocol.version, highest: UInt16 = FrameProtocol.version) {
+        self.lowest = lowest
+        self.highest = highest
+    }
+
+    package func encode(to buffer: FrameBuffer) {
+        buffer.append(FrameProtocol.magic)
+        buffer.append(lowest)
+        buffer.append(highest)
+    }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        guard try reader.integer(UInt32.self) == FrameProtocol.magic else { throw FrameError("not this protocol") }
+        lowest = try reader.integer()
+        highest = try reader.integer()
+        guard lowest <= highest else { throw FrameError("no version") }
+        // A later version may say more in its greeting; what follows is not looked at.
+    }
+}
+
+/// What a database's pages are encrypted with.
+package struct CipherKey: Sendable, Equatable {
+    package enum Kind: UInt8, Sendable {
+        /// 32 bytes that are the key itself.
+        case raw = 0
+        /// A text from which the library derives the key.
+        case passphrase = 1
+    }
+
+    package let kind: Kind
+    package let bytes: SecretBytes
+
+    package init(_ kind: Kind, _ bytes: SecretBytes) {
+        self.kind = kind
+        self.bytes = bytes
+    }
+
+    package func encode(to buffer: FrameBuffer) {
+        buffer.append(kind.rawValue)
+        buffer.append(bytes)
+    }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        guard let kind = Kind(rawValue: try reader.integer()) else { throw FrameError("an unknown kind of key") }
+        self.kind = kind
+        bytes = try reader.secret()
+        guard kind == .raw ? bytes.count == 32 : bytes.count > 0 else { throw FrameError("a key of this size is none") }
+    }
+}
+
+/// Which SQLCipher's formats a file has: those that version 3 of it wrote, or version 4.
+package enum CipherCompatibility: UInt8, Sendable, CaseIterable {
+    case three = 3
+    case four = 4
+}
+
+package struct OpenRequest: Sendable, Equatable {
+    package enum Mode: UInt8, Sendable, CaseIterable {
+        case reading = 0
+        case writing = 1
+        /// Nothing may be there.
+        case creating = 2
+    }
+
+    package var path: String
+    package var mode: Mode
+    package var key: CipherKey
+    /// Nil for the greatest that the library has.
+    package var compatibility: CipherCompatibility?
+    /// Those to be tried in turn; the first alone is for a new file.
+    package var pageSizes: [UInt32]
+    /// Of SQLite's page cache, in KiB.
+    package var cacheSize: UInt32
+    /// How long to wait for others that use the file, in milliseconds.
+    package var busyTimeout: UInt32
+
+    package init(
+        path: String, mode: Mode, key: CipherKey, compatibility: CipherCompatibility?, pageSizes: [UInt32],
+        cacheSize: UInt32, busyTimeout: UInt32
+    ) {
+        self.path = path
+        self.mode = mode
+        self.key = key
+        self.compatibility = compatibility
+        self.pageSizes = pageSizes
+        self.cacheSize = cacheSize
+        self.busyTimeout = busyTimeout
+    }
+
+    package func encode(to buffer: FrameBuffer) {
+        buffer.append(path)
+        buffer.append(mode.rawValue)
+        key.encode(to: buffer)
+        buffer.append(compatibility?.rawValue ?? 0)
+        buffer.append(UInt32(truncatingIfNeeded: pageSizes.count))
+        for size in pageSizes { buffer.append(size) }
+        buffer.append(cacheSize)
+        buffer.append(busyTimeout)
+    }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        path = try reader.string()
+        guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
+            throw FrameError("the path of a database is not absolute")
+        }
+        guard let mode = Mode(rawValue: try reader.integer()) else { throw FrameError("an unknown way of opening") }
+        self.mode = mode
+        key = try CipherKey(from: &reader)
+        let compatibility = try reader.integer(UInt8.self)
+        self.compatibility = CipherCompatibility(rawValue: compatibility)
+        guard compatibility == 0 || self.compatibility != nil else { throw FrameError("an unknown format") }
+        var sizes: [UInt32] = []
+        for _ in 0..<(try reader.count(limit: FrameLimits.pageSizes)) {
+            let size = try reader.integer(UInt32.self)
+            guard size >= 512, size <= 65_536, size.nonzeroBitCount == 1 else { throw FrameError("no size of pages") }
+            sizes.append(size)
+        }
+        guard !sizes.isEmpty else { throw FrameError("no size of pages") }
+        pageSizes = sizes
+        cacheSize = try reader.integer()
+        busyTimeout = try reader.integer()
+        guard cacheSize <= 1 << 26, busyTimeout <= 1 << 24 else { throw FrameError("a setting is out of bounds") }
+        try reader.finish()
+    }
+}
+
+/// One statement with its values.
+package struct QueryRequest: Sendable, Equatable {
+    package var sql: String
+    package var bindings: [SQLValue]
+
+    package init(sql: String, bindings: [SQLValue]) {
+        self.sql = sql
+        self.bindings = bindings
+    }
+
+    package func encode(to buffer: FrameBuffer) {
+        buffer.append(sql)
+        buffer.append(UInt32(truncatingIfNeeded: bindings.count))
+        for value in bindings { buffer.append(value) }
+    }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        sql = try reader.string(limit: FrameLimits.value)
+        bindings = try reader.values()
+        try reader.finish()
+    }
+}
+
+/// One statement to be carried out for each of many rows.
+package struct BatchRequest: Sendable, Equatable {
+    package var sql: String
+    package var rows: RowBatch
+
+    package init(sql: String, rows: RowBatch) {
+        self.sql = sql
+        self.rows = rows
+    }
+
+    package func encode(to buffer: FrameBuffer) {
+        buffer.append(sql)
+        rows.encode(to: buffer)
+    }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        sql = try reader.string(limit: FrameLimits.value)
+        rows = try RowBatch(from: &reader)
+        try reader.finish()
+    }
+}
