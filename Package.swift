@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "Keychain", targets: ["Keychain"]),
         .library(name: "DataProtection", targets: ["DataProtection"]),
         .library(name: "DataProtectionNetworking", targets: ["DataProtectionNetworking"]),
+        .library(name: "ProtectedDatabase", targets: ["ProtectedDatabase"]),
         .library(name: "SealedFields", targets: ["SealedFields"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "keychain", targets: ["KeychainCommand"]),
@@ -88,6 +89,11 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // Keys that the keychain keeps for what follows.
+        .target(
+            name: "StoredKeys", dependencies: ["Access", "KeychainModel", "KeychainServices", "VaultInterface"],
+            swiftSettings: strict),
+
         // Files under Data Protection. Keys come from outside.
         .target(
             name: "ProtectedFiles", dependencies: ["SystemLibraries", "KeychainModel", "VaultInterface", crypto],
@@ -100,6 +106,16 @@ let package = Package(
         // SQLite on such pages.
         .target(
             name: "DatabaseVFS", dependencies: ["DatabasePages", "KeychainModel", sqliteC], swiftSettings: strict),
+
+        // Databases whose keys the keychain keeps.
+        .target(
+            name: "ProtectedDatabase",
+            dependencies: [
+                "Access", "DataProtection", "DatabasePages", "DatabaseVFS", "KeychainModel", "KeychainServices",
+                "StoredKeys",
+                "VaultInterface", sqlite, sqliteC,
+            ],
+            swiftSettings: strict),
 
         // Files under a password. Argon2id is the keybag's, linked and not imported.
         .target(
@@ -209,7 +225,7 @@ let package = Package(
                 "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory",
                 "SystemLibraries", "Vault", "VaultService",
                 "Attestation", "Certificates", "MountedFolder", "OpenSSLCertificates", "PasswordFiles", "PrivateFiles",
-                "ProtectedFiles", "SSHAgent",
+                "ProtectedDatabase", "ProtectedFiles", "SSHAgent",
                 arguments, asn1, crypto,
             ],
             swiftSettings: strict),
@@ -289,6 +305,17 @@ let package = Package(
                 "Access", "DataProtection", "DataProtectionNetworking", "DataWorker", "KeychainModel",
                 "KeychainTesting", "ProtectedFiles", "TestSupport", "Vault", "VaultInterface", "VaultService",
                 "keychaind",
+            ],
+            swiftSettings: strict),
+        // The program that tests of encrypted databases run as another process.
+        .executableTarget(
+            name: "ProtectedDatabaseWorker", dependencies: ["ProtectedDatabase", sqlite],
+            path: "Tests/ProtectedDatabaseWorker", swiftSettings: strict),
+        .testTarget(
+            name: "ProtectedDatabaseTests",
+            dependencies: [
+                "DataProtection", "KeychainServices", "KeychainTesting", "ProtectedDatabase", "ProtectedDatabaseWorker",
+                "TestSupport", sqlite,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -80,7 +80,7 @@ final class LockObservers: Sendable {
 }
 
 /// Whether the vault was locked since somebody got a key of class `complete` from it.
-final class LockGuard: Sendable {
+package final class LockGuard: Sendable {
     private struct State {
         var isLocked = false
         var discard: (@Sendable () -> Void)?
@@ -90,17 +90,17 @@ final class LockGuard: Sendable {
     private let session: VaultSession
 
     /// Begins to watch; whoever asks for the key afterwards misses no lock.
-    init(_ session: VaultSession) {
+    package init(_ session: VaultSession) {
         self.session = session
         LockObservers.shared.add(self, of: session)
     }
 
     deinit { LockObservers.shared.remove(ObjectIdentifier(self), of: session) }
 
-    var isLocked: Bool { state.withLock { $0.isLocked } }
+    package var isLocked: Bool { state.withLock { $0.isLocked } }
 
     /// - Parameter discard: Wipes the key, once the vault is locked.
-    func onLock(_ discard: @escaping @Sendable () -> Void) {
+    package func onLock(_ discard: @escaping @Sendable () -> Void) {
         let isLocked = state.withLock { state in
             if !state.isLocked { state.discard = discard }
             return state.isLocked

@@ -3,7 +3,7 @@ package struct DatabaseHeader: Sendable, Hashable {
     package static let byteCount = 16
     /// What a plain SQLite database begins with (https://sqlite.org/fileformat.html, 1.3.1).
     package static let plainMagic = Array("SQLite format 3\0".utf8)
-    static let magic = Array("KCDB1".utf8)
+    package static let magic = Array("KCDB1".utf8)
 
     package let geometry: PageGeometry
     package let database: DatabaseID

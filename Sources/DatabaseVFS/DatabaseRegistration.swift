@@ -15,6 +15,12 @@ package final class DatabaseRegistration: Sendable {
     /// As SQLite has it: absolute, and without links.
     package var path: String { place.path }
 
+    /// What opens the file through the VFS.
+    package var uri: String { EncryptingVFS.uri(path: path) }
+
+    /// Whether the file is, or becomes, an encrypted one.
+    package var isEncrypted: Bool { place.key != nil }
+
     /// Why the last operation on the file failed, since this was asked last.
     package func takeFailure() -> VFSFailure? { place.takeFailure() }
 
@@ -27,7 +33,8 @@ package final class DatabaseRegistration: Sendable {
 final class RegisteredPlace: Sendable {
     enum Contents: Sendable {
         case plain
-        case encrypted(key: SecretBytes)
+        /// With the id that a database gets which is made there.
+        case encrypted(key: SecretBytes, creating: DatabaseID?)
     }
 
     private struct State {
@@ -49,7 +56,12 @@ final class RegisteredPlace: Sendable {
     var contents: Contents? { state.withLock { $0.contents } }
 
     var key: SecretBytes? {
-        if case .encrypted(let key) = contents { key } else { nil }
+        if case .encrypted(let key, _) = contents { key } else { nil }
+    }
+
+    /// The id of a database that is made now.
+    var newDatabase: DatabaseID {
+        if case .encrypted(_, let database?) = contents { database } else { DatabaseID() }
     }
 
     var isRevoked: Bool { state.withLock { $0.contents == nil } }
@@ -59,7 +71,7 @@ final class RegisteredPlace: Sendable {
         state.withLock {
             switch ($0.contents, contents) {
             case (.plain, .plain): break
-            case (.encrypted(let present), .encrypted(let key)) where present == key: break
+            case (.encrypted(let present, _), .encrypted(let key, _)) where present == key: break
             default: return false
             }
             $0.claims += 1

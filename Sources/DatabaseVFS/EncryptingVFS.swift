@@ -1,3 +1,4 @@
+import DatabasePages
 import GRDBSQLite
 import Glibc
 import KeychainModel
@@ -13,10 +14,12 @@ package enum EncryptingVFS {
     package static let name = "keychain"
 
     /// Gives the key, of 32 bytes, of the database at `path`, which need not exist yet.
+    ///
+    /// - Parameter database: The id of a database that is made there; nil for a random one.
     package static func register(
-        path: String, key: SecretBytes
+        path: String, key: SecretBytes, creating database: DatabaseID? = nil
     ) throws(RegistrationError) -> DatabaseRegistration {
-        try claim(path, contents: .encrypted(key: key))
+        try claim(path, contents: .encrypted(key: key, creating: database))
     }
 
     /// Lets a plain SQLite database through, as it is: for conversions, which read one and write the other.
@@ -46,7 +49,7 @@ package enum EncryptingVFS {
     }
 
     /// The name that SQLite gives a file: the one that ``openFile`` sees.
-    private static func fullPath(_ path: String) -> String? {
+    static func fullPath(_ path: String) -> String? {
         guard let system = systemVFS, let resolve = system.pointee.xFullPathname else { return nil }
         var buffer = [CChar](repeating: 0, count: Int(system.pointee.mxPathname) + 1)
         let code = path.withCString { resolve(system, $0, Int32(buffer.count), &buffer) }

@@ -166,7 +166,7 @@ final class MainFile {
         guard let geometry = PageGeometry(pageSize: pageSize) else {
             throw .unexpectedAccess(operation: "write", offset: 0, count: pageSize)
         }
-        let header = DatabaseHeader(geometry: geometry, database: DatabaseID())
+        let header = DatabaseHeader(geometry: geometry, database: place.newDatabase)
         var info = stat()
         guard fstat(number, &info) == 0 else { throw .system("read", path) }
         let index: PageIndex

@@ -1,0 +1,38 @@
+import DatabasePages
+import Glibc
+
+extension EncryptingVFS {
+    /// The first 16 bytes of a database's file, or fewer.
+    ///
+    /// POSIX drops a process's locks on a file when any descriptor of it is closed (fcntl(2)), also those of SQLite's
+    /// connections in this process: the descriptor is shared with them, and left open where there could be others.
+    package static func firstBytes(of path: String) throws(VFSFailure) -> [UInt8] {
+        guard let path = fullPath(path) else {
+            throw .system(operation: "find the folder of", path: path, errno: ENOENT)
+        }
+        let descriptor = try SharedDescriptor.acquire(path, writing: false)
+        var bytes = [UInt8](repeating: 0, count: DatabaseHeader.byteCount)
+        let count = WholeAccess.read(descriptor.number, &bytes, bytes.count, at: 0)
+        let code = errno
+        if bytes.starts(with: DatabaseHeader.magic) || !isOpenElsewhere(descriptor.number) { descriptor.release() }
+        guard count >= 0 else { throw .system(operation: "read", path: path, errno: code) }
+        return Array(bytes.prefix(count))
+    }
+
+    /// Whether this process has another descriptor of the same file, or it is not to be known.
+    private static func isOpenElsewhere(_ descriptor: Int32) -> Bool {
+        var own = stat()
+        guard fstat(descriptor, &own) == 0, let stream = opendir("/proc/self/fd") else { return true }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            var other = stat()
+            guard let number = Int32(name), number != descriptor, number != dirfd(stream), fstat(number, &other) == 0
+            else { continue }
+            if other.st_ino == own.st_ino && other.st_dev == own.st_dev { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,202 @@
+import DataProtection
+import DatabasePages
+import Foundation
+import Glibc
+import KeychainModel
+import KeychainServices
+import StoredKeys
+
+/// The keys of databases: one item of the keychain for each, named after the database's id, or a protected file.
+struct DatabaseKeys: Sendable {
+    /// The database's file: the name that people see of the key, and beside which a key file is.
+    let path: String
+    let items: KeyItems
+
+    static let service = "encrypted-database"
+    /// Bytes of a key.
+    static let keyCount = 32
+
+    init(path: String, accessGroup: String? = nil, prompt: String? = nil) {
+        self.path = path
+        items = KeyItems(
+            service: Self.service, label: "Encrypted database", accessGroup: accessGroup, prompt: prompt)
+    }
+
+    /// What is known of a key without reading it.
+    struct Found: Sendable {
+        enum Place: Sendable {
+            case item(KeyItems.Item)
+            case file(ProtectedFile, FileProtectionType)
+        }
+        let place: Place
+
+        /// The same place and class, for a new key.
+        var storage: DatabaseKeyStorage {
+            switch place {
+            case .item(let item):
+                let note = KeyNote(item.generic)
+                let isInEnclave = KeyItems.isInEnclave(item, noteCount: KeyNote.byteCount)
+                return DatabaseKeyStorage(
+                    place: .keychain(
+                        StoredKeyProtection(item.protection, isInEnclave: isInEnclave), accessGroup: item.accessGroup,
+                        staysOpen: note?.staysOpen ?? false))
+            case .file(_, let protection): return DatabaseKeyStorage(place: .file(protection))
+            }
+        }
+
+        /// Whether the database is to be closed when the vault is locked.
+        var closesWithLock: Bool {
+            switch place {
+            case .item(let item):
+                item.protection.closesWithLock && !(KeyNote(item.generic)?.staysOpen ?? false)
+            case .file(_, let protection): protection == .complete
+            }
+        }
+    }
+
+    /// The file that a key may be in: with the id in its name, as the page index, so that a database that takes the place of
+    /// another brings its own.
+    func keyFile(of database: DatabaseID) -> ProtectedFile { ProtectedFile(path: "\(path)-\(database).key") }
+
+    /// Looks for the key of a database, and asks nobody.
+    func find(_ database: DatabaseID) throws(ProtectedDatabaseError) -> Found {
+        let found = try translating { () throws(StoredKeyError) in try items.list(database.description) }
+        if let item = found.first { return Found(place: .item(item)) }
+        let file = keyFile(of: database)
+        guard let protection = try? file.protection else {
+            throw ProtectedDatabaseError(
+                .keyNotFound, path: path,
+                message: "there is no key for \(path) in the keychain, or none that this program may use; check "
+                    + "`keychain db info` and the program's access groups")
+        }
+        return Found(place: .file(file, protection))
+    }
+
+    /// Reads a key, which may ask a person.
+    func read(_ found: Found, of database: DatabaseID) throws(ProtectedDatabaseError) -> SecretBytes {
+        switch found.place {
+        case .item(let item):
+            guard KeyNote(item.generic) != nil else { throw unsupported }
+            let key = try translating { () throws(StoredKeyError) in try items.key(item, noteCount: KeyNote.byteCount) }
+            guard let key else {
+                throw ProtectedDatabaseError(
+                    .keyNotFound, path: path, message: "the key of \(path) was removed from the keychain meanwhile")
+            }
+            guard key.count == Self.keyCount else { throw unsupported }
+            return key
+        case .file(let file, _):
+            do throws(ProtectedFileError) {
+                return try KeyFile(try file.data(), of: database, path: file.path).key
+            } catch {
+                throw ProtectedDatabaseError(error)
+            }
+        }
+    }
+
+    /// Keeps a new key.
+    func add(
+        _ key: SecretBytes, of database: DatabaseID, _ storage: DatabaseKeyStorage
+    ) throws(ProtectedDatabaseError) {
+        switch storage.place {
+        case .keychain(let protection, let accessGroup, let staysOpen):
+            let items = KeyItems(
+                service: Self.service, label: "Encrypted database \(name)", accessGroup: accessGroup,
+                prompt: items.prompt)
+            let isNew = try translating { () throws(StoredKeyError) in
+                try items.addKey(
+                    key, as: database.description, label: name, note: KeyNote(staysOpen: staysOpen).bytes, protection)
+            }
+            guard isNew else {
+                throw ProtectedDatabaseError(
+                    .inputOutput, path: path, message: "the keychain has a key with the name of a new one; try again")
+            }
+        case .file(let protection):
+            do throws(ProtectedFileError) {
+                let writer = try ProtectedFileWriter(keyFile(of: database), protection: protection)
+                try writer.write(contentsOf: KeyFile.bytes(key, of: database))
+                try writer.finish()
+            } catch {
+                throw ProtectedDatabaseError(error)
+            }
+        }
+    }
+
+    /// Keeps a key elsewhere, and removes it from where it was.
+    func move(
+        _ found: Found, of database: DatabaseID, to storage: DatabaseKeyStorage
+    ) throws(ProtectedDatabaseError) {
+        let key = try read(found, of: database)
+        // The item's name is taken by the former item: a moment in which there are both is only to be had with two kinds.
+        switch (found.place, storage.place) {
+        case (.item(let item), .keychain(let protection, let group, let staysOpen))
+        where !protection.isInEnclave && !KeyItems.isInEnclave(item, noteCount: KeyNote.byteCount)
+            && (group == nil || group == item.accessGroup):
+            try translating { () throws(StoredKeyError) in
+                _ = try items.protect(
+                    database.description, protection.control, generic: KeyNote(staysOpen: staysOpen).bytes)
+            }
+        case (.file(let file, _), .file(let protection)):
+            do throws(ProtectedFileError) { try file.setProtection(protection) } catch {
+                throw ProtectedDatabaseError(error)
+            }
+        case (.item, .file), (.file, .keychain):
+            try add(key, of: database, storage)
+            try remove(found)
+        case (.item, .keychain):
+            // By way of a file that only an unlocked vault reads, so that the key is somewhere at every moment.
+            let between = DatabaseKeyStorage(place: .file(.complete))
+            try add(key, of: database, between)
+            try remove(found)
+            try add(key, of: database, storage)
+            try remove(Found(place: .file(keyFile(of: database), .complete)))
+        }
+    }
+
+    /// Removes a key for good.
+    func remove(_ found: Found) throws(ProtectedDatabaseError) {
+        switch found.place {
+        case .item(let item):
+            try translating { () throws(StoredKeyError) in
+                try items.removeKey(item, noteCount: KeyNote.byteCount)
+            }
+        case .file(let file, _):
+            guard unlink(file.path) == 0 || errno == ENOENT else {
+                throw ProtectedDatabaseError(
+                    .inputOutput, path: path,
+                    message: "cannot remove \(file.path): \(String(cString: strerror(errno)))")
+            }
+        }
+    }
+
+    private var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    private var unsupported: ProtectedDatabaseError {
+        ProtectedDatabaseError(
+            .unsupported, path: path, message: "the key of \(path) was kept by a later version; use that one")
+    }
+
+    private func translating<Result>(
+        _ body: () throws(StoredKeyError) -> Result
+    ) throws(ProtectedDatabaseError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw ProtectedDatabaseError(error, at: path)
+        }
+    }
+}
+
+/// What an item says of its key without opening it: a version and how it is used.
+struct KeyNote {
+    let staysOpen: Bool
+    static let byteCount = 2
+
+    init(staysOpen: Bool) { self.staysOpen = staysOpen }
+
+    init?(_ generic: Data) {
+        guard generic.count >= 2, generic.first == 1 else { return nil }
+        staysOpen = generic[generic.startIndex + 1] & 1 != 0
+    }
+
+    var bytes: Data { Data([1, staysOpen ? 1 : 0]) }
+}

@@ -1,0 +1,125 @@
+import DatabasePages
+import DatabaseVFS
+import Foundation
+import GRDB
+import GRDBSQLite
+import Glibc
+import KeychainModel
+
+/// A database that is copied.
+final class DatabaseSource {
+    private let file: ProtectedDatabaseFile
+    private let queue: DatabaseQueue
+    private let registration: DatabaseRegistration
+
+    /// - Parameters:
+    ///   - key: Nil for a plain database.
+    ///   - isExclusive: Whether nobody else may use it from now on, until this value goes.
+    init(
+        _ file: ProtectedDatabaseFile, key: SecretBytes?, isExclusive: Bool = true
+    ) throws(ProtectedDatabaseError) {
+        self.file = file
+        let registration: DatabaseRegistration
+        if let key { registration = try file.register(key) } else { registration = try file.registerPlain() }
+        self.registration = registration
+        queue = try file.translating(registration) {
+            var configuration = ProtectedDatabaseFile.prepared(Configuration())
+            configuration.busyMode = .timeout(2)
+            return try DatabaseQueue(path: registration.uri, configuration: configuration)
+        }
+        guard isExclusive else { return }
+        try file.translating(registration) { [queue] in
+            try queue.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+                // Takes what is in a write-ahead log into the file, which only the last connection can.
+                _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
+                // The lock stays when the transaction ends.
+                try db.execute(sql: "BEGIN EXCLUSIVE; COMMIT")
+            }
+        }
+    }
+
+    /// Copies all there is to a new database at `uri`.
+    func copy(
+        to target: DatabaseRegistration, progress: (ProtectedDatabaseFile.Progress) -> Bool
+    ) throws(ProtectedDatabaseError) {
+        let total = try size()
+        try checkSpace(total)
+        try withoutActuallyEscaping(progress) { progress throws(ProtectedDatabaseError) in
+            let meter = CopyMeter(total: total, path: target.path, progress: progress)
+            do {
+                try queue.writeWithoutTransaction { db in
+                    guard let connection = db.sqliteConnection else { return }
+                    // For VACUUM to make the copy with room for the seals; it does nothing to the database itself.
+                    var reserved = Int32(PageGeometry.reserved)
+                    if target.isEncrypted {
+                        sqlite3_file_control(connection, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved)
+                    }
+                    sqlite3_progress_handler(
+                        connection, 20_000,
+                        { context in
+                            guard let context else { return 0 }
+                            return Unmanaged<CopyMeter>.fromOpaque(context).takeUnretainedValue().tick() ? 0 : 1
+                        }, Unmanaged.passUnretained(meter).toOpaque())
+                    defer { sqlite3_progress_handler(connection, 0, nil, nil) }
+                    try db.execute(sql: "VACUUM INTO ?", arguments: [target.uri])
+                }
+            } catch {
+                if meter.isCanceled {
+                    throw ProtectedDatabaseError(
+                        .taskCanceled, path: file.path, message: "\(file.path) was left as it was")
+                }
+                throw ProtectedDatabaseError(error, registration.takeFailure(), at: file.path)
+            }
+            meter.finish()
+        }
+    }
+
+    private func size() throws(ProtectedDatabaseError) -> UInt64 {
+        try file.translating(registration) {
+            try queue.unsafeRead { db in
+                let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+                let free = try Int64.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
+                let size = try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0
+                return UInt64(clamping: (pages - free) * size)
+            }
+        }
+    }
+
+    /// Seals and what SQLite moves about make the copy longer by some two per cent.
+    private func checkSpace(_ total: UInt64) throws(ProtectedDatabaseError) {
+        var system = statvfs()
+        guard statvfs(file.path, &system) == 0 else {
+            throw ProtectedDatabaseError("examine the file system of", file.path, errno: errno)
+        }
+        guard UInt64(system.f_bavail) * UInt64(system.f_frsize) >= total + total / 32 + 65_536 else {
+            throw ProtectedDatabaseError(
+                .diskFull, path: file.path,
+                message: "there is no room beside \(file.path) for its copy of \(total) bytes; free some and try again")
+        }
+    }
+
+    deinit { try? queue.close() }
+}
+
+/// Tells how far a copy is by how long it has become.
+private final class CopyMeter {
+    private let total: UInt64
+    private let path: String
+    private let progress: (ProtectedDatabaseFile.Progress) -> Bool
+    private(set) var isCanceled = false
+
+    init(total: UInt64, path: String, progress: @escaping (ProtectedDatabaseFile.Progress) -> Bool) {
+        (self.total, self.path, self.progress) = (total, path, progress)
+    }
+
+    /// Whether to go on.
+    func tick() -> Bool {
+        var information = stat()
+        let done = stat(path, &information) == 0 ? UInt64(clamping: information.st_size) : 0
+        isCanceled = !progress(.init(done: min(done, total), total: total))
+        return !isCanceled
+    }
+
+    func finish() { _ = progress(.init(done: total, total: total)) }
+}

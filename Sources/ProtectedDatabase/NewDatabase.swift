@@ -1,0 +1,114 @@
+import DatabasePages
+import DatabaseVFS
+import Foundation
+import GRDB
+import Glibc
+import KeychainModel
+import KeychainServices
+
+/// An encrypted database that is made under another name and takes its place whole.
+///
+/// Its page index and its key carry its id, so that one rename puts all three in force; a process that ends before leaves a file
+/// with an odd name, which the next one removes, and a key that nobody uses.
+final class NewDatabase {
+    private let file: ProtectedDatabaseFile
+    private let database = DatabaseID()
+    private let temporary: ProtectedDatabaseFile
+    private let key: SecretBytes
+    private let found: DatabaseKeys.Found
+    private let claim: MakingClaim
+    private var isPublished = false
+
+    /// Makes a key and keeps it.
+    init(
+        beside file: ProtectedDatabaseFile, _ storage: DatabaseKeyStorage
+    ) throws(ProtectedDatabaseError) {
+        self.file = file
+        temporary = ProtectedDatabaseFile(path: "\(file.path)-\(database).new")
+        do {
+            key = try SecretBytes(count: DatabaseKeys.keyCount) { room in
+                guard let base = room.baseAddress,
+                    SecRandomCopyBytes(kSecRandomDefault, room.count, base) == errSecSuccess
+                else { throw NoRandomBytes() }
+            }
+        } catch {
+            throw ProtectedDatabaseError(
+                .outOfMemory, path: file.path,
+                message: "there is no \(error is NoRandomBytes ? "randomness" : "memory") for a key")
+        }
+        try Leftovers.remove(beside: file.path)
+        guard let claim = MakingClaim(temporary.path, creating: true) else {
+            throw ProtectedDatabaseError("make", MakingClaim.path(temporary.path), errno: errno)
+        }
+        self.claim = claim
+        try file.keys.add(key, of: database, storage)
+        found = try file.keys.find(database)
+    }
+
+    deinit {
+        if !isPublished {
+            try? file.keys.remove(found)
+            Leftovers.unlinkAll(of: temporary.path, database)
+        }
+        unlink(MakingClaim.path(temporary.path))
+        claim.release()
+    }
+
+    /// Writes the database, which is durable afterwards.
+    func fill(
+        _ body: (DatabaseRegistration) throws(ProtectedDatabaseError) -> Void
+    ) throws(ProtectedDatabaseError) {
+        let registration = try temporary.register(key, creating: database)
+        try body(registration)
+        // A database that is taken over by its name alone has to be without journals.
+        try file.translating(registration) {
+            let queue = try DatabaseQueue(path: registration.uri)
+            try queue.writeWithoutTransaction { db in _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE") }
+            try queue.close()
+        }
+        var information = stat()
+        if stat(file.path, &information) == 0 {
+            for path in [temporary.path, temporaryIndex] { try SameOwner.apply(information, to: path) }
+        }
+        for path in [temporary.path, temporaryIndex] { try DurableFile.synchronize(path) }
+        // Never take over what is not encrypted, whatever went wrong.
+        guard try temporary.header().database == database else {
+            throw ProtectedDatabaseError(
+                .inputOutput, path: file.path, message: "the new database at \(temporary.path) is another's; try again")
+        }
+    }
+
+    private var temporaryIndex: String { PageIndex.path(ofDatabase: temporary.path, database) }
+
+    /// Puts the database in its place.
+    ///
+    /// - Parameter former: The key and the id of the database whose place it takes; nil if the name has to be free.
+    func publish(
+        replacing former: Former?
+    ) throws(ProtectedDatabaseError) {
+        let index = PageIndex.path(ofDatabase: file.path, database)
+        guard rename(temporaryIndex, index) == 0 else {
+            throw ProtectedDatabaseError("rename \(temporaryIndex) to", index, errno: errno)
+        }
+        let placed = former == nil ? link(temporary.path, file.path) : rename(temporary.path, file.path)
+        guard placed == 0 else {
+            let code = errno
+            unlink(index)
+            throw ProtectedDatabaseError("make", file.path, errno: code)
+        }
+        isPublished = true
+        if former == nil { unlink(temporary.path) }
+        try DurableFile.synchronizeFolder(of: file.path)
+        guard case .encrypted(let database, let found)? = former else { return }
+        unlink(PageIndex.path(ofDatabase: file.path, database))
+        if let found { try file.keys.remove(found) }
+    }
+
+    /// What a new database takes the place of.
+    enum Former {
+        case plain
+        case encrypted(DatabaseID, DatabaseKeys.Found?)
+    }
+}
+
+private struct NoRandomBytes: Error {}

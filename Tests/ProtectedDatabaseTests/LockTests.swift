@@ -1,0 +1,102 @@
+import DataProtection
+import Foundation
+import GRDB
+import KeychainTesting
+import ProtectedDatabase
+import TestSupport
+import Testing
+
+/// What happens to open databases when the vault is locked.
+@Suite struct LockTests {
+    private func waitUntilLocked(_ database: ProtectedDatabase) {
+        withDeadline(20, "the database does not close") {
+            while !database.isLocked { usleep(1000) }
+        }
+    }
+
+    @Test(arguments: [ProtectedDatabase.Connections.pool, .queue])
+    func closesAndOpensAgain(_ kind: ProtectedDatabase.Connections) throws {
+        let world = try DatabaseUnderTest()
+        try world.keychain.run {
+            let database = try ProtectedDatabase(path: world.path, key: .keychain(.complete), connections: kind)
+            try database.write { try Notes.fill($0, 10) }
+            let former = try database.connection()
+            world.keychain.lock()
+            waitUntilLocked(database)
+            #expect(throws: ProtectedDatabaseError(.locked, message: "")) { try database.read(Notes.count) }
+            #expect(throws: ProtectedDatabaseError(.locked, message: "")) {
+                try database.write { try Notes.fill($0, 1) }
+            }
+            #expect(throws: (any Error).self) { try former.read(Notes.count) }
+            #expect(throws: ProtectedDatabaseError(.locked, message: "")) {
+                try ProtectedDatabase(path: world.path, creation: .never)
+            }
+            world.keychain.unlock()
+            #expect(try database.read(Notes.count) == 10)
+            try database.write { try Notes.fill($0, 1) }
+            // And again.
+            world.keychain.lock()
+            waitUntilLocked(database)
+            world.keychain.unlock()
+            #expect(try database.read(Notes.count) == 11)
+            try database.close()
+        }
+    }
+
+    @Test func transactionsInTheMiddleAreRolledBack() throws {
+        let world = try DatabaseUnderTest()
+        try world.keychain.run {
+            let database = try ProtectedDatabase(path: world.path, key: .keychain(.complete))
+            try database.write { try Notes.fill($0, 10) }
+            #expect(throws: (any Error).self) {
+                try database.write { db in
+                    try Notes.fill(db, 5)
+                    world.keychain.lock()
+                    waitUntilLocked(database)
+                    // Until it is interrupted, or has no key.
+                    while true { try Notes.fill(db, 100) }
+                }
+            }
+            world.keychain.unlock()
+            #expect(try database.read(Notes.count) == 10)
+            try database.read(Notes.check)
+            try database.close()
+        }
+    }
+
+    @Test(arguments: [FileProtectionType.completeUnlessOpen, .completeUntilFirstUserAuthentication, .none])
+    func othersStayOpen(_ protection: FileProtectionType) throws {
+        let world = try DatabaseUnderTest()
+        try world.keychain.run {
+            let database = try ProtectedDatabase(path: world.path, key: .keychain(protection))
+            try database.write { try Notes.fill($0, 10) }
+            world.keychain.lock()
+            #expect(try database.read(Notes.count) == 10)
+            try database.write { try Notes.fill($0, 1) }
+            #expect(!database.isLocked)
+            try database.close()
+        }
+    }
+
+    @Test func observations() async throws {
+        let world = try DatabaseUnderTest()
+        try await world.keychain.run {
+            let database = try ProtectedDatabase(path: world.path, key: .keychain(.complete))
+            try await database.write { try Notes.fill($0, 2) }
+            var values = ValueObservation.tracking(Notes.count).values(in: database).makeAsyncIterator()
+            #expect(try await values.next() == 2)
+            try await database.write { try Notes.fill($0, 1) }
+            // GRDB may tell of a value twice.
+            var value = try await values.next()
+            if value == 2 { value = try await values.next() }
+            #expect(value == 3)
+            world.keychain.lock()
+            waitUntilLocked(database)
+            world.keychain.unlock()
+            // One that is begun anew goes on.
+            var others = ValueObservation.tracking(Notes.count).values(in: database).makeAsyncIterator()
+            #expect(try await others.next() == 3)
+            try database.close()
+        }
+    }
+}

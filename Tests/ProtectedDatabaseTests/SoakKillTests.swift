@@ -1,0 +1,96 @@
+import Foundation
+import GRDB
+import Glibc
+import TestSupport
+import Testing
+
+/// Processes that are killed in the middle.
+@Suite(.serialized) struct SoakKillTests {
+    private static let program =
+        URL(filePath: Worker.executable).deletingLastPathComponent().appending(path: "ProtectedDatabaseWorker").path
+
+    private func start(_ folder: TemporaryFolder, _ arguments: String...) throws -> Worker {
+        try Worker(
+            ["KEYCHAIN_HOME=\(folder.path(of: "vault"))", "KEYCHAIN_MODE=embedded", Self.program] + arguments,
+            command: "env")
+    }
+
+    /// The database is the former one or the new one, whole, and the next one who comes finishes.
+    @Test func conversions() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path(of: "app.db")
+        let rows = TestScale.count(4_000, soak: 100_000)
+        let plain = try DatabaseQueue(path: path)
+        try plain.write { try Notes.fill($0, rows) }
+        try plain.close()
+        var generator = SeededGenerator()
+        var seen: [String: Int] = [:]
+        for _ in 0..<TestScale.count(12, soak: 200) {
+            let worker = try start(folder, "convert", path)
+            usleep(UInt32.random(in: 0...UInt32(TestScale.count(400_000, soak: 3_000_000)), using: &generator))
+            worker.kill()
+            for line in worker.remainingLines() { seen[line, default: 0] += 1 }
+            worker.wait()
+            try check(folder, path, rows)
+        }
+        #expect(seen.keys.allSatisfy { ["plain", "encrypted", "changed"].contains($0) }, "\(seen)")
+        // Whoever goes on leaves nothing behind.
+        let last = try start(folder, "convert", path)
+        var line = ""
+        while line != "changed" { line = withDeadline(120, "the last one") { last.readLine() } ?? "changed" }
+        last.kill()
+        last.wait()
+        try check(folder, path, rows)
+    }
+
+    private func check(_ folder: TemporaryFolder, _ path: String, _ rows: Int) throws {
+        let magic = try FileHandle(forReadingFrom: URL(filePath: path)).read(upToCount: 16) ?? Data()
+        if magic.starts(with: Data("SQLite format 3".utf8)) {
+            let plain = try DatabaseQueue(path: path)
+            #expect(try plain.read(Notes.count) == rows)
+            try plain.read(Notes.check)
+            try plain.close()
+        } else {
+            let reader = try start(folder, "count", path)
+            #expect(withDeadline(120, "count") { reader.remainingLines() } == ["\(rows)", "done"])
+            reader.wait()
+        }
+    }
+
+    /// What was acknowledged is there, several processes write at the same time, and nothing is in the clear.
+    @Test(arguments: ["pool", "queue"]) func writers(_ mode: String) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path(of: "app.db")
+        var acknowledged = Set<Int>()
+        var generator = SeededGenerator()
+        for _ in 0..<TestScale.count(8, soak: 150) {
+            let writers = try (0..<2).map { _ in try start(folder, "insert", path, mode) }
+            usleep(UInt32.random(in: 50_000..<400_000, using: &generator))
+            for writer in writers { writer.kill() }
+            for writer in writers {
+                for line in writer.remainingLines() {
+                    let number = try #require(Int(line), "\(line)")
+                    #expect(acknowledged.insert(number).inserted)
+                }
+                writer.wait()
+            }
+            #expect(try !bytes(folder).contains("a canary that sings"))
+        }
+        let counting = try start(folder, "insert", path, mode)
+        _ = withDeadline(20, "insert") { counting.readLine() }
+        counting.kill()
+        counting.wait()
+        #expect(acknowledged.count > 0)
+        let rows = try start(folder, "rows", path)
+        let found = Set(withDeadline(60, "rows") { rows.remainingLines() }.compactMap { Int($0) })
+        #expect(rows.wait() == 0)
+        #expect(acknowledged.isSubset(of: found))
+    }
+
+    private func bytes(_ folder: TemporaryFolder) throws -> String {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).reduce(into: "") { text, name in
+            let path = folder.path(of: name)
+            if let data = FileManager.default.contents(atPath: path) { text += String(decoding: data, as: UTF8.self) }
+        }
+    }
+}
