@@ -21,8 +21,8 @@ struct KeychainTool: DocumentedCommand {
         version: "0.1.0",
         subcommands: [
             InitCommand.self, SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, DeleteCommand.self,
-            KeyCommand.self, FileCommand.self, MountCommand.self, UnmountCommand.self, ImportCommand.self,
-            ExportCommand.self, AgentCommand.self,
+            KeyCommand.self, FileCommand.self, MountCommand.self, UnmountCommand.self, DatabaseCommand.self,
+            ImportCommand.self, ExportCommand.self, AgentCommand.self,
             PasscodeCommand.self, LockCommand.self, UnlockCommand.self, StatusCommand.self, AuditCommand.self,
             EntitlementsCommand.self, EraseCommand.self, RecoveryCommand.self, SecurityCommand.self, ManualCommand.self,
         ])

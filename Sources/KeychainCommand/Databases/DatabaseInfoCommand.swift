@@ -1,0 +1,89 @@
+import ArgumentParser
+import Foundation
+import KeychainModel
+import KeychainServices
+import ProtectedDatabase
+
+/// What a database is, without opening it.
+struct DatabaseInfoCommand: DocumentedCommand {
+    static let summary = "Show what databases are, and where their keys are kept."
+    static let details = "Nothing is opened and nobody is asked."
+    static let examples = [
+        Example("A database", "keychain db info app.db"),
+        Example("For a script", "keychain db info app.db --json"),
+    ]
+    static let configuration: CommandConfiguration = documented("info")
+
+    @Argument(help: "Databases, encrypted or plain.")
+    var paths: [String]
+
+    @Flag(help: "Print an array of objects, and any error, as JSON.")
+    var json = false
+
+    func run() throws {
+        let summaries = try withOwnersVault(PasscodeInput.none) { () throws(Failure) in
+            try paths.map { (path) throws(Failure) in
+                let info = try handlingDatabase { () throws(ProtectedDatabaseError) in
+                    try ProtectedDatabaseFile(path: path).info()
+                }
+                return DatabaseSummary(path, info)
+            }
+        }
+        if json { return try StandardOutput.write(json: summaries) }
+        for summary in summaries { try StandardOutput.write(line: summary.line) }
+    }
+}
+
+/// What the command says of a database.
+struct DatabaseSummary: Encodable {
+    var path: String
+    var bytes: UInt64
+    var encrypted: Bool
+    var id: String?
+    var pageSize: Int?
+    /// Where the key is kept; nil if there is none to be seen.
+    var key: String?
+    var `class`: String?
+    var accessGroup: String?
+    var requires: [String]?
+
+    init(_ path: String, _ info: ProtectedDatabaseFile.Info) {
+        self.path = path
+        bytes = info.size
+        encrypted = info.isEncrypted
+        id = info.identifier
+        pageSize = info.pageSize
+        key = info.key?.place.description
+        `class` =
+            info.key?.protection.flatMap { FileProtectionClass(of: $0) }?.commandName
+            ?? info.key?.accessible.flatMap { ProtectionClass(rawValue: $0) }.map { ProtectionName($0).rawValue }
+        accessGroup = info.key?.accessGroup
+        requires = ItemRequirement.names(in: info.key?.control?.control.flags)
+    }
+
+    var line: String {
+        let name = path.escapedForTerminal
+        guard encrypted else { return "\(name): plain, \(FileProgress.amount(Double(bytes)))" }
+        let size = "\(FileProgress.amount(Double(bytes))) in pages of \(pageSize ?? 0)"
+        guard let key else { return "\(name): encrypted, \(size), no key for it is in this keychain" }
+        let group = accessGroup.map { ", group '\($0.escapedForTerminal)'" } ?? ""
+        let needs = requires.map { ", requires \($0.joined(separator: ", "))" } ?? ""
+        return "\(name): encrypted, \(size), class \(`class` ?? "?"), key in \(key)\(group)\(needs)"
+    }
+}
+
+extension FileProtectionClass {
+    fileprivate init?(of type: FileProtectionType) {
+        guard let found = Self.allCases.first(where: { $0.rawType == type.rawValue }) else { return nil }
+        self = found
+    }
+
+    private var rawType: String {
+        switch self {
+        case .complete: FileProtectionType.complete.rawValue
+        case .completeUnlessOpen: FileProtectionType.completeUnlessOpen.rawValue
+        case .completeUntilFirstUserAuthentication: FileProtectionType.completeUntilFirstUserAuthentication.rawValue
+        case .none: FileProtectionType.none.rawValue
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import KeychainServices
+import ProtectedDatabase
+
+/// Reads all of a database.
+struct VerifyDatabaseCommand: DocumentedCommand {
+    static let summary = "Check that nothing in databases is damaged."
+    static let details = """
+        Opens every page in use, which shows whether any was changed or put back from an older copy, and has SQLite check that \
+        they fit together. Other programs may go on using the database.
+        """
+    static let examples = [Example("A database", "keychain db verify app.db")]
+    static let configuration: CommandConfiguration = documented("verify")
+
+    @Argument(help: "Encrypted databases.")
+    var paths: [String]
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: "Print what was found, and any error, as JSON.")
+    var json = false
+
+    private struct Answer: Encodable {
+        var path: String
+        var problems: [String]
+    }
+
+    func run() throws {
+        let answers = try withOwnersVault(passcode) { () throws(Failure) in
+            try paths.map { (path) throws(Failure) in
+                let problems = try handlingDatabase { () throws(ProtectedDatabaseError) in
+                    try ProtectedDatabaseFile(path: path).problems()
+                }
+                return Answer(path: path, problems: problems)
+            }
+        }
+        if json { try StandardOutput.write(json: answers) }
+        for answer in answers where !json {
+            for problem in answer.problems.prefix(20) {
+                try StandardOutput.write(line: "\(answer.path.escapedForTerminal): \(problem.escapedForTerminal)")
+            }
+            if answer.problems.isEmpty {
+                try StandardOutput.write(line: "\(answer.path.escapedForTerminal): nothing is damaged")
+            }
+        }
+        let damaged = answers.filter { !$0.problems.isEmpty }.count
+        guard damaged == 0 else {
+            throw Failure(
+                status: errSecDecode, "\(damaged) of \(answers.count) databases are damaged: restore them from a backup"
+            )
+        }
+    }
+}
