@@ -207,7 +207,7 @@ let package = Package(
         .target(name: "DataProtectionNetworking", dependencies: ["DataProtection"], swiftSettings: strict),
         .target(
             name: "SealedFields",
-            dependencies: ["KeychainModel", "KeychainServices", "VaultInterface", crypto, sqlite],
+            dependencies: ["KeychainModel", "KeychainServices", "StoredKeys", "VaultInterface", crypto, sqlite],
             swiftSettings: strict),
         .target(
             name: "KeychainTesting",

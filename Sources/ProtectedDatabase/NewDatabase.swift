@@ -26,7 +26,7 @@ final class NewDatabase {
         self.file = file
         temporary = ProtectedDatabaseFile(path: "\(file.path)-\(database).new")
         do {
-            key = try SecretBytes(count: DatabaseKeys.keyCount) { room in
+            key = try SecretBytes(count: KeyValue.keyCount) { room in
                 guard let base = room.baseAddress,
                     SecRandomCopyBytes(kSecRandomDefault, room.count, base) == errSecSuccess
                 else { throw NoRandomBytes() }

@@ -1,6 +1,7 @@
 import DataProtection
 import Foundation
 import GRDB
+import KeychainServices
 import KeychainTesting
 import ProtectedDatabase
 import TestSupport
@@ -97,6 +98,33 @@ import Testing
             var others = ValueObservation.tracking(Notes.count).values(in: database).makeAsyncIterator()
             #expect(try await others.next() == 3)
             try database.close()
+        }
+    }
+
+    /// Looking asks nobody, opening asks once, and who does not agree gets nothing.
+    @Test(arguments: [false, true]) func aPersonIsAsked(forTheEnclave isInEnclave: Bool) throws {
+        let world = try DatabaseUnderTest()
+        let flags: SecAccessControlCreateFlags = isInEnclave ? [.privateKeyUsage, .userPresence] : .userPresence
+        let control = try #require(
+            SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil))
+        let storage: DatabaseKeyStorage = isInEnclave ? .enclave(control) : .keychain(control)
+        try world.keychain.run {
+            try world.file.create(key: storage)
+            let key = try #require(try world.file.info().key)
+            #expect(key.place == (isInEnclave ? .enclave : .keychain))
+            #expect(key.control == control)
+            let before = world.keychain.prompts.count
+            let database = try ProtectedDatabase(path: world.path, creation: .never, prompt: "open the notes")
+            #expect(world.keychain.prompts.dropFirst(before) == ["open the notes"])
+            try database.write { try Notes.fill($0, 1) }
+            try database.close()
+            world.keychain.authentication = .userCancel
+            #expect(throws: ProtectedDatabaseError(.userCanceled, message: "")) {
+                try ProtectedDatabase(path: world.path, creation: .never)
+            }
+            // Removing asks nobody either.
+            try world.file.remove()
+            #expect(try world.names == [])
         }
     }
 }
