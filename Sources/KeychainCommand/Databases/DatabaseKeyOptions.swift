@@ -4,6 +4,7 @@ import Foundation
 import KeychainModel
 import KeychainServices
 import ProtectedDatabase
+import StoredKeys
 
 /// Where the key of a database is kept.
 struct DatabaseKeyOptions: ParsableArguments {
@@ -43,6 +44,22 @@ struct DatabaseKeyOptions: ParsableArguments {
             throw ValidationError(
                 "these requirements exclude each other: 'presence' stands alone or with 'password', and "
                     + "'biometry' excludes 'current-biometry'")
+        }
+    }
+
+    /// For a key that is not a database's of this program's own.
+    var itemProtection: StoredKeyProtection {
+        get throws(Failure) {
+            guard place != .file else {
+                throw .usage(
+                    "the key of a SQLCipher file is kept in the keychain or, with --key-in enclave, for the enclave")
+            }
+            let protection =
+                try className.map { (name) throws(Failure) in try FileProtectionClass(commandName: name) }
+                ?? .completeUntilFirstUserAuthentication
+            let flags = require.reduce(into: AccessControl.Flags()) { $0.formUnion($1.flag) }
+            let control = AccessControl(protection: protection.itemClass, flags: flags.isEmpty ? nil : flags)
+            return StoredKeyProtection(SecAccessControl(control), isInEnclave: place == .enclave)
         }
     }
 
