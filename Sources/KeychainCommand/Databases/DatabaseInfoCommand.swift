@@ -81,7 +81,10 @@ struct DatabaseSummary: Encodable {
         format = "sqlcipher"
         let place: ProtectedDatabaseFile.KeyInfo.Place = CipherFileKeys.isInEnclave(item) ? .enclave : .keychain
         key = place.description
-        `class` = ProtectionName(item.protection.control.protection).rawValue
+        let protection = item.protection.control.protection
+        `class` =
+            FileProtectionClass.allCases.first { $0 != .completeUnlessOpen && $0.itemClass == protection }?.commandName
+            ?? ProtectionName(protection).rawValue
         accessGroup = item.accessGroup
         requires = ItemRequirement.names(in: item.protection.control.flags)
         self.item = KeptKey(account: item.account)

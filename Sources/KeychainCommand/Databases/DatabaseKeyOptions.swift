@@ -93,7 +93,7 @@ struct DatabaseKeyOptions: ParsableArguments {
 
 extension FileProtectionClass {
     /// The class of items that opens when files of this class do.
-    fileprivate var itemClass: ProtectionClass {
+    var itemClass: ProtectionClass {
         switch self {
         case .complete, .completeUnlessOpen: .whenUnlocked
         case .completeUntilFirstUserAuthentication: .afterFirstUnlock

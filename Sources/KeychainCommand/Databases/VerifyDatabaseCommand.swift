@@ -65,7 +65,7 @@ struct VerifyDatabaseCommand: DocumentedCommand {
             do throws(SQLCipherError) {
                 let found = try database.integrityProblems()
                 try database.close()
-                return found
+                return found.flatMap { $0.split(separator: "\n").map(String.init) }
             } catch {
                 // A page that does not authenticate ends the check.
                 guard error.code == .damaged else { throw error }
