@@ -78,12 +78,17 @@ struct ShellCommand: DocumentedCommand {
     }
 
     private static func readInput() throws(Failure) -> String {
+        let input: Data
         do throws(DescriptorReader.Failure) {
-            return String(decoding: try DescriptorReader.readAll(0, limit: 1 << 28), as: UTF8.self)
+            input = try DescriptorReader.readAll(0, limit: 1 << 28)
         } catch {
             throw Failure(
                 status: errSecIO, exitCode: ExitStatus.other,
                 "the statements cannot be read from standard input, or are more than 256 MiB: give them in parts")
         }
+        guard let text = String(data: input, encoding: .utf8) else {
+            throw Failure(status: errSecParam, "the statements are not UTF-8: nothing was carried out")
+        }
+        return text
     }
 }

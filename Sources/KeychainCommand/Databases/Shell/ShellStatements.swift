@@ -98,7 +98,8 @@ struct ShellStatements {
     /// What SQLite says of the last call.
     private var failure: Failure {
         let message = String(cString: sqlite3_errmsg(connection)).escapedForTerminal
-        return switch sqlite3_errcode(connection) {
+        // Without what GRDB has SQLite add to the codes.
+        return switch sqlite3_errcode(connection) & 0xFF {
         case SQLITE_READONLY: Failure(status: errSecParam, "\(message): say --write to change it")
         case SQLITE_BUSY, SQLITE_LOCKED:
             Failure(status: errSecIO, "\(message): another program uses it, try again later")
