@@ -48,7 +48,7 @@ import Testing
             let id = try #require(try world.file.info().identifier)
             try Data(Notes.canary.utf8).write(to: URL(filePath: world.path + "-\(id).plain"))
             try world.file.changeKey()
-            #expect(try world.bytes().range(of: Data(Notes.canary.utf8)) == nil, "\(try world.names)")
+            #expect(try world.bytes().range(of: Data(Notes.canary.utf8)) == nil)
         }
     }
 
@@ -103,7 +103,7 @@ import Testing
         try #require(FileManager.default.fileExists(atPath: world.path + "-journal"))
         try world.keychain.run {
             try world.file.encrypt()
-            #expect(try world.bytes().range(of: Data(Notes.canary.utf8)) == nil, "\(try world.names)")
+            #expect(try world.bytes().range(of: Data(Notes.canary.utf8)) == nil)
             try expect(10, at: world.path)
         }
     }
@@ -164,10 +164,20 @@ import Testing
                 do {
                     try keychain.run { try ProtectedDatabaseFile(path: world.path).encrypt() }
                     codes.append("encrypted")
-                    try keychain.run {
-                        let database = try ProtectedDatabase(path: world.path, creation: .never)
-                        try database.write { try Notes.fill($0, 7) }
-                        try database.close()
+                    // In this process the name is the plain file's for as long as one of the others has it open.
+                    try withDeadline(20, "the new database does not open") {
+                        while true {
+                            do {
+                                try keychain.run {
+                                    let database = try ProtectedDatabase(path: world.path, creation: .never)
+                                    try database.write { try Notes.fill($0, 7) }
+                                    try database.close()
+                                }
+                                return
+                            } catch ProtectedDatabaseError.Code.busy {
+                                usleep(1000)
+                            }
+                        }
                     }
                 } catch {
                     codes.append((error as? ProtectedDatabaseError)?.code.description ?? "\(error)")

@@ -109,7 +109,7 @@ import Testing
             try database.write { try Notes.fill($0, 10) }
             let (began, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let holder = Thread {
-                _ = try? database.writeWithoutTransaction { _ in
+                database.writeWithoutTransaction { _ in
                     began.signal()
                     goOn.wait()
                 }
