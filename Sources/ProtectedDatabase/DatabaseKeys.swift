@@ -175,6 +175,39 @@ struct DatabaseKeys: Sendable {
         }
     }
 
+    /// Removes the key of a database, if there is one.
+    func removeIfThere(_ database: DatabaseID) throws(ProtectedDatabaseError) {
+        do throws(ProtectedDatabaseError) { try remove(try find(database)) } catch {
+            guard error.code == .keyNotFound else { throw error }
+        }
+    }
+
+    // MARK: Databases that are being made
+
+    /// Items that say of which keys the databases are not finished: nothing that lies in a folder tells that, since somebody
+    /// else may have put it there.
+    private var unfinished: KeyItems {
+        KeyItems(
+            service: Self.service + ".unfinished", label: "Encrypted database, unfinished", accessGroup: nil,
+            prompt: nil)
+    }
+
+    func noteUnfinished(_ database: DatabaseID) throws(ProtectedDatabaseError) {
+        try translating { () throws(StoredKeyError) in
+            _ = try unfinished.add(
+                database.description, label: name, generic: Data(), value: Data([1]),
+                protection: SecAccessControl(AccessControl(protection: .always)))
+        }
+    }
+
+    func noteFinished(_ database: DatabaseID) throws(ProtectedDatabaseError) {
+        try translating { () throws(StoredKeyError) in try unfinished.remove(database.description) }
+    }
+
+    func isUnfinished(_ database: DatabaseID) throws(ProtectedDatabaseError) -> Bool {
+        try translating { () throws(StoredKeyError) in try !unfinished.list(database.description).isEmpty }
+    }
+
     private var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
     private var unsupported: ProtectedDatabaseError {

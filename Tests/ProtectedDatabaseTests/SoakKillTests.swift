@@ -21,7 +21,16 @@ import Testing
         let path = folder.path(of: "app.db")
         let rows = TestScale.count(4_000, soak: 100_000)
         let plain = try DatabaseQueue(path: path)
-        try plain.write { try Notes.fill($0, rows) }
+        try plain.write { db in
+            try Notes.fill(db, rows)
+            // So much that most of the time goes into copying: 200 MB in a soak run.
+            try db.execute(
+                sql: """
+                    CREATE TABLE ballast (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+                    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
+                    INSERT INTO ballast SELECT n, randomblob(20000) FROM number
+                    """, arguments: [TestScale.count(100, soak: 10_000)])
+        }
         try plain.close()
         var generator = SeededGenerator()
         var seen: [String: Int] = [:]
