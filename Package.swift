@@ -100,8 +100,10 @@ let package = Package(
             swiftSettings: strict),
 
         // The pages of encrypted databases, without SQLite.
+        .target(name: "CPageCipher"),
         .target(
-            name: "DatabasePages", dependencies: ["KeychainModel", "SystemLibraries", crypto], swiftSettings: strict),
+            name: "DatabasePages", dependencies: ["CPageCipher", "KeychainModel", "SystemLibraries", crypto],
+            swiftSettings: strict),
 
         // SQLite on such pages.
         .target(
@@ -247,7 +249,8 @@ let package = Package(
         .executableTarget(
             name: "VaultBenchmark",
             dependencies: [
-                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "ProtectedFiles",
+                "Access", "Audit", "DatabaseVFS", "Enclave", "Keybag", "KeychainModel", "KeychainServices",
+                "ProtectedDatabase", "ProtectedFiles",
                 "SealedFields",
                 "Sealing",
                 "SecureMemory", "Vault",
