@@ -99,10 +99,13 @@ let package = Package(
             name: "ProtectedFiles", dependencies: ["SystemLibraries", "KeychainModel", "VaultInterface", crypto],
             swiftSettings: strict),
 
+        // AES-GCM and ChaChaPoly for many small messages.
+        .target(name: "CAEAD"),
+        .target(name: "PreparedAEAD", dependencies: ["CAEAD", crypto], swiftSettings: strict),
+
         // The pages of encrypted databases, without SQLite.
-        .target(name: "CPageCipher"),
         .target(
-            name: "DatabasePages", dependencies: ["CPageCipher", "KeychainModel", "SystemLibraries", crypto],
+            name: "DatabasePages", dependencies: ["KeychainModel", "PreparedAEAD", "SystemLibraries", crypto],
             swiftSettings: strict),
 
         // SQLite on such pages.
@@ -209,7 +212,9 @@ let package = Package(
         .target(name: "DataProtectionNetworking", dependencies: ["DataProtection"], swiftSettings: strict),
         .target(
             name: "SealedFields",
-            dependencies: ["KeychainModel", "KeychainServices", "VaultInterface", crypto, sqlite],
+            dependencies: [
+                "KeychainModel", "KeychainServices", "PreparedAEAD", "VaultInterface", crypto, sqlite,
+            ],
             swiftSettings: strict),
         .target(
             name: "KeychainTesting",

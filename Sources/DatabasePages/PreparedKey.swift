@@ -1,20 +1,15 @@
-import CPageCipher
 import Crypto
+import PreparedAEAD
 
 /// By the BoringSSL in swift-crypto, without memory for a page and in a third of the time.
 final class PreparedKey: PageKey {
-    private let key: OpaquePointer
+    private let key: PreparedAEAD
 
     /// Nil where swift-crypto has none, or no memory.
     init?(_ key: SymmetricKey) {
-        let made = key.withUnsafeBytes { bytes in
-            bytes.count == 32 ? bytes.bindMemory(to: UInt8.self).baseAddress.flatMap { page_key_prepare($0) } : nil
-        }
-        guard let made else { return nil }
-        self.key = made
+        guard let key = PreparedAEAD(.aesGCM, key) else { return nil }
+        self.key = key
     }
-
-    deinit { page_key_free(key) }
 
     func seal(
         _ text: UnsafeRawBufferPointer, extra: UInt64, binding: PageBinding, nonce: UnsafeRawPointer,
@@ -24,7 +19,9 @@ final class PreparedKey: PageKey {
         if let base = text.baseAddress { sealed.copyMemory(from: base, byteCount: text.count) }
         sealed.storeBytes(of: extra.bigEndian, toByteOffset: text.count, as: UInt64.self)
         let isSealed = withUnsafePointer(to: binding) {
-            page_key_seal(key, sealed, count, nonce, $0, PageBinding.byteCount, sealed + count + gap)
+            key.seal(
+                sealed, count: count, nonce: nonce, binding: $0, bindingCount: PageBinding.byteCount,
+                tag: sealed + count + gap)
         }
         guard isSealed else { throw .memoryUnavailable }
     }
@@ -35,7 +32,9 @@ final class PreparedKey: PageKey {
     ) -> UInt64? {
         let end = count + PageKeys.extraSize
         let isOpen = withUnsafePointer(to: binding) {
-            page_key_open(key, sealed, end, nonce, $0, PageBinding.byteCount, sealed + end + gap, text)
+            key.open(
+                sealed, count: end, nonce: nonce, binding: $0, bindingCount: PageBinding.byteCount,
+                tag: sealed + end + gap, into: text)
         }
         return isOpen ? UInt64(bigEndian: text.loadUnaligned(fromByteOffset: count, as: UInt64.self)) : nil
     }
