@@ -5,9 +5,10 @@ import GRDBSQLite
 import KeychainModel
 import ProtectedDatabase
 
-private typealias Rounds = @convention(c) (
-    UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafePointer<CChar>, Int, Int, UnsafePointer<CChar>?
-) -> Int32
+private typealias Rounds =
+    @convention(c) (
+        UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafePointer<CChar>, Int, Int, UnsafePointer<CChar>?
+    ) -> Int32
 
 /// Inserts and selects through the encrypting VFS, in the rounds that `compare/database-rounds.c` makes of plain SQLite and of
 /// SQLCipher.

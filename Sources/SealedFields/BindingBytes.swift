@@ -45,7 +45,9 @@ struct BindingBytes {
             text.withUTF8 { text in
                 target.copyMemory(from: UnsafeRawBufferPointer(text))
                 guard folding else { return }
-                for (number, byte) in text.enumerated() where byte >= 0x41 && byte <= 0x5A { target[number] = byte | 0x20 }
+                for (number, byte) in text.enumerated() where byte >= 0x41 && byte <= 0x5A {
+                    target[number] = byte | 0x20
+                }
             }
             place += text.utf8.count
         }

@@ -62,7 +62,8 @@ final class FieldKey: Sendable {
         into sealed: UnsafeMutableRawBufferPointer
     ) -> Bool {
         let cipher = cipher(algorithm)
-        guard let prepared = cipher.prepared, let base = sealed.baseAddress, let bindingBase = binding.baseAddress else {
+        guard let prepared = cipher.prepared, let base = sealed.baseAddress, let bindingBase = binding.baseAddress
+        else {
             return sealBySwiftCrypto(plaintext, algorithm, binding, into: sealed)
         }
         let (nonce, text) = (base + SealedForm.headerCount, base + SealedForm.headerCount + SealedForm.nonceCount)
