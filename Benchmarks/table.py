@@ -169,7 +169,8 @@ def databases(table):
     print("""
 The three run the same rounds through the same C interface, with write-ahead logs, `synchronous=NORMAL` and pages of 4096 bytes
 in memory; SQLCipher, Debian's, has a raw key, which needs no derivation. Each makes its database anew. SQLite is another version
-in SQLCipher's library, which is part of that ratio.""")
+in SQLCipher's library, 3.15, whose own work on selects takes a tenth less time than that of 3.40: all of the ratio where every
+page is in the cache, and neither library encrypts anything.""")
 
 
 def fields(table):

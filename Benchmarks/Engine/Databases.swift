@@ -15,7 +15,7 @@ private typealias Rounds =
 ///
 /// - Parameters:
 ///   - rounds: The shared object of that source.
-///   - cache: KiB of SQLite's cache; 0 for the one that ``ProtectedDatabase`` has.
+///   - cache: KiB of SQLite's cache; 0 for SQLite's default.
 func measureDatabase(in folder: String, rounds: String, rows: Int, cache: Int) throws {
     guard let library = dlopen(rounds, RTLD_NOW), let function = dlsym(library, "database_rounds") else {
         report(String(cString: dlerror()))
