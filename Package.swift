@@ -99,9 +99,14 @@ let package = Package(
             name: "ProtectedFiles", dependencies: ["SystemLibraries", "KeychainModel", "VaultInterface", crypto],
             swiftSettings: strict),
 
+        // AES-GCM and ChaChaPoly for many small messages.
+        .target(name: "CAEAD"),
+        .target(name: "PreparedAEAD", dependencies: ["CAEAD", crypto], swiftSettings: strict),
+
         // The pages of encrypted databases, without SQLite.
         .target(
-            name: "DatabasePages", dependencies: ["KeychainModel", "SystemLibraries", crypto], swiftSettings: strict),
+            name: "DatabasePages", dependencies: ["KeychainModel", "PreparedAEAD", "SystemLibraries", crypto],
+            swiftSettings: strict),
 
         // SQLite on such pages.
         .target(
@@ -207,7 +212,9 @@ let package = Package(
         .target(name: "DataProtectionNetworking", dependencies: ["DataProtection"], swiftSettings: strict),
         .target(
             name: "SealedFields",
-            dependencies: ["KeychainModel", "KeychainServices", "StoredKeys", "VaultInterface", crypto, sqlite],
+            dependencies: [
+                "KeychainModel", "KeychainServices", "PreparedAEAD", "StoredKeys", "VaultInterface", crypto, sqlite,
+            ],
             swiftSettings: strict),
         .target(
             name: "KeychainTesting",
@@ -247,7 +254,8 @@ let package = Package(
         .executableTarget(
             name: "VaultBenchmark",
             dependencies: [
-                "Access", "Audit", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "ProtectedFiles",
+                "Access", "Audit", "DatabaseVFS", "Enclave", "Keybag", "KeychainModel", "KeychainServices",
+                "ProtectedDatabase", "ProtectedFiles",
                 "SealedFields",
                 "Sealing",
                 "SecureMemory", "Vault",

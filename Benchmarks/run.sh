@@ -3,17 +3,23 @@
 #
 #   run.sh [--quick] [--save]
 #
-# --quick leaves out the vault with a million items; --save writes RESULTS.md. Filled vaults are kept in
+# --quick leaves out the vault with a million items and databases of that size; --save writes RESULTS.md. Filled vaults are kept in
 # $KEYCHAIN_BENCHMARK_CACHE (/tmp/keychain-benchmark by default) for the next run, as long as the engine's
 # sources stay the same.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 sizes=(1000 100000 1000000)
+rows=(100000 1000000)
+megabytes=1024
 save=false
 for option in "$@"; do
     case $option in
-        --quick) sizes=(1000 100000) ;;
+        --quick)
+            sizes=(1000 100000)
+            rows=(100000)
+            megabytes=256
+            ;;
         --save) save=true ;;
         *)
             echo "usage: run.sh [--quick] [--save]" >&2
@@ -37,7 +43,7 @@ bin=$(swift build "${release[@]}" --show-bin-path)
 work=$(mktemp -d /tmp/keychain-benchmark-run.XXXXXX)
 finish() {
     GNUPGHOME="$work/pass/gnupg" gpgconf --kill all 2>/dev/null || true
-    rm -rf "$work" ${files:+"$files"}
+    rm -rf "$work" ${files:+"$files"} ${databases:+"$databases"}
 }
 trap finish EXIT
 compare=Benchmarks/compare
@@ -47,6 +53,8 @@ results=$work/results
 bench=$bin/VaultBenchmark
 
 cc -O2 -Wall -Wno-missing-braces -o "$work/tpm-sign" $compare/tpm-sign.c $(pkg-config --cflags --libs tss2-esys tss2-tctildr)
+cc -O2 -Wall -DPROGRAM -o "$work/database-rounds" $compare/database-rounds.c
+cc -O2 -Wall -shared -fPIC -o "$work/database-rounds.so" $compare/database-rounds.c
 cc -O2 -Wall -o "$work/secret-service" $compare/secret-service.c $(pkg-config --cflags --libs libsecret-1)
 for count in 100 10000; do
     keyrings=$work/gnome-$count/.local/share/keyrings
@@ -89,6 +97,25 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
     steady "$bench" files "$files" 1024
     steady $compare/files.py "$work/keychain" "$files" 1024 10000 3
     rm -rf "$files"
+
+    mkdir "$work/fields"
+    steady "$bench" fields "$work/fields" 32 1024
+
+    # The same for databases. SQLCipher's library has the names of SQLite's functions: each has a process of its own.
+    databases=$(mktemp -d /dev/shm/keychain-benchmark-databases.XXXXXX)
+    secret=$(openssl rand -hex 32)
+    for turn in 1 2 3; do
+        for count in "${rows[@]}"; do
+            for kib in 0 65536; do
+                steady "$work/database-rounds" plain libsqlite3.so.0 "$databases/plain.db" "$count" $kib
+                steady "$bench" database "$databases" "$work/database-rounds.so" "$count" $kib
+                steady "$work/database-rounds" sqlcipher libsqlcipher.so.0 "$databases/cipher.db" "$count" $kib "$secret"
+                rm -f "$databases"/*
+            done
+        done
+    done
+    steady $compare/database-export.sh "$databases" "$bench" $megabytes 3
+    rm -rf "$databases"
 
     # The peers and ourselves take turns.
     for turn in 1 2 3; do

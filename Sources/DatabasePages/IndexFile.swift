@@ -29,6 +29,10 @@ final class IndexFile {
         }
     }
 
+    /// The size in bytes, in less than half the time of ``status``; -1 if it is not to be had. Nothing depends on where the descriptor
+    /// stands.
+    var size: Int { Int(lseek(descriptor, 0, SEEK_END)) }
+
     /// Whether the path still leads to this file.
     func isInPlace(_ status: stat) throws(PageIndexError) -> Bool {
         var named = stat()

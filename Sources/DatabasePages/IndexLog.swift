@@ -78,6 +78,14 @@ final class IndexLog {
         case other
     }
 
+    /// Whether the file is as long as when it was read to its end. One that another took the place of has become longer.
+    var looksUnchanged: Bool { file.size == seen.size }
+
+    /// After another file took this one's place: has those who have this one open find out.
+    ///
+    /// Should it not come to that, they do so as soon as a page has a seal that they do not know.
+    func markReplaced() { try? file.truncate(to: max(end, seen.size) + 1) }
+
     /// Reads what was appended.
     func refresh() throws(PageIndexError) -> Change {
         let status = try file.status

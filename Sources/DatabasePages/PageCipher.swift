@@ -17,14 +17,14 @@ package final class PageCipher: Sendable {
 
     /// - Parameter key: The database's key, of 32 bytes.
     package convenience init(key: SecretBytes, header: DatabaseHeader) {
-        self.init(key: key, header: header, allowsLibcrypto: true)
+        self.init(key: key, header: header, preparing: true)
     }
 
-    init(key: SecretBytes, header: DatabaseHeader, allowsLibcrypto: Bool) {
+    init(key: SecretBytes, header: DatabaseHeader, preparing: Bool) {
         self.header = header
         headerBytes = header.bytes
         binding = PageBinding.Start(header)
-        let secret = PageSecret(key, header.database, allowsLibcrypto: allowsLibcrypto)
+        let secret = PageSecret(key, header.database, preparing: preparing)
         caches = (0..<8).map { _ in PageKeyCache(secret) }
     }
 
@@ -68,23 +68,26 @@ package final class PageCipher: Sendable {
 
     /// Opens a page; what does not open leaves zeros in `page`.
     ///
-    /// - Parameter page: Room for a page as SQLite has it; may not overlap with `sealed`.
+    /// - Parameter page: Room for a page as SQLite has it: other memory than `sealed`, or the same.
     package func open(
         _ sealed: UnsafeRawBufferPointer, at place: PagePlace, into page: UnsafeMutableRawBufferPointer
     ) throws(PageError) -> (version: PageVersion, extra: UInt64) {
         let usable = header.geometry.usableSize
-        guard page.count == pageSize, sealed.count == pageSize, let source = sealed.baseAddress else {
+        guard page.count == pageSize, sealed.count == pageSize, let source = sealed.baseAddress,
+            let target = page.baseAddress
+        else {
             throw .damaged(page: place.page)
         }
         let start = clearCount(place)
-        let text = UnsafeMutableRawBufferPointer(rebasing: page[start..<usable])
+        let version = Self.version(of: sealed)
         let binding = PageBinding(binding, place)
         let epochPlace = source + usable + PageKeys.extraSize
         let isOurs = start == 0 || sealed.prefix(start).elementsEqual(headerBytes)
         let extra = try withCache { (cache) throws(PageError) -> UInt64? in
             guard isOurs else { return nil }
             return cache.key(of: PageEpoch(epochPlace)).open(
-                source + start, binding: binding, nonce: epochPlace + PageEpoch.byteCount, into: text, gap: Self.gap)
+                source + start, binding: binding, nonce: epochPlace + PageEpoch.byteCount, into: target + start,
+                count: usable - start, gap: Self.gap)
         }
         guard let extra else {
             SecretBytes.wipe(page)
@@ -92,7 +95,7 @@ package final class PageCipher: Sendable {
         }
         for index in 0..<start { page[index] = DatabaseHeader.plainMagic[index] }
         UnsafeMutableRawBufferPointer(rebasing: page[usable...]).initializeMemory(as: UInt8.self, repeating: 0)
-        return (Self.version(of: sealed), extra)
+        return (version, extra)
     }
 
     /// What tells a sealed page from other seals of it: the first half of the tag.

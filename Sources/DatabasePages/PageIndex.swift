@@ -73,8 +73,14 @@ package final class PageIndex {
         guard unlink(path) == 0 || errno == ENOENT else { throw .last("remove", path) }
     }
 
-    /// Reads what other connections have appended. At the start of each transaction, once SQLite has its lock; and before a
-    /// page is called stale. One system call if there is nothing new.
+    /// Reads what other connections have appended, at the start of each transaction, once SQLite has its lock. One short system
+    /// call if there is nothing new.
+    package func refreshIfLonger() throws(PageIndexError) {
+        if !log.looksUnchanged { try refresh() }
+    }
+
+    /// Reads what other connections have appended, whatever it looks like: before a page is called stale, and before anything is
+    /// appended.
     ///
     /// - Returns: Whether there was.
     @discardableResult
@@ -215,6 +221,7 @@ package final class PageIndex {
     private func compact() throws(PageIndexError) {
         var isInPlace = false
         do throws(PageIndexError) {
+            let former = log
             let file = try IndexFile.replacement(of: path)
             do throws(PageIndexError) {
                 try file.take(log.file.status)
@@ -222,6 +229,7 @@ package final class PageIndex {
                 try file.rename(to: path) {
                     log = compacted
                     (isInPlace, compactionSize) = (true, 0)
+                    former.markReplaced()
                 }
             } catch {
                 if !isInPlace { unlink(file.path) }

@@ -15,9 +15,11 @@ protocol PageKey: AnyObject {
     ) throws(PageError)
 
     /// Undoes it; nil if the tag is another. What is in `text` then is of no use to anybody.
+    ///
+    /// - Parameter text: Room for `count` bytes and 8 more; may be where `sealed` is.
     func open(
         _ sealed: UnsafeRawPointer, binding: PageBinding, nonce: UnsafeRawPointer,
-        into text: UnsafeMutableRawBufferPointer, gap: Int
+        into text: UnsafeMutableRawPointer, count: Int, gap: Int
     ) -> UInt64?
 }
 
@@ -26,7 +28,7 @@ enum PageKeys {
     static let extraSize = 8
 }
 
-/// By swift-crypto, where there is no libcrypto. It wants memory of its own for each page.
+/// By the interface of swift-crypto, where ``PreparedKey`` cannot be. It wants memory of its own for each page.
 final class SwiftCryptoPageKey: PageKey {
     private let key: SymmetricKey
     private var text: [UInt8] = []
@@ -61,20 +63,20 @@ final class SwiftCryptoPageKey: PageKey {
 
     func open(
         _ sealed: UnsafeRawPointer, binding: PageBinding, nonce: UnsafeRawPointer,
-        into text: UnsafeMutableRawBufferPointer, gap: Int
+        into text: UnsafeMutableRawPointer, count: Int, gap: Int
     ) -> UInt64? {
-        let count = text.count + PageKeys.extraSize
-        let ciphertext = UnsafeRawBufferPointer(start: sealed, count: count)
-        let tag = UnsafeRawBufferPointer(start: sealed + count + gap, count: PageKeys.tagSize)
+        let end = count + PageKeys.extraSize
+        let ciphertext = UnsafeRawBufferPointer(start: sealed, count: end)
+        let tag = UnsafeRawBufferPointer(start: sealed + end + gap, count: PageKeys.tagSize)
         guard let nonce = try? AES.GCM.Nonce(data: UnsafeRawBufferPointer(start: nonce, count: 12)),
             let box = try? AES.GCM.SealedBox(nonce: nonce, ciphertext: ciphertext, tag: tag),
             var opened = withUnsafeBytes(of: binding, { try? AES.GCM.open(box, using: key, authenticating: $0) }),
-            opened.count == count
+            opened.count == end
         else { return nil }
         return opened.withUnsafeMutableBytes { opened in
             defer { SecretBytes.wipe(opened) }
-            text.copyMemory(from: UnsafeRawBufferPointer(rebasing: opened[..<text.count]))
-            return UInt64(bigEndian: opened.loadUnaligned(fromByteOffset: text.count, as: UInt64.self))
+            if let base = opened.baseAddress { text.copyMemory(from: base, byteCount: count) }
+            return UInt64(bigEndian: opened.loadUnaligned(fromByteOffset: count, as: UInt64.self))
         }
     }
 }

@@ -64,17 +64,17 @@ final class PageKeyCache: @unchecked Sendable {
 struct PageSecret: Sendable {
     private let key: SecretBytes
     private let database: DatabaseID
-    private let allowsLibcrypto: Bool
+    private let isPreparing: Bool
 
-    init(_ key: SecretBytes, _ database: DatabaseID, allowsLibcrypto: Bool) {
-        (self.key, self.database, self.allowsLibcrypto) = (key, database, allowsLibcrypto)
+    init(_ key: SecretBytes, _ database: DatabaseID, preparing: Bool) {
+        (self.key, self.database, isPreparing) = (key, database, preparing)
     }
 
     func key(of epoch: PageEpoch) -> any PageKey {
         var purpose = Array("page".utf8) + [UInt8](repeating: 0, count: PageEpoch.byteCount)
         purpose.withUnsafeMutableBytes { if let base = $0.baseAddress { epoch.store(to: base + 4) } }
         let key = key.derived(purpose, database)
-        if allowsLibcrypto, let key = LibcryptoPageKey(key) { return key }
+        if isPreparing, let key = PreparedKey(key) { return key }
         return SwiftCryptoPageKey(key)
     }
 }

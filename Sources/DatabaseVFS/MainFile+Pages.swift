@@ -46,12 +46,12 @@ extension MainFile {
         _ page: UInt32, _ pages: OpenPages, into bytes: UnsafeMutableRawPointer
     ) throws(VFSFailure) -> Int32 {
         try pages.refreshOnce()
-        let version = try readSealed(page, pages)
+        let version = try readSealed(page, pages, into: bytes)
         guard let version else {
             memset(bytes, 0, pages.size)
             return sealedIsPastEnd ? SQLiteCode.ioShortRead : SQLITE_OK
         }
-        try pages.open(pages.scratch, at: .main(page: page), into: bytes)
+        try pages.open(bytes, at: .main(page: page), into: bytes)
         if page == 1 { keepChanges(of: bytes, version, pages) }
         return SQLITE_OK
     }
@@ -59,7 +59,7 @@ extension MainFile {
     /// The 16 bytes by which SQLite sees whether anything changed since its last transaction.
     private func readChanges(_ bytes: UnsafeMutableRawPointer, _ pages: OpenPages) throws(VFSFailure) -> Int32 {
         try pages.refreshOnce()
-        let version = try readSealed(1, pages)
+        let version = try readSealed(1, pages, into: pages.scratch)
         guard let version else {
             memset(bytes, 0, 16)
             return SQLiteCode.ioShortRead
@@ -82,24 +82,25 @@ extension MainFile {
         )
     }
 
-    /// Reads the sealed page, which is in force, to the scratch memory.
+    /// Reads the sealed page, which is in force, to `sealed`.
     ///
     /// - Returns: Nil for a page that was never written: a gap in the file, or behind its end.
-    private func readSealed(_ page: UInt32, _ pages: OpenPages) throws(VFSFailure) -> PageVersion? {
+    private func readSealed(
+        _ page: UInt32, _ pages: OpenPages, into sealed: UnsafeMutableRawPointer
+    ) throws(VFSFailure) -> PageVersion? {
         var refreshed = false
         while true {
-            let count = WholeAccess.read(
-                number, pages.scratch, pages.size, at: Int64(page - 1) * Int64(pages.size))
+            let count = WholeAccess.read(number, sealed, pages.size, at: Int64(page - 1) * Int64(pages.size))
             guard count >= 0 else { throw .system("read", path) }
             let expected = pages.index.version(of: page)
             sealedIsPastEnd = count < pages.size
-            let isGap = sealedIsPastEnd || expected == nil && isZero(pages.scratch, pages.size)
-            let version = isGap ? nil : pages.version(of: pages.scratch)
+            let isGap = sealedIsPastEnd || expected == nil && isZero(sealed, pages.size)
+            let version = isGap ? nil : pages.version(of: sealed)
             if version == expected { return version }
             if refreshed {
                 guard let version else { throw .missingPage(page: page) }
                 // Damage before staleness: what does not open at all was not put there by an older write.
-                try pages.open(pages.scratch, at: .main(page: page), into: pages.clear)
+                try pages.open(sealed, at: .main(page: page), into: pages.clear)
                 _ = version
                 throw .stalePage(page: page)
             }

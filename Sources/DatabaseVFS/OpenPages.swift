@@ -66,7 +66,7 @@ final class OpenPages {
 
     func refresh() throws(VFSFailure) {
         do throws(PageIndexError) {
-            _ = try index.refresh()
+            try index.refresh()
             indexIsFresh = true
         } catch {
             throw .index(error)
@@ -74,7 +74,13 @@ final class OpenPages {
     }
 
     func refreshOnce() throws(VFSFailure) {
-        if !indexIsFresh { try refresh() }
+        guard !indexIsFresh else { return }
+        do throws(PageIndexError) {
+            try index.refreshIfLonger()
+            indexIsFresh = true
+        } catch {
+            throw .index(error)
+        }
     }
 
     func note(_ version: PageVersion, of page: UInt32) throws(VFSFailure) {

@@ -101,12 +101,13 @@ public struct ProtectedDatabaseFile: Sendable {
     ) throws(ProtectedDatabaseError) -> (DatabaseConnections, LockGuard?) {
         let (key, holder) = try claim(try header().database)
         let registration = try register(key)
+        let configuration = Self.withCache(Self.prepared(configuration))
         let writer = try retrying { () throws(ProtectedDatabaseError) in
             try translating(registration) {
                 let writer: any DatabaseWriter =
                     switch kind {
-                    case .pool: try DatabasePool(path: registration.uri, configuration: Self.prepared(configuration))
-                    case .queue: try DatabaseQueue(path: registration.uri, configuration: Self.prepared(configuration))
+                    case .pool: try DatabasePool(path: registration.uri, configuration: configuration)
+                    case .queue: try DatabaseQueue(path: registration.uri, configuration: configuration)
                     }
                 // Opening alone reads nothing.
                 _ = try writer.unsafeRead { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
@@ -134,6 +135,22 @@ public struct ProtectedDatabaseFile: Sendable {
     static func prepared(_ configuration: Configuration) -> Configuration {
         var prepared = configuration
         prepared.prepareDatabase { try $0.execute(sql: "PRAGMA temp_store = MEMORY") }
+        return prepared
+    }
+
+    /// KiB that a connection keeps of the pages that it used, unless the program says otherwise (`PRAGMA cache_size`).
+    ///
+    /// A page that SQLite has in its cache costs no more than in a plain database; one that it reads has to be opened. With four times
+    /// SQLite's own cache random selects among 100,000 rows take the time they take in a plain database.
+    private static let cacheSize = 8192
+
+    private static func withCache(_ configuration: Configuration) -> Configuration {
+        var prepared = configuration
+        prepared.prepareDatabase { db in
+            // SQLITE_DEFAULT_CACHE_SIZE, in KiB.
+            guard try Int.fetchOne(db, sql: "PRAGMA cache_size") == -2000 else { return }
+            try db.execute(sql: "PRAGMA cache_size = -\(cacheSize)")
+        }
         return prepared
     }
 

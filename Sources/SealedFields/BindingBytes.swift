@@ -40,11 +40,16 @@ struct BindingBytes {
         mutating func append(_ text: String, folding: Bool) {
             let length = UInt32(truncatingIfNeeded: text.utf8.count)
             withUnsafeBytes(of: length.bigEndian) { append($0) }
-            for byte in text.utf8 {
-                let isCapital = byte >= 0x41 && byte <= 0x5A
-                room[place] = folding && isCapital ? byte | 0x20 : byte
-                place += 1
+            var text = text
+            let target = UnsafeMutableRawBufferPointer(rebasing: room[place...])
+            text.withUTF8 { text in
+                target.copyMemory(from: UnsafeRawBufferPointer(text))
+                guard folding else { return }
+                for (number, byte) in text.enumerated() where byte >= 0x41 && byte <= 0x5A {
+                    target[number] = byte | 0x20
+                }
             }
+            place += text.utf8.count
         }
     }
 }

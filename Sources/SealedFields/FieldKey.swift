@@ -1,80 +1,158 @@
 import Crypto
 import Foundation
 import KeychainModel
+import PreparedAEAD
 
-/// A key of a keyring, in memory that swift-crypto wipes when the last reference goes.
-struct FieldKey: Sendable {
+/// A key of a keyring, in memory that is wiped when the last reference goes.
+final class FieldKey: Sendable {
     let id: FieldKeyID
-    private let chaChaPoly: SymmetricKey
-    private let aesGCM: SymmetricKey
+    private let chaChaPoly: Cipher
+    private let aesGCM: Cipher
+
+    /// The key of one cipher, as far as it can be prepared.
+    private struct Cipher {
+        let key: SymmetricKey
+        let prepared: PreparedAEAD?
+    }
 
     /// - Parameter secret: The 32 random bytes that the keyring has.
-    init(_ id: FieldKeyID, secret: SymmetricKey) {
+    /// - Parameter preparing: False for swift-crypto's own interface, which otherwise is used where no key can be prepared.
+    init(_ id: FieldKeyID, secret: SymmetricKey, preparing: Bool = true) {
         self.id = id
         // One key for each cipher, so that no key is used with two.
-        func key(_ algorithm: SealingAlgorithm) -> SymmetricKey {
-            HKDF<SHA256>.deriveKey(
+        func cipher(_ algorithm: SealingAlgorithm, _ prepared: PreparedAEAD.Algorithm) -> Cipher {
+            let key = HKDF<SHA256>.deriveKey(
                 inputKeyMaterial: secret, info: Data("swift-keychain/v1/field/".utf8) + [algorithm.number],
                 outputByteCount: 32)
+            return Cipher(key: key, prepared: preparing ? PreparedAEAD(prepared, key) : nil)
         }
-        chaChaPoly = key(.chaChaPoly)
-        aesGCM = key(.aesGCM)
+        chaChaPoly = cipher(.chaChaPoly, .chaChaPoly)
+        aesGCM = cipher(.aesGCM, .aesGCM)
     }
+
+    private func cipher(_ algorithm: SealingAlgorithm) -> Cipher { algorithm == .chaChaPoly ? chaChaPoly : aesGCM }
+
+    // MARK: Sealing
 
     /// Seals `plaintext` for a place.
     func seal(
         _ plaintext: UnsafeRawBufferPointer, _ algorithm: SealingAlgorithm, _ binding: BindingBytes
     ) throws(SealedFieldsError) -> Data {
-        var sealed = Data(capacity: SealedForm.overhead + plaintext.count)
-        sealed.append(SealedForm.version)
-        sealed.append(algorithm.number)
-        withUnsafeBytes(of: id.number.bigEndian) { sealed.append(contentsOf: $0) }
-        do {
-            return try withUnsafeTemporaryAllocation(byteCount: binding.count, alignment: 1) { room in
-                sealed.withUnsafeBytes { binding.write(header: $0, into: room) }
-                let binding = UnsafeRawBufferPointer(room)
-                if algorithm == .chaChaPoly {
-                    sealed.append(try ChaChaPoly.seal(plaintext, using: chaChaPoly, authenticating: binding).combined)
-                } else {
-                    let box = try AES.GCM.seal(plaintext, using: aesGCM, authenticating: binding)
-                    sealed.append(contentsOf: box.nonce)
-                    sealed.append(box.ciphertext)
-                    sealed.append(box.tag)
-                }
-                return sealed
+        var sealed = Data(count: SealedForm.overhead + plaintext.count)
+        let isSealed = sealed.withUnsafeMutableBytes { sealed in
+            sealed[0] = SealedForm.version
+            sealed[1] = algorithm.number
+            sealed.storeBytes(of: id.number.bigEndian, toByteOffset: 2, as: UInt64.self)
+            return withUnsafeTemporaryAllocation(byteCount: binding.count, alignment: 1) { room in
+                binding.write(
+                    header: UnsafeRawBufferPointer(rebasing: sealed[..<SealedForm.headerCount]), into: room)
+                return seal(plaintext, algorithm, UnsafeRawBufferPointer(room), into: sealed)
             }
-        } catch {
+        }
+        guard isSealed else {
+            sealed.withUnsafeMutableBytes { SecretBytes.wipe($0) }
             throw SealedFieldsError(.outOfMemory, message: "the value could not be sealed")
         }
+        return sealed
     }
+
+    /// Writes nonce, ciphertext and tag behind the header.
+    private func seal(
+        _ plaintext: UnsafeRawBufferPointer, _ algorithm: SealingAlgorithm, _ binding: UnsafeRawBufferPointer,
+        into sealed: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        let cipher = cipher(algorithm)
+        guard let prepared = cipher.prepared, let base = sealed.baseAddress, let bindingBase = binding.baseAddress
+        else {
+            return sealBySwiftCrypto(plaintext, algorithm, binding, into: sealed)
+        }
+        let (nonce, text) = (base + SealedForm.headerCount, base + SealedForm.headerCount + SealedForm.nonceCount)
+        var generator = SystemRandomNumberGenerator()
+        nonce.storeBytes(of: generator.next() as UInt64, as: UInt64.self)
+        nonce.storeBytes(of: generator.next() as UInt32, toByteOffset: 8, as: UInt32.self)
+        if let source = plaintext.baseAddress { text.copyMemory(from: source, byteCount: plaintext.count) }
+        return prepared.seal(
+            text, count: plaintext.count, nonce: nonce, binding: bindingBase, bindingCount: binding.count,
+            tag: text + plaintext.count)
+    }
+
+    private func sealBySwiftCrypto(
+        _ plaintext: UnsafeRawBufferPointer, _ algorithm: SealingAlgorithm, _ binding: UnsafeRawBufferPointer,
+        into sealed: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        let key = cipher(algorithm).key
+        let combined =
+            algorithm == .chaChaPoly
+            ? try? ChaChaPoly.seal(plaintext, using: key, authenticating: binding).combined
+            : try? AES.GCM.seal(plaintext, using: key, authenticating: binding).combined
+        guard let combined, SealedForm.headerCount + combined.count == sealed.count else { return false }
+        UnsafeMutableRawBufferPointer(rebasing: sealed[SealedForm.headerCount...]).copyBytes(from: combined)
+        return true
+    }
+
+    // MARK: Opening
 
     /// Opens what ``seal(_:_:_:)`` made, and wipes the plaintext after `body`.
     func open<Result>(
         _ sealed: Data, _ algorithm: SealingAlgorithm, _ binding: BindingBytes,
         _ body: (UnsafeRawBufferPointer) throws(SealedFieldsError) -> Result
     ) throws(SealedFieldsError) -> Result {
-        var plaintext: Data
-        do {
-            plaintext = try withUnsafeTemporaryAllocation(byteCount: binding.count, alignment: 1) { room in
-                sealed.withUnsafeBytes {
-                    binding.write(
-                        header: UnsafeRawBufferPointer(rebasing: $0.prefix(SealedForm.headerCount)), into: room)
-                }
-                let combined = sealed.dropFirst(SealedForm.headerCount)
-                let binding = UnsafeRawBufferPointer(room)
-                if algorithm == .chaChaPoly {
-                    let box = try ChaChaPoly.SealedBox(combined: combined)
-                    return try ChaChaPoly.open(box, using: chaChaPoly, authenticating: binding)
-                }
-                return try AES.GCM.open(AES.GCM.SealedBox(combined: combined), using: aesGCM, authenticating: binding)
-            }
-        } catch {
+        let count = max(0, sealed.count - SealedForm.overhead)
+        let plaintext = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 8)
+        defer {
+            SecretBytes.wipe(plaintext)
+            plaintext.deallocate()
+        }
+        guard sealed.count >= SealedForm.overhead, open(sealed, algorithm, binding, into: plaintext) else {
             throw .notAuthentic("\(binding.table).\(binding.column)")
         }
-        defer { plaintext.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
-        let result = plaintext.withUnsafeBytes { (bytes) -> Swift.Result<Result, SealedFieldsError> in
-            do throws(SealedFieldsError) { return .success(try body(bytes)) } catch { return .failure(error) }
+        return try body(UnsafeRawBufferPointer(plaintext))
+    }
+
+    private func open(
+        _ sealed: Data, _ algorithm: SealingAlgorithm, _ binding: BindingBytes,
+        into plaintext: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        sealed.withUnsafeBytes { sealed in
+            withUnsafeTemporaryAllocation(byteCount: binding.count, alignment: 1) { room in
+                let header = UnsafeRawBufferPointer(rebasing: sealed[..<SealedForm.headerCount])
+                binding.write(header: header, into: room)
+                return open(sealed, algorithm, UnsafeRawBufferPointer(room), into: plaintext)
+            }
         }
-        return try result.get()
+    }
+
+    private func open(
+        _ sealed: UnsafeRawBufferPointer, _ algorithm: SealingAlgorithm, _ binding: UnsafeRawBufferPointer,
+        into plaintext: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        let cipher = cipher(algorithm)
+        guard let prepared = cipher.prepared, let base = sealed.baseAddress, let bindingBase = binding.baseAddress,
+            let target = plaintext.baseAddress
+        else {
+            return openBySwiftCrypto(sealed, algorithm, binding, into: plaintext)
+        }
+        let (nonce, text) = (base + SealedForm.headerCount, base + SealedForm.headerCount + SealedForm.nonceCount)
+        return prepared.open(
+            text, count: plaintext.count, nonce: nonce, binding: bindingBase, bindingCount: binding.count,
+            tag: text + plaintext.count, into: target)
+    }
+
+    private func openBySwiftCrypto(
+        _ sealed: UnsafeRawBufferPointer, _ algorithm: SealingAlgorithm, _ binding: UnsafeRawBufferPointer,
+        into plaintext: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        let key = cipher(algorithm).key
+        let combined = UnsafeRawBufferPointer(rebasing: sealed[SealedForm.headerCount...])
+        let opened =
+            algorithm == .chaChaPoly
+            ? try? ChaChaPoly.open(ChaChaPoly.SealedBox(combined: combined), using: key, authenticating: binding)
+            : try? AES.GCM.open(AES.GCM.SealedBox(combined: combined), using: key, authenticating: binding)
+        guard var opened, opened.count == plaintext.count else { return false }
+        opened.withUnsafeMutableBytes {
+            plaintext.copyMemory(from: UnsafeRawBufferPointer($0))
+            SecretBytes.wipe($0)
+        }
+        return true
     }
 }

@@ -78,13 +78,17 @@ public struct FieldSealing: Sendable {
     func open<Result>(
         _ sealed: Data, at place: FieldPlace, _ body: (UnsafeRawBufferPointer) throws(SealedFieldsError) -> Result
     ) throws(SealedFieldsError) -> Result {
+        let (algorithm, id) = try parse(sealed)
+        return try keys.keyring.openingKey(id, for: place.subject).open(sealed, algorithm, binding(place), body)
+    }
+
+    private func parse(_ sealed: Data) throws(SealedFieldsError) -> (algorithm: SealingAlgorithm, key: FieldKeyID) {
         let parsed = sealed.withUnsafeBytes { (bytes) -> Swift.Result<_, SealedFieldsError> in
             do throws(SealedFieldsError) { return .success(try SealedForm.parse(bytes)) } catch {
                 return .failure(error)
             }
         }
-        let (algorithm, id) = try parsed.get()
-        return try keys.keyring.openingKey(id, for: place.subject).open(sealed, algorithm, binding(place), body)
+        return try parsed.get()
     }
 
     private func binding(_ place: FieldPlace) -> BindingBytes {

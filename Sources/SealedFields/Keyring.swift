@@ -55,8 +55,18 @@ final class Keyring: Sendable {
     }
 
     /// The key with an identifier that a value has.
-    func openingKey(_ id: FieldKeyID, for subject: String?) throws(SealedFieldsError) -> FieldKey {
-        if let known = state.withLock({ $0.keys[id] }) { return known }
+    ///
+    /// - Parameter subject: What the value is, for an error.
+    func openingKey(
+        _ id: FieldKeyID, for subject: @autoclosure () -> String?
+    ) throws(SealedFieldsError) -> FieldKey {
+        let known = state.withLock { state -> FieldKey? in
+            // Most values have the newest.
+            if let current = state.current, current.id == id { return current }
+            return state.keys[id]
+        }
+        if let known { return known }
+        let subject = subject()
         return try whileReading { (epoch) throws(SealedFieldsError) in
             // Another thread may have read it in the meantime.
             if let known = state.withLock({ $0.keys[id] }) { return known }

@@ -14,11 +14,11 @@ struct CipherUnderTest {
         try SecretBytes(count: 32) { $0.initializeMemory(as: UInt8.self, repeating: byte) }
     }
 
-    init(pageSize: Int = 4096, key: UInt8 = 7, id: UInt8 = 1, allowsLibcrypto: Bool = true) throws {
+    init(pageSize: Int = 4096, key: UInt8 = 7, id: UInt8 = 1, preparing: Bool = true) throws {
         let geometry = try #require(PageGeometry(pageSize: pageSize))
         let database = try #require(DatabaseID(repeatElement(id, count: 10)))
         header = DatabaseHeader(geometry: geometry, database: database)
-        cipher = PageCipher(key: try Self.key(key), header: header, allowsLibcrypto: allowsLibcrypto)
+        cipher = PageCipher(key: try Self.key(key), header: header, preparing: preparing)
     }
 
     func page(_ random: inout SeededGenerator, number: UInt32 = 2) -> [UInt8] {
@@ -60,10 +60,10 @@ struct CipherUnderTest {
     ]
 
     @Test(arguments: [512, 1024, 4096, 65_536], [true, false])
-    func backAndForth(pageSize: Int, byLibcrypto: Bool) throws {
+    func backAndForth(pageSize: Int, preparing: Bool) throws {
         var random = SeededGenerator()
-        let one = try CipherUnderTest(pageSize: pageSize, allowsLibcrypto: byLibcrypto)
-        let other = try CipherUnderTest(pageSize: pageSize, allowsLibcrypto: !byLibcrypto)
+        let one = try CipherUnderTest(pageSize: pageSize, preparing: preparing)
+        let other = try CipherUnderTest(pageSize: pageSize, preparing: !preparing)
         for place in Self.places {
             let page = one.page(&random, number: place.page)
             let extra = random.next()
@@ -83,7 +83,7 @@ struct CipherUnderTest {
         let one = try CipherUnderTest()
         let strangers = [
             try CipherUnderTest(key: 8), try CipherUnderTest(id: 2),
-            try CipherUnderTest(key: 8, allowsLibcrypto: false),
+            try CipherUnderTest(key: 8, preparing: false),
         ]
         var places = Self.places
         places += [.wal(page: 2, frame: 8, commit: 9, salts: 5), .wal(page: 2, frame: 7, commit: 8, salts: 5)]

@@ -30,11 +30,10 @@ import Testing
             }
         }
 
-        var fieldKey: FieldKey {
-            get throws {
-                let number = try #require(UInt64(id, radix: 16))
-                return FieldKey(FieldKeyID(number: number), secret: SymmetricKey(data: Data(hexadecimal: key)))
-            }
+        func fieldKey(preparing: Bool) throws -> FieldKey {
+            let number = try #require(UInt64(id, radix: 16))
+            return FieldKey(
+                FieldKeyID(number: number), secret: SymmetricKey(data: Data(hexadecimal: key)), preparing: preparing)
         }
 
         func binding(row: RowKey) -> BindingBytes {
@@ -48,7 +47,10 @@ import Testing
             let (algorithm, id) = try bytes.withUnsafeBytes { try SealedForm.parse($0) }
             #expect(algorithm.number == self.algorithm)
             #expect(id.description == self.id)
-            return try fieldKey.open(bytes, algorithm, binding(row: row)) { Data($0) }
+            let bySwiftCrypto = try fieldKey(preparing: false).open(bytes, algorithm, binding(row: row)) { Data($0) }
+            let plaintext = try fieldKey(preparing: true).open(bytes, algorithm, binding(row: row)) { Data($0) }
+            #expect(plaintext == bySwiftCrypto)
+            return plaintext
         }
     }
 
@@ -113,7 +115,7 @@ import Testing
             var sample = Case(
                 database: "d", table: "Tabelle", column: "Größe", row: row, id: id.description,
                 key: secret.hexadecimal, algorithm: UInt8(1 + round % 2), kind: "", sealed: "")
-            let sealed = try FieldKey(id, secret: SymmetricKey(data: secret)).seal(
+            let sealed = try FieldKey(id, secret: SymmetricKey(data: secret), preparing: round % 4 < 2).seal(
                 text, SealingAlgorithm(number: sample.algorithm),
                 sample.binding(row: RowKey(row.map(\.value))))
             sample.sealed = sealed.hexadecimal

@@ -1,0 +1,57 @@
+#include "CAEAD.h"
+
+// As in openssl/aead.h, with the prefix of swift-crypto's copy. Weak: without them the program is linked all the same.
+typedef struct evp_aead_st EVP_AEAD;
+typedef struct evp_aead_ctx_st EVP_AEAD_CTX;
+
+#define WEAK __attribute__((weak))
+extern const EVP_AEAD *CCryptoBoringSSL_EVP_aead_aes_256_gcm(void) WEAK;
+extern const EVP_AEAD *CCryptoBoringSSL_EVP_aead_chacha20_poly1305(void) WEAK;
+extern EVP_AEAD_CTX *CCryptoBoringSSL_EVP_AEAD_CTX_new(
+    const EVP_AEAD *aead, const uint8_t *key, size_t key_len, size_t tag_len) WEAK;
+extern void CCryptoBoringSSL_EVP_AEAD_CTX_free(EVP_AEAD_CTX *ctx) WEAK;
+extern int CCryptoBoringSSL_EVP_AEAD_CTX_seal_scatter(const EVP_AEAD_CTX *ctx, uint8_t *out, uint8_t *out_tag,
+    size_t *out_tag_len, size_t max_out_tag_len, const uint8_t *nonce, size_t nonce_len, const uint8_t *in, size_t in_len,
+    const uint8_t *extra_in, size_t extra_in_len, const uint8_t *ad, size_t ad_len) WEAK;
+extern int CCryptoBoringSSL_EVP_AEAD_CTX_open_gather(const EVP_AEAD_CTX *ctx, uint8_t *out, const uint8_t *nonce,
+    size_t nonce_len, const uint8_t *in, size_t in_len, const uint8_t *in_tag, size_t in_tag_len, const uint8_t *ad,
+    size_t ad_len) WEAK;
+extern void CCryptoBoringSSL_ERR_clear_error(void) WEAK;
+
+enum { key_count = 32, nonce_count = 12, tag_count = 16 };
+
+static EVP_AEAD_CTX *context(const aead_key *key) { return (EVP_AEAD_CTX *)key; }
+
+aead_key *aead_key_prepare(aead_algorithm algorithm, const void *key) {
+    if (!CCryptoBoringSSL_EVP_aead_aes_256_gcm || !CCryptoBoringSSL_EVP_aead_chacha20_poly1305
+        || !CCryptoBoringSSL_EVP_AEAD_CTX_new || !CCryptoBoringSSL_EVP_AEAD_CTX_free
+        || !CCryptoBoringSSL_EVP_AEAD_CTX_seal_scatter || !CCryptoBoringSSL_EVP_AEAD_CTX_open_gather
+        || !CCryptoBoringSSL_ERR_clear_error)
+        return NULL;
+    const EVP_AEAD *aead = algorithm == AEAD_AES_256_GCM ? CCryptoBoringSSL_EVP_aead_aes_256_gcm()
+                                                         : CCryptoBoringSSL_EVP_aead_chacha20_poly1305();
+    EVP_AEAD_CTX *made = CCryptoBoringSSL_EVP_AEAD_CTX_new(aead, key, key_count, tag_count);
+    if (!made) CCryptoBoringSSL_ERR_clear_error();
+    return (aead_key *)made;
+}
+
+// BoringSSL wipes all memory that it frees.
+void aead_key_free(aead_key *key) { CCryptoBoringSSL_EVP_AEAD_CTX_free(context(key)); }
+
+bool aead_seal(const aead_key *key, void *text, size_t count, const void *nonce, const void *binding,
+    size_t binding_count, void *tag) {
+    size_t written = 0;
+    bool done = CCryptoBoringSSL_EVP_AEAD_CTX_seal_scatter(context(key), text, tag, &written, tag_count, nonce, nonce_count,
+                    text, count, NULL, 0, binding, binding_count) == 1
+        && written == tag_count;
+    if (!done) CCryptoBoringSSL_ERR_clear_error();
+    return done;
+}
+
+bool aead_open(const aead_key *key, const void *sealed, size_t count, const void *nonce, const void *binding,
+    size_t binding_count, const void *tag, void *text) {
+    bool done = CCryptoBoringSSL_EVP_AEAD_CTX_open_gather(context(key), text, nonce, nonce_count, sealed, count, tag,
+                    tag_count, binding, binding_count) == 1;
+    if (!done) CCryptoBoringSSL_ERR_clear_error();
+    return done;
+}
