@@ -8,9 +8,17 @@ import Synchronization
 package final class DatabaseRegistration: Sendable {
     let place: RegisteredPlace
 
+    private let isReleased = Atomic(false)
+
     init(place: RegisteredPlace) { self.place = place }
 
-    deinit { RegisteredPlaces.shared.release(place) }
+    deinit { release() }
+
+    /// Gives the claim up before this value goes.
+    package func release() {
+        guard !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        RegisteredPlaces.shared.release(place)
+    }
 
     /// As SQLite has it: absolute, and without links.
     package var path: String { place.path }

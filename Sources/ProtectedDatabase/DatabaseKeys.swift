@@ -188,14 +188,14 @@ struct DatabaseKeys: Sendable {
     /// else may have put it there.
     private var unfinished: KeyItems {
         KeyItems(
-            service: Self.service + ".unfinished", label: "Encrypted database, unfinished", accessGroup: nil,
-            prompt: nil)
+            service: Self.service + ".unfinished", label: "Encrypted database, unfinished",
+            session: VaultSession.override)
     }
 
     func noteUnfinished(_ database: DatabaseID) throws(ProtectedDatabaseError) {
         try translating { () throws(StoredKeyError) in
             _ = try unfinished.add(
-                database.description, label: name, generic: Data(), value: Data([1]),
+                database.description, name: name, generic: Data(),
                 protection: SecAccessControl(AccessControl(protection: .always)))
         }
     }
