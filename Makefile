@@ -28,7 +28,7 @@ build: ## Build everything for debugging
 test: ## Run every check, for contributors: format, warnings, tests, conformance, names
 	@Scripts/test.sh
 
-example: ## Build and run the example of mutual TLS, in the software enclave and in a TPM
+example: ## Build and run the examples: a personal vault, and mutual TLS in the software enclave and in a TPM
 	Scripts/setup.sh --example
 	Examples/run.sh
 

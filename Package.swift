@@ -213,7 +213,7 @@ let package = Package(
         .target(
             name: "SealedFields",
             dependencies: [
-                "KeychainModel", "KeychainServices", "PreparedAEAD", "VaultInterface", crypto, sqlite,
+                "KeychainModel", "KeychainServices", "PreparedAEAD", "StoredKeys", "VaultInterface", crypto, sqlite,
             ],
             swiftSettings: strict),
         .target(
@@ -232,8 +232,8 @@ let package = Package(
                 "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory",
                 "SystemLibraries", "Vault", "VaultService",
                 "Attestation", "Certificates", "MountedFolder", "OpenSSLCertificates", "PasswordFiles", "PrivateFiles",
-                "ProtectedDatabase", "ProtectedFiles", "SSHAgent",
-                arguments, asn1, crypto,
+                "ProtectedDatabase", "ProtectedFiles", "SQLCipherService", "SQLCipherWire", "SSHAgent", "StoredKeys",
+                arguments, asn1, crypto, sqlite, sqliteC,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -335,7 +335,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "CommandTests", dependencies: ["KeychainCommand", "TestSupport", "keychaind", sqlite],
+            name: "CommandTests",
+            dependencies: ["KeychainCommand", "TestSupport", "keychain-sqlcipher", "keychaind", sqlite],
             exclude: ["Sessions", "Transcripts"],
             swiftSettings: strict),
         .testTarget(

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Builds the example of mutual TLS and runs its self-test on throw-away vaults: one with the software enclave and one in
-# a TPM (swtpm, a TPM in software).
+# Builds the example of a personal vault and runs it, and the example of mutual TLS, whose self-test runs on throw-away
+# vaults: one with the software enclave and one in a TPM (swtpm, a TPM in software).
 #
-#   Examples/run.sh              both
-#   Examples/run.sh software     one of them
+#   Examples/run.sh              all of them
+#   Examples/run.sh vault        the personal vault
+#   Examples/run.sh software     mutual TLS, with one of the enclaves
 #   Examples/run.sh tpm2
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,8 +16,12 @@ fail() {
     exit 1
 }
 
-enclaves=("$@")
-((${#enclaves[@]})) || enclaves=(software tpm2)
+parts=("$@")
+((${#parts[@]})) || parts=(vault software tpm2)
+enclaves=()
+for part in "${parts[@]}"; do
+    [[ $part == vault ]] || enclaves+=("$part")
+done
 
 folder=$(mktemp -d "${TMPDIR:-/tmp}/keychain-example.XXXXXX")
 tpm=
@@ -30,24 +35,33 @@ clean_up() {
 }
 trap clean_up EXIT
 
-scratch=$PWD/.build-example
-# A cached plan does not notice that files came and went in the package that the example depends on by path.
-options=(--package-path Examples/MutualTLS --scratch-path "$scratch" --disable-build-manifest-caching
-    -debug-info-format none)
-begin=$SECONDS
-# In one build folder, the command and the example share the modules of the keychain.
-for product in MutualTLS keychain; do
-    echo "--> building $product (the first time takes some minutes)"
+# build PACKAGE PRODUCT SCRATCH: a cached plan does not notice that files came and went in the package that the examples
+# depend on by path.
+build() {
+    local options=(--package-path "Examples/$1" --scratch-path "$3" --disable-build-manifest-caching
+        -debug-info-format none --product "$2")
+    echo "--> building $2 (the first time takes some minutes)"
     # On a terminal the build says how far it is.
     if [[ -t 1 ]]; then
-        swift build "${options[@]}" --product "$product" || fail "$product does not build"
+        swift build "${options[@]}" || fail "$2 does not build"
     else
-        swift build "${options[@]}" --product "$product" >"$folder/log" 2>&1 || {
+        swift build "${options[@]}" >"$folder/log" 2>&1 || {
             tail -n 40 "$folder/log" >&2
-            fail "$product does not build"
+            fail "$2 does not build"
         }
     fi
-done
+}
+
+if [[ ${#enclaves[@]} -lt ${#parts[@]} ]]; then
+    build PersonalVault PersonalVault "$PWD/.build-example-vault"
+    TMPDIR=$folder timeout 120 "$PWD/.build-example-vault/debug/PersonalVault"
+fi
+((${#enclaves[@]})) || exit 0
+
+scratch=$PWD/.build-example
+begin=$SECONDS
+# In one build folder, the command and the example share the modules of the keychain.
+for product in MutualTLS keychain; do build MutualTLS "$product" "$scratch"; done
 echo "    built in $((SECONDS - begin)) s"
 # swift-certificates, NIO and others ask for these modules of Apple's and would compile against ours.
 for name in Security CryptoKit LocalAuthentication; do

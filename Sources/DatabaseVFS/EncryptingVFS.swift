@@ -49,7 +49,7 @@ package enum EncryptingVFS {
     }
 
     /// The name that SQLite gives a file: the one that ``openFile`` sees.
-    static func fullPath(_ path: String) -> String? {
+    package static func fullPath(_ path: String) -> String? {
         guard let system = systemVFS, let resolve = system.pointee.xFullPathname else { return nil }
         var buffer = [CChar](repeating: 0, count: Int(system.pointee.mxPathname) + 1)
         let code = path.withCString { resolve(system, $0, Int32(buffer.count), &buffer) }

@@ -26,6 +26,13 @@ func openFile(
         guard let main = sqlite3_database_file_object(name) else { return SQLITE_CANTOPEN }
         guard main.pointee.pMethods == UnsafePointer(mainFileMethods) else { return openAsIs() }
         guard let mainFile = FileSlot(file: main).get(MainFile.self) else { return SQLITE_CANTOPEN }
+        // SQLite would wait for the other end of a pipe.
+        var information = stat()
+        guard lstat(name, &information) != 0 || information.st_mode & S_IFMT == S_IFREG else {
+            return mainFile.failed(
+                flags & SQLITE_OPEN_WAL != 0
+                    ? .foreignLog(path: String(cString: name)) : .foreignJournal(path: String(cString: name)))
+        }
         var given = flags
         slot.inner.pointee.pMethods = nil
         let code = openSystemFile(system, name, slot.inner, flags, &given)

@@ -36,7 +36,9 @@ final class SharedDescriptor: Sendable {
                 entries[file]?.users += 1
                 return .success(SharedDescriptor(number: number, file: file))
             }
-            let number = Glibc.open(path, (writing ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW)
+            // Another kind of file is none of SQLite's; opening a pipe would wait for its other end.
+            guard info.st_mode & S_IFMT == S_IFREG else { return .failure(.notDatabase(path: path)) }
+            let number = Glibc.open(path, (writing ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard number >= 0, fstat(number, &info) == 0 else { return .failure(.system("open", path)) }
             file = FileID(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
             var entry = entries[file] ?? Entry()

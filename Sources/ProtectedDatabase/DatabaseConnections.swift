@@ -1,7 +1,6 @@
 import DatabaseVFS
 import Dispatch
 import GRDB
-import Glibc
 import Synchronization
 
 /// The connections of an open database, with the claim to its key.
@@ -11,6 +10,10 @@ final class DatabaseConnections: Sendable {
     /// How many threads and tasks are using them.
     private let users = Atomic<Int>(0)
     private let ended = DispatchGroup()
+    /// What ``end()`` has begun and does not wait for.
+    private let freed = DispatchGroup()
+    /// Whether GRDB's object is closed, or about to be: it may not be interrupted then.
+    private let isClosed = Mutex(false)
 
     init(writer: any DatabaseWriter, registration: DatabaseRegistration) {
         self.writer = writer
@@ -34,16 +37,36 @@ final class DatabaseConnections: Sendable {
     func end() {
         defer { ended.leave() }
         let deadline = DispatchTime.now() + Self.grace
-        while isInUse, DispatchTime.now() < deadline {
-            // Again and again: a statement that begins after one was interrupted goes on.
-            writer.interrupt()
-            usleep(5_000)
-        }
-        if !isInUse {
+        // Elsewhere, since GRDB waits for all who use a connection, for as long as they do.
+        DispatchQueue.global().async(group: freed) { [writer] in
             (writer as? DatabasePool)?.releaseMemory()
             (writer as? DatabaseQueue)?.releaseMemory()
         }
+        while freed.wait(timeout: .now() + .milliseconds(5)) == .timedOut, DispatchTime.now() < deadline {
+            // Again and again: a statement that begins after one was interrupted goes on.
+            interrupt()
+        }
         registration.revoke()
+    }
+
+    /// Interrupts statements, unless the connections are being closed.
+    func interrupt() {
+        isClosed.withLock { if !$0 { writer.interrupt() } }
+    }
+
+    /// Closes GRDB's object.
+    ///
+    /// - Parameter hasEnded: Whether ``end()`` was called, or is about to be; it is waited for.
+    func close(hasEnded: Bool) throws {
+        if hasEnded {
+            ended.wait()
+            freed.wait()
+        }
+        // GRDB closes its readers last, and they cannot: the log would stay, with all that is in it. Where others use the
+        // database, it does.
+        _ = try? writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        isClosed.withLock { $0 = true }
+        try writer.close()
     }
 
     /// Waits for ``end()``, which somebody has called or is about to: until then whoever opens the database would share the claim.

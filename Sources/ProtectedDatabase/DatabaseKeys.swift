@@ -5,6 +5,7 @@ import Glibc
 import KeychainModel
 import KeychainServices
 import StoredKeys
+import VaultInterface
 
 /// The keys of databases: one item of the keychain for each, named after the database's id, or a protected file.
 struct DatabaseKeys: Sendable {
@@ -13,19 +14,18 @@ struct DatabaseKeys: Sendable {
     let items: KeyItems
 
     static let service = "encrypted-database"
-    /// Bytes of a key.
-    static let keyCount = 32
 
     init(path: String, accessGroup: String? = nil, prompt: String? = nil) {
         self.path = path
         items = KeyItems(
-            service: Self.service, label: "Encrypted database", accessGroup: accessGroup, prompt: prompt)
+            service: Self.service, label: "Encrypted database", accessGroup: accessGroup, prompt: prompt,
+            session: VaultSession.override)
     }
 
     /// What is known of a key without reading it.
     struct Found: Sendable {
         enum Place: Sendable {
-            case item(KeyItems.Item)
+            case item(KeyItems.Item, KeyNote)
             case file(ProtectedFile, FileProtectionType)
         }
         let place: Place
@@ -33,13 +33,11 @@ struct DatabaseKeys: Sendable {
         /// The same place and class, for a new key.
         var storage: DatabaseKeyStorage {
             switch place {
-            case .item(let item):
-                let note = KeyNote(item.generic)
-                let isInEnclave = KeyItems.isInEnclave(item, noteCount: KeyNote.byteCount)
+            case .item(let item, let note):
                 return DatabaseKeyStorage(
                     place: .keychain(
-                        StoredKeyProtection(item.protection, isInEnclave: isInEnclave), accessGroup: item.accessGroup,
-                        staysOpen: note?.staysOpen ?? false))
+                        StoredKeyProtection(note.control(item.protection), isInEnclave: note.enclaveKey != nil),
+                        accessGroup: item.accessGroup, staysOpen: note.staysOpen))
             case .file(_, let protection): return DatabaseKeyStorage(place: .file(protection))
             }
         }
@@ -47,8 +45,7 @@ struct DatabaseKeys: Sendable {
         /// Whether the database is to be closed when the vault is locked.
         var closesWithLock: Bool {
             switch place {
-            case .item(let item):
-                item.protection.closesWithLock && !(KeyNote(item.generic)?.staysOpen ?? false)
+            case .item(let item, let note): item.closesWithLock && !note.staysOpen
             case .file(_, let protection): protection == .complete
             }
         }
@@ -61,7 +58,10 @@ struct DatabaseKeys: Sendable {
     /// Looks for the key of a database, and asks nobody.
     func find(_ database: DatabaseID) throws(ProtectedDatabaseError) -> Found {
         let found = try translating { () throws(StoredKeyError) in try items.list(database.description) }
-        if let item = found.first { return Found(place: .item(item)) }
+        if let item = found.first {
+            guard let note = KeyNote(item.generic) else { throw unsupported }
+            return Found(place: .item(item, note))
+        }
         let file = keyFile(of: database)
         guard let protection = try? file.protection else {
             throw ProtectedDatabaseError(
@@ -75,21 +75,19 @@ struct DatabaseKeys: Sendable {
     /// Reads a key, which may ask a person.
     func read(_ found: Found, of database: DatabaseID) throws(ProtectedDatabaseError) -> SecretBytes {
         switch found.place {
-        case .item(let item):
-            guard KeyNote(item.generic) != nil else { throw unsupported }
-            let key = try translating { () throws(StoredKeyError) in try items.key(item, noteCount: KeyNote.byteCount) }
-            guard let key else {
+        case .item(_, let note):
+            let value = try translating { () throws(StoredKeyError) in
+                try items.read(database.description, note.reference)
+            }
+            guard let value else {
                 throw ProtectedDatabaseError(
                     .keyNotFound, path: path, message: "the key of \(path) was removed from the keychain meanwhile")
             }
-            guard key.count == Self.keyCount else { throw unsupported }
-            return key
+            return try KeyValue(value, of: database, path: path).key
         case .file(let file, _):
-            do throws(ProtectedFileError) {
-                return try KeyFile(try file.data(), of: database, path: file.path).key
-            } catch {
-                throw ProtectedDatabaseError(error)
-            }
+            let value: Data
+            do throws(ProtectedFileError) { value = try file.data() } catch { throw ProtectedDatabaseError(error) }
+            return try KeyValue(value, of: database, path: path).key
         }
     }
 
@@ -101,10 +99,12 @@ struct DatabaseKeys: Sendable {
         case .keychain(let protection, let accessGroup, let staysOpen):
             let items = KeyItems(
                 service: Self.service, label: "Encrypted database \(name)", accessGroup: accessGroup,
-                prompt: items.prompt)
+                prompt: items.prompt, session: VaultSession.override)
+            let note = KeyNote(staysOpen: staysOpen, flags: protection.control.control.flags)
             let isNew = try translating { () throws(StoredKeyError) in
-                try items.addKey(
-                    key, as: database.description, label: name, note: KeyNote(staysOpen: staysOpen).bytes, protection)
+                try items.store(
+                    (database.description, KeyValue.bytes(key, of: database)), as: database.description, name: name,
+                    note: note.bytes, protection)
             }
             guard isNew else {
                 throw ProtectedDatabaseError(
@@ -113,7 +113,7 @@ struct DatabaseKeys: Sendable {
         case .file(let protection):
             do throws(ProtectedFileError) {
                 let writer = try ProtectedFileWriter(keyFile(of: database), protection: protection)
-                try writer.write(contentsOf: KeyFile.bytes(key, of: database))
+                try writer.write(contentsOf: KeyValue.bytes(key, of: database))
                 try writer.finish()
             } catch {
                 throw ProtectedDatabaseError(error)
@@ -128,12 +128,17 @@ struct DatabaseKeys: Sendable {
         let key = try read(found, of: database)
         // The item's name is taken by the former item: a moment in which there are both is only to be had with two kinds.
         switch (found.place, storage.place) {
-        case (.item(let item), .keychain(let protection, let group, let staysOpen))
-        where !protection.isInEnclave && !KeyItems.isInEnclave(item, noteCount: KeyNote.byteCount)
-            && (group == nil || group == item.accessGroup):
+        case (.item(let item, let note), .keychain(let protection, let group, let staysOpen))
+        where !protection.isInEnclave && note.enclaveKey == nil && (group == nil || group == item.accessGroup):
+            let changed = KeyNote(staysOpen: staysOpen, flags: protection.control.control.flags)
             try translating { () throws(StoredKeyError) in
-                _ = try items.protect(
-                    database.description, protection.control, generic: KeyNote(staysOpen: staysOpen).bytes)
+                func list() throws(StoredKeyError) {
+                    try items.change(database.description, generic: changed.bytes, protection: protection.control)
+                }
+                // Whoever is interrupted here leaves a list that says the stricter class: it tells when to close.
+                if protection.closesWithLock { try list() }
+                try items.protectKey(database.description, protection.control)
+                if !protection.closesWithLock { try list() }
             }
         case (.file(let file, _), .file(let protection)):
             do throws(ProtectedFileError) { try file.setProtection(protection) } catch {
@@ -155,9 +160,11 @@ struct DatabaseKeys: Sendable {
     /// Removes a key for good.
     func remove(_ found: Found) throws(ProtectedDatabaseError) {
         switch found.place {
-        case .item(let item):
+        case .item(let item, let note):
             try translating { () throws(StoredKeyError) in
-                try items.removeKey(item, noteCount: KeyNote.byteCount)
+                // Off the list first: what is on it is there.
+                try items.remove(item.account)
+                try items.removeKey(item.account, enclaveKey: note.enclaveKey)
             }
         case .file(let file, _):
             guard unlink(file.path) == 0 || errno == ENOENT else {
@@ -166,6 +173,39 @@ struct DatabaseKeys: Sendable {
                     message: "cannot remove \(file.path): \(String(cString: strerror(errno)))")
             }
         }
+    }
+
+    /// Removes the key of a database, if there is one.
+    func removeIfThere(_ database: DatabaseID) throws(ProtectedDatabaseError) {
+        do throws(ProtectedDatabaseError) { try remove(try find(database)) } catch {
+            guard error.code == .keyNotFound else { throw error }
+        }
+    }
+
+    // MARK: Databases that are being made
+
+    /// Items that say of which keys the databases are not finished: nothing that lies in a folder tells that, since somebody
+    /// else may have put it there.
+    private var unfinished: KeyItems {
+        KeyItems(
+            service: Self.service + ".unfinished", label: "Encrypted database, unfinished", accessGroup: nil,
+            prompt: nil)
+    }
+
+    func noteUnfinished(_ database: DatabaseID) throws(ProtectedDatabaseError) {
+        try translating { () throws(StoredKeyError) in
+            _ = try unfinished.add(
+                database.description, label: name, generic: Data(), value: Data([1]),
+                protection: SecAccessControl(AccessControl(protection: .always)))
+        }
+    }
+
+    func noteFinished(_ database: DatabaseID) throws(ProtectedDatabaseError) {
+        try translating { () throws(StoredKeyError) in try unfinished.remove(database.description) }
+    }
+
+    func isUnfinished(_ database: DatabaseID) throws(ProtectedDatabaseError) -> Bool {
+        try translating { () throws(StoredKeyError) in try !unfinished.list(database.description).isEmpty }
     }
 
     private var name: String { path.split(separator: "/").last.map(String.init) ?? path }
@@ -184,19 +224,4 @@ struct DatabaseKeys: Sendable {
             throw ProtectedDatabaseError(error, at: path)
         }
     }
-}
-
-/// What an item says of its key without opening it: a version and how it is used.
-struct KeyNote {
-    let staysOpen: Bool
-    static let byteCount = 2
-
-    init(staysOpen: Bool) { self.staysOpen = staysOpen }
-
-    init?(_ generic: Data) {
-        guard generic.count >= 2, generic.first == 1 else { return nil }
-        staysOpen = generic[generic.startIndex + 1] & 1 != 0
-    }
-
-    var bytes: Data { Data([1, staysOpen ? 1 : 0]) }
 }

@@ -19,6 +19,7 @@ final class DatabaseSource {
         _ file: ProtectedDatabaseFile, key: SecretBytes?, isExclusive: Bool = true
     ) throws(ProtectedDatabaseError) {
         self.file = file
+        let opened = try Self.identity(of: file)
         let registration: DatabaseRegistration
         if let key { registration = try file.register(key) } else { registration = try file.registerPlain() }
         self.registration = registration
@@ -37,6 +38,25 @@ final class DatabaseSource {
                 try db.execute(sql: "BEGIN EXCLUSIVE; COMMIT")
             }
         }
+        // Somebody may have put another database in its place while this one waited for the lock of the former.
+        guard try Self.identity(of: file) == opened else {
+            throw ProtectedDatabaseError(
+                .busy, path: file.path,
+                message: "\(file.path) was converted by somebody else meanwhile; look at it again")
+        }
+        // In some modes SQLite leaves one, with pages in it as they were. If there was anything to roll back, that has been done.
+        unlink(registration.path + "-journal")
+    }
+
+    private struct Identity: Equatable {
+        let device: UInt64
+        let inode: UInt64
+    }
+
+    private static func identity(of file: ProtectedDatabaseFile) throws(ProtectedDatabaseError) -> Identity {
+        var information = stat()
+        guard stat(file.path, &information) == 0 else { throw ProtectedDatabaseError("open", file.path, errno: errno) }
+        return Identity(device: UInt64(information.st_dev), inode: UInt64(information.st_ino))
     }
 
     /// Copies all there is to a new database at `uri`.

@@ -1,3 +1,4 @@
+import DataProtection
 import DatabasePages
 import Foundation
 import Glibc
@@ -6,35 +7,59 @@ import Glibc
 enum Leftovers {
     /// Removes unfinished databases that nobody is making any more, with their keys left in the keychain's care.
     ///
-    /// Each is locked by its maker for as long as it is being made.
+    /// Each is locked by its maker for as long as it is being made. What files are called decides about files alone: a key goes if the
+    /// keychain says that its database was not finished.
     static func remove(beside path: String) throws(ProtectedDatabaseError) {
         let (folder, name) = split(path)
         guard let stream = opendir(folder) else { return }
         defer { closedir(stream) }
-        var ids: [DatabaseID] = []
+        var (encrypted, plain) = (Set<DatabaseID>(), Set<DatabaseID>())
         while let entry = readdir(stream) {
             let found = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            guard found.hasPrefix(name + "-"), found.hasSuffix(".new"),
-                let id = DatabaseID(hexadecimal: found.dropFirst(name.count + 1).dropLast(4))
-            else { continue }
-            ids.append(id)
+            guard found.hasPrefix(name + "-") else { continue }
+            let rest = found.dropFirst(name.count + 1)
+            guard let id = DatabaseID(hexadecimal: rest.prefix(2 * DatabaseID.byteCount)) else { continue }
+            let ending = rest.dropFirst(2 * DatabaseID.byteCount)
+            if ending.hasPrefix(".new") { encrypted.insert(id) }
+            if ending.hasPrefix(".plain") { plain.insert(id) }
         }
-        for id in ids {
-            let temporary = "\(path)-\(id).new"
-            guard let claim = MakingClaim(temporary, creating: false) else { continue }
-            defer { claim.release() }
-            // Its maker was about to take its claim away: the name is in use.
-            guard !isInPlace(temporary, path) else {
-                unlink(temporary)
-                continue
+        let present = try? ProtectedDatabaseFile(path: path).header().database
+        for id in plain { removePlain("\(path)-\(id).plain") }
+        for id in encrypted { removeEncrypted(id, beside: path, isPresent: id == present) }
+    }
+
+    private static func removePlain(_ temporary: String) {
+        guard let claim = MakingClaim(temporary, creating: false) else { return }
+        for name in [temporary, temporary + "-journal", temporary + "-wal", temporary + "-shm"] { unlink(name) }
+        claim.end(temporary)
+    }
+
+    private static func removeEncrypted(_ id: DatabaseID, beside path: String, isPresent: Bool) {
+        let temporary = "\(path)-\(id).new"
+        let keys = DatabaseKeys(path: path)
+        guard let claim = MakingClaim(temporary, creating: false) else { return }
+        // Its maker was about to take its claim away where the name is in use.
+        if isPresent || isInPlace(temporary, path) {
+            unlinkAll(of: temporary, id)
+            return claim.end(temporary)
+        }
+        do throws(ProtectedDatabaseError) {
+            let isUnfinished = try keys.isUnfinished(id)
+            if isUnfinished || access(temporary, F_OK) == 0 {
+                unlink(PageIndex.path(ofDatabase: path, id))
+                unlink(keys.keyFile(of: id).path)
             }
             unlinkAll(of: temporary, id)
-            unlink(PageIndex.path(ofDatabase: path, id))
-            let keys = DatabaseKeys(path: path)
-            // Somebody else's key, or none: it is no use to anybody.
-            if let found = try? keys.find(id) { try? keys.remove(found) }
+            if isUnfinished {
+                try keys.removeIfThere(id)
+                try keys.noteFinished(id)
+            }
+            claim.end(temporary)
+        } catch {
+            // For the next one to come.
+            claim.release()
         }
     }
 
@@ -49,7 +74,7 @@ enum Leftovers {
     static func unlinkAll(of temporary: String, _ database: DatabaseID) {
         for name in [
             temporary + "-wal", temporary + "-shm", temporary + "-journal",
-            PageIndex.path(ofDatabase: temporary, database), temporary, MakingClaim.path(temporary),
+            PageIndex.path(ofDatabase: temporary, database), temporary,
         ] { unlink(name) }
     }
 

@@ -15,8 +15,10 @@ final class NewDatabase {
     private let database = DatabaseID()
     private let temporary: ProtectedDatabaseFile
     private let key: SecretBytes
-    private let found: DatabaseKeys.Found
     private let claim: MakingClaim
+    /// Whether the keychain says that it is being made. It does not for a key in a file, which needs no item.
+    private let isNoted: Bool
+    private var found: DatabaseKeys.Found?
     private var isPublished = false
 
     /// Makes a key and keeps it.
@@ -26,7 +28,7 @@ final class NewDatabase {
         self.file = file
         temporary = ProtectedDatabaseFile(path: "\(file.path)-\(database).new")
         do {
-            key = try SecretBytes(count: DatabaseKeys.keyCount) { room in
+            key = try SecretBytes(count: KeyValue.keyCount) { room in
                 guard let base = room.baseAddress,
                     SecRandomCopyBytes(kSecRandomDefault, room.count, base) == errSecSuccess
                 else { throw NoRandomBytes() }
@@ -37,21 +39,35 @@ final class NewDatabase {
                 message: "there is no \(error is NoRandomBytes ? "randomness" : "memory") for a key")
         }
         try Leftovers.remove(beside: file.path)
-        guard let claim = MakingClaim(temporary.path, creating: true) else {
-            throw ProtectedDatabaseError("make", MakingClaim.path(temporary.path), errno: errno)
-        }
-        self.claim = claim
+        claim = try Self.claim(temporary.path)
+        if case .keychain = storage.place { isNoted = true } else { isNoted = false }
+        if isNoted { try file.keys.noteUnfinished(database) }
         try file.keys.add(key, of: database, storage)
         found = try file.keys.find(database)
     }
 
+    private static func claim(_ temporary: String) throws(ProtectedDatabaseError) -> MakingClaim {
+        for _ in 0..<100 {
+            if let claim = MakingClaim(temporary, creating: true) { return claim }
+            // Who looks for leftovers has it for a moment.
+            guard errno == EWOULDBLOCK || errno == EEXIST else { break }
+            usleep(1000)
+        }
+        throw ProtectedDatabaseError("make", MakingClaim.path(temporary), errno: errno)
+    }
+
     deinit {
         if !isPublished {
-            try? file.keys.remove(found)
             Leftovers.unlinkAll(of: temporary.path, database)
+            do throws(ProtectedDatabaseError) {
+                if let found { try file.keys.remove(found) } else { try file.keys.removeIfThere(database) }
+                if isNoted { try file.keys.noteFinished(database) }
+            } catch {
+                // The vault was locked meanwhile: the file of the claim tells the next one to come.
+                return claim.release()
+            }
         }
-        unlink(MakingClaim.path(temporary.path))
-        claim.release()
+        claim.end(temporary.path)
     }
 
     /// Writes the database, which is durable afterwards.
@@ -89,6 +105,13 @@ final class NewDatabase {
         let index = PageIndex.path(ofDatabase: file.path, database)
         guard rename(temporaryIndex, index) == 0 else {
             throw ProtectedDatabaseError("rename \(temporaryIndex) to", index, errno: errno)
+        }
+        do throws(ProtectedDatabaseError) {
+            // Before the database is in its place: from then on nobody may take its key for one that is no use.
+            if isNoted { try file.keys.noteFinished(database) }
+        } catch {
+            unlink(index)
+            throw error
         }
         let placed = former == nil ? link(temporary.path, file.path) : rename(temporary.path, file.path)
         guard placed == 0 else {

@@ -15,7 +15,7 @@ final class NewPlainDatabase {
         self.file = file
         self.database = database
         temporary = ProtectedDatabaseFile(path: "\(file.path)-\(database).plain")
-        unlink(temporary.path)
+        try Leftovers.remove(beside: file.path)
         guard let claim = MakingClaim(temporary.path, creating: false) else {
             throw ProtectedDatabaseError(
                 .busy, path: file.path,
@@ -26,8 +26,7 @@ final class NewPlainDatabase {
 
     deinit {
         if !isPublished { unlink(temporary.path) }
-        unlink(MakingClaim.path(temporary.path))
-        claim.release()
+        claim.end(temporary.path)
     }
 
     func fill(

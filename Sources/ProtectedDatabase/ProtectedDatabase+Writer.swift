@@ -6,13 +6,13 @@ import GRDB
 
 extension ProtectedDatabase: DatabaseReader {
     /// GRDB's configuration of the connections.
-    public var configuration: Configuration { present.configuration }
+    public var configuration: Configuration { latest.writer.configuration }
 
     /// The path of the file.
     public var path: String { file.path }
 
     /// Interrupts what is running.
-    public func interrupt() { present.interrupt() }
+    public func interrupt() { latest.interrupt() }
 
     /// Reads, in one transaction.
     @_disfavoredOverload
@@ -76,7 +76,7 @@ extension ProtectedDatabase: DatabaseWriter {
 
     @_disfavoredOverload
     public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) rethrows -> T {
-        try present.writeWithoutTransaction(updates)
+        try usingPresent { try $0.writeWithoutTransaction(updates) }
     }
 
     public func writeWithoutTransaction<T: Sendable>(
@@ -111,7 +111,7 @@ extension ProtectedDatabase: DatabaseWriter {
     }
 
     public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) rethrows -> T {
-        try present.unsafeReentrantWrite(updates)
+        try usingPresent { try $0.unsafeReentrantWrite(updates) }
     }
 
     public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {

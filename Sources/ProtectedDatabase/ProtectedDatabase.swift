@@ -161,9 +161,16 @@ public final class ProtectedDatabase: Sendable {
     }
 
     /// What is behind the database, for what cannot fail: where there is no key, each statement does.
-    var present: any DatabaseWriter {
-        if let connections = try? acquire(counting: false) { return connections.writer }
-        return state.withLock { $0.connections.writer }
+    var present: any DatabaseWriter { (try? acquire(counting: false))?.writer ?? latest.writer }
+
+    /// The connections, whether they can be used or not.
+    var latest: DatabaseConnections { state.withLock { $0.connections } }
+
+    /// Runs `body` with what is behind the database, for what cannot fail by itself.
+    func usingPresent<Result>(_ body: (any DatabaseWriter) throws -> Result) rethrows -> Result {
+        guard let connections = try? acquire() else { return try body(latest.writer) }
+        defer { connections.release() }
+        return try body(connections.writer)
     }
 
     /// Closes the database. What GRDB's own objects have is closed when they go.
@@ -171,19 +178,16 @@ public final class ProtectedDatabase: Sendable {
     /// - Throws: ``ProtectedDatabaseError/Code/busy`` while anything is running, and GRDB's `DatabaseError` where statements or
     ///   cursors are left.
     public func close() throws {
-        let connections = try state.withLock { state throws(ProtectedDatabaseError) -> DatabaseConnections? in
+        let former = try state.withLock { state throws(ProtectedDatabaseError) -> (DatabaseConnections, Phase)? in
             guard state.phase != .closed else { return nil }
             guard !state.connections.isInUse else {
                 throw ProtectedDatabaseError(
                     .busy, path: file.path, message: "\(file.path) is being used; close it when that has ended")
             }
-            state.phase = .closed
-            return state.connections
+            defer { state.phase = .closed }
+            return (state.connections, state.phase)
         }
         lockGuard.withLock { $0 = nil }
-        // GRDB closes its readers last, and they cannot: the log would stay, with all that is in it. Where others use the database, it
-        // does.
-        _ = try? connections?.writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-        try connections?.writer.close()
+        if let (connections, phase) = former { try connections.close(hasEnded: phase == .locked) }
     }
 }

@@ -1,6 +1,7 @@
 import DatabasePages
 import DatabaseVFS
 import Foundation
+import Glibc
 import KeychainModel
 
 extension ProtectedDatabaseFile {
@@ -31,12 +32,16 @@ extension ProtectedDatabaseFile {
             _ = try header()
         } catch {
             guard error.code == .notEncrypted else { throw error }
+            try checkNames()
             let source = try DatabaseSource(self, key: nil)
             let made = try NewDatabase(beside: self, try Self.storage(key))
             try made.fill { (target) throws(ProtectedDatabaseError) in
                 try source.copy(to: target, progress: progress)
             }
-            try made.publish(replacing: .plain)
+            // Nobody may write to the former one until it is replaced.
+            try withExtendedLifetime(source) { () throws(ProtectedDatabaseError) in
+                try made.publish(replacing: .plain)
+            }
             return
         }
         throw ProtectedDatabaseError(.alreadyEncrypted, path: path, message: "\(path) is encrypted already")
@@ -52,7 +57,22 @@ extension ProtectedDatabaseFile {
         let source = try DatabaseSource(self, key: try keys.read(found, of: database))
         let plain = try NewPlainDatabase(beside: self, database)
         try plain.fill { (target) throws(ProtectedDatabaseError) in try source.copy(to: target, progress: progress) }
-        try plain.publish(replacing: database, found)
+        try withExtendedLifetime(source) { () throws(ProtectedDatabaseError) in
+            try plain.publish(replacing: database, found)
+        }
+    }
+
+    /// What is in the clear would stay under another name.
+    private func checkNames() throws(ProtectedDatabaseError) {
+        var information = stat()
+        guard stat(path, &information) == 0 else { throw ProtectedDatabaseError("open", path, errno: errno) }
+        guard information.st_nlink == 1 else {
+            throw ProtectedDatabaseError(
+                .invalidRequest, path: path,
+                message:
+                    "\(path) has \(information.st_nlink) names (hard links), of which the others would stay plain; remove them"
+            )
+        }
     }
 
     /// Encrypts a database anew under a new key, in its place, and removes the former key.
@@ -71,7 +91,9 @@ extension ProtectedDatabaseFile {
         try made.fill { (target) throws(ProtectedDatabaseError) in
             try source.copy(to: target, progress: progress)
         }
-        try made.publish(replacing: .encrypted(database, found))
+        try withExtendedLifetime(source) { () throws(ProtectedDatabaseError) in
+            try made.publish(replacing: .encrypted(database, found))
+        }
     }
 
     /// Keeps the key of a database elsewhere, or in another class: what is encrypted stays as it is, in a time that does not depend
@@ -79,6 +101,14 @@ extension ProtectedDatabaseFile {
     public func setKeyStorage(_ storage: DatabaseKeyStorage) throws(ProtectedDatabaseError) {
         let database = try header().database
         let keys = keys
+        // Of two that move it at once, one could remove what the other has just put there.
+        let name = "\(path)-\(database).move"
+        let claim = MakingClaim(name, creating: false)
+        guard claim != nil || errno != EWOULDBLOCK else {
+            throw ProtectedDatabaseError(
+                .busy, path: path, message: "another program is moving the key of \(path); try again")
+        }
+        defer { claim?.end(name) }
         try keys.move(try keys.find(database), of: database, to: storage)
     }
 }

@@ -85,19 +85,18 @@ extension ProtectedDatabaseFile {
         switch found.place {
         case .file(_, let protection):
             return KeyInfo(place: .file, protection: protection, accessible: nil, accessGroup: nil, control: nil)
-        case .item(let item):
-            let isInEnclave = KeyItems.isInEnclave(item, noteCount: KeyNote.byteCount)
+        case .item(let item, let note):
             let protection: FileProtectionType? =
-                switch item.protection.control.protection {
-                case .whenUnlocked: KeyNote(item.generic)?.staysOpen == true ? .completeUnlessOpen : .complete
+                switch item.protection {
+                case .whenUnlocked: note.staysOpen ? .completeUnlessOpen : .complete
                 case .afterFirstUnlock: .completeUntilFirstUserAuthentication
                 case .always: FileProtectionType.none
                 default: nil
                 }
             return KeyInfo(
-                place: isInEnclave ? .enclave : .keychain, protection: protection,
-                accessible: item.protection.control.protection.rawValue, accessGroup: item.accessGroup,
-                control: item.protection)
+                place: note.enclaveKey != nil ? .enclave : .keychain, protection: protection,
+                accessible: item.protection.rawValue, accessGroup: item.accessGroup,
+                control: note.control(item.protection))
         }
     }
 

@@ -23,10 +23,12 @@ public struct ProtectedDatabaseFile: Sendable {
     let prompt: String?
 
     /// - Parameters:
-    ///   - path: Of the database's file.
+    ///   - path: Of the database's file. A symbolic link is followed, so that what it leads to is converted, not the link.
     ///   - prompt: Shown to a person who has to be asked for the key.
     public init(path: String, prompt: String? = nil) {
-        self.path = path
+        var information = stat()
+        let isLink = lstat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFLNK
+        self.path = isLink ? EncryptingVFS.fullPath(path) ?? path : path
         self.prompt = prompt
     }
 

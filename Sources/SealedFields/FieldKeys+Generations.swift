@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import KeychainServices
+import StoredKeys
 
 extension FieldKeys {
     /// A key of a keyring, without the key.
@@ -109,7 +110,7 @@ extension FieldKeys {
         }
         try searching(checks[...], for: generation.key.id) {
             try keyring.items.remove(generation.account)
-            try keyring.items.removeKey(generation.key.id, enclaveKey: generation.key.enclaveKey)
+            try keyring.items.removeKey(generation.key)
         }
         keyring.discard()
     }

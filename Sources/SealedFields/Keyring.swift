@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import KeychainModel
+import StoredKeys
 import Synchronization
 import VaultInterface
 
@@ -127,11 +128,10 @@ final class Keyring: Sendable {
 
     /// Reads a key, which may ask a person.
     private func read(_ reference: KeyReference) throws(SealedFieldsError) -> SymmetricKey {
-        guard var value = try items.key(reference.id) else {
+        guard var value = try items.key(reference) else {
             throw SealedFieldsError(
                 .unknownKey, subject: items.name, message: "key \(reference.id) was removed; restore it from a backup")
         }
-        if let label = reference.enclaveKey { value = try items.decrypt(value, with: label) }
         defer { value.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
         // The identifier stands before the key, so that one is not taken for another.
         guard value.count == 40, value.prefix(8) == reference.id.data else {
@@ -152,20 +152,8 @@ final class Keyring: Sendable {
                 bytes.storeBytes(of: generator.next(), toByteOffset: place, as: UInt64.self)
             }
         }
-        guard var reference = KeyReference(value.prefix(8)) else { throw items.damaged("no key was made") }
-        if protection.isInEnclave {
-            let (publicKey, label) = try items.makeEnclaveKey(protection.control)
-            reference.enclaveKey = label
-            let encrypted = try items.encrypt(value, for: publicKey)
-            // The use of the enclave's key is guarded, so the reading of what is encrypted for it need not be.
-            _ = try items.addKey(reference.id, value: encrypted, protection: protection.control, isGuarded: false)
-        } else {
-            _ = try items.addKey(reference.id, value: value, protection: protection.control, isGuarded: true)
-        }
-        // Last, so that what is on the list is there, whenever the program ends.
-        let isAdded = try items.add(account, generic: reference.encoded, protection: protection.control)
-        if !isAdded { try items.removeKey(reference.id, enclaveKey: reference.enclaveKey) }
-        return isAdded
+        guard let reference = KeyReference(value.prefix(8)) else { throw items.damaged("no key was made") }
+        return try items.store(reference.id, value, as: account, protection)
     }
 
     private func addFirst() throws(SealedFieldsError) -> FieldKeys.Generation {
@@ -228,8 +216,7 @@ final class Keyring: Sendable {
     /// Notes that the keyring is used for a database, before the first value is sealed.
     func note(database: String) throws(SealedFieldsError) {
         if try databases().contains(database) { return }
-        _ = try items.add(
-            KeyringItems.databasePrefix + database, generic: Data(), protection: protection.control)
+        try items.add(KeyringItems.databasePrefix + database, protection: protection.control)
     }
 }
 

@@ -4,12 +4,13 @@ import KeychainModel
 import KeychainServices
 import VaultInterface
 
-/// Keys that the keychain keeps for other parts of this package: generic passwords of one service, which may be encrypted for
-/// keys of the enclave.
+/// Keys that the keychain keeps for other parts of this package: generic passwords of two services, and keys of the enclave.
 ///
-/// Listing them reads no value and asks nobody.
+/// One service has the list: an item without conditions for each key, so that of two programs that add one under the same account,
+/// one finds that it is there already, and listing them asks nobody. The other has the keys, under names and conditions of their
+/// own.
 package struct KeyItems: Sendable {
-    /// The service of the passwords, and the tag of the enclave's keys.
+    /// The service of the list, and the tag of the enclave's keys.
     package let service: String
     /// What people see of the enclave's keys.
     package let label: String
@@ -17,90 +18,119 @@ package struct KeyItems: Sendable {
     package let accessGroup: String?
     /// Shown to a person who has to be asked.
     package let prompt: String?
-    /// The keychain of the task that made this value, for tasks and threads that they are used on later.
-    private let session = VaultSession.override
+    /// The keychain that stands in for the process's own, whatever the calling task has.
+    private let session: (any VaultSessionProvider)?
 
-    package init(service: String, label: String, accessGroup: String? = nil, prompt: String? = nil) {
+    /// - Parameter session: What stands in for the process's own keychain.
+    package init(
+        service: String, label: String, accessGroup: String? = nil, prompt: String? = nil,
+        session: (any VaultSessionProvider)? = nil
+    ) {
         self.service = service
         self.label = label
         self.accessGroup = accessGroup
         self.prompt = prompt
+        self.session = session
     }
 
-    /// An item without its value.
+    /// An item of the list.
     package struct Item: Sendable {
         package let account: String
         /// What was said of the key when it was added.
         package let generic: Data
-        package let label: String
         package let accessGroup: String
         package let created: Date
-        package let protection: SecAccessControl
+        /// The class that the key was given.
+        package let protection: ProtectionClass
+
+        /// Whether what was read of the key has to be forgotten when the vault is locked.
+        package var closesWithLock: Bool { protection.availability == .whileUnlocked }
     }
 
-    // MARK: Items
+    // MARK: The list
 
+    /// What is on the list.
+    ///
+    /// - Parameter account: Nil for all there is.
     package func list(_ account: String? = nil) throws(StoredKeyError) -> [Item] {
         var query = base([kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true])
         if let account { query[kSecAttrAccount] = account }
         guard let found = try copy(query) as? [NSDictionary] else { return [] }
         return found.compactMap { item in
-            guard let account = item[kSecAttrAccount] as? String,
-                let accessible = item[kSecAttrAccessible] as? String,
-                let protection = ProtectionClass(rawValue: accessible)
-            else { return nil }
+            guard let account = item[kSecAttrAccount] as? String else { return nil }
             return Item(
                 account: account, generic: item[kSecAttrGeneric] as? Data ?? Data(),
-                label: item[kSecAttrLabel] as? String ?? "", accessGroup: item[kSecAttrAccessGroup] as? String ?? "",
+                accessGroup: item[kSecAttrAccessGroup] as? String ?? "",
                 created: item[kSecAttrCreationDate] as? Date ?? .distantPast,
-                protection: item[kSecAttrAccessControl] as? SecAccessControl
-                    ?? SecAccessControl(AccessControl(protection: protection)))
+                protection: (item[kSecAttrAccessible] as? String).flatMap(ProtectionClass.init(rawValue:))
+                    ?? .whenUnlocked)
         }
     }
 
-    /// Adds an item; false if there is one already.
-    package func add(
-        _ account: String, label: String? = nil, generic: Data, value: Data, protection: SecAccessControl
-    ) throws(StoredKeyError) -> Bool {
-        var item = base([kSecAttrAccount: account, kSecAttrGeneric: generic, kSecValueData: value])
-        if let label { item[kSecAttrLabel] = label }
-        protection.store(in: &item)
-        let status = run { SecItemAdd(item as CFDictionary, nil) }
-        if status == errSecDuplicateItem { return false }
-        guard status == errSecSuccess else { throw StoredKeyError(status) }
-        return true
-    }
-
-    /// The value of an item, as the keychain returned it.
-    package func value(_ account: String) throws(StoredKeyError) -> Data? {
-        var query = base([kSecAttrAccount: account, kSecReturnData: true])
-        if let prompt { query[kSecUseOperationPrompt] = prompt }
-        return try copy(query) as? Data
-    }
-
-    /// Gives an item another protection, and says something else of its key.
+    /// Adds an item to the list; false if there is one already.
     ///
-    /// - Returns: Whether there is one.
-    package func protect(
-        _ account: String, _ protection: SecAccessControl, generic: Data
+    /// - Parameter name: What people see.
+    package func add(
+        _ account: String, name: String? = nil, generic: Data, protection: SecAccessControl
     ) throws(StoredKeyError) -> Bool {
-        var changes: [CFString: Any] = [kSecAttrGeneric: generic]
-        protection.store(in: &changes)
-        let status = run { SecItemUpdate(base([kSecAttrAccount: account]) as CFDictionary, changes as CFDictionary) }
-        if status == errSecItemNotFound { return false }
-        guard status == errSecSuccess else { throw StoredKeyError(status) }
-        return true
+        var item = base([kSecAttrAccount: account, kSecAttrGeneric: generic, kSecValueData: Data()])
+        if let name { item[kSecAttrLabel] = name }
+        protection.withoutConditions.store(in: &item)
+        return try add(item)
     }
 
-    /// Removes an item; nothing happens if there is none.
+    /// Says something else of a key.
+    package func change(
+        _ account: String, generic: Data, protection: SecAccessControl
+    ) throws(StoredKeyError) {
+        var changes: [CFString: Any] = [kSecAttrGeneric: generic]
+        protection.withoutConditions.store(in: &changes)
+        try update(base([kSecAttrAccount: account]), changes)
+    }
+
+    /// Takes an item off the list; nothing happens if it is not on it.
     package func remove(_ account: String) throws(StoredKeyError) {
         try delete(base([kSecAttrAccount: account]))
     }
 
-    /// Removes every item of the service, keys of the enclave included.
+    /// Removes everything, keys of the enclave included.
     package func removeAll() throws(StoredKeyError) {
-        try delete(base([:]))
+        try delete(base([kSecAttrService: keyService]))
         try delete(keyBase([:]))
+        try delete(base([:]))
+    }
+
+    // MARK: Keys
+
+    /// Stores a key; false if there is one with the name already.
+    ///
+    /// - Parameter isGuarded: Whether reading it takes what the access control asks for, besides its class.
+    package func addKey(
+        _ name: String, value: Data, protection: SecAccessControl, isGuarded: Bool
+    ) throws(StoredKeyError) -> Bool {
+        var item = base([kSecAttrService: keyService, kSecAttrAccount: name, kSecValueData: value])
+        (isGuarded ? protection : protection.withoutConditions).store(in: &item)
+        return try add(item)
+    }
+
+    /// A key, as the keychain has it. Reading it may ask a person.
+    package func key(_ name: String) throws(StoredKeyError) -> Data? {
+        var query = base([kSecAttrService: keyService, kSecAttrAccount: name, kSecReturnData: true])
+        if let prompt { query[kSecUseOperationPrompt] = prompt }
+        return try copy(query) as? Data
+    }
+
+    /// Gives a key another protection, which may ask a person.
+    package func protectKey(_ name: String, _ protection: SecAccessControl) throws(StoredKeyError) {
+        var changes: [CFString: Any] = [:]
+        protection.store(in: &changes)
+        try update(base([kSecAttrService: keyService, kSecAttrAccount: name]), changes)
+    }
+
+    /// Removes a key, and the enclave's that it is encrypted for. Asks nobody.
+    package func removeKey(_ name: String, enclaveKey label: Data?) throws(StoredKeyError) {
+        try delete(base([kSecAttrService: keyService, kSecAttrAccount: name]))
+        if let label { try delete(keyBase([kSecAttrApplicationLabel: label])) }
     }
 
     // MARK: Keys of the enclave
@@ -125,10 +155,6 @@ package struct KeyItems: Sendable {
             let label = (SecKeyCopyAttributes(key) as NSDictionary?)?[kSecAttrApplicationLabel] as? Data
         else { throw .damaged(reason: "the enclave made no usable key; try again") }
         return (publicKey, label)
-    }
-
-    package func removeEnclaveKey(_ label: Data) throws(StoredKeyError) {
-        try delete(keyBase([kSecAttrApplicationLabel: label]))
     }
 
     /// Encrypts for a key of the enclave.
@@ -159,6 +185,7 @@ package struct KeyItems: Sendable {
 
     // MARK: Calls
 
+    private var keyService: String { service + "/keys" }
     private var tag: Data { Data(service.utf8) }
 
     private func base(_ more: [CFString: Any]) -> [CFString: Any] {
@@ -171,6 +198,18 @@ package struct KeyItems: Sendable {
         var query: [CFString: Any] = [kSecClass: kSecClassKey, kSecAttrApplicationTag: tag]
         if let accessGroup { query[kSecAttrAccessGroup] = accessGroup }
         return query.merging(more) { $1 }
+    }
+
+    private func add(_ item: [CFString: Any]) throws(StoredKeyError) -> Bool {
+        let status = run { SecItemAdd(item as CFDictionary, nil) }
+        if status == errSecDuplicateItem { return false }
+        guard status == errSecSuccess else { throw StoredKeyError(status) }
+        return true
+    }
+
+    private func update(_ query: [CFString: Any], _ changes: [CFString: Any]) throws(StoredKeyError) {
+        let status = run { SecItemUpdate(query as CFDictionary, changes as CFDictionary) }
+        guard status == errSecSuccess else { throw StoredKeyError(status) }
     }
 
     private func copy(_ query: [CFString: Any]) throws(StoredKeyError) -> CFTypeRef? {

@@ -16,7 +16,11 @@ import Testing
             "create", "list", "public", "sign", "verify", "encrypt", "decrypt", "csr", "attest", "verify-attestation",
             "delete",
         ].map { "key " + $0 }
-        for command in commands + nested + ["passcode set"] {
+        let databases = [
+            "create", "encrypt", "decrypt", "rekey", "set-class", "info", "verify", "shell", "export", "import",
+            "keep-key",
+        ].map { "db " + $0 }
+        for command in commands + nested + databases + ["db", "passcode set"] {
             let name = command.replacing(" ", with: "-")
             let page = try String(contentsOfFile: "\(workplace.path)/keychain-\(name).1", encoding: .utf8)
             let help = try workplace.run(["keychain", "help"] + command.split(separator: " ").map(String.init)).text

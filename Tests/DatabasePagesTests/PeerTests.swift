@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [512, 4096, 65_536])
+    @Test(arguments: [4096, 65_536])
     func pages(size: Int) throws {
         var random = SeededGenerator()
         let folder = try TemporaryFolder()

@@ -53,7 +53,7 @@ import Testing
         var generator = SeededGenerator()
         let database = try prepared()
         var acknowledged: [Int: Int] = [:]
-        for round in 0..<TestScale.count(5, soak: 60) {
+        for round in 0..<TestScale.count(2, soak: 60) {
             // Two at once in turn with one that has the file to itself.
             let workers = try (0...(round % 2)).map { index in
                 try worker(database, journal: journal, task: task, rounds: 1_000_000, number: round * 2 + index)

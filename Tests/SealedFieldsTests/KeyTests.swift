@@ -129,12 +129,12 @@ import Testing
         let store = try NoteStore()
         let sealed = try store.sealing.seal("x", at: place)
         try store.keys.addGeneration()
-        let ids = try store.keys.generations().map(\.key.id)
-        let second = try #require(try store.keys.keyring.items.key(ids[1]))
+        let keys = try store.keys.generations().map(\.key)
+        let second = try #require(try store.keys.keyring.items.key(keys[1]))
         store.world.run {
             let query: [CFString: Any] = [
                 kSecClass: kSecClassGenericPassword, kSecAttrService: "sealed-fields/com.example.notes/keys",
-                kSecAttrAccount: ids[0].description,
+                kSecAttrAccount: keys[0].id.description,
             ]
             #expect(SecItemUpdate(query as CFDictionary, [kSecValueData: second] as CFDictionary) == errSecSuccess)
         }

@@ -15,6 +15,9 @@ struct DatabaseCommand: DocumentedCommand {
 
         encrypt, decrypt and rekey make a copy beside the database, which takes its name once it is on the disk: there has to \
         be room for it, and whatever happens meanwhile, the name leads to the former database or to the new one, whole.
+
+        SQLCipher files are made with export, taken over with import, and looked into with shell; with keep-key the keychain \
+        has the key of one that is there.
         """
     static let examples = [
         Example("Encrypt a database", "keychain db encrypt app.db --class complete"),
@@ -26,6 +29,7 @@ struct DatabaseCommand: DocumentedCommand {
         subcommands: [
             CreateDatabaseCommand.self, EncryptDatabaseCommand.self, DecryptDatabaseCommand.self,
             RekeyDatabaseCommand.self, SetDatabaseClassCommand.self, DatabaseInfoCommand.self,
-            VerifyDatabaseCommand.self,
+            VerifyDatabaseCommand.self, ShellCommand.self, ExportDatabaseCommand.self, ImportDatabaseCommand.self,
+            KeepKeyCommand.self,
         ])
 }

@@ -3,18 +3,22 @@ import Foundation
 import KeychainModel
 import KeychainServices
 import ProtectedDatabase
+import StoredKeys
 
 /// What a database is, without opening it.
 struct DatabaseInfoCommand: DocumentedCommand {
     static let summary = "Show what databases are, and where their keys are kept."
-    static let details = "Nothing is opened and nobody is asked."
+    static let details = """
+        Nothing is opened and nobody is asked. A SQLCipher file looks like any random bytes, and is known by its key in the \
+        keychain alone.
+        """
     static let examples = [
         Example("A database", "keychain db info app.db"),
         Example("For a script", "keychain db info app.db --json"),
     ]
     static let configuration: CommandConfiguration = documented("info")
 
-    @Argument(help: "Databases, encrypted or plain.")
+    @Argument(help: "Databases, encrypted or plain, and SQLCipher files.")
     var paths: [String]
 
     @Flag(help: "Print an array of objects, and any error, as JSON.")
@@ -23,10 +27,13 @@ struct DatabaseInfoCommand: DocumentedCommand {
     func run() throws {
         let summaries = try withOwnersVault(PasscodeInput.none) { () throws(Failure) in
             try paths.map { (path) throws(Failure) in
-                let info = try handlingDatabase { () throws(ProtectedDatabaseError) in
-                    try ProtectedDatabaseFile(path: path).info()
+                do throws(ProtectedDatabaseError) {
+                    return DatabaseSummary(path, try ProtectedDatabaseFile(path: path).info())
+                } catch {
+                    guard error.code == .notDatabase else { throw Failure(error) }
+                    guard let item = try CipherFileKeys().find(path) else { throw Failure.unknownDatabase(path) }
+                    return DatabaseSummary(path, item)
                 }
-                return DatabaseSummary(path, info)
             }
         }
         if json { return try StandardOutput.write(json: summaries) }
@@ -39,6 +46,8 @@ struct DatabaseSummary: Encodable {
     var path: String
     var bytes: UInt64
     var encrypted: Bool
+    /// "keychain", "sqlcipher" or "sqlite".
+    var format: String
     var id: String?
     var pageSize: Int?
     /// Where the key is kept; nil if there is none to be seen.
@@ -46,11 +55,14 @@ struct DatabaseSummary: Encodable {
     var `class`: String?
     var accessGroup: String?
     var requires: [String]?
+    /// The password that is the key of a SQLCipher file.
+    var item: KeptKey?
 
     init(_ path: String, _ info: ProtectedDatabaseFile.Info) {
         self.path = path
         bytes = info.size
         encrypted = info.isEncrypted
+        format = info.isEncrypted ? "keychain" : "sqlite"
         id = info.identifier
         pageSize = info.pageSize
         key = info.key?.place.description
@@ -61,14 +73,45 @@ struct DatabaseSummary: Encodable {
         requires = ItemRequirement.names(in: info.key?.control?.control.flags)
     }
 
+    /// A SQLCipher file whose key the keychain has.
+    init(_ path: String, _ item: KeyItems.Item) {
+        self.path = path
+        bytes = FileSize.of(path)
+        encrypted = true
+        format = "sqlcipher"
+        let place: ProtectedDatabaseFile.KeyInfo.Place = CipherFileKeys.isInEnclave(item) ? .enclave : .keychain
+        key = place.description
+        let protection = item.protection.control.protection
+        `class` =
+            FileProtectionClass.allCases.first { $0 != .completeUnlessOpen && $0.itemClass == protection }?.commandName
+            ?? ProtectionName(protection).rawValue
+        accessGroup = item.accessGroup
+        requires = ItemRequirement.names(in: item.protection.control.flags)
+        self.item = KeptKey(account: item.account)
+    }
+
     var line: String {
         let name = path.escapedForTerminal
+        if let item {
+            let needs = requires.map { ", requires \($0.joined(separator: ", "))" } ?? ""
+            return "\(name): SQLCipher file, \(FileProgress.amount(Double(bytes))), class \(`class` ?? "?"), key in "
+                + "\(key ?? "?"): '\(item.service)' '\(item.account)'\(needs)"
+        }
         guard encrypted else { return "\(name): plain, \(FileProgress.amount(Double(bytes)))" }
         let size = "\(FileProgress.amount(Double(bytes))) in pages of \(pageSize ?? 0)"
         guard let key else { return "\(name): encrypted, \(size), no key for it is in this keychain" }
         let group = accessGroup.map { ", group '\($0.escapedForTerminal)'" } ?? ""
         let needs = requires.map { ", requires \($0.joined(separator: ", "))" } ?? ""
         return "\(name): encrypted, \(size), class \(`class` ?? "?"), key in \(key)\(group)\(needs)"
+    }
+}
+
+extension Failure {
+    static func unknownDatabase(_ path: String) -> Failure {
+        Failure(
+            status: errSecDecode,
+            "\(path.escapedForTerminal) is no database that was encrypted here; if it is a SQLCipher file, the keychain has no "
+                + "key for it: give it one with `keychain db keep-key`")
     }
 }
 

@@ -4,6 +4,7 @@ import Foundation
 import KeychainModel
 import KeychainServices
 import ProtectedDatabase
+import StoredKeys
 
 /// Where the key of a database is kept.
 struct DatabaseKeyOptions: ParsableArguments {
@@ -46,6 +47,22 @@ struct DatabaseKeyOptions: ParsableArguments {
         }
     }
 
+    /// For a key that is not a database's of this program's own.
+    var itemProtection: StoredKeyProtection {
+        get throws(Failure) {
+            guard place != .file else {
+                throw .usage(
+                    "the key of a SQLCipher file is kept in the keychain or, with --key-in enclave, for the enclave")
+            }
+            let protection =
+                try className.map { (name) throws(Failure) in try FileProtectionClass(commandName: name) }
+                ?? .completeUntilFirstUserAuthentication
+            let flags = require.reduce(into: AccessControl.Flags()) { $0.formUnion($1.flag) }
+            let control = AccessControl(protection: protection.itemClass, flags: flags.isEmpty ? nil : flags)
+            return StoredKeyProtection(SecAccessControl(control), isInEnclave: place == .enclave)
+        }
+    }
+
     /// Whether anything was asked for.
     var isGiven: Bool { className != nil || place != nil || !require.isEmpty || group != nil }
 
@@ -76,7 +93,7 @@ struct DatabaseKeyOptions: ParsableArguments {
 
 extension FileProtectionClass {
     /// The class of items that opens when files of this class do.
-    fileprivate var itemClass: ProtectionClass {
+    var itemClass: ProtectionClass {
         switch self {
         case .complete, .completeUnlessOpen: .whenUnlocked
         case .completeUntilFirstUserAuthentication: .afterFirstUnlock

@@ -1,18 +1,21 @@
 import ArgumentParser
 import KeychainServices
 import ProtectedDatabase
+import SQLCipherService
+import SQLCipherWire
 
 /// Reads all of a database.
 struct VerifyDatabaseCommand: DocumentedCommand {
     static let summary = "Check that nothing in databases is damaged."
     static let details = """
         Opens every page in use, which shows whether any was changed or put back from an older copy, and has SQLite check that \
-        they fit together. Other programs may go on using the database.
+        they fit together. Other programs may go on using the database. Of a SQLCipher file whose key the keychain has, SQLCipher \
+        opens every page in use; it does not notice an older copy.
         """
     static let examples = [Example("A database", "keychain db verify app.db")]
     static let configuration: CommandConfiguration = documented("verify")
 
-    @Argument(help: "Encrypted databases.")
+    @Argument(help: "Encrypted databases, and SQLCipher files whose key the keychain has.")
     var paths: [String]
 
     @OptionGroup var passcode: PasscodeInput
@@ -28,10 +31,7 @@ struct VerifyDatabaseCommand: DocumentedCommand {
     func run() throws {
         let answers = try withOwnersVault(passcode) { () throws(Failure) in
             try paths.map { (path) throws(Failure) in
-                let problems = try handlingDatabase { () throws(ProtectedDatabaseError) in
-                    try ProtectedDatabaseFile(path: path).problems()
-                }
-                return Answer(path: path, problems: problems)
+                Answer(path: path, problems: try Self.problems(path))
             }
         }
         if json { try StandardOutput.write(json: answers) }
@@ -48,6 +48,29 @@ struct VerifyDatabaseCommand: DocumentedCommand {
             throw Failure(
                 status: errSecDecode, "\(damaged) of \(answers.count) databases are damaged: restore them from a backup"
             )
+        }
+    }
+
+    private static func problems(_ path: String) throws(Failure) -> [String] {
+        do throws(ProtectedDatabaseError) {
+            return try ProtectedDatabaseFile(path: path).problems()
+        } catch {
+            guard error.code == .notDatabase else { throw Failure(error) }
+        }
+        let keys = CipherFileKeys()
+        guard let item = try keys.find(path) else { throw Failure.unknownDatabase(path) }
+        let key = try keys.read(item)
+        return try handlingTransfer(path) {
+            let database = try SQLCipherDatabase(path, key: key, readOnly: true)
+            do throws(SQLCipherError) {
+                let found = try database.integrityProblems()
+                try database.close()
+                return found.flatMap { $0.split(separator: "\n").map(String.init) }
+            } catch {
+                // A page that does not authenticate ends the check.
+                guard error.code == .damaged else { throw error }
+                return [error.description]
+            }
         }
     }
 }

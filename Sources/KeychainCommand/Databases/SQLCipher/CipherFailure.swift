@@ -1,0 +1,77 @@
+import GRDB
+import KeychainServices
+import ProtectedDatabase
+import SQLCipherService
+import SQLCipherWire
+
+/// Runs `body`, which uses databases of both engines, with what it throws as this command's failure.
+///
+/// - Parameter path: The database that GRDB's errors are about.
+func handlingTransfer<Result>(_ path: String, _ body: () throws -> Result) throws(Failure) -> Result {
+    do {
+        return try body()
+    } catch let error as Failure {
+        throw error
+    } catch let error as ProtectedDatabaseError {
+        throw Failure(error)
+    } catch let error as SQLCipherError {
+        throw Failure(error)
+    } catch let error as DatabaseError {
+        throw Failure(error, of: path)
+    } catch {
+        throw Failure(status: errSecParam, "\(error)".escapedForTerminal)
+    }
+}
+
+extension Failure {
+    /// What went wrong with a SQLCipher file.
+    init(_ error: SQLCipherError) {
+        let message = error.description.escapedForTerminal
+        switch error.code {
+        case .wrongKey:
+            self.init(
+                status: errSecAuthFailed,
+                "\(message); if the key is right, the file is damaged, or of a version that the library cannot read")
+        case .damaged: self.init(status: errSecDecode, message)
+        case .notEncrypted, .refused, .statement, .constraint, .tooLarge: self.init(status: errSecParam, message)
+        case .exists: self.init(status: errSecDuplicateItem, message)
+        case .notFound: self.init(status: errSecItemNotFound, message)
+        case .full: self.init(status: errSecDiskFull, exitCode: ExitStatus.other, message)
+        case .cancelled: self.init(status: errSecUserCanceled, message)
+        default: self.init(status: errSecIO, exitCode: ExitStatus.other, message)
+        }
+    }
+
+    /// What SQLite said of a database.
+    init(_ error: DatabaseError, of path: String) {
+        let reason = error.message ?? "\(error.resultCode)"
+        let message = "\(path.escapedForTerminal): \(reason.escapedForTerminal)"
+        switch error.resultCode.primaryResultCode {
+        case .SQLITE_FULL:
+            self.init(status: errSecDiskFull, exitCode: ExitStatus.other, message + ": free some space, and try again")
+        case .SQLITE_BUSY:
+            self.init(
+                status: errSecIO, exitCode: ExitStatus.other, message + ": another program uses it, try again later")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR:
+            self.init(
+                status: errSecDecode, message + ": `keychain db verify` shows whether it is damaged")
+        case .SQLITE_READONLY: self.init(status: errSecParam, message + ": say --write to change it")
+        default: self.init(status: errSecParam, message)
+        }
+    }
+}
+
+/// How far a transfer between engines is.
+final class TransferMeter {
+    private var meter: FileProgress?
+    private(set) var done = 0
+
+    func show(_ progress: TransferProgress) {
+        let shown = meter ?? FileProgress(UInt64(clamping: progress.totalBytes))
+        meter = shown
+        if progress.bytes > done { shown.add(UInt64(progress.bytes - done)) }
+        done = max(done, progress.bytes)
+    }
+
+    func end() { meter?.end() }
+}

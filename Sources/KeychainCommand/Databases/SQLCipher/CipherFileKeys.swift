@@ -1,0 +1,109 @@
+import Foundation
+import KeychainModel
+import KeychainServices
+import SQLCipherWire
+import VaultInterface
+import StoredKeys
+
+/// The raw keys of SQLCipher files that the keychain has: generic passwords of one service, each named after the 16 random
+/// bytes that its file begins with (SQLCipher's salt, which a file keeps when it is renamed or copied).
+///
+/// The password is the key's 64 hexadecimal digits, as `PRAGMA key` takes them, so that `keychain get` prints what other
+/// programs want.
+struct CipherFileKeys {
+    static let service = "sqlcipher-file"
+    /// A version, by which what `keychain set` stored is told from what may be encrypted for the enclave.
+    private static let note = Data([1])
+    private let items = KeyItems(service: service, label: "SQLCipher file", prompt: "Use a SQLCipher file.")
+
+    /// What names a file's key; nil for what cannot be a SQLCipher file.
+    static func identifier(of path: String) -> String? {
+        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+        defer { try? file.close() }
+        guard let start = try? file.read(upToCount: 16), start.count == 16, start != Data("SQLite format 3\0".utf8)
+        else {
+            return nil
+        }
+        return start.hexadecimal(uppercase: false)
+    }
+
+    /// Looks for the key of a file, and asks nobody.
+    func find(_ path: String) throws(Failure) -> KeyItems.Item? {
+        guard let identifier = Self.identifier(of: path) else { return nil }
+        return try handlingKey { () throws(StoredKeyError) in try items.list(identifier).first }
+    }
+
+    /// Reads a key, which may ask a person.
+    func read(_ item: KeyItems.Item) throws(Failure) -> CipherKey {
+        let digits = try handlingKey { () throws(StoredKeyError) in try items.key(item, noteCount: Self.note.count) }
+        guard let digits, let key = try RawCipherKey.bytes(ofDigits: digits) else {
+            throw Failure(
+                status: errSecDecode,
+                "the item '\(Self.service)' '\(item.account)' is not a raw key of 64 hexadecimal digits: give the key with --key-fd"
+            )
+        }
+        return CipherKey(.raw, key)
+    }
+
+    /// The key that was given, else the one that the keychain has.
+    func key(of path: String, _ input: CipherKeyInput) throws(Failure) -> CipherKey {
+        if let given = try input.read() { return given }
+        guard let item = try find(path) else {
+            throw Failure(
+                status: errSecItemNotFound,
+                "there is no key for \(path.escapedForTerminal) in the keychain: if it is a SQLCipher file, give its key with "
+                    + "--key-fd or --passphrase-fd")
+        }
+        return try read(item)
+    }
+
+    /// Keeps a key under the name of a file.
+    ///
+    /// - Returns: The item's account.
+    func add(
+        _ key: SecretBytes, of path: String, name: String, _ protection: StoredKeyProtection, accessGroup: String?
+    ) throws(Failure) -> String {
+        guard let identifier = Self.identifier(of: path) else {
+            throw Failure(status: errSecIO, exitCode: ExitStatus.other, "\(path.escapedForTerminal) cannot be read")
+        }
+        let items = KeyItems(service: Self.service, label: "SQLCipher file \(name)", accessGroup: accessGroup)
+        let digits = try RawCipherKey.digits(of: key)
+        let isNew = try handlingKey { () throws(StoredKeyError) in
+            try items.addKey(digits, as: identifier, label: name, note: Self.note, protection)
+        }
+        guard isNew else {
+            throw Failure(
+                status: errSecDuplicateItem,
+                "the keychain has a key for \(name.escapedForTerminal) already: remove it with "
+                    + "`keychain delete \(Self.service) \(identifier)` if it is another")
+        }
+        return identifier
+    }
+
+    func remove(_ path: String) throws(Failure) {
+        guard let item = try find(path) else { return }
+        try handlingKey { () throws(StoredKeyError) in try items.removeKey(item, noteCount: Self.note.count) }
+    }
+
+    static func isInEnclave(_ item: KeyItems.Item) -> Bool {
+        KeyItems.isInEnclave(item, noteCount: note.count)
+    }
+}
+
+/// Runs `body`, with what it throws as this command's failure.
+func handlingKey<Result>(_ body: () throws(StoredKeyError) -> Result) throws(Failure) -> Result {
+    do {
+        return try body()
+    } catch {
+        switch error {
+        case .vault(let error): throw Failure(error)
+        case .locked: throw Failure(status: errSecInteractionNotAllowed, error.description)
+        case .canceled: throw Failure(status: errSecUserCanceled, error.description)
+        case .notAuthenticated: throw Failure(status: errSecAuthFailed, error.description)
+        case .accessDenied: throw Failure(status: errSecMissingEntitlement, error.description)
+        case .damaged: throw Failure(status: errSecDecode, error.description)
+        case .status(let status): throw Failure(status: status, error.description)
+        case .memoryUnavailable: throw Failure(VaultError.memoryUnavailable)
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import ArgumentParser
+import Foundation
+import GRDB
+import Glibc
+import KeychainModel
+import KeychainServices
+import ProtectedDatabase
+import SQLCipherService
+import SQLCipherWire
+import StoredKeys
+
+/// Writes what is in an encrypted database to a file that other programs read.
+struct ExportDatabaseCommand: DocumentedCommand {
+    static let summary = "Write a database to a SQLCipher file, or to a plain one."
+    static let details = """
+        The database stays as it is, and programs may go on using it. A SQLCipher file gets the key that is given, which is \
+        not kept, or a new one, which the keychain keeps as a password of the service 'sqlcipher-file'; `keychain get` prints \
+        it as `PRAGMA key` takes it. Rows go from one to the other in memory, and what was written is read again and compared.
+
+        A file of the format sqlite is plain: whoever can read it reads everything. It gets mode 0600.
+
+        SQLCipher files take the library libsqlcipher, which Debian has in the package libsqlcipher0. What its SQLite does \
+        not understand is refused by name.
+        """
+    static let examples = [
+        Example("For SQLCipher, with a new key", "keychain db export app.db --output app.sqlcipher"),
+        Example("With a key of one's own", "keychain db export app.db --output out.db --key-fd 3 3< key"),
+        Example("A plain copy", "keychain db export app.db --output plain.db --format sqlite"),
+    ]
+    static let configuration: CommandConfiguration = documented("export")
+
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case sqlcipher, sqlite
+    }
+
+    @Argument(help: "An encrypted database.")
+    var path: String
+
+    @Option(help: ArgumentHelp("The file to make.", valueName: "file"))
+    var output: String
+
+    @Option(help: "What to make: a SQLCipher file, or a plain SQLite database.")
+    var format = Format.sqlcipher
+
+    @OptionGroup var given: CipherKeyInput
+
+    @OptionGroup(title: "Where a new key is kept") var key: DatabaseKeyOptions
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: "Print what was made, and any error, as JSON.")
+    var json = false
+
+    func validate() throws {
+        if format == .sqlite, given.isGiven || key.isGiven {
+            throw ValidationError("a plain file has no key: leave out the options of one, or --format sqlite")
+        }
+        if given.isGiven, key.isGiven {
+            throw ValidationError("a key that is given is not kept: leave out --class, --key-in, --require and --group")
+        }
+    }
+
+    private struct Answer: Encodable {
+        var path: String
+        var output: String
+        var format: String
+        var bytes: UInt64
+        var rows: Int?
+        var tables: Int?
+        /// Statistics that the other SQLite makes again by itself.
+        var omitted: [String]?
+        var key: KeptKey?
+    }
+
+    func run() throws {
+        let cipherKey = try given.read()
+        let protection = try key.itemProtection
+        guard access(output, F_OK) != 0 else { throw Failure.fileExists(output) }
+        let answer = try withOwnersVault(passcode) { () throws(Failure) in
+            switch format {
+            case .sqlite: try exportPlain()
+            case .sqlcipher: try export(cipherKey, protection)
+            }
+        }
+        if json { return try StandardOutput.write(json: answer) }
+        let size = FileProgress.amount(Double(answer.bytes))
+        let name = output.escapedForTerminal
+        guard format == .sqlcipher else {
+            return try StandardOutput.write(
+                line: "\(name) written, \(size), NOT encrypted: remove it when it has served")
+        }
+        let place =
+            answer.key.map { "its key is the password '\($0.service)' '\($0.account)'" } ?? "its key was not kept"
+        try StandardOutput.write(line: "\(name) written, \(size); \(place)")
+    }
+
+    private func exportPlain() throws(Failure) -> Answer {
+        var meter: FileProgress?
+        var done: UInt64 = 0
+        defer { meter?.end() }
+        try handlingDatabase { () throws(ProtectedDatabaseError) in
+            try ProtectedDatabaseFile(path: path).copyPlain(to: output) { progress in
+                let shown = meter ?? FileProgress(progress.total)
+                meter = shown
+                if progress.done > done { shown.add(progress.done - done) }
+                done = max(done, progress.done)
+                return true
+            }
+        }
+        return Answer(path: path, output: output, format: format.rawValue, bytes: FileSize.of(output))
+    }
+
+    private func export(_ given: CipherKey?, _ protection: StoredKeyProtection) throws(Failure) -> Answer {
+        let cipherKey: CipherKey
+        if let given { cipherKey = given } else { cipherKey = CipherKey(.raw, try RawCipherKey.random()) }
+        let meter = TransferMeter()
+        defer { meter.end() }
+        // The key is kept under the salt, which the file has first, and before the file has its name.
+        let name = [UInt8].random(count: 6).map { String(format: "%02x", $0) }.joined()
+        let part = "\(output).\(name).exporting"
+        defer { unlink(part) }
+        let summary = try handlingTransfer(path) {
+            var configuration = Configuration()
+            configuration.readonly = true
+            let database = try ProtectedDatabase(
+                path: path, connections: .queue, configuration: configuration, creation: .never)
+            defer { try? database.close() }
+            return try database.unsafeRead { db in
+                try SQLCipherFile.import(db, to: part, key: cipherKey) { meter.show($0) }
+            }
+        }
+        var answer = Answer(
+            path: path, output: output, format: format.rawValue, bytes: FileSize.of(part), rows: summary.rows,
+            tables: summary.tables, omitted: summary.omitted.isEmpty ? nil : summary.omitted)
+        let keys = CipherFileKeys()
+        if given == nil {
+            let account = try keys.add(
+                cipherKey.bytes, of: part, name: FileName.of(output), protection, accessGroup: key.group)
+            answer.key = KeptKey(account: account)
+        }
+        guard link(part, output) == 0 else {
+            let code = errno
+            if given == nil { try keys.remove(part) }
+            throw code == EEXIST ? Failure.fileExists(output) : Failure.file("make", output, code)
+        }
+        return answer
+    }
+}
+
+/// Where the keychain keeps a SQLCipher file's key.
+struct KeptKey: Encodable {
+    var service = CipherFileKeys.service
+    var account: String
+}
+
+enum FileName {
+    static func of(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+}
+
+enum FileSize {
+    static func of(_ path: String) -> UInt64 {
+        var information = stat()
+        return stat(path, &information) == 0 ? UInt64(clamping: information.st_size) : 0
+    }
+}
+
+extension Failure {
+    static func fileExists(_ path: String) -> Failure {
+        Failure(status: errSecDuplicateItem, "\(path.escapedForTerminal) exists already: choose another name")
+    }
+
+    static func file(_ verb: String, _ path: String, _ code: Int32) -> Failure {
+        Failure(
+            status: errSecIO, exitCode: ExitStatus.other,
+            "cannot \(verb) \(path.escapedForTerminal): \(String(cString: strerror(code)))")
+    }
+}

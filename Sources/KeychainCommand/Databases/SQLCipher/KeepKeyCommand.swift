@@ -1,0 +1,51 @@
+import ArgumentParser
+import SQLCipherService
+import SQLCipherWire
+
+/// Keeps the raw key of a SQLCipher file that is there.
+struct KeepKeyCommand: DocumentedCommand {
+    static let summary = "Keep the raw key of a SQLCipher file in the keychain."
+    static let details = """
+        The file is opened with the key first. From then on `info`, `verify`, `shell` and `import` find the key by themselves, \
+        also after the file was renamed or copied. It is a password of the service 'sqlcipher-file'.
+        """
+    static let examples = [Example("A key in a file", "keychain db keep-key old.db --key-fd 3 3< key")]
+    static let configuration: CommandConfiguration = documented("keep-key")
+
+    @Argument(help: "A SQLCipher file.")
+    var path: String
+
+    @OptionGroup var given: CipherKeyInput
+
+    @OptionGroup(title: "Where the key is kept") var key: DatabaseKeyOptions
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: "Print what was kept, and any error, as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard given.keyDescriptor != nil, given.passphraseDescriptor == nil else {
+            throw ValidationError("give the raw key with --key-fd, as in --key-fd 3 3< file")
+        }
+    }
+
+    private struct Answer: Encodable {
+        var path: String
+        var key: KeptKey
+    }
+
+    func run() throws {
+        guard let cipherKey = try given.read() else { return }
+        let protection = try key.itemProtection
+        let account = try withOwnersVault(passcode) { () throws(Failure) in
+            try handlingTransfer(path) { try SQLCipherDatabase(path, key: cipherKey, readOnly: true).close() }
+            return try CipherFileKeys().add(
+                cipherKey.bytes, of: path, name: FileName.of(path), protection, accessGroup: key.group)
+        }
+        let kept = KeptKey(account: account)
+        if json { return try StandardOutput.write(json: Answer(path: path, key: kept)) }
+        try StandardOutput.write(
+            line: "\(path.escapedForTerminal): its key is the password '\(kept.service)' '\(account)'")
+    }
+}

@@ -1,0 +1,129 @@
+import Glibc
+import KeychainModel
+import KeychainServices
+import SQLCipherService
+import SQLCipherWire
+import VaultInterface
+
+/// The program `sqlcipher` on a file whose key it gets through a pipe.
+struct CipherShell {
+    let path: String
+    let key: CipherKey
+    let isWriting: Bool
+
+    /// Becomes that program, after a look at whether the key fits.
+    func start(_ statements: [String]) throws(Failure) {
+        let program = try Self.program()
+        let (library, format) = try handlingTransfer(path) {
+            let database = try SQLCipherDatabase(path, key: key, readOnly: true)
+            try database.close()
+            return (database.library, database.format)
+        }
+        let pipe = try openPipe()
+        try write(script(library, format), to: pipe.write)
+        // What begins with a dash would be an option to it.
+        let texts = statements.map { $0.hasPrefix("-") ? " " + $0 : $0 }
+        let absolute = path.hasPrefix("/") ? path : "./" + path
+        let arguments = [program, "-init", "/dev/fd/\(pipe.read)", absolute] + texts
+        ProcessVault.close()
+        Self.keepOnly(pipe.read)
+        for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_DFL) }
+        var pointers = arguments.map { strdup($0) } + [nil]
+        execv(program, &pointers)
+        throw Failure.file("start", program, errno)
+    }
+
+    private static func program() throws(Failure) -> String {
+        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+        let places = path.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/sqlcipher" }
+        guard let found = places.first(where: { access($0, X_OK) == 0 }) else {
+            throw Failure(
+                status: errSecIO, exitCode: ExitStatus.other,
+                "the program sqlcipher is not installed: install the package of this name, or take the database over with "
+                    + "`keychain db import`")
+        }
+        return found
+    }
+
+    /// What the program carries out first. It is read before anything that is typed.
+    private func script(_ library: Welcome, _ format: Opened) throws(Failure) -> SecretBytes {
+        var parts: [SecretBytes] = []
+        do {
+            // Later versions answer to each of these.
+            try parts.append(SecretBytes(".output /dev/null\nPRAGMA key = "))
+            switch key.kind {
+            case .raw:
+                parts += [try SecretBytes("\"x'"), try RawCipherKey.digits(of: key.bytes), try SecretBytes("'\"")]
+            case .passphrase: parts += [try SecretBytes("'"), try Self.quoted(key.bytes), try SecretBytes("'")]
+            }
+            var rest = ";\n"
+            // A library of version 3 has no such pragma for its own format.
+            if !library.cipherVersion.hasPrefix("3."), format.compatibility == .three {
+                rest += "PRAGMA cipher_compatibility = 3;\n"
+            }
+            rest += "PRAGMA cipher_page_size = \(format.pageSize);\nPRAGMA temp_store = MEMORY;\n"
+            if !isWriting { rest += "PRAGMA query_only = ON;\n" }
+            parts.append(try SecretBytes(rest + ".output stdout\n"))
+            return try SecretBytes(count: parts.reduce(0) { $0 + $1.count }) { room in
+                var place = 0
+                for part in parts {
+                    part.withUnsafeBytes {
+                        UnsafeMutableRawBufferPointer(rebasing: room[place...]).copyMemory(from: $0)
+                    }
+                    place += part.count
+                }
+            }
+        } catch let error as Failure {
+            throw error
+        } catch {
+            throw Failure(VaultError.memoryUnavailable)
+        }
+    }
+
+    /// As the inside of a text in SQL.
+    private static func quoted(_ passphrase: SecretBytes) throws -> SecretBytes {
+        let quote = UInt8(ascii: "'")
+        let quotes = passphrase.withUnsafeBytes { bytes in bytes.count { $0 == quote } }
+        return try SecretBytes(count: passphrase.count + quotes) { room in
+            passphrase.withUnsafeBytes { bytes in
+                var place = 0
+                for byte in bytes {
+                    room[place] = byte
+                    place += 1
+                    guard byte == quote else { continue }
+                    room[place] = quote
+                    place += 1
+                }
+            }
+        }
+    }
+
+    private func openPipe() throws(Failure) -> (read: Int32, write: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard Glibc.pipe(&ends) == 0 else { throw Failure.file("open", "a pipe", errno) }
+        return (ends[0], ends[1])
+    }
+
+    /// All of it fits into a pipe (pipe(7): at least 4,096 bytes, 65,536 unless the user has very many).
+    private func write(_ script: SecretBytes, to descriptor: Int32) throws(Failure) {
+        guard script.count <= 4096 else {
+            throw Failure(status: errSecParam, "the passphrase is too long to be handed over: use `keychain db import`")
+        }
+        let code = script.withUnsafeBytes { FileOutput.put($0, to: descriptor) }
+        close(descriptor)
+        guard code == 0 else { throw Failure.file("write", "a pipe", code) }
+    }
+
+    /// Has the program inherit standard input, output and error, and the pipe, and nothing else.
+    private static func keepOnly(_ kept: Int32) {
+        guard let folder = opendir("/proc/self/fd") else { return }
+        defer { closedir(folder) }
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard let number = Int32(name), number > 2, number != kept else { continue }
+            _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+        }
+    }
+}

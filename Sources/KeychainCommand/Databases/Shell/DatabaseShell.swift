@@ -1,0 +1,86 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import Glibc
+import KeychainServices
+import ProtectedDatabase
+
+/// SQL on an encrypted database, one statement after the other.
+final class DatabaseShell {
+    private let path: String
+    private let database: ProtectedDatabase
+    private let asJSON: Bool
+
+    init(path: String, isWriting: Bool, asJSON: Bool) throws(Failure) {
+        self.path = path
+        self.asJSON = asJSON
+        database = try handlingDatabase { () throws(ProtectedDatabaseError) in
+            var configuration = Configuration()
+            configuration.readonly = !isWriting
+            // BEGIN and COMMIT can be of different lines.
+            configuration.allowsUnsafeTransactions = true
+            configuration.busyMode = .timeout(10)
+            return try ProtectedDatabase(
+                path: path, connections: .queue, configuration: configuration, creation: .never)
+        }
+    }
+
+    func close() { try? database.close() }
+
+    /// Carries out all statements of a text; the first that fails ends it.
+    func run(_ text: String) throws(Failure) {
+        try handlingTransfer(path) {
+            try database.barrierWriteWithoutTransaction { db in
+                guard let connection = db.sqliteConnection else { return }
+                // GRDB remembers the schema, which statements that it does not see can change.
+                defer { db.clearSchemaCache() }
+                try ShellStatements(connection: connection, asJSON: asJSON).run(text)
+            }
+        }
+    }
+
+    // MARK: At a terminal
+
+    /// Carries out what is typed, until the end of the input. A statement that fails is not the end of the session.
+    func runLines() throws(Failure) {
+        try StandardOutput.write(line: "Statements end with a semicolon; .help shows the rest.")
+        var text = ""
+        while true {
+            try StandardOutput.write(Data((text.isEmpty ? "sql> " : "...> ").utf8))
+            guard let line = readLine(strippingNewline: false) else {
+                try StandardOutput.write(line: "")
+                return
+            }
+            if text.isEmpty, line.hasPrefix(".") {
+                guard let statement = try Self.statement(of: line) else { return }
+                try runReporting(statement)
+                continue
+            }
+            text += line
+            if text.allSatisfy(\.isWhitespace) { text = "" }
+            guard sqlite3_complete(text) != 0 else { continue }
+            try runReporting(text)
+            text = ""
+        }
+    }
+
+    private func runReporting(_ text: String) throws(Failure) {
+        do {
+            try run(text)
+        } catch {
+            _ = error.report(asJSON: asJSON)
+        }
+    }
+
+    /// What a line that begins with a dot stands for; nil for the end.
+    private static func statement(of line: String) throws(Failure) -> String? {
+        switch line.trimmingCharacters(in: .whitespacesAndNewlines) {
+        case ".quit", ".exit": return nil
+        case ".tables": return "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
+        case ".schema": return "SELECT sql || ';' FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid"
+        default:
+            try StandardOutput.write(line: ".tables  tables and views\n.schema  how they are made\n.quit    ends")
+            return ""
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import ArgumentParser
+import Foundation
+import GRDB
+import Glibc
+import KeychainServices
+import ProtectedDatabase
+
+/// SQL on an encrypted database.
+struct ShellCommand: DocumentedCommand {
+    static let summary = "Carry out SQL on an encrypted database or on a SQLCipher file."
+    static let details = """
+        Statements are arguments, or come from standard input, or are typed. Without --write nothing can be changed. Of each \
+        row the values are printed with '|' between them, NULL as nothing and bytes as X'…'; with --json, each statement that \
+        has rows prints an array of objects, with bytes in Base64.
+
+        For a SQLCipher file the program `sqlcipher` is started, which Debian has in a package of this name. It gets the key \
+        through a pipe, and every statement and option it has works.
+        """
+    static let examples = [
+        Example("Look something up", "keychain db shell app.db 'SELECT count(*) FROM note'"),
+        Example("Change something", "keychain db shell app.db --write < changes.sql"),
+        Example("A SQLCipher file", "keychain db shell old.db --key-fd 3 3< key"),
+    ]
+    static let configuration: CommandConfiguration = documented("shell")
+
+    @Argument(help: "An encrypted database, or a SQLCipher file.")
+    var path: String
+
+    @Argument(help: ArgumentHelp("Statements to carry out, instead of those typed or piped in.", valueName: "sql"))
+    var statements: [String] = []
+
+    @Flag(help: "Allow changes.")
+    var write = false
+
+    @OptionGroup var given: CipherKeyInput
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: "Print rows, and any error, as JSON.")
+    var json = false
+
+    func run() throws {
+        let isCipherFile = try given.isGiven || Self.isUnknown(path)
+        if isCipherFile, json {
+            throw Failure.usage("--json goes with this program's own databases: `sqlcipher` prints rows as it does")
+        }
+        try withOwnersVault(passcode) { () throws(Failure) in
+            if isCipherFile {
+                let key = try CipherFileKeys().key(of: path, given)
+                try CipherShell(path: path, key: key, isWriting: write).start(statements)
+            } else {
+                try runOwn()
+            }
+        }
+    }
+
+    /// Whether it is neither a database of this program's nor a plain one.
+    private static func isUnknown(_ path: String) throws(Failure) -> Bool {
+        do throws(ProtectedDatabaseError) {
+            try ProtectedDatabaseFile(path: path).requireEncrypted()
+            return false
+        } catch {
+            guard error.code != .notDatabase else { return true }
+            throw Failure(error)
+        }
+    }
+
+    private func runOwn() throws(Failure) {
+        let shell = try DatabaseShell(path: path, isWriting: write, asJSON: json)
+        defer { shell.close() }
+        if !statements.isEmpty {
+            for statement in statements { try shell.run(statement) }
+        } else if isatty(0) == 1 {
+            try shell.runLines()
+        } else {
+            try shell.run(try Self.readInput())
+        }
+    }
+
+    private static func readInput() throws(Failure) -> String {
+        let input: Data
+        do throws(DescriptorReader.Failure) {
+            input = try DescriptorReader.readAll(0, limit: 1 << 28)
+        } catch {
+            throw Failure(
+                status: errSecIO, exitCode: ExitStatus.other,
+                "the statements cannot be read from standard input, or are more than 256 MiB: give them in parts")
+        }
+        guard let text = String(data: input, encoding: .utf8) else {
+            throw Failure(status: errSecParam, "the statements are not UTF-8: nothing was carried out")
+        }
+        return text
+    }
+}
