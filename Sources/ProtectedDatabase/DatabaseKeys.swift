@@ -195,7 +195,7 @@ struct DatabaseKeys: Sendable {
     func noteUnfinished(_ database: DatabaseID) throws(ProtectedDatabaseError) {
         try translating { () throws(StoredKeyError) in
             _ = try unfinished.add(
-                database.description, label: name, generic: Data(), value: Data([1]),
+                database.description, name: name, generic: Data(),
                 protection: SecAccessControl(AccessControl(protection: .always)))
         }
     }
