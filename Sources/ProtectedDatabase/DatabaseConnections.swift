@@ -67,6 +67,7 @@ final class DatabaseConnections: Sendable {
         _ = try? writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         isClosed.withLock { $0 = true }
         try writer.close()
+        registration.release()
     }
 
     /// Waits for ``end()``, which somebody has called or is about to: until then whoever opens the database would share the claim.

@@ -42,6 +42,8 @@ package struct KeyItems: Sendable {
         package let created: Date
         /// The class that the key was given.
         package let protection: ProtectionClass
+        /// What reading the item's own value takes besides; nil for nothing, and for items of the list.
+        package let flags: AccessControl.Flags?
 
         /// Whether what was read of the key has to be forgotten when the vault is locked.
         package var closesWithLock: Bool { protection.availability == .whileUnlocked }
@@ -63,7 +65,8 @@ package struct KeyItems: Sendable {
                 accessGroup: item[kSecAttrAccessGroup] as? String ?? "",
                 created: item[kSecAttrCreationDate] as? Date ?? .distantPast,
                 protection: (item[kSecAttrAccessible] as? String).flatMap(ProtectionClass.init(rawValue:))
-                    ?? .whenUnlocked)
+                    ?? .whenUnlocked,
+                flags: (item[kSecAttrAccessControl] as? SecAccessControl)?.control.flags)
         }
     }
 
@@ -77,6 +80,24 @@ package struct KeyItems: Sendable {
         if let name { item[kSecAttrLabel] = name }
         protection.withoutConditions.store(in: &item)
         return try add(item)
+    }
+
+    /// Adds an item that has the key itself, for keys that people handle with `keychain get` and `keychain delete`: listing one with
+    /// conditions may ask a person. False if there is one already.
+    package func add(
+        _ account: String, name: String?, generic: Data, value: Data, guardedBy protection: SecAccessControl
+    ) throws(StoredKeyError) -> Bool {
+        var item = base([kSecAttrAccount: account, kSecAttrGeneric: generic, kSecValueData: value])
+        if let name { item[kSecAttrLabel] = name }
+        protection.store(in: &item)
+        return try add(item)
+    }
+
+    /// The value of such an item, which may ask a person.
+    package func value(_ account: String) throws(StoredKeyError) -> Data? {
+        var query = base([kSecAttrAccount: account, kSecReturnData: true])
+        if let prompt { query[kSecUseOperationPrompt] = prompt }
+        return try copy(query) as? Data
     }
 
     /// Says something else of a key.
@@ -130,7 +151,11 @@ package struct KeyItems: Sendable {
     /// Removes a key, and the enclave's that it is encrypted for. Asks nobody.
     package func removeKey(_ name: String, enclaveKey label: Data?) throws(StoredKeyError) {
         try delete(base([kSecAttrService: keyService, kSecAttrAccount: name]))
-        if let label { try delete(keyBase([kSecAttrApplicationLabel: label])) }
+        if let label { try removeEnclaveKey(label) }
+    }
+
+    package func removeEnclaveKey(_ label: Data) throws(StoredKeyError) {
+        try delete(keyBase([kSecAttrApplicationLabel: label]))
     }
 
     // MARK: Keys of the enclave

@@ -81,12 +81,12 @@ struct DatabaseSummary: Encodable {
         format = "sqlcipher"
         let place: ProtectedDatabaseFile.KeyInfo.Place = CipherFileKeys.isInEnclave(item) ? .enclave : .keychain
         key = place.description
-        let protection = item.protection.control.protection
+        let protection = item.protection
         `class` =
             FileProtectionClass.allCases.first { $0 != .completeUnlessOpen && $0.itemClass == protection }?.commandName
             ?? ProtectionName(protection).rawValue
         accessGroup = item.accessGroup
-        requires = ItemRequirement.names(in: item.protection.control.flags)
+        requires = ItemRequirement.names(in: item.flags)
         self.item = KeptKey(account: item.account)
     }
 

@@ -35,7 +35,15 @@ struct CipherFileKeys {
 
     /// Reads a key, which may ask a person.
     func read(_ item: KeyItems.Item) throws(Failure) -> CipherKey {
-        let digits = try handlingKey { () throws(StoredKeyError) in try items.key(item, noteCount: Self.note.count) }
+        let digits = try handlingKey { () throws(StoredKeyError) -> SecretBytes? in
+            guard var value = try items.value(item.account) else { return nil }
+            if let label = Self.enclaveKey(item) { value = try items.decrypt(value, with: label) }
+            do {
+                return try value.withUnsafeBytes { try SecretBytes(copying: $0) }
+            } catch {
+                throw .memoryUnavailable
+            }
+        }
         guard let digits, let key = try RawCipherKey.bytes(ofDigits: digits) else {
             throw Failure(
                 status: errSecDecode,
@@ -69,7 +77,23 @@ struct CipherFileKeys {
         let items = KeyItems(service: Self.service, label: "SQLCipher file \(name)", accessGroup: accessGroup)
         let digits = try RawCipherKey.digits(of: key)
         let isNew = try handlingKey { () throws(StoredKeyError) in
-            try items.addKey(digits, as: identifier, label: name, note: Self.note, protection)
+            let value = Data.wipedWhenFreed(digits.withUnsafeBytes { Data($0) })
+            guard protection.isInEnclave else {
+                return try items.add(
+                    identifier, name: name, generic: Self.note, value: value, guardedBy: protection.control)
+            }
+            let (publicKey, label) = try items.makeEnclaveKey(protection.control)
+            do throws(StoredKeyError) {
+                // Whoever is to be asked is asked for the use of the enclave's key.
+                let isNew = try items.add(
+                    identifier, name: name, generic: Self.note + label,
+                    value: try items.encrypt(value, for: publicKey), guardedBy: protection.control.withoutConditions)
+                if !isNew { try items.removeEnclaveKey(label) }
+                return isNew
+            } catch {
+                try? items.removeEnclaveKey(label)
+                throw error
+            }
         }
         guard isNew else {
             throw Failure(
@@ -82,11 +106,16 @@ struct CipherFileKeys {
 
     func remove(_ path: String) throws(Failure) {
         guard let item = try find(path) else { return }
-        try handlingKey { () throws(StoredKeyError) in try items.removeKey(item, noteCount: Self.note.count) }
+        try handlingKey { () throws(StoredKeyError) in
+            try items.remove(item.account)
+            if let label = Self.enclaveKey(item) { try items.removeEnclaveKey(label) }
+        }
     }
 
-    static func isInEnclave(_ item: KeyItems.Item) -> Bool {
-        KeyItems.isInEnclave(item, noteCount: note.count)
+    static func isInEnclave(_ item: KeyItems.Item) -> Bool { enclaveKey(item) != nil }
+
+    private static func enclaveKey(_ item: KeyItems.Item) -> Data? {
+        item.generic.count > note.count ? Data(item.generic.dropFirst(note.count)) : nil
     }
 }
 
