@@ -6,7 +6,8 @@ import Synchronization
 /// The keys of some epochs, for one thread at a time.
 ///
 /// Deriving one takes longer than opening a page. A database has the epochs of all programs that wrote pages it still has.
-// Safe to share between threads: everything else is touched only while `lock` is held. A `Mutex` of the contents does not do, since
+// Safe to share between threads: `slots` and `sealing`, which change, are touched only by `nextForSealing` and `key(of:)`, and these
+// are called only in the closures of `withLock` and `withLockIfAvailable`; the others never change. A `Mutex` of the contents does not do, since
 // the pages that go in and out cannot be sent.
 final class PageKeyCache: @unchecked Sendable {
     /// Each takes about a KiB. A power of two.

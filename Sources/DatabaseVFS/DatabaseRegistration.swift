@@ -118,7 +118,8 @@ final class RegisteredPlace: Sendable {
 }
 
 /// A file that is open, as other threads see it.
-// Safe to share: what other threads may call, `forgetKey`, takes the file's lock; SQLite sees to all else.
+// Safe to share between threads: others than the connection's own call nothing but `forgetKey` and `willRemove`, which take the file's
+// lock, and `isSidecar`, which reads names that never change.
 struct OpenMainFile: @unchecked Sendable {
     let file: MainFile
 }

@@ -78,11 +78,13 @@ package enum EncryptingVFS {
 }
 
 /// The one that does the work beneath.
-// Safe to share: SQLite registers it when it starts, and it stays as it is.
+// Safe to share between threads: SQLite makes it when it starts and never frees it; here it is only read, and its functions may be
+// called by any thread (sqlite.org/c3ref/vfs.html).
 nonisolated(unsafe) let systemVFS: UnsafeMutablePointer<sqlite3_vfs>? =
     sqlite3_initialize() == SQLITE_OK ? sqlite3_vfs_find("unix") : nil
 
-// Safe to share: written once, before SQLite hears of it, which changes but its list's link, under a lock of its own.
+// Safe to share between threads: filled in once, before SQLite hears of it, and never freed; SQLite changes but the link of its list
+// (`pNext`), under its own lock, and nobody here reads that.
 nonisolated(unsafe) let encryptingVFS: UnsafeMutablePointer<sqlite3_vfs> = {
     let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
     vfs.initialize(to: sqlite3_vfs())

@@ -17,7 +17,8 @@ private func with<Object: AnyObject>(
 }
 
 /// Of databases.
-// Safe to share, as all of these: never written to once they are made.
+// Safe to share between threads: filled in before the pointer is handed out, by one thread (a global is made once), never written to
+// or freed afterwards. What its functions are given is the file of one connection, which SQLite uses from one thread at a time.
 nonisolated(unsafe) let mainFileMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
     var methods = sqlite3_io_methods()
     // Without xFetch, which would show SQLite the sealed bytes.
@@ -80,6 +81,7 @@ nonisolated(unsafe) let mainFileMethods: UnsafeMutablePointer<sqlite3_io_methods
 }()
 
 /// Of write-ahead logs.
+// Safe to share between threads, as the table of databases is: made once, never written to or freed afterwards.
 nonisolated(unsafe) let logFileMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
     var methods = sqlite3_io_methods()
     methods.iVersion = 1
@@ -120,6 +122,7 @@ nonisolated(unsafe) let logFileMethods: UnsafeMutablePointer<sqlite3_io_methods>
 }()
 
 /// Of rollback journals.
+// Safe to share between threads, as the table of databases is: made once, never written to or freed afterwards.
 nonisolated(unsafe) let journalFileMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
     var methods = sqlite3_io_methods()
     methods.iVersion = 1
@@ -160,6 +163,7 @@ nonisolated(unsafe) let journalFileMethods: UnsafeMutablePointer<sqlite3_io_meth
 }()
 
 /// Of temporary files.
+// Safe to share between threads, as the table of databases is: made once, never written to or freed afterwards.
 nonisolated(unsafe) let memoryFileMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
     var methods = sqlite3_io_methods()
     methods.iVersion = 1
