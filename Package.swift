@@ -96,10 +96,11 @@ let package = Package(
 
         // Files under Data Protection. Keys come from outside.
         .target(
-            name: "ProtectedFiles", dependencies: ["SystemLibraries", "KeychainModel", "VaultInterface", crypto],
+            name: "ProtectedFiles",
+            dependencies: ["KeychainModel", "PreparedAEAD", "SystemLibraries", "VaultInterface", crypto],
             swiftSettings: strict),
 
-        // AES-GCM and ChaChaPoly for many small messages.
+        // AES-GCM and ChaChaPoly for many messages under one key.
         .target(name: "CAEAD"),
         .target(name: "PreparedAEAD", dependencies: ["CAEAD", crypto], swiftSettings: strict),
 

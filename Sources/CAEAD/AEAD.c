@@ -38,10 +38,10 @@ aead_key *aead_key_prepare(aead_algorithm algorithm, const void *key) {
 // BoringSSL wipes all memory that it frees.
 void aead_key_free(aead_key *key) { CCryptoBoringSSL_EVP_AEAD_CTX_free(context(key)); }
 
-bool aead_seal(const aead_key *key, void *text, size_t count, const void *nonce, const void *binding,
-    size_t binding_count, void *tag) {
+bool aead_seal(const aead_key *key, const void *text, size_t count, const void *nonce, const void *binding,
+    size_t binding_count, void *sealed, void *tag) {
     size_t written = 0;
-    bool done = CCryptoBoringSSL_EVP_AEAD_CTX_seal_scatter(context(key), text, tag, &written, tag_count, nonce, nonce_count,
+    bool done = CCryptoBoringSSL_EVP_AEAD_CTX_seal_scatter(context(key), sealed, tag, &written, tag_count, nonce, nonce_count,
                     text, count, NULL, 0, binding, binding_count) == 1
         && written == tag_count;
     if (!done) CCryptoBoringSSL_ERR_clear_error();

@@ -21,7 +21,7 @@ final class PreparedKey: PageKey {
         let isSealed = withUnsafePointer(to: binding) {
             key.seal(
                 sealed, count: count, nonce: nonce, binding: $0, bindingCount: PageBinding.byteCount,
-                tag: sealed + count + gap)
+                into: sealed, tag: sealed + count + gap)
         }
         guard isSealed else { throw .memoryUnavailable }
     }

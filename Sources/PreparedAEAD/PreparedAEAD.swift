@@ -27,17 +27,17 @@ package final class PreparedAEAD: @unchecked Sendable {
 
     deinit { aead_key_free(key) }
 
-    /// Encrypts `count` bytes in their place.
+    /// Encrypts `count` bytes into other memory or the same.
     ///
     /// - Parameters:
     ///   - nonce: 12 bytes that no other message under the key has.
     ///   - binding: The additional data.
     ///   - tag: Room for 16 bytes.
     package func seal(
-        _ text: UnsafeMutableRawPointer, count: Int, nonce: UnsafeRawPointer, binding: UnsafeRawPointer,
-        bindingCount: Int, tag: UnsafeMutableRawPointer
+        _ text: UnsafeRawPointer, count: Int, nonce: UnsafeRawPointer, binding: UnsafeRawPointer, bindingCount: Int,
+        into sealed: UnsafeMutableRawPointer, tag: UnsafeMutableRawPointer
     ) -> Bool {
-        aead_seal(key, text, count, nonce, binding, bindingCount, tag)
+        aead_seal(key, text, count, nonce, binding, bindingCount, sealed, tag)
     }
 
     /// Decrypts `count` bytes into other memory or the same.

@@ -126,22 +126,22 @@ extension FileCore {
     func seal(
         _ plaintext: UnsafeRawBufferPointer, chunk: UInt64, in change: inout FileChange, _ secrets: FileSecrets
     ) throws(SealedFileError) {
-        let (ciphertext, entry) = try secrets.chunks.seal(plaintext, chunk: chunk)
+        let ciphertext = UnsafeMutableRawBufferPointer(rebasing: sealed.bytes[..<plaintext.count])
+        let entry = try secrets.chunks.seal(plaintext, chunk: chunk, into: ciphertext)
+        let bytes = UnsafeRawBufferPointer(ciphertext)
         change.header.seals += 1
         let offset = FileLayout.offset(ofChunk: chunk)
         let isInUse =
             chunk < FileLayout.chunkCount(header.length) ? !(try self.entry(ofChunk: chunk).isHole) : false
         if isInUse {
-            change.replaced.append((offset, [UInt8](ciphertext)))
+            change.replaced.append((offset, [UInt8](bytes)))
             // What lies behind the former end is written now, too: once the change counts, there has to be room for it.
             let former = FileLayout.byteCount(ofChunk: chunk, length: header.length)
-            if former < plaintext.count {
-                try ciphertext.withBytes { (bytes) throws(SealedFileError) in
-                    try file.write(UnsafeRawBufferPointer(rebasing: bytes[former...]), at: offset + UInt64(former))
-                }
+            if former < bytes.count {
+                try file.write(UnsafeRawBufferPointer(rebasing: bytes[former...]), at: offset + UInt64(former))
             }
         } else {
-            try ciphertext.withBytes { (bytes) throws(SealedFileError) in try file.write(bytes, at: offset) }
+            try file.write(bytes, at: offset)
         }
         try setEntry(entry, ofChunk: chunk, in: &change)
     }

@@ -36,7 +36,6 @@ extension FileCore {
     private func forget() {
         index = [:]
         plainChunk = nil
-        opened = nil
         pending = nil
     }
 

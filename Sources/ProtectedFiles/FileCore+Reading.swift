@@ -49,19 +49,8 @@ extension FileCore {
     private func copy(
         _ part: Range<Int>, of chunk: UInt64, to target: UnsafeMutableRawBufferPointer
     ) throws(SealedFileError) {
-        if plainChunk == chunk {
-            target.copyMemory(from: UnsafeRawBufferPointer(rebasing: plain.bytes[part]))
-            return
-        }
-        if opened?.number != chunk {
-            opened = nil
-            guard let data = try openedData(chunk, FileLayout.byteCount(ofChunk: chunk, length: header.length)) else {
-                target.initializeMemory(as: UInt8.self, repeating: 0)
-                return
-            }
-            opened = OpenedChunk(number: chunk, data: data)
-        }
-        opened?.copy(part, to: target)
+        try keep(chunk)
+        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: plain.bytes[part]))
     }
 
     /// Opens a chunk into ``plain`` unless it is there.
@@ -73,28 +62,18 @@ extension FileCore {
         plainChunk = chunk
     }
 
-    /// Opens a whole chunk into a buffer of its size.
+    /// Opens a whole chunk into a buffer of its size, which is of no use if this throws.
     func open(_ chunk: UInt64, into target: UnsafeMutableRawBufferPointer) throws(SealedFileError) {
-        guard let data = try openedData(chunk, target.count) else {
-            if let base = target.baseAddress { memset(base, 0, target.count) }
-            return
-        }
-        OpenedChunk(number: chunk, data: data).copy(0..<target.count, to: target)
-    }
-
-    /// The data of a whole chunk, which has so many bytes; nil for a hole.
-    func openedData(_ chunk: UInt64, _ count: Int) throws(SealedFileError) -> Data? {
         let secrets = try usableSecrets()
         let entry = try entry(ofChunk: chunk)
-        if entry.isHole { return nil }
-        let end = ChunkCipher.nonceSize + count
-        let ciphertext = UnsafeMutableRawBufferPointer(rebasing: sealed.bytes[ChunkCipher.nonceSize..<end])
-        try readPart(into: ciphertext, at: FileLayout.offset(ofChunk: chunk))
-        let whole = UnsafeMutableRawBufferPointer(rebasing: sealed.bytes[..<(end + ChunkCipher.tagSize)])
-        guard let data = secrets.chunks.open(whole, chunk: chunk, entry: entry), data.count == count else {
+        guard !entry.isHole else {
+            target.initializeMemory(as: UInt8.self, repeating: 0)
+            return
+        }
+        try readPart(into: target, at: FileLayout.offset(ofChunk: chunk))
+        guard secrets.chunks.open(target, chunk: chunk, entry: entry) else {
             throw .damaged(path: path, part: .chunk(chunk))
         }
-        return data
     }
 
     func entry(ofChunk chunk: UInt64) throws(SealedFileError) -> IndexEntry {

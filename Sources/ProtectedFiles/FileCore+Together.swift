@@ -20,9 +20,8 @@ extension FileCore {
         let cipher = try usableSecrets().chunks
         var entries: [IndexEntry] = []
         for chunk in chunks { entries.append(try entry(ofChunk: chunk)) }
-        while rooms.count < Self.processors {
-            rooms.append(
-                try AlignedBuffer(count: ChunkCipher.nonceSize + FileLayout.chunkSize + ChunkCipher.tagSize))
+        while target == nil, rooms.count < Self.processors {
+            rooms.append(try AlignedBuffer(count: FileLayout.chunkSize))
         }
         let job = ChunkJob(
             file: file, cipher: cipher, first: chunks.lowerBound, entries: entries, rooms: rooms.map(\.bytes),
@@ -49,29 +48,22 @@ private struct ChunkJob: @unchecked Sendable {
     let cipher: ChunkCipher
     let first: UInt64
     let entries: [IndexEntry]
-    /// For the nonce, the ciphertext and the tag of a chunk, one for each turn.
+    /// For a chunk, one for each turn; none if there is a target.
     let rooms: [UnsafeMutableRawBufferPointer]
     let target: UnsafeMutableRawBufferPointer?
 
     /// Opens one chunk and returns whether it is what was written.
     func open(_ place: Int, turn: Int) -> Bool {
         let start = place * FileLayout.chunkSize
-        let part = target.map {
-            UnsafeMutableRawBufferPointer(rebasing: $0[start..<(start + FileLayout.chunkSize)])
-        }
+        let part = target.map { UnsafeMutableRawBufferPointer(rebasing: $0[start..<(start + FileLayout.chunkSize)]) }
         guard !entries[place].isHole else {
             part?.initializeMemory(as: UInt8.self, repeating: 0)
             return true
         }
         let chunk = first + UInt64(place)
-        let end = ChunkCipher.nonceSize + FileLayout.chunkSize
-        let ciphertext = UnsafeMutableRawBufferPointer(rebasing: rooms[turn][ChunkCipher.nonceSize..<end])
-        guard let count = try? file.read(into: ciphertext, at: FileLayout.offset(ofChunk: chunk)),
-            count == ciphertext.count, let data = cipher.open(rooms[turn], chunk: chunk, entry: entries[place]),
-            data.count == count
+        let bytes = part ?? rooms[turn]
+        guard let count = try? file.read(into: bytes, at: FileLayout.offset(ofChunk: chunk)), count == bytes.count
         else { return false }
-        let opened = OpenedChunk(number: chunk, data: data)
-        if let part { opened.copy(0..<part.count, to: part) }
-        return true
+        return cipher.open(bytes, chunk: chunk, entry: entries[place])
     }
 }

@@ -183,7 +183,6 @@ extension FileCore {
         _ body: (inout FileChange) throws(SealedFileError) -> Void
     ) throws(SealedFileError) -> (change: FileChange, record: JournalRecord) {
         guard header.seals < FileHeader.sealLimit, header.generation < .max else { throw .keyExhausted(path: path) }
-        opened = nil
         var change = FileChange(header, length: length)
         do throws(SealedFileError) {
             try body(&change)

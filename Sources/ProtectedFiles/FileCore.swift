@@ -25,10 +25,9 @@ final class FileCore {
     /// The data of one chunk, so that small reads and writes next to each other open it once.
     let plain: AlignedBuffer
     var plainChunk: UInt64?
-    /// The chunk that was read last, as it came out of the cipher, so that small reads next to each other open it once.
-    var opened: OpenedChunk?
+    /// Where a chunk is sealed.
     let sealed: AlignedBuffer
-    /// The same as ``sealed`` for threads that open chunks at the same time; made when they are wanted.
+    /// Where threads open chunks that nobody wants to have; made when they are wanted.
     var rooms: [AlignedBuffer] = []
 
     /// Blocks of 4 KiB: those of a file of 1 GiB, and of any file as many.
@@ -50,7 +49,7 @@ final class FileCore {
         let path = file.path
         (isWritable, waitsForDisk) = (writing, waitingForDisk)
         plain = try AlignedBuffer(count: FileLayout.chunkSize)
-        sealed = try AlignedBuffer(count: ChunkCipher.nonceSize + FileLayout.chunkSize + ChunkCipher.tagSize)
+        sealed = try AlignedBuffer(count: FileLayout.chunkSize)
         // The key never changes, so that whatever happens after this look at its wrapped form, it is the key.
         let block = try file.locked(exclusively: false) { () throws(SealedFileError) in
             try file.read(FileLayout.blockSize, at: 0)
@@ -76,7 +75,7 @@ final class FileCore {
         }
         self.file = file
         plain = try AlignedBuffer(count: FileLayout.chunkSize)
-        sealed = try AlignedBuffer(count: ChunkCipher.nonceSize + FileLayout.chunkSize + ChunkCipher.tagSize)
+        sealed = try AlignedBuffer(count: FileLayout.chunkSize)
         (isWritable, waitsForDisk) = (true, waitingForDisk)
         let secrets = FileSecrets(key.key, file: id)
         self.secrets = secrets
@@ -102,7 +101,6 @@ final class FileCore {
     func discardKey() {
         secrets = nil
         plainChunk = nil
-        opened = nil
         plain.wipe()
     }
 

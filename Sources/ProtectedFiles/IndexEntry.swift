@@ -6,6 +6,7 @@ import Foundation
 /// All zeros: nothing was ever written there, and the data are zeros.
 struct IndexEntry: Equatable {
     static let byteCount = 28
+    static let nonceSize = 12
     static let hole = IndexEntry(nonce: (0, 0), tag: (0, 0))
 
     private var nonce: (UInt64, UInt32)
@@ -34,21 +35,37 @@ struct IndexEntry: Equatable {
 
     var isHole: Bool { self == .hole }
 
-    func storeNonce(in bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
+    func store(in bytes: inout [UInt8], at offset: Int) {
+        bytes.withUnsafeMutableBytes { store(in: $0, at: offset) }
+    }
+
+    private func store(in bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
         bytes.storeBytes(of: nonce.0, toByteOffset: offset, as: UInt64.self)
         bytes.storeBytes(of: nonce.1, toByteOffset: offset + 8, as: UInt32.self)
+        bytes.storeBytes(of: tag.0, toByteOffset: offset + Self.nonceSize, as: UInt64.self)
+        bytes.storeBytes(of: tag.1, toByteOffset: offset + Self.nonceSize + 8, as: UInt64.self)
     }
 
-    func storeTag(in bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
-        bytes.storeBytes(of: tag.0, toByteOffset: offset, as: UInt64.self)
-        bytes.storeBytes(of: tag.1, toByteOffset: offset + 8, as: UInt64.self)
-    }
-
-    func store(in bytes: inout [UInt8], at offset: Int) {
-        bytes.withUnsafeMutableBytes {
-            storeNonce(in: $0, at: offset)
-            storeTag(in: $0, at: offset + 12)
+    /// Hands out the nonce, of 12 bytes, and the tag, of 16.
+    func withBytes<Result>(_ body: (_ nonce: UnsafeRawPointer, _ tag: UnsafeRawPointer) -> Result) -> Result {
+        withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 1) { bytes in
+            store(in: bytes, at: 0)
+            // Memory of 28 bytes has an address.
+            let base = UnsafeRawPointer(bytes.baseAddress!)
+            return body(base, base + Self.nonceSize)
         }
+    }
+
+    /// With a ciphertext, in the form that swift-crypto opens.
+    func box(_ ciphertext: some DataProtocol) throws -> AES.GCM.SealedBox {
+        try withBytes { nonce, tag in
+            Swift.Result {
+                try AES.GCM.SealedBox(
+                    nonce: AES.GCM.Nonce(data: UnsafeRawBufferPointer(start: nonce, count: Self.nonceSize)),
+                    ciphertext: ciphertext,
+                    tag: UnsafeRawBufferPointer(start: tag, count: Self.byteCount - Self.nonceSize))
+            }
+        }.get()
     }
 
     static func == (one: Self, other: Self) -> Bool { one.nonce == other.nonce && one.tag == other.tag }

@@ -20,9 +20,9 @@ aead_key *_Nullable aead_key_prepare(aead_algorithm algorithm, const void *_Nonn
 /// Wipes it.
 void aead_key_free(aead_key *_Nonnull key);
 
-/// Encrypts `text` in its place. The nonce has 12 bytes, the tag 16.
-bool aead_seal(const aead_key *_Nonnull key, void *_Nonnull text, size_t count, const void *_Nonnull nonce,
-    const void *_Nonnull binding, size_t binding_count, void *_Nonnull tag);
+/// Encrypts `text` to `sealed`, which may be the same, and may not overlap in part. The nonce has 12 bytes, the tag 16.
+bool aead_seal(const aead_key *_Nonnull key, const void *_Nonnull text, size_t count, const void *_Nonnull nonce,
+    const void *_Nonnull binding, size_t binding_count, void *_Nonnull sealed, void *_Nonnull tag);
 
 /// Decrypts `sealed` to `text`, which may be the same, and may not overlap in part. What is in `text` if the tag is another is of no
 /// use to anybody.
