@@ -104,7 +104,8 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
     # The same for databases. SQLCipher's library has the names of SQLite's functions: each has a process of its own.
     databases=$(mktemp -d /dev/shm/keychain-benchmark-databases.XXXXXX)
     secret=$(openssl rand -hex 32)
-    for turn in 1 2 3; do
+    # More turns than elsewhere: the differences are of the size of what a shared machine does to a single one.
+    for turn in 1 2 3 4 5 6 7; do
         for count in "${rows[@]}"; do
             for kib in 0 65536; do
                 steady "$work/database-rounds" plain libsqlite3.so.0 "$databases/plain.db" "$count" $kib

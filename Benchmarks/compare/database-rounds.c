@@ -153,7 +153,7 @@ static void measure_inserts(database *db) {
 }
 
 static void measure_selects(database *db) {
-    enum { rounds = 5, count = 20000, ranges = 50, length = 1000 };
+    enum { rounds = 5, count = 50000, ranges = 500, length = 1000 };
     double times[rounds];
     uint64_t sum = 0;
     statement *by_row = prepare(db, "SELECT value FROM item WHERE id = ?");
