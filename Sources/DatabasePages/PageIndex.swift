@@ -44,10 +44,31 @@ package final class PageIndex {
     package static func create(
         _ path: String, database: DatabaseID, key: SecretBytes, mode: mode_t = 0o600
     ) throws(PageIndexError) -> PageIndex {
+        try create(path, database, key, mode, IndexState(sequence: 1), [])
+    }
+
+    /// Makes the index of a database that lost it, durably.
+    ///
+    /// - Parameters:
+    ///   - versions: Of the pages of the file, from the first on; 0 for those that were never written.
+    ///   - sequence: Of the rollback journal that is beside it; at least 1.
+    ///   - walSalts: Of the write-ahead log that is beside it; 0 if there is none.
+    package static func restore(
+        _ path: String, database: DatabaseID, key: SecretBytes, versions: [UInt64], sequence: UInt64, walSalts: UInt64
+    ) throws(PageIndexError) -> PageIndex {
+        let state = IndexState(
+            sequence: max(1, sequence), pageCount: UInt32(clamping: versions.count), walSalts: walSalts)
+        return try create(path, database, key, 0o600, state, versions)
+    }
+
+    private static func create(
+        _ path: String, _ database: DatabaseID, _ key: SecretBytes, _ mode: mode_t, _ state: IndexState,
+        _ versions: [UInt64]
+    ) throws(PageIndexError) -> PageIndex {
         let file = try IndexFile.replacement(of: path)
         do throws(PageIndexError) {
             try file.setMode(mode)
-            let log = try IndexLog(new: file, key, database, IndexState(sequence: 1), [])
+            let log = try IndexLog(new: file, key, database, state, versions)
             try file.link(to: path)
             file.unlock()
             return PageIndex(log, database, key, isWritable: true)

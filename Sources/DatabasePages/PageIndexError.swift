@@ -24,7 +24,8 @@ package enum PageIndexError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .missing(let path):
-            "\(path), which says which page of the database is in force, does not exist; put it back beside the database"
+            "\(path), which says which page of the database is in force, does not exist; put it back beside the database, or make "
+                + "another of the pages that are there with `keychain db recover`"
         case .alreadyExists(let path): "\(path) exists already"
         case .foreign(let path): "\(path) does not belong to this database"
         case .wrongKey(let path): "\(path) does not open with this key, or its beginning is damaged"

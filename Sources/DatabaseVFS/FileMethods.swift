@@ -80,31 +80,30 @@ nonisolated(unsafe) let mainFileMethods: UnsafeMutablePointer<sqlite3_io_methods
     return table(methods)
 }()
 
-/// Of write-ahead logs.
+/// Of all others.
 // Safe to share between threads, as the table of databases is: made once, never written to or freed afterwards.
-nonisolated(unsafe) let logFileMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
+nonisolated(unsafe) let sideFileMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
     var methods = sqlite3_io_methods()
     methods.iVersion = 1
     methods.xClose = { file in
         guard let file else { return SQLITE_OK }
         let slot = FileSlot(file: file)
-        slot.get(LogFile.self)?.end()
-        let code = slot.inner.close()
-        slot.release(LogFile.self)
+        let code = slot.get(SideFile.self)?.close() ?? SQLITE_OK
+        slot.release(SideFile.self)
         return code
     }
     methods.xRead = { file, bytes, count, offset in
-        with(file, LogFile.self) { $0.read(bytes, Int(count), at: offset) }
+        with(file, SideFile.self) { $0.read(bytes, Int(count), at: offset) }
     }
     methods.xWrite = { file, bytes, count, offset in
-        with(file, LogFile.self) { $0.write(bytes, Int(count), at: offset) }
+        with(file, SideFile.self) { $0.write(bytes, Int(count), at: offset) }
     }
-    methods.xTruncate = { file, size in with(file, LogFile.self) { $0.truncate(size) } }
-    methods.xSync = { file, flags in with(file, LogFile.self) { $0.sync(flags) } }
+    methods.xTruncate = { file, size in with(file, SideFile.self) { $0.truncate(size) } }
+    methods.xSync = { file, flags in with(file, SideFile.self) { $0.sync(flags) } }
     methods.xFileSize = { file, size in
-        with(file, LogFile.self) { log in
+        with(file, SideFile.self) { side in
             var bytes: Int64 = 0
-            let code = log.size(&bytes)
+            let code = side.size(&bytes)
             size?.pointee = bytes
             return code
         }
@@ -116,84 +115,7 @@ nonisolated(unsafe) let logFileMethods: UnsafeMutablePointer<sqlite3_io_methods>
         return SQLITE_OK
     }
     methods.xFileControl = { _, _, _ in SQLITE_NOTFOUND }
-    methods.xSectorSize = { file in with(file, LogFile.self) { $0.inner.sectorSize() } }
-    methods.xDeviceCharacteristics = { file in with(file, LogFile.self) { $0.main.characteristics } }
-    return table(methods)
-}()
-
-/// Of rollback journals.
-// Safe to share between threads, as the table of databases is: made once, never written to or freed afterwards.
-nonisolated(unsafe) let journalFileMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
-    var methods = sqlite3_io_methods()
-    methods.iVersion = 1
-    methods.xClose = { file in
-        guard let file else { return SQLITE_OK }
-        let slot = FileSlot(file: file)
-        slot.get(JournalFile.self)?.end()
-        let code = slot.inner.close()
-        slot.release(JournalFile.self)
-        return code
-    }
-    methods.xRead = { file, bytes, count, offset in
-        with(file, JournalFile.self) { $0.read(bytes, Int(count), at: offset) }
-    }
-    methods.xWrite = { file, bytes, count, offset in
-        with(file, JournalFile.self) { $0.write(bytes, Int(count), at: offset) }
-    }
-    methods.xTruncate = { file, size in with(file, JournalFile.self) { $0.truncate(size) } }
-    methods.xSync = { file, flags in with(file, JournalFile.self) { $0.sync(flags) } }
-    methods.xFileSize = { file, size in
-        with(file, JournalFile.self) { journal in
-            var bytes: Int64 = 0
-            let code = journal.size(&bytes)
-            size?.pointee = bytes
-            return code
-        }
-    }
-    methods.xLock = { _, _ in SQLITE_OK }
-    methods.xUnlock = { _, _ in SQLITE_OK }
-    methods.xCheckReservedLock = { _, result in
-        result?.pointee = 0
-        return SQLITE_OK
-    }
-    methods.xFileControl = { _, _, _ in SQLITE_NOTFOUND }
-    methods.xSectorSize = { file in with(file, JournalFile.self) { $0.inner.sectorSize() } }
-    methods.xDeviceCharacteristics = { file in with(file, JournalFile.self) { $0.main.characteristics } }
-    return table(methods)
-}()
-
-/// Of temporary files.
-// Safe to share between threads, as the table of databases is: made once, never written to or freed afterwards.
-nonisolated(unsafe) let memoryFileMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
-    var methods = sqlite3_io_methods()
-    methods.iVersion = 1
-    methods.xClose = { file in
-        guard let file else { return SQLITE_OK }
-        FileSlot(file: file).release(MemoryFile.self)
-        return SQLITE_OK
-    }
-    methods.xRead = { file, bytes, count, offset in
-        with(file, MemoryFile.self) { $0.read(bytes, Int(count), at: offset) }
-    }
-    methods.xWrite = { file, bytes, count, offset in
-        with(file, MemoryFile.self) { $0.write(bytes, Int(count), at: offset) }
-    }
-    methods.xTruncate = { file, size in with(file, MemoryFile.self) { $0.truncate(size) } }
-    methods.xSync = { _, _ in SQLITE_OK }
-    methods.xFileSize = { file, size in
-        with(file, MemoryFile.self) {
-            size?.pointee = Int64($0.count)
-            return SQLITE_OK
-        }
-    }
-    methods.xLock = { _, _ in SQLITE_OK }
-    methods.xUnlock = { _, _ in SQLITE_OK }
-    methods.xCheckReservedLock = { _, result in
-        result?.pointee = 0
-        return SQLITE_OK
-    }
-    methods.xFileControl = { _, _, _ in SQLITE_NOTFOUND }
-    methods.xSectorSize = { _ in 4096 }
-    methods.xDeviceCharacteristics = { _ in SQLITE_IOCAP_POWERSAFE_OVERWRITE }
+    methods.xSectorSize = { file in with(file, SideFile.self) { $0.sectorSize } }
+    methods.xDeviceCharacteristics = { file in with(file, SideFile.self) { $0.characteristics } }
     return table(methods)
 }()

@@ -7,7 +7,7 @@ import Glibc
 /// Everything is where SQLite puts it. A record (page number, page, checksum) is written as a whole, its page sealed with the
 /// checksum beside it. Headers and the name of a super-journal say nothing that is secret and are in the clear; unused bytes of a
 /// header tell which batch of the page index the journal goes back to: one that goes back further is over.
-final class JournalFile {
+final class JournalFile: SideFile {
     let inner: FileSlot.File
     let main: MainFile
     let path: String
@@ -39,13 +39,18 @@ final class JournalFile {
         path = String(cString: name)
     }
 
-    func end() {
+    override func close() -> Int32 {
         _ = main.guarded { () throws(VFSFailure) in
             try writeHeldNumber()
             return SQLITE_OK
         }
         wipeRecord()
+        return inner.close()
     }
+
+    override var sectorSize: Int32 { inner.sectorSize() }
+
+    override var characteristics: Int32 { main.characteristics }
 
     deinit { wipeRecord() }
 
@@ -58,7 +63,7 @@ final class JournalFile {
 
     // MARK: Writing
 
-    func write(_ bytes: UnsafeRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
+    override func write(_ bytes: UnsafeRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
         main.guarded { () throws(VFSFailure) in
             guard let bytes, count > 0, offset >= 0 else {
                 throw .unexpectedAccess(operation: "write", offset: offset, count: count)
@@ -164,7 +169,7 @@ final class JournalFile {
 
     // MARK: Reading
 
-    func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
+    override func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
         main.guarded { () throws(VFSFailure) in
             guard let bytes, count > 0, offset >= 0 else {
                 throw .unexpectedAccess(operation: "read", offset: offset, count: count)
@@ -185,9 +190,9 @@ final class JournalFile {
                 throw .unexpectedAccess(operation: "read", offset: offset, count: count)
             }
             let code = inner.read(bytes, count, at: offset)
-            if code != SQLITE_OK, isCounted(offset) { throw .damagedJournal(path: path) }
+            if code == SQLiteCode.ioShortRead, isCounted(offset) { throw .damagedJournal(path: path) }
             if let pages, code == SQLITE_OK, count == 4, offset % Int64(JournalHeader.smallestSector) == 8 {
-                countRecords(UnsafeRawPointer(bytes).bigEndian32(at: 0), headerAt: offset - 8, pages)
+                try countRecords(UnsafeRawPointer(bytes).bigEndian32(at: 0), headerAt: offset - 8, pages)
             }
             return code
         }
@@ -195,7 +200,7 @@ final class JournalFile {
 
     /// Whether the transaction that the journal would undo is in force, or was undone.
     private func isOver(_ pages: OpenPages, willPlay: Bool) throws(VFSFailure) -> Bool {
-        guard let header = readHeader(at: 0), header.isBegun else { return false }
+        guard let header = try readHeader(at: 0), header.isBegun else { return false }
         try pages.refresh()
         guard let binding = header.binding else { throw .foreignJournal(path: path) }
         let isOfNewDatabase = binding.database == nil
@@ -212,19 +217,25 @@ final class JournalFile {
         return false
     }
 
-    private func readHeader(at offset: Int64) -> JournalHeader? {
-        withUnsafeTemporaryAllocation(byteCount: JournalHeader.sector, alignment: 8) { sector in
-            guard let base = sector.baseAddress, inner.read(base, JournalHeader.sector, at: offset) == SQLITE_OK else {
-                return nil
-            }
-            return JournalHeader(sector: base)
+    /// Nil if the journal ends before it.
+    private func readHeader(at offset: Int64) throws(VFSFailure) -> JournalHeader? {
+        let result = withUnsafeTemporaryAllocation(byteCount: JournalHeader.sector, alignment: 8) {
+            sector -> Result<JournalHeader?, VFSFailure> in
+            guard let base = sector.baseAddress else { return .success(nil) }
+            let code = inner.read(base, JournalHeader.sector, at: offset)
+            if code == SQLITE_OK { return .success(JournalHeader(sector: base)) }
+            // What cannot be read at this moment must not pass for a journal that is not there.
+            return code == SQLiteCode.ioShortRead ? .success(nil) : .failure(.system("read", path))
         }
+        return try result.get()
     }
 
     /// SQLite reads how many records follow a header.
-    private func countRecords(_ count: UInt32, headerAt offset: Int64, _ pages: OpenPages) {
-        guard count > 0, count != .max, let header = readHeader(at: offset), header.isBegun,
-            let sector = offset == 0 ? header.sectorSize : readHeader(at: 0)?.sectorSize
+    private func countRecords(
+        _ count: UInt32, headerAt offset: Int64, _ pages: OpenPages
+    ) throws(VFSFailure) {
+        guard count > 0, count != .max, let header = try readHeader(at: offset), header.isBegun,
+            let sector = offset == 0 ? header.sectorSize : try readHeader(at: 0)?.sectorSize
         else { return }
         let first = offset + Int64(sector)
         counted.append(first..<first + Int64(count) * Int64(pages.size + 8))
@@ -238,7 +249,7 @@ final class JournalFile {
         guard offset >= 4 else { throw .unexpectedAccess(operation: "read", offset: offset, count: pages.size) }
         let code = inner.read(pages.scratch, pages.size + 4, at: offset - 4)
         guard code == SQLITE_OK else {
-            if isCounted(offset) { throw .damagedJournal(path: path) }
+            if code == SQLiteCode.ioShortRead, isCounted(offset) { throw .damagedJournal(path: path) }
             memset(bytes, 0, pages.size)
             return code
         }
@@ -259,7 +270,7 @@ final class JournalFile {
 
     // MARK: Size and durability
 
-    func truncate(_ size: Int64) -> Int32 {
+    override func truncate(_ size: Int64) -> Int32 {
         main.guarded { () throws(VFSFailure) in
             try writeHeldNumber()
             if size == 0 {
@@ -270,14 +281,14 @@ final class JournalFile {
         }
     }
 
-    func sync(_ flags: Int32) -> Int32 {
+    override func sync(_ flags: Int32) -> Int32 {
         main.guarded { () throws(VFSFailure) in
             try writeHeldNumber()
             return inner.sync(flags)
         }
     }
 
-    func size(_ size: inout Int64) -> Int32 {
+    override func size(_ size: inout Int64) -> Int32 {
         _ = main.guarded { () throws(VFSFailure) in
             try writeHeldNumber()
             return SQLITE_OK

@@ -7,7 +7,7 @@ import Glibc
 /// Everything is where SQLite puts it. A frame is written as a whole: its header is held back until its page comes. In the
 /// clear are page number, size after commit and salts, to which the seal binds the page; the checksum is sealed, as it would
 /// tell of the contents.
-final class LogFile {
+final class LogFile: SideFile {
     let inner: FileSlot.File
     let main: MainFile
     let path: String
@@ -27,10 +27,15 @@ final class LogFile {
         main.logSeen = true
     }
 
-    func end() {
+    override func close() -> Int32 {
         main.logSeen = false
-        close(descriptor)
+        Glibc.close(descriptor)
+        return inner.close()
     }
+
+    override var sectorSize: Int32 { inner.sectorSize() }
+
+    override var characteristics: Int32 { main.characteristics }
 
     /// Where a frame begins. Frames count from 1.
     private func offset(of frame: UInt32, _ pages: OpenPages) -> Int64 {
@@ -46,7 +51,7 @@ final class LogFile {
 
     // MARK: Reading
 
-    func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
+    override func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
         main.guarded { () throws(VFSFailure) in
             guard let bytes, count > 0, offset >= 0, heldFrame == 0 else {
                 throw .unexpectedAccess(operation: "read", offset: offset, count: count)
@@ -160,7 +165,7 @@ final class LogFile {
 
     // MARK: Writing
 
-    func write(_ bytes: UnsafeRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
+    override func write(_ bytes: UnsafeRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
         main.guarded { () throws(VFSFailure) in
             guard let bytes, count > 0, offset >= 0 else {
                 throw .unexpectedAccess(operation: "write", offset: offset, count: count)
@@ -247,14 +252,14 @@ final class LogFile {
 
     // MARK: Size and durability
 
-    func truncate(_ size: Int64) -> Int32 {
+    override func truncate(_ size: Int64) -> Int32 {
         main.guarded { () throws(VFSFailure) in
             if size == 0, let pages = try main.pages() { try pages.noteLogEnds() }
             return inner.truncate(size)
         }
     }
 
-    func sync(_ flags: Int32) -> Int32 {
+    override func sync(_ flags: Int32) -> Int32 {
         main.guarded { () throws(VFSFailure) in
             guard heldFrame == 0 else { throw .unexpectedAccess(operation: "sync", offset: 0, count: 0) }
             return inner.sync(flags)
@@ -262,7 +267,7 @@ final class LogFile {
     }
 
     /// SQLite asks for it before it reads what the log holds.
-    func size(_ size: inout Int64) -> Int32 {
+    override func size(_ size: inout Int64) -> Int32 {
         var bytes: Int64 = 0
         let code = inner.size(&bytes)
         size = bytes

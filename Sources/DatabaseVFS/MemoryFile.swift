@@ -2,10 +2,10 @@ import GRDBSQLite
 import Glibc
 
 /// A temporary file of SQLite's, such as that of a large sort: in memory that is wiped, never on a disk.
-final class MemoryFile {
+final class MemoryFile: SideFile {
     private var base: UnsafeMutableRawPointer?
     private var capacity = 0
-    private(set) var count = 0
+    private var count = 0
 
     deinit {
         guard let base else { return }
@@ -13,7 +13,7 @@ final class MemoryFile {
         munmap(base, capacity)
     }
 
-    func read(_ bytes: UnsafeMutableRawPointer?, _ wanted: Int, at offset: Int64) -> Int32 {
+    override func read(_ bytes: UnsafeMutableRawPointer?, _ wanted: Int, at offset: Int64) -> Int32 {
         guard let bytes, wanted >= 0, offset >= 0 else { return SQLITE_IOERR }
         let present = max(0, min(wanted, count - Int(min(offset, Int64(count)))))
         if let base, present > 0 { memcpy(bytes, base + Int(offset), present) }
@@ -22,7 +22,7 @@ final class MemoryFile {
         return SQLiteCode.ioShortRead
     }
 
-    func write(_ bytes: UnsafeRawPointer?, _ given: Int, at offset: Int64) -> Int32 {
+    override func write(_ bytes: UnsafeRawPointer?, _ given: Int, at offset: Int64) -> Int32 {
         let (end, overflow) = offset.addingReportingOverflow(Int64(given))
         guard let bytes, given >= 0, offset >= 0, !overflow, end < Int64(Int.max / 2), reserve(Int(end)), let base
         else {
@@ -33,12 +33,21 @@ final class MemoryFile {
         return SQLITE_OK
     }
 
-    func truncate(_ size: Int64) -> Int32 {
+    override func truncate(_ size: Int64) -> Int32 {
         guard size >= 0, size < Int64(count) else { return SQLITE_OK }
         if let base { explicit_bzero(base + Int(size), count - Int(size)) }
         count = Int(size)
         return SQLITE_OK
     }
+
+    override func sync(_ flags: Int32) -> Int32 { SQLITE_OK }
+
+    override func size(_ size: inout Int64) -> Int32 {
+        size = Int64(count)
+        return SQLITE_OK
+    }
+
+    override var characteristics: Int32 { SQLITE_IOCAP_POWERSAFE_OVERWRITE }
 
     /// Takes room for `size` bytes; what was not written reads as zeros.
     private func reserve(_ size: Int) -> Bool {

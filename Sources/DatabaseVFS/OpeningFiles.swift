@@ -14,7 +14,7 @@ func openFile(
     file.pointee.pMethods = nil
     let slot = FileSlot(file: file)
     guard let name, flags & temporaryFiles == 0 else {
-        slot.put(MemoryFile(), methods: memoryFileMethods)
+        slot.put(MemoryFile(), methods: sideFileMethods)
         outFlags?.pointee = flags
         return SQLITE_OK
     }
@@ -35,20 +35,24 @@ func openFile(
         }
         var given = flags
         slot.inner.pointee.pMethods = nil
+        errno = 0
         let code = openSystemFile(system, name, slot.inner, flags, &given)
-        guard code == SQLITE_OK else { return code }
+        guard code == SQLITE_OK else {
+            if let failure = scarcity(name) { mainFile.place.note(failure) }
+            return code
+        }
         outFlags?.pointee = given
         if flags & SQLITE_OPEN_WAL != 0 {
             do throws(VFSFailure) {
                 let log = try LogFile(
                     inner: slot.inner, main: mainFile, name: name, writing: given & SQLITE_OPEN_READONLY == 0)
-                slot.put(log, methods: logFileMethods)
+                slot.put(log, methods: sideFileMethods)
             } catch {
                 _ = slot.inner.close()
                 return mainFile.failed(error)
             }
         } else {
-            slot.put(JournalFile(inner: slot.inner, main: mainFile, name: name), methods: journalFileMethods)
+            slot.put(JournalFile(inner: slot.inner, main: mainFile, name: name), methods: sideFileMethods)
         }
         return SQLITE_OK
     }
@@ -64,8 +68,12 @@ func openFile(
     }
     var given = flags
     slot.inner.pointee.pMethods = nil
+    errno = 0
     let code = openSystemFile(system, name, slot.inner, flags, &given)
-    guard code == SQLITE_OK else { return code }
+    guard code == SQLITE_OK else {
+        if let failure = scarcity(name) { place.note(failure) }
+        return code
+    }
     outFlags?.pointee = given
     let main = MainFile(inner: slot.inner, place: place, name: name, writing: given & SQLITE_OPEN_READONLY == 0)
     do throws(VFSFailure) {
@@ -78,6 +86,14 @@ func openFile(
     }
     slot.put(main, methods: mainFileMethods)
     return SQLITE_OK
+}
+
+/// Why a file could not be opened just now, where that is no matter of permissions, which is what SQLite's code says.
+private func scarcity(_ name: UnsafePointer<CChar>) -> VFSFailure? {
+    switch errno {
+    case EMFILE, ENFILE, ENOMEM, EIO, ENOSPC, EDQUOT: .system("open", String(cString: name))
+    default: nil
+    }
 }
 
 /// Removes a file (xDelete), once what it protected is in force without it.

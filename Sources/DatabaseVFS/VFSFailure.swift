@@ -25,6 +25,8 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
     case damagedJournal(path: String)
     case pageSizeChange(from: Int, to: Int)
     case unexpectedAccess(operation: String, offset: Int64, count: Int)
+    /// A connection is using the database.
+    case inUse(path: String)
     case diskFull(path: String)
     case system(operation: String, path: String, errno: Int32)
     case memoryUnavailable
@@ -38,7 +40,7 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         case .page(.memoryUnavailable), .index(.memoryUnavailable), .memoryUnavailable: SQLiteCode.ioNoMemory
         case .index(.diskFull), .diskFull: SQLITE_FULL
         case .index(.missing), .index(.foreign): SQLITE_CANTOPEN
-        case .index(.inUse): SQLITE_BUSY
+        case .index(.inUse), .inUse: SQLITE_BUSY
         case .index(.readOnly): SQLITE_READONLY
         case .page, .stalePage, .missingPage, .index, .foreignLog, .incompleteLog, .damagedFrame, .foreignJournal,
             .damagedJournal:
@@ -71,6 +73,7 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
             "an encrypted database keeps its page size of \(present) bytes; use VACUUM INTO for one of \(wanted) bytes"
         case .unexpectedAccess(let operation, let offset, let count):
             "cannot \(operation) \(count) bytes at \(offset), which is no page"
+        case .inUse(let path): "\(path) is in use; close it in other programs and try again"
         case .diskFull(let path): "no space left to write \(path); free some and try again"
         case .system(let operation, let path, let errno):
             "cannot \(operation) \(path): \(String(cString: strerror(errno)))"

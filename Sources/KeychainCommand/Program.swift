@@ -68,10 +68,16 @@ enum Program {
     }
 
     private static func unparsable(_ message: String, _ arguments: [String]) -> Failure {
-        let names = KeychainTool.configuration.subcommands.compactMap { $0.configuration.commandName }
-        let topic = arguments.first.flatMap { names.contains($0) ? " \($0)" : nil } ?? ""
+        var topic = ""
+        var subcommands = KeychainTool.configuration.subcommands
+        for argument in arguments {
+            guard let command = subcommands.first(where: { $0.configuration.commandName == argument }) else { break }
+            topic += " \(argument)"
+            subcommands = command.configuration.subcommands
+        }
         let line = oneLine(message)
-        let what = line.prefix(1).lowercased() + line.dropFirst()
+        let sentence = line.hasSuffix(".") ? line.dropLast() : line[...]
+        let what = sentence.prefix(1).lowercased() + sentence.dropFirst()
         return .usage("\(what): see `keychain help\(topic)`")
     }
 

@@ -84,6 +84,12 @@ public struct DatabaseKeyStorage: Sendable {
         return DatabaseKeyStorage(place: .file(protection))
     }
 
+    /// The same for a database that stays open when the vault is locked; of a key in a file its class says that.
+    package var stayingOpen: DatabaseKeyStorage {
+        guard case .keychain(let key, let accessGroup, _) = place else { return self }
+        return DatabaseKeyStorage(place: .keychain(key, accessGroup: accessGroup, staysOpen: true))
+    }
+
     private static func make(
         _ protection: FileProtectionType, _ accessGroup: String?, isInEnclave: Bool
     ) throws(ProtectedDatabaseError) -> DatabaseKeyStorage {

@@ -59,12 +59,25 @@ final class DatabaseSource {
         return Identity(device: UInt64(information.st_dev), inode: UInt64(information.st_ino))
     }
 
+    /// Has SQLite look whether all pages fit together.
+    func requireIntegrity() throws(ProtectedDatabaseError) {
+        let found = try file.translating(registration) {
+            try queue.unsafeRead { try String.fetchAll($0, sql: "PRAGMA integrity_check(10)") }
+        }
+        guard found == ["ok"] else {
+            throw ProtectedDatabaseError(
+                .damaged, path: file.path,
+                message:
+                    "\(file.path) does not fit together: \(found.joined(separator: "; ")); restore it from a backup")
+        }
+    }
+
     /// Copies all there is to a new database at `uri`.
     func copy(
         to target: DatabaseRegistration, progress: (ProtectedDatabaseFile.Progress) -> Bool
     ) throws(ProtectedDatabaseError) {
         let total = try size()
-        try checkSpace(total)
+        try checkSpace(total, at: target.path)
         try withoutActuallyEscaping(progress) { progress throws(ProtectedDatabaseError) in
             let meter = CopyMeter(total: total, path: target.path, progress: progress)
             do {
@@ -107,15 +120,17 @@ final class DatabaseSource {
     }
 
     /// Seals and what SQLite moves about make the copy longer by some two per cent.
-    private func checkSpace(_ total: UInt64) throws(ProtectedDatabaseError) {
+    private func checkSpace(_ total: UInt64, at target: String) throws(ProtectedDatabaseError) {
+        let folder = URL(fileURLWithPath: target).deletingLastPathComponent().path
         var system = statvfs()
-        guard statvfs(file.path, &system) == 0 else {
-            throw ProtectedDatabaseError("examine the file system of", file.path, errno: errno)
+        guard statvfs(folder, &system) == 0 else {
+            throw ProtectedDatabaseError("examine the file system of", folder, errno: errno)
         }
         guard UInt64(system.f_bavail) * UInt64(system.f_frsize) >= total + total / 32 + 65_536 else {
             throw ProtectedDatabaseError(
                 .diskFull, path: file.path,
-                message: "there is no room beside \(file.path) for its copy of \(total) bytes; free some and try again")
+                message:
+                    "there is no room in \(folder) for a copy of \(file.path), \(total) bytes; free some and try again")
         }
     }
 

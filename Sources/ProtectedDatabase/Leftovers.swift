@@ -13,7 +13,7 @@ enum Leftovers {
         let (folder, name) = split(path)
         guard let stream = opendir(folder) else { return }
         defer { closedir(stream) }
-        var (encrypted, plain) = (Set<DatabaseID>(), Set<DatabaseID>())
+        var (encrypted, plain, copied) = (Set<DatabaseID>(), Set<DatabaseID>(), Set<DatabaseID>())
         while let entry = readdir(stream) {
             let found = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
@@ -24,16 +24,51 @@ enum Leftovers {
             let ending = rest.dropFirst(2 * DatabaseID.byteCount)
             if ending.hasPrefix(".new") { encrypted.insert(id) }
             if ending.hasPrefix(".plain") { plain.insert(id) }
+            if ending.hasPrefix(".recovering") { copied.insert(id) }
         }
         let present = try? ProtectedDatabaseFile(path: path).header().database
         for id in plain { removePlain("\(path)-\(id).plain") }
+        for id in copied {
+            let folder = "\(path)-\(id).recovering"
+            guard let claim = MakingClaim(folder, creating: false) else { continue }
+            removeCopies(folder)
+            claim.end(folder)
+        }
         for id in encrypted { removeEncrypted(id, beside: path, isPresent: id == present) }
     }
 
     private static func removePlain(_ temporary: String) {
         guard let claim = MakingClaim(temporary, creating: false) else { return }
-        for name in [temporary, temporary + "-journal", temporary + "-wal", temporary + "-shm"] { unlink(name) }
+        unlinkPlain(temporary)
         claim.end(temporary)
+    }
+
+    /// Removes an unfinished plain database.
+    static func unlinkPlain(_ temporary: String) {
+        for suffix in ["-journal", "-wal", "-shm", ""] { unlink(temporary + suffix) }
+    }
+
+    /// What the copy of a database's file is called in a folder that a recovery makes.
+    static let copyName = "database"
+
+    /// Removes the folder of a recovery. Links are not followed, and what somebody else put there is left alone.
+    static func removeCopies(_ folder: String) {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        guard let stream = fdopendir(descriptor) else {
+            close(descriptor)
+            return
+        }
+        var names: [[CChar]] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                bytes.prefix { $0 != 0 }.map { CChar(bitPattern: $0) } + [0]
+            }
+            if name.starts(with: copyName.utf8CString.dropLast()) { names.append(name) }
+        }
+        for name in names { unlinkat(descriptor, name, 0) }
+        closedir(stream)
+        rmdir(folder)
     }
 
     private static func removeEncrypted(_ id: DatabaseID, beside path: String, isPresent: Bool) {

@@ -39,21 +39,21 @@ final class NewDatabase {
                 message: "there is no \(error is NoRandomBytes ? "randomness" : "memory") for a key")
         }
         try Leftovers.remove(beside: file.path)
-        claim = try Self.claim(temporary.path)
+        claim = try Self.claim(temporary.path, of: file.path)
         if case .keychain = storage.place { isNoted = true } else { isNoted = false }
         if isNoted { try file.keys.noteUnfinished(database) }
         try file.keys.add(key, of: database, storage)
         found = try file.keys.find(database)
     }
 
-    private static func claim(_ temporary: String) throws(ProtectedDatabaseError) -> MakingClaim {
+    private static func claim(_ temporary: String, of path: String) throws(ProtectedDatabaseError) -> MakingClaim {
         for _ in 0..<100 {
             if let claim = MakingClaim(temporary, creating: true) { return claim }
             // Who looks for leftovers has it for a moment.
             guard errno == EWOULDBLOCK || errno == EEXIST else { break }
             usleep(1000)
         }
-        throw ProtectedDatabaseError("make", MakingClaim.path(temporary), errno: errno)
+        throw ProtectedDatabaseError("make", path, errno: errno)
     }
 
     deinit {
@@ -71,8 +71,11 @@ final class NewDatabase {
     }
 
     /// Writes the database, which is durable afterwards.
+    ///
+    /// - Parameter original: The file whose mode it gets; unless given, it gets mode and owner of the one whose place it takes, if
+    ///   there is any.
     func fill(
-        _ body: (DatabaseRegistration) throws(ProtectedDatabaseError) -> Void
+        like original: String? = nil, _ body: (DatabaseRegistration) throws(ProtectedDatabaseError) -> Void
     ) throws(ProtectedDatabaseError) {
         let registration = try temporary.register(key, creating: database)
         try body(registration)
@@ -83,8 +86,14 @@ final class NewDatabase {
             try queue.close()
         }
         var information = stat()
-        if stat(file.path, &information) == 0 {
-            for path in [temporary.path, temporaryIndex] { try SameOwner.apply(information, to: path) }
+        if stat(original ?? file.path, &information) == 0 {
+            for path in [temporary.path, temporaryIndex] {
+                if original == nil {
+                    try SameOwner.apply(information, to: path)
+                } else {
+                    try SameOwner.applyMode(information, to: path)
+                }
+            }
         }
         for path in [temporary.path, temporaryIndex] { try DurableFile.synchronize(path) }
         // Never take over what is not encrypted, whatever went wrong.

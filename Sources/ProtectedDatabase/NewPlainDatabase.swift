@@ -25,7 +25,7 @@ final class NewPlainDatabase {
     }
 
     deinit {
-        if !isPublished { unlink(temporary.path) }
+        if !isPublished { Leftovers.unlinkPlain(temporary.path) }
         claim.end(temporary.path)
     }
 
@@ -66,6 +66,10 @@ enum SameOwner {
         {
             throw ProtectedDatabaseError("keep the owner of", path, errno: errno)
         }
+        try applyMode(information, to: path)
+    }
+
+    static func applyMode(_ information: stat, to path: String) throws(ProtectedDatabaseError) {
         guard chmod(path, information.st_mode & 0o7777) == 0 else {
             throw ProtectedDatabaseError("keep the permissions of", path, errno: errno)
         }

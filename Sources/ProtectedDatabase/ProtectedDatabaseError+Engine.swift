@@ -13,7 +13,8 @@ extension ProtectedDatabaseError {
         let code: Code =
             switch error {
             case .locked: .locked
-            case .notAuthenticated, .canceled: .userCanceled
+            case .notAuthenticated: .authenticationFailed
+            case .canceled: .userCanceled
             case .accessDenied: .accessDenied
             case .damaged: .damaged
             case .memoryUnavailable: .outOfMemory
@@ -105,7 +106,7 @@ extension ProtectedDatabaseError.Code {
             case .notEncrypted: .notEncrypted
             case .notDatabase: .notDatabase
             case .index(.wrongKey): .wrongKey
-            case .index(.inUse): .busy
+            case .index(.inUse), .inUse: .busy
             case .index(.readOnly): .readOnly
             case .index(.diskFull), .diskFull: .diskFull
             case .page(.memoryUnavailable), .index(.memoryUnavailable), .memoryUnavailable: .outOfMemory

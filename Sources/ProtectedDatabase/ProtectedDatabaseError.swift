@@ -77,6 +77,8 @@ public struct ProtectedDatabaseError: Error, Sendable {
         public static let permissionDenied = Code("permissionDenied")
         /// The vault gives this program no key.
         public static let accessDenied = Code("accessDenied")
+        /// Nobody proved to be allowed to use the key: a wrong passcode was given, or none is set.
+        public static let authenticationFailed = Code("authenticationFailed")
         /// A person was asked, and did not agree.
         public static let userCanceled = Code("userCanceled")
         /// The disk is full, or the quota used up.

@@ -31,6 +31,11 @@ extension ProtectedDatabaseFile {
         do throws(ProtectedDatabaseError) {
             _ = try header()
         } catch {
+            guard error.code != .notDatabase else {
+                throw ProtectedDatabaseError(
+                    .notDatabase, path: path,
+                    message: "\(path) is no plain SQLite database, and can therefore not be encrypted")
+            }
             guard error.code == .notEncrypted else { throw error }
             try checkNames()
             let source = try DatabaseSource(self, key: nil)

@@ -22,11 +22,16 @@ extension ProtectedDatabaseFile {
         let keys = keys
         let source = try DatabaseSource(
             self, key: try keys.read(try keys.find(database), of: database), isExclusive: false)
+        try Leftovers.remove(beside: target)
         let temporary = ProtectedDatabaseFile(path: "\(target)-\(DatabaseID()).plain")
+        guard let claim = MakingClaim(temporary.path, creating: false) else {
+            throw ProtectedDatabaseError("make", temporary.path, errno: errno)
+        }
+        defer { claim.end(temporary.path) }
         let descriptor = Glibc.open(temporary.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw ProtectedDatabaseError("make", temporary.path, errno: errno) }
         Glibc.close(descriptor)
-        defer { unlink(temporary.path) }
+        defer { Leftovers.unlinkPlain(temporary.path) }
         try source.copy(to: try temporary.registerPlain(), progress: progress)
         try DurableFile.synchronize(temporary.path)
         // Unlike rename(2) it does not take the place of another.

@@ -47,7 +47,9 @@ public struct ProtectedDatabaseFile: Sendable {
         if bytes.isEmpty || bytes == DatabaseHeader.plainMagic {
             throw ProtectedDatabaseError(
                 .notEncrypted, path: path,
-                message: "\(path) is a plain database: encrypt it with `keychain db encrypt`, or remove it")
+                message:
+                    "\(path) is a plain database: encrypt it with `keychain db encrypt`, or use it with SQLite as it is"
+            )
         }
         throw ProtectedDatabaseError(
             .notDatabase, path: path, message: "\(path) is no database that was encrypted here")

@@ -70,10 +70,10 @@ final class FieldKey: Sendable {
         var generator = SystemRandomNumberGenerator()
         nonce.storeBytes(of: generator.next() as UInt64, as: UInt64.self)
         nonce.storeBytes(of: generator.next() as UInt32, toByteOffset: 8, as: UInt32.self)
-        if let source = plaintext.baseAddress { text.copyMemory(from: source, byteCount: plaintext.count) }
+        // Without plaintext there may be no address, and none is looked at.
         return prepared.seal(
-            text, count: plaintext.count, nonce: nonce, binding: bindingBase, bindingCount: binding.count,
-            tag: text + plaintext.count)
+            plaintext.baseAddress ?? UnsafeRawPointer(text), count: plaintext.count, nonce: nonce, binding: bindingBase,
+            bindingCount: binding.count, into: text, tag: text + plaintext.count)
     }
 
     private func sealBySwiftCrypto(

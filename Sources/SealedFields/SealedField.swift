@@ -44,6 +44,14 @@ extension SealedField: Hashable where Value: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue) }
 }
 
+extension SealedField: CustomStringConvertible, CustomReflectable {
+    /// Without the value, so that records can be printed and logged.
+    public var description: String { "a sealed field" }
+
+    /// Without the value, so that it does not get into a dump of a record.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
 extension SealedField: Codable {
     /// Opens the value of a column of the row that is being fetched.
     public init(from decoder: any Decoder) throws {

@@ -28,7 +28,7 @@ package enum StoredKeyError: Error, CustomStringConvertible {
 
     init(_ error: Unmanaged<CFError>?) {
         guard let error = error?.takeRetainedValue() else {
-            self = .damaged(reason: "the keychain did not say why; check it with `keychain verify`")
+            self = .damaged(reason: "the keychain did not say why; check it with `keychain status --verify`")
             return
         }
         self.init(OSStatus(truncatingIfNeeded: error.code))
@@ -37,7 +37,8 @@ package enum StoredKeyError: Error, CustomStringConvertible {
     package var description: String {
         switch self {
         case .locked: "the vault is locked for the key, or nobody can be asked; unlock it, and try again"
-        case .notAuthenticated: "nobody proved to be allowed to use the key; try again"
+        case .notAuthenticated:
+            "nobody proved to be allowed to use the key: a wrong passcode was given, or none is set; try again"
         case .canceled: "who was asked did not agree to the use of the key"
         case .accessDenied: "the program does not hold the access group of the key; have it granted"
         case .damaged(let reason): "the key is damaged: \(reason)"

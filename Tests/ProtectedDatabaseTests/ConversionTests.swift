@@ -134,4 +134,31 @@ import Testing
             try world.file.encrypt()
         }
     }
+
+    /// Who has the former database open, without being in the middle of anything, reads what it was and writes nothing more.
+    @Test(arguments: ["DELETE", "TRUNCATE", "PERSIST", "WAL"]) func nobodyWritesToTheFormerOne(journal: String) throws {
+        let world = try DatabaseUnderTest()
+        try world.makePlain(50)
+        try world.keychain.run {
+            let other = try DatabaseQueue(path: world.path)
+            try other.writeWithoutTransaction { db in
+                _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = \(journal)")
+                try Notes.fill(db, 1)
+            }
+            #expect(try other.read(Notes.count) == 51)
+            guard journal != "WAL" else {
+                #expect(throws: ProtectedDatabaseError(.busy, message: "")) { try world.file.encrypt() }
+                try other.write { try Notes.fill($0, 1) }
+                return try other.close()
+            }
+            try world.file.encrypt()
+            #expect(try other.read(Notes.count) == 51)
+            #expect(throws: DatabaseError.self) { try other.write { try Notes.fill($0, 1) } }
+            try other.close()
+            #expect(try world.names.allSatisfy { !$0.hasSuffix("-journal") })
+            let database = try ProtectedDatabase(path: world.path, creation: .never)
+            #expect(try database.read(Notes.count) == 51)
+            try database.close()
+        }
+    }
 }

@@ -26,6 +26,7 @@ import Testing
             // So much that most of the time goes into copying: 200 MB in a soak run.
             try db.execute(
                 sql: """
+                    CREATE TABLE entry (id INTEGER PRIMARY KEY, process INTEGER);
                     CREATE TABLE ballast (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
                     WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
                     INSERT INTO ballast SELECT n, randomblob(20000) FROM number
@@ -34,13 +35,16 @@ import Testing
         try plain.close()
         var generator = SeededGenerator()
         var seen: [String: Int] = [:]
-        for _ in 0..<TestScale.count(8, soak: 200) {
+        var written = Set<Int>()
+        for _ in 0..<TestScale.count(8, soak: 500) {
             let worker = try start(folder, "convert", path)
             usleep(UInt32.random(in: 0...UInt32(TestScale.count(400_000, soak: 3_000_000)), using: &generator))
             worker.kill()
-            for line in worker.remainingLines() { seen[line, default: 0] += 1 }
+            for line in worker.remainingLines() {
+                if let number = Int(line) { written.insert(number) } else { seen[line, default: 0] += 1 }
+            }
             worker.wait()
-            try check(folder, path, rows)
+            try check(folder, path, rows, written)
         }
         #expect(seen.keys.allSatisfy { ["plain", "encrypted", "changed"].contains($0) }, "\(seen)")
         // Whoever goes on leaves nothing behind.
@@ -49,19 +53,25 @@ import Testing
         while line != "changed" { line = withDeadline(120, "the last one") { last.readLine() } ?? "changed" }
         last.kill()
         last.wait()
-        try check(folder, path, rows)
+        try check(folder, path, rows, written)
+        print("killed on the way, which got to: \(seen), and wrote \(written.count) rows")
     }
 
-    private func check(_ folder: TemporaryFolder, _ path: String, _ rows: Int) throws {
+    private func check(_ folder: TemporaryFolder, _ path: String, _ rows: Int, _ written: Set<Int>) throws {
         let magic = try FileHandle(forReadingFrom: URL(filePath: path)).read(upToCount: 16) ?? Data()
         if magic.starts(with: Data("SQLite format 3".utf8)) {
             let plain = try DatabaseQueue(path: path)
-            #expect(try plain.read(Notes.count) == rows)
-            try plain.read(Notes.check)
+            try plain.read { db in
+                #expect(try Notes.count(db) == rows)
+                #expect(written.isSubset(of: try Int.fetchSet(db, sql: "SELECT id FROM entry")))
+                try Notes.check(db)
+            }
             try plain.close()
         } else {
             let reader = try start(folder, "count", path)
-            #expect(withDeadline(120, "count") { reader.remainingLines() } == ["\(rows)", "done"])
+            let lines = withDeadline(120, "count") { reader.remainingLines() }
+            #expect(lines.first == "notes \(rows)" && lines.last == "done", "\(lines.prefix(3))")
+            #expect(written.isSubset(of: Set(lines.compactMap { Int($0) })))
             reader.wait()
         }
     }

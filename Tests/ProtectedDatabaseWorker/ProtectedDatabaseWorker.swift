@@ -19,6 +19,8 @@ import ProtectedDatabase
             case "insert": try insert(file, mode: arguments.count > 2 ? arguments[2] : "pool")
             case "count": try count(file)
             case "rows": try rows(file)
+            case "recover": try file.recover(to: ProtectedDatabaseFile(path: arguments[2]))
+            case "scarce": try ScarceSpace(file, isLimited: arguments.count > 2).run(emit)
             default: exit(64)
             }
             emit("done")
@@ -38,18 +40,38 @@ import ProtectedDatabase
         return true
     }
 
-    /// Encrypts, changes the key of, and decrypts a database without end.
+    /// Encrypts, writes to, changes the key of, and decrypts a database without end. Prints the numbers of rows that were committed.
     private static func convert(_ file: ProtectedDatabaseFile) throws {
         if try file.info().isEncrypted { try file.decrypt() }
         emit("plain")
         while true {
             try file.encrypt()
             emit("encrypted")
+            try change(file)
             try file.changeKey()
             emit("changed")
+            try change(file)
             try file.decrypt()
             emit("plain")
         }
+    }
+
+    /// Changes rows here and there.
+    private static func change(_ file: ProtectedDatabaseFile) throws {
+        let database = try ProtectedDatabase(path: file.path, creation: .never)
+        for _ in 0..<20 {
+            let number = try database.write { db in
+                try db.execute(
+                    sql: """
+                        UPDATE ballast SET bytes = randomblob(20000)
+                            WHERE id IN (SELECT 1 + abs(random()) % (SELECT max(id) FROM ballast) FROM note LIMIT 5)
+                        """)
+                try db.execute(sql: "INSERT INTO entry (process) VALUES (?)", arguments: [getpid()])
+                return db.lastInsertedRowID
+            }
+            emit("\(number)")
+        }
+        try database.close()
     }
 
     /// Inserts rows without end; prints the number of each that was committed.
@@ -86,7 +108,8 @@ import ProtectedDatabase
         try database.read { db in
             let problems = try String.fetchAll(db, sql: "PRAGMA integrity_check")
             guard problems == ["ok"] else { return emit("damaged \(problems)") }
-            emit("\(try Int.fetchOne(db, sql: "SELECT count(*) FROM note") ?? 0)")
+            emit("notes \(try Int.fetchOne(db, sql: "SELECT count(*) FROM note") ?? 0)")
+            for number in try Int.fetchAll(db, sql: "SELECT id FROM entry") { emit("\(number)") }
         }
     }
 }

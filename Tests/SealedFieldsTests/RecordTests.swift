@@ -23,6 +23,18 @@ import Testing
         }
     }
 
+    /// A record that a program logs does not tell what is sealed.
+    @Test func printingShowsNoValue() throws {
+        var note = Note(body: "a canary", address: "a canary", tags: ["canary": 1])
+        note.title = "Monday"
+        var dumped = ""
+        dump(note, to: &dumped)
+        for text in ["\(note)", String(reflecting: note), dumped] {
+            #expect(text.contains("Monday"))
+            #expect(!text.contains("canary"))
+        }
+    }
+
     @Test func onlyWhatWasAssignedIsWritten() throws {
         let store = try NoteStore()
         try store.write { db in

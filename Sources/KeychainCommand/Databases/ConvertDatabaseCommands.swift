@@ -23,7 +23,7 @@ struct EncryptDatabaseCommand: DocumentedCommand {
 
     func run() throws {
         let storage = try key.storage
-        try withOwnersVault(passcode) { () throws(Failure) in
+        try withOwnersVault(passcode, requiring: key.require) { () throws(Failure) in
             try DatabaseConversion.run(path, verb: "encrypted", json: json) {
                 (file, progress) throws(ProtectedDatabaseError) in
                 try file.encrypt(key: storage, progress: progress)
@@ -74,7 +74,7 @@ struct RekeyDatabaseCommand: DocumentedCommand {
     @Argument(help: "An encrypted database.")
     var path: String
 
-    @OptionGroup var key: DatabaseKeyOptions
+    @OptionGroup var key: DatabaseKeyChanges
 
     @OptionGroup var passcode: PasscodeInput
 
@@ -82,8 +82,8 @@ struct RekeyDatabaseCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        let storage = key.isGiven ? try key.storage : nil
-        try withOwnersVault(passcode) { () throws(Failure) in
+        try withOwnersVault(passcode, requiring: key.require) { () throws(Failure) in
+            let storage = try key.storage(ProtectedDatabaseFile(path: path))
             try DatabaseConversion.run(path, verb: "has a new key", json: json) {
                 (file, progress) throws(ProtectedDatabaseError) in
                 try file.changeKey(to: storage, progress: progress)

@@ -37,7 +37,7 @@ struct CreateDatabaseCommand: DocumentedCommand {
 
     func run() throws {
         let storage = try key.storage
-        try withOwnersVault(passcode) { () throws(Failure) in
+        try withOwnersVault(passcode, requiring: key.require) { () throws(Failure) in
             try handlingDatabase { () throws(ProtectedDatabaseError) in
                 try ProtectedDatabaseFile(path: path).create(key: storage, pageSize: pageSize)
             }

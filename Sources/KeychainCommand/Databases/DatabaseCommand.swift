@@ -29,7 +29,8 @@ struct DatabaseCommand: DocumentedCommand {
         subcommands: [
             CreateDatabaseCommand.self, EncryptDatabaseCommand.self, DecryptDatabaseCommand.self,
             RekeyDatabaseCommand.self, SetDatabaseClassCommand.self, DatabaseInfoCommand.self,
-            VerifyDatabaseCommand.self, ShellCommand.self, ExportDatabaseCommand.self, ImportDatabaseCommand.self,
+            VerifyDatabaseCommand.self, RecoverDatabaseCommand.self, ShellCommand.self, ExportDatabaseCommand.self,
+            ImportDatabaseCommand.self,
             KeepKeyCommand.self,
         ])
 }

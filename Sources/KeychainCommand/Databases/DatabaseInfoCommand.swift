@@ -9,8 +9,8 @@ import StoredKeys
 struct DatabaseInfoCommand: DocumentedCommand {
     static let summary = "Show what databases are, and where their keys are kept."
     static let details = """
-        Nothing is opened and nobody is asked. A SQLCipher file looks like any random bytes, and is known by its key in the \
-        keychain alone.
+        Nothing is opened. Where a key is kept the keychain tells, which takes the passcode if the vault was not unlocked since the \
+        start. A SQLCipher file looks like any random bytes, and is known by its key in the keychain alone.
         """
     static let examples = [
         Example("A database", "keychain db info app.db"),
@@ -21,11 +21,13 @@ struct DatabaseInfoCommand: DocumentedCommand {
     @Argument(help: "Databases, encrypted or plain, and SQLCipher files.")
     var paths: [String]
 
+    @OptionGroup var passcode: PasscodeInput
+
     @Flag(help: "Print an array of objects, and any error, as JSON.")
     var json = false
 
     func run() throws {
-        let summaries = try withOwnersVault(PasscodeInput.none) { () throws(Failure) in
+        let summaries = try withOwnersVault(passcode) { () throws(Failure) in
             try paths.map { (path) throws(Failure) in
                 do throws(ProtectedDatabaseError) {
                     return DatabaseSummary(path, try ProtectedDatabaseFile(path: path).info())
@@ -50,8 +52,8 @@ struct DatabaseSummary: Encodable {
     var format: String
     var id: String?
     var pageSize: Int?
-    /// Where the key is kept; nil if there is none to be seen.
-    var key: String?
+    /// Where the key is kept, as --key-in says it; nil if there is none to be seen.
+    var key: DatabaseKeyOptions.Place?
     var `class`: String?
     var accessGroup: String?
     var requires: [String]?
@@ -65,7 +67,7 @@ struct DatabaseSummary: Encodable {
         format = info.isEncrypted ? "keychain" : "sqlite"
         id = info.identifier
         pageSize = info.pageSize
-        key = info.key?.place.description
+        key = info.key?.place.option
         `class` =
             info.key?.protection.flatMap { FileProtectionClass(of: $0) }?.commandName
             ?? info.key?.accessible.flatMap { ProtectionClass(rawValue: $0) }.map { ProtectionName($0).rawValue }
@@ -79,8 +81,7 @@ struct DatabaseSummary: Encodable {
         bytes = FileSize.of(path)
         encrypted = true
         format = "sqlcipher"
-        let place: ProtectedDatabaseFile.KeyInfo.Place = CipherFileKeys.isInEnclave(item) ? .enclave : .keychain
-        key = place.description
+        key = CipherFileKeys.isInEnclave(item) ? .enclave : .keychain
         let protection = item.protection
         `class` =
             FileProtectionClass.allCases.first { $0 != .completeUnlessOpen && $0.itemClass == protection }?.commandName
@@ -95,14 +96,14 @@ struct DatabaseSummary: Encodable {
         if let item {
             let needs = requires.map { ", requires \($0.joined(separator: ", "))" } ?? ""
             return "\(name): SQLCipher file, \(FileProgress.amount(Double(bytes))), class \(`class` ?? "?"), key in "
-                + "\(key ?? "?"): '\(item.service)' '\(item.account)'\(needs)"
+                + "\(key?.description ?? "?"): '\(item.service)' '\(item.account)'\(needs)"
         }
         guard encrypted else { return "\(name): plain, \(FileProgress.amount(Double(bytes)))" }
         let size = "\(FileProgress.amount(Double(bytes))) in pages of \(pageSize ?? 0)"
         guard let key else { return "\(name): encrypted, \(size), no key for it is in this keychain" }
         let group = accessGroup.map { ", group '\($0.escapedForTerminal)'" } ?? ""
         let needs = requires.map { ", requires \($0.joined(separator: ", "))" } ?? ""
-        return "\(name): encrypted, \(size), class \(`class` ?? "?"), key in \(key)\(group)\(needs)"
+        return "\(name): encrypted, \(size), class \(`class` ?? "?"), key in \(key.description)\(group)\(needs)"
     }
 }
 
@@ -116,7 +117,7 @@ extension Failure {
 }
 
 extension FileProtectionClass {
-    fileprivate init?(of type: FileProtectionType) {
+    init?(of type: FileProtectionType) {
         guard let found = Self.allCases.first(where: { $0.rawType == type.rawValue }) else { return nil }
         self = found
     }

@@ -8,8 +8,19 @@ import StoredKeys
 
 /// Where the key of a database is kept.
 struct DatabaseKeyOptions: ParsableArguments {
-    enum Place: String, CaseIterable, ExpressibleByArgument {
+    enum Place: String, CaseIterable, ExpressibleByArgument, Encodable {
         case keychain, enclave, file
+
+        /// As a person reads it.
+        var description: String {
+            let place: ProtectedDatabaseFile.KeyInfo.Place =
+                switch self {
+                case .keychain: .keychain
+                case .enclave: .enclave
+                case .file: .file
+                }
+            return place.description
+        }
     }
 
     @Option(
@@ -34,6 +45,10 @@ struct DatabaseKeyOptions: ParsableArguments {
     var group: String?
 
     func validate() throws {
+        try Self.check(place, require, group)
+    }
+
+    static func check(_ place: Place?, _ require: [ItemRequirement], _ group: String?) throws(ValidationError) {
         guard group?.isEmpty != true, group != Client.everyGroup else {
             throw ValidationError("--group names one access group, and '' and '*' are none")
         }
@@ -57,35 +72,49 @@ struct DatabaseKeyOptions: ParsableArguments {
             let protection =
                 try className.map { (name) throws(Failure) in try FileProtectionClass(commandName: name) }
                 ?? .completeUntilFirstUserAuthentication
-            let flags = require.reduce(into: AccessControl.Flags()) { $0.formUnion($1.flag) }
-            let control = AccessControl(protection: protection.itemClass, flags: flags.isEmpty ? nil : flags)
+            let control = AccessControl(protection: protection.itemClass, flags: Self.flags(require, place))
             return StoredKeyProtection(SecAccessControl(control), isInEnclave: place == .enclave)
         }
+    }
+
+    /// The requirements, which of a key of the enclave are conditions of its use.
+    private static func flags(_ require: [ItemRequirement], _ place: Place?) -> AccessControl.Flags? {
+        guard !require.isEmpty else { return nil }
+        return require.reduce(into: place == .enclave ? .privateKeyUsage : []) { $0.formUnion($1.flag) }
     }
 
     /// Whether anything was asked for.
     var isGiven: Bool { className != nil || place != nil || !require.isEmpty || group != nil }
 
     var storage: DatabaseKeyStorage {
-        get throws(Failure) {
-            let protection =
-                try className.map { (name) throws(Failure) in try FileProtectionClass(commandName: name) }
-                ?? .completeUntilFirstUserAuthentication
-            return try handlingDatabase { () throws(ProtectedDatabaseError) in
-                let place = place ?? .keychain
-                guard require.isEmpty else {
-                    let control = SecAccessControl(
-                        AccessControl(
-                            protection: protection.itemClass,
-                            flags: require.reduce(into: AccessControl.Flags()) { $0.formUnion($1.flag) }))
-                    return place == .enclave
-                        ? .enclave(control, accessGroup: group) : .keychain(control, accessGroup: group)
-                }
-                switch place {
-                case .keychain: return try .keychain(protection.type, accessGroup: group)
-                case .enclave: return try .enclave(protection.type, accessGroup: group)
-                case .file: return try .file(protection.type)
-                }
+        get throws(Failure) { try Self.storage(className, place ?? .keychain, require, group: group, nil) }
+    }
+
+    /// - Parameter former: How the key was kept, whose class it keeps where none is given.
+    static func storage(
+        _ className: String?, _ place: Place, _ require: [ItemRequirement], group: String?,
+        _ former: ProtectedDatabaseFile.KeyInfo?
+    ) throws(Failure) -> DatabaseKeyStorage {
+        let given = try className.map { (name) throws(Failure) in try FileProtectionClass(commandName: name) }
+        let type = given?.type ?? former?.protection ?? .completeUntilFirstUserAuthentication
+        // The keychain has classes that files have none like.
+        let isOfItemsAlone = given == nil && former?.protection == nil
+        let itemClass = isOfItemsAlone ? former?.accessible.flatMap { ProtectionClass(rawValue: $0) } : nil
+        return try handlingDatabase { () throws(ProtectedDatabaseError) in
+            if place != .file, !require.isEmpty || itemClass != nil {
+                let control = SecAccessControl(
+                    AccessControl(
+                        protection: itemClass ?? FileProtectionClass(of: type)?.itemClass ?? .afterFirstUnlock,
+                        flags: flags(require, place)))
+                let storage: DatabaseKeyStorage =
+                    place == .enclave
+                    ? .enclave(control, accessGroup: group) : .keychain(control, accessGroup: group)
+                return type == .completeUnlessOpen && itemClass == nil ? storage.stayingOpen : storage
+            }
+            switch place {
+            case .keychain: return try .keychain(type, accessGroup: group)
+            case .enclave: return try .enclave(type, accessGroup: group)
+            case .file: return try .file(type)
             }
         }
     }

@@ -4,11 +4,21 @@ import ProtectedDatabase
 import VaultInterface
 
 /// Runs `body` with the owner's view of the vault, which asks for the passcode where it is needed.
+///
+/// - Parameter require: What opening the database takes from now on; it is said if nobody can meet that yet.
 func withOwnersVault<Result>(
-    _ passcode: PasscodeInput, _ body: () throws(Failure) -> Result
+    _ passcode: PasscodeInput, requiring require: [ItemRequirement] = [], _ body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
     let owner = OwnersVault(session: try VaultSession.ofOwner(passcode))
-    return try VaultSession.$override.withValue(owner) { Swift.Result { () throws(Failure) in try body() } }.get()
+    let result = try VaultSession.$override.withValue(owner) { Swift.Result { () throws(Failure) in try body() } }.get()
+    try PasscodeNote.show(require, "the database opens only once one is") { () throws(Failure) in
+        do throws(VaultError) {
+            return try owner.session.vault.status(as: owner.session.client)
+        } catch {
+            throw Failure(error)
+        }
+    }
+    return result
 }
 
 private struct OwnersVault: VaultSessionProvider {
@@ -31,10 +41,16 @@ extension Failure {
     init(_ error: ProtectedDatabaseError) {
         let message = error.message.escapedForTerminal
         switch error.code {
-        case .locked: self.init(status: errSecInteractionNotAllowed, message)
+        case .locked:
+            // Failures of protected files say it already.
+            let remedy = "with `keychain unlock` if keychaind runs, or give the passcode with --passcode-fd"
+            self.init(
+                status: errSecInteractionNotAllowed,
+                message.contains("--passcode-fd") ? message : "\(message): \(remedy)")
         case .keyNotFound, .fileNotFound: self.init(status: errSecItemNotFound, message)
         case .fileExists, .alreadyEncrypted: self.init(status: errSecDuplicateItem, message)
         case .wrongKey, .damaged, .notDatabase: self.init(status: errSecDecode, message)
+        case .authenticationFailed: self.init(status: errSecAuthFailed, message)
         case .userCanceled, .taskCanceled: self.init(status: errSecUserCanceled, message)
         case .accessDenied: self.init(status: errSecMissingEntitlement, message)
         case .notEncrypted, .invalidRequest, .unsupported: self.init(status: errSecParam, message)

@@ -5,8 +5,8 @@ import ProtectedDatabase
 struct SetDatabaseClassCommand: DocumentedCommand {
     static let summary = "Move a database to another class, or its key to another place."
     static let details = """
-        Takes a moment, however large the database is, since its pages stay as they are. Programs that have it open go on as \
-        the former class says until they open it again.
+        What no option says anything about stays as it was. Takes a moment, however large the database is, since its pages \
+        stay as they are. Programs that have it open go on as the former class says until they open it again.
         """
     static let examples = [
         Example("Close it with the vault", "keychain db set-class app.db --class complete"),
@@ -17,7 +17,7 @@ struct SetDatabaseClassCommand: DocumentedCommand {
     @Argument(help: "An encrypted database.")
     var path: String
 
-    @OptionGroup var key: DatabaseKeyOptions
+    @OptionGroup var key: DatabaseKeyChanges
 
     @OptionGroup var passcode: PasscodeInput
 
@@ -29,11 +29,11 @@ struct SetDatabaseClassCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let storage = try key.storage
-        let info = try withOwnersVault(passcode) { () throws(Failure) in
-            try handlingDatabase { () throws(ProtectedDatabaseError) in
-                let file = ProtectedDatabaseFile(path: path)
-                try file.setKeyStorage(storage)
+        let info = try withOwnersVault(passcode, requiring: key.require) { () throws(Failure) in
+            let file = ProtectedDatabaseFile(path: path)
+            let storage = try key.storage(file)
+            return try handlingDatabase { () throws(ProtectedDatabaseError) in
+                if let storage { try file.setKeyStorage(storage) }
                 return try file.info()
             }
         }

@@ -26,12 +26,22 @@ struct VerifyDatabaseCommand: DocumentedCommand {
     private struct Answer: Encodable {
         var path: String
         var problems: [String]
+        /// Why it could not be looked at.
+        var error: String?
     }
 
     func run() throws {
+        var failures: [Failure] = []
         let answers = try withOwnersVault(passcode) { () throws(Failure) in
             try paths.map { (path) throws(Failure) in
-                Answer(path: path, problems: try Self.problems(path))
+                do throws(Failure) {
+                    return Answer(path: path, problems: try Self.problems(path))
+                } catch {
+                    // One that cannot be opened does not keep the others from being looked at.
+                    guard paths.count > 1, error.status != errSecUserCanceled else { throw error }
+                    failures.append(error)
+                    return Answer(path: path, problems: [], error: error.message)
+                }
             }
         }
         if json { try StandardOutput.write(json: answers) }
@@ -39,7 +49,9 @@ struct VerifyDatabaseCommand: DocumentedCommand {
             for problem in answer.problems.prefix(20) {
                 try StandardOutput.write(line: "\(answer.path.escapedForTerminal): \(problem.escapedForTerminal)")
             }
-            if answer.problems.isEmpty {
+            if let error = answer.error {
+                try StandardOutput.write(line: "\(answer.path.escapedForTerminal): not verified: \(error)")
+            } else if answer.problems.isEmpty {
                 try StandardOutput.write(line: "\(answer.path.escapedForTerminal): nothing is damaged")
             }
         }
@@ -48,6 +60,11 @@ struct VerifyDatabaseCommand: DocumentedCommand {
             throw Failure(
                 status: errSecDecode, "\(damaged) of \(answers.count) databases are damaged: restore them from a backup"
             )
+        }
+        if let first = failures.first {
+            throw Failure(
+                status: first.status, exitCode: first.exitCode,
+                "\(failures.count) of \(answers.count) databases could not be verified")
         }
     }
 

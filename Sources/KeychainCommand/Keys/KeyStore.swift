@@ -38,12 +38,7 @@ struct KeyProtection: ParsableArguments {
 
     /// Says on standard error where a key that was stored waits for a passcode to be set.
     func warn(_ session: KeySession) throws(Failure) {
-        guard require.contains(.presence) || require.contains(.passcode), try !session.status().isPasscodeSet else {
-            return
-        }
-        let note = "keychain: no passcode is set: the key works only once one is (`keychain passcode set`)\n"
-        // The key is stored; a note that cannot be written is no reason to fail.
-        try? FileOutput.write(Data(note.utf8), to: 2)
+        try PasscodeNote.show(require, "the key works only once one is") { () throws(Failure) in try session.status() }
     }
 
     private var flags: AccessControl.Flags? {

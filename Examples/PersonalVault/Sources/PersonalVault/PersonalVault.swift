@@ -14,8 +14,10 @@ struct PersonalVault {
     static let passwords = Keychain(
         service: identifier + ".passwords", accessGroup: identifier, accessControl: .userPresence)
     static let fieldKeys = FieldKeys(identifier + ".notes", accessGroup: identifier)
-    /// The keys that the keychain keeps for databases: those of this group are of this program's.
-    static let databaseKeys = Keychain(service: "encrypted-database", accessGroup: identifier)
+    /// The list of the keys that the keychain keeps for databases, and the keys: those of this group are of this program's.
+    static let databaseKeys = ["encrypted-database", "encrypted-database/keys"].map {
+        Keychain(service: $0, accessGroup: identifier)
+    }
 
     let folder: URL
     let store: ProtectedDatabase
@@ -37,7 +39,7 @@ struct PersonalVault {
             try fieldKeys.destroy()
             try MessageKey.remove()
         }
-        try Keychain.removeItemsOfEarlierInstallation(of: [account, passwords, databaseKeys], marker: marker)
+        try Keychain.removeItemsOfEarlierInstallation(of: [account, passwords] + databaseKeys, marker: marker)
     }
 
     static var migrator: DatabaseMigrator {

@@ -14,7 +14,8 @@ struct ShellCommand: DocumentedCommand {
         has rows prints an array of objects, with bytes in Base64.
 
         For a SQLCipher file the program `sqlcipher` is started, which Debian has in a package of this name. It gets the key \
-        through a pipe, and every statement and option it has works.
+        through a pipe, and every statement and option it has works. It loads extensions where a view or a trigger in the file asks \
+        for that: use it on files that you trust, and `keychain db import` for others.
         """
     static let examples = [
         Example("Look something up", "keychain db shell app.db 'SELECT count(*) FROM note'"),

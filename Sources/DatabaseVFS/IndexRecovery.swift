@@ -1,0 +1,123 @@
+import DatabasePages
+import Glibc
+import KeychainModel
+
+/// Makes the page index of a database anew, from what the seals in its files say.
+///
+/// Each page shows that it is the database's and at its place, but nothing any more that it is the last copy of itself: whoever
+/// could write to the files may have put an older one there.
+package enum IndexRecovery {
+    /// - Parameters:
+    ///   - path: Of the database's file, whose log or journal is beside it. Nobody may have it open.
+    ///   - key: The database's.
+    /// - Returns: The numbers of pages that are damaged, and are errors to whoever reads them.
+    package static func makeIndex(
+        ofDatabase path: String, key: SecretBytes
+    ) throws(VFSFailure) -> [UInt32] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { throw .system("open", path) }
+        defer { close(descriptor) }
+        guard let start = try bytes(DatabaseHeader.byteCount, of: descriptor, path),
+            let header = start.withUnsafeBytes({ DatabaseHeader($0) })
+        else { throw .notDatabase(path: path) }
+        let (versions, damaged) = try pages(of: descriptor, path, PageCipher(key: key, header: header))
+        let (sequence, salts) = (try journalSequence(path, header.database), try logSalts(path))
+        do throws(PageIndexError) {
+            _ = try PageIndex.restore(
+                PageIndex.path(ofDatabase: path, header.database), database: header.database, key: key,
+                versions: versions, sequence: sequence, walSalts: salts)
+        } catch {
+            throw .index(error)
+        }
+        return damaged
+    }
+
+    /// Pages in holes that a file may have. SQLite leaves out one, of the byte that it locks, and room at the end.
+    private static let holeLimit = 1 << 20
+
+    /// What tells the seal of each page from others; 0 for those that were never written, and for damaged ones.
+    private static func pages(
+        of descriptor: Int32, _ path: String, _ cipher: PageCipher
+    ) throws(VFSFailure) -> (versions: [UInt64], damaged: [UInt32]) {
+        let size = cipher.pageSize
+        let rooms = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * size, alignment: 16)
+        defer {
+            SecretBytes.wipe(rooms)
+            rooms.deallocate()
+        }
+        let sealed = UnsafeMutableRawBufferPointer(rebasing: rooms[..<size])
+        let clear = UnsafeMutableRawBufferPointer(rebasing: rooms[size...])
+        var (versions, damaged): ([UInt64], [UInt32]) = ([], [])
+        var (wasEmpty, holes) = (false, 0)
+        while let base = sealed.baseAddress {
+            if wasEmpty {
+                // A file can have more holes than anybody has time to read.
+                let offset = Int64(versions.count) * Int64(size)
+                guard let data = FileHoles.data(in: descriptor, from: offset), data / Int64(size) < UInt32.max else {
+                    break
+                }
+                let skipped = Int((data - offset) / Int64(size))
+                holes += skipped
+                // Each of them takes memory here.
+                guard holes <= holeLimit else { throw .notDatabase(path: path) }
+                versions.append(contentsOf: repeatElement(0, count: skipped))
+            }
+            let count = WholeAccess.read(descriptor, base, size, at: Int64(versions.count) * Int64(size))
+            guard count >= 0 else { throw .system("read", path) }
+            guard count > 0, versions.count < UInt32.max else { break }
+            let page = UInt32(versions.count + 1)
+            wasEmpty = count == size && sealed.allSatisfy { $0 == 0 }
+            if wasEmpty {
+                versions.append(0)
+                continue
+            }
+            let source = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(sealed)[..<count])
+            do throws(PageError) {
+                versions.append(try cipher.open(source, at: .main(page: page), into: clear).version.rawValue)
+            } catch {
+                if case .memoryUnavailable = error { throw .memoryUnavailable }
+                versions.append(0)
+                damaged.append(page)
+            }
+        }
+        return (versions, damaged)
+    }
+
+    /// The first bytes of a file; nil if it has fewer.
+    private static func bytes(
+        _ count: Int, of descriptor: Int32, _ path: String
+    ) throws(VFSFailure) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let got = bytes.withUnsafeMutableBytes { room in
+            room.baseAddress.map { WholeAccess.read(descriptor, $0, count, at: 0) } ?? 0
+        }
+        guard got >= 0 else { throw .system("read", path) }
+        return got == count ? bytes : nil
+    }
+
+    /// As ``bytes(_:of:_:)``, of a file that need not be there.
+    private static func bytes(_ count: Int, ofFile path: String) throws(VFSFailure) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw .system("open", path) }
+            return nil
+        }
+        defer { close(descriptor) }
+        return try bytes(count, of: descriptor, path)
+    }
+
+    private static func logSalts(_ path: String) throws(VFSFailure) -> UInt64 {
+        guard let header = try bytes(FileFormat.logHeader, ofFile: path + "-wal") else { return 0 }
+        return header.withUnsafeBytes { header in
+            guard let base = header.baseAddress, base.bigEndian32(at: 0) & ~1 == FileFormat.logMagic else { return 0 }
+            return base.bigEndian64(at: FileFormat.logSalts)
+        }
+    }
+
+    private static func journalSequence(_ path: String, _ database: DatabaseID) throws(VFSFailure) -> UInt64 {
+        guard let sector = try bytes(JournalHeader.sector, ofFile: path + "-journal") else { return 1 }
+        let header = sector.withUnsafeBytes { $0.baseAddress.map { JournalHeader(sector: $0) } }
+        guard let header, header.isBegun, let binding = header.binding, binding.database == database else { return 1 }
+        return binding.sequence
+    }
+}

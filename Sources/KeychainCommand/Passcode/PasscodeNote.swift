@@ -1,0 +1,17 @@
+import Foundation
+import VaultInterface
+
+/// What is said on standard error of something whose requirements nobody can meet yet.
+enum PasscodeNote {
+    /// - Parameters:
+    ///   - require: What using it takes.
+    ///   - sentence: What holds until a passcode is set.
+    static func show(
+        _ require: [ItemRequirement], _ sentence: String, _ status: () throws(Failure) -> VaultStatus
+    ) throws(Failure) {
+        guard require.contains(.presence) || require.contains(.passcode), try !status().isPasscodeSet else { return }
+        // What was asked for is done; a note that cannot be written is no reason to fail.
+        let note = "keychain: no passcode is set: \(sentence) (`keychain passcode set`)\n"
+        try? FileOutput.write(Data(note.utf8), to: 2)
+    }
+}
