@@ -31,7 +31,7 @@ final class FileContents: @unchecked Sendable {
     private var changed: ChangedChunks?
     /// The length of the data with what was gathered; nil if nothing was.
     private var changedLength: UInt64?
-    /// Why something that was gathered could not be written before the key went; nil once a program was told.
+    /// Why something that was gathered could not be written before the key went; nil once a program was told that asked.
     private var loss: Errno?
     /// What the file below was like when it was last known what the kernel's cache has.
     private var cached: FileStamp?
@@ -250,24 +250,24 @@ final class FileContents: @unchecked Sendable {
         try locked { () throws(Errno) in try flushChanges() }
     }
 
-    /// As ``flush()``, for a program that has to be told what was lost.
+    /// As ``flush()``, for a program that closes the file and is told what was lost.
+    ///
+    /// What was lost stays to be told: the kernel says nothing of who closes, and it may be a child on its way to another
+    /// program, which closes what it inherited and hears nothing.
     func finish() throws(Errno) {
         try locked { () throws(Errno) in
-            try tellLoss()
+            if let loss { throw loss }
             try flushChanges()
         }
-    }
-
-    private func tellLoss() throws(Errno) {
-        guard let reason = loss else { return }
-        loss = nil
-        throw reason
     }
 
     /// Returns when everything written is on the disk.
     func synchronize() throws(Errno) {
         try locked { () throws(Errno) in
-            try tellLoss()
+            if let loss {
+                self.loss = nil
+                throw loss
+            }
             try flushChanges()
             guard let sealed else { return }
             try Errno.of { () throws(SealedFileError) in try sealed.synchronize() }
