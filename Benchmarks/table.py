@@ -169,7 +169,8 @@ def databases(table):
     print("""
 The three run the same rounds through the same C interface, with write-ahead logs, `synchronous=NORMAL` and pages of 4096 bytes
 in memory; SQLCipher, Debian's, has a raw key, which needs no derivation. Each makes its database anew. SQLite is another version
-in SQLCipher's library, 3.15. The two others run as programs of one thread, in which the C library's locks cost less.""")
+in SQLCipher's library, 3.15. The two others run with a second thread, which
+sleeps: the C library's locks and memory cost less in programs of one, and no program in Swift is one.""")
 
 
 def fields(table):
