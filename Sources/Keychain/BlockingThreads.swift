@@ -8,7 +8,7 @@ import Synchronization
 /// cooperative pool, and Dispatch's concurrent queues draw on the same threads as that pool on Linux.
 /// A thread is started when there is work and none is idle, and ends when it had nothing to do for a
 /// while.
-final class BlockingThreads: Sendable {
+package final class BlockingThreads: Sendable {
     /// Shared by all keychains. Eight operations at a time: the store is written by one at a time, and
     /// more than a few prompts at once help nobody.
     static let shared = BlockingThreads(limit: 8, idleTime: .seconds(10))
@@ -24,7 +24,10 @@ final class BlockingThreads: Sendable {
     private let limit: Int
     private let idleTime: DispatchTimeInterval
 
-    init(limit: Int, idleTime: DispatchTimeInterval) {
+    /// - Parameters:
+    ///   - limit: How many jobs run at a time.
+    ///   - idleTime: How long a thread waits for the next one.
+    package init(limit: Int, idleTime: DispatchTimeInterval) {
         self.limit = limit
         self.idleTime = idleTime
     }
@@ -36,7 +39,16 @@ final class BlockingThreads: Sendable {
     func run<Result: Sendable>(
         _ work: @escaping @Sendable () throws(KeychainError) -> Result
     ) async throws(KeychainError) -> Result {
-        let ticket = Ticket<Result>()
+        try await run(orThrow: .taskCanceled, work)
+    }
+
+    /// Runs `work` on one of the threads.
+    ///
+    /// - Throws: `canceled` when the task was canceled before `work` began; work that began is finished.
+    package func run<Result: Sendable, Failure: Error>(
+        orThrow canceled: Failure, _ work: @escaping @Sendable () throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        let ticket = Ticket<Result, Failure>(canceled: canceled)
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard ticket.wait(continuation) else { return }
@@ -51,9 +63,9 @@ final class BlockingThreads: Sendable {
         return try outcome.get()
     }
 
-    private static func result<Success>(
-        of work: () throws(KeychainError) -> Success
-    ) -> Result<Success, KeychainError> {
+    private static func result<Success, Failure: Error>(
+        of work: () throws(Failure) -> Success
+    ) -> Result<Success, Failure> {
         do {
             return .success(try work())
         } catch {
@@ -100,8 +112,8 @@ final class BlockingThreads: Sendable {
 }
 
 /// Whether a job still waits, has begun or was called off: decides who resumes the waiting task.
-private final class Ticket<Success: Sendable>: Sendable {
-    typealias Continuation = CheckedContinuation<Result<Success, KeychainError>, Never>
+private final class Ticket<Success: Sendable, Failure: Error>: Sendable {
+    typealias Continuation = CheckedContinuation<Result<Success, Failure>, Never>
 
     private enum State {
         case new, begun, canceled
@@ -109,6 +121,9 @@ private final class Ticket<Success: Sendable>: Sendable {
     }
 
     private let state = Mutex(State.new)
+    private let canceled: Failure
+
+    init(canceled: Failure) { self.canceled = canceled }
 
     /// Notes who waits; false, having resumed it, if the job was called off already.
     func wait(_ continuation: Continuation) -> Bool {
@@ -117,7 +132,7 @@ private final class Ticket<Success: Sendable>: Sendable {
             state = .waiting(continuation)
             return true
         }
-        if !waits { continuation.resume(returning: .failure(.taskCanceled)) }
+        if !waits { continuation.resume(returning: .failure(canceled)) }
         return waits
     }
 
@@ -143,6 +158,6 @@ private final class Ticket<Success: Sendable>: Sendable {
                 return nil
             }
         }
-        waiting?.resume(returning: .failure(.taskCanceled))
+        waiting?.resume(returning: .failure(canceled))
     }
 }

@@ -170,6 +170,13 @@ struct BoundKeychain: Sendable {
         }
     }
 
+    func rename(_ account: String, to newAccount: String) throws(KeychainError) {
+        let changes = ItemChanges(attributes: [.account: .string(newAccount)])
+        _ = try KeychainError.translating { () throws(VaultError) in
+            try vault.update(changeQuery(account), with: changes, as: client)
+        }
+    }
+
     func protect(_ account: String) throws(KeychainError) {
         let changes = ItemChanges(accessControl: try accessControl())
         _ = try KeychainError.translating { () throws(VaultError) in

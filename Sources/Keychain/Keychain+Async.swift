@@ -124,6 +124,11 @@ extension Keychain {
         try await inBackground { bound throws(KeychainError) in try bound.setAttributes(account, attributes) }
     }
 
+    /// Gives an item another account, keeping its value. See the synchronous form.
+    public func rename(_ account: String, to newAccount: String) async throws(KeychainError) {
+        try await inBackground { bound throws(KeychainError) in try bound.rename(account, to: newAccount) }
+    }
+
     /// Gives an existing item this keychain's ``accessibility`` and ``accessControl``, keeping its value.
     ///
     /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no such item.

@@ -111,6 +111,14 @@ extension Keychain {
         try bound().setAttributes(account, attributes)
     }
 
+    /// Gives an item another account, keeping its value, in one step.
+    ///
+    /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no such item, ``KeychainError/Code/duplicateItem`` when the
+    ///   other account has one.
+    public func rename(_ account: String, to newAccount: String) throws(KeychainError) {
+        try bound().rename(account, to: newAccount)
+    }
+
     /// Gives an existing item this keychain's ``accessibility`` and ``accessControl``, keeping its value.
     ///
     /// ```swift
