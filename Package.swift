@@ -33,6 +33,7 @@ let package = Package(
         .library(name: "EnclaveKeys", targets: ["EnclaveKeys"]),
         .library(name: "CryptoKit", targets: ["CryptoKit"]),
         .library(name: "Keychain", targets: ["Keychain"]),
+        .library(name: "Credentials", targets: ["Credentials"]),
         .library(name: "DataProtection", targets: ["DataProtection"]),
         .library(name: "DataProtectionNetworking", targets: ["DataProtectionNetworking"]),
         .library(name: "ProtectedDatabase", targets: ["ProtectedDatabase"]),
@@ -209,6 +210,15 @@ let package = Package(
                 "VaultService",
             ],
             swiftSettings: strict),
+        // Hashes of passwords, without a keychain. libcrypt is loaded when a hash of bcrypt's is met.
+        .target(
+            name: "PasswordHashes",
+            dependencies: ["CSodium", "KeychainModel", "SystemLibraries", crypto, cryptoExtras], swiftSettings: strict),
+        // Signing in.
+        .target(
+            name: "Credentials",
+            dependencies: ["Access", "Keychain", "KeychainModel", "PasswordHashes", "StoredKeys", crypto],
+            swiftSettings: strict),
         // Apart, because FoundationNetworking brings libcurl and some thirty libraries more into a program.
         .target(name: "DataProtectionNetworking", dependencies: ["DataProtection"], swiftSettings: strict),
         .target(
@@ -256,7 +266,7 @@ let package = Package(
             name: "VaultBenchmark",
             dependencies: [
                 "Access", "Audit", "DatabaseVFS", "Enclave", "Keybag", "KeychainModel", "KeychainServices",
-                "ProtectedDatabase", "ProtectedFiles",
+                "PasswordHashes", "ProtectedDatabase", "ProtectedFiles",
                 "SealedFields",
                 "Sealing",
                 "SecureMemory", "Vault",
@@ -294,7 +304,7 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "CryptoKit", "DataProtection", "Keychain", "KeychainServices", "KeychainTesting",
+                "Credentials", "CryptoKit", "DataProtection", "Keychain", "KeychainServices", "KeychainTesting",
                 "LocalAuthenticationServices",
             ],
             swiftSettings: strict),
@@ -303,6 +313,13 @@ let package = Package(
             dependencies: [
                 "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "Presence", "TestSupport", "Vault",
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PasswordHashesTests", dependencies: ["KeychainModel", "PasswordHashes", "TestSupport"],
+            exclude: ["Peer"], swiftSettings: strict),
+        .testTarget(
+            name: "CredentialsTests",
+            dependencies: ["Credentials", "Keychain", "KeychainTesting", "TestSupport", crypto],
             swiftSettings: strict),
         // The program that tests of Data Protection run as another process.
         .executableTarget(

@@ -101,6 +101,8 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
     mkdir "$work/fields"
     steady "$bench" fields "$work/fields" 32 1024
 
+    steady "$bench" passwords "$work"
+
     # The same for databases. SQLCipher's library has the names of SQLite's functions: each has a process of its own.
     databases=$(mktemp -d /dev/shm/keychain-benchmark-databases.XXXXXX)
     secret=$(openssl rand -hex 32)

@@ -187,6 +187,19 @@ def fields(table):
     print(f"\nA second, of 32 bytes: {', '.join(rates)}.")
 
 
+def passwords(table):
+    names = [
+        ("sha256", "SHA-256 over password, account and one salt"), ("bcrypt", "bcrypt, cost 10"),
+        ("argon2id", "Argon2id, 64 MiB, 3 passes"),
+    ]
+    print("\n## One try at a password, on one core, by processor time\n")
+    print("| hash | time | tries a second |\n|---|---|---|")
+    for name, label in names:
+        taken = table.results[f"password.{name}"][0]
+        print(f"| {label} | {time(taken)} | {1e6 / taken:,.0f} |")
+    print("\nGraphics cards try the first some thousand times as fast; of the last each try takes its memory, too.")
+
+
 def main():
     table = Table(read(sys.argv[1]))
     sizes = [int(size) for size in sys.argv[2:]]
@@ -271,6 +284,7 @@ tpm2-tss with a key that stays loaded, and with the authorization and the secret
     files(table)
     databases(table)
     fields(table)
+    passwords(table)
     daemon(table.results)
     passcode(table, sizes)
 

@@ -72,6 +72,9 @@ if [[ ${1-} == --tests ]]; then
     # Tools to look at a TPM from outside.
     command -v tpm2_getcap >/dev/null || missing+=(tpm2-tools)
     has_argon2id || missing+=(python3-argon2)
+    # Whose hashes of passwords are read, and who reads ours.
+    /usr/bin/python3 -c 'import argon2, bcrypt, passlib' 2>/dev/null ||
+        missing+=(python3-argon2 python3-bcrypt python3-passlib)
     # Mounting, with the headers that declarations are checked against.
     command -v fusermount3 >/dev/null || missing+=(fuse3)
     [[ -e /usr/include/fuse3/fuse_lowlevel.h ]] || missing+=(libfuse3-dev)

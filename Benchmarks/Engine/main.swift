@@ -10,7 +10,7 @@ import Vault
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
     report(
-        "usage: VaultBenchmark fill|find|audit|write|list|secitem|keys|tpm|daemon|unlock|passcode|memory|memory-values|files|fields|database|conversion|profile FOLDER COUNT..."
+        "usage: VaultBenchmark fill|find|audit|write|list|secitem|keys|tpm|daemon|unlock|passcode|memory|memory-values|files|fields|passwords|database|conversion|profile FOLDER COUNT..."
     )
     exit(64)
 }
@@ -30,6 +30,7 @@ case "memory": for count in counts { try measureMemory(in: vaults, count: count,
 case "memory-values": for count in counts { try measureMemory(in: vaults, count: count, values: true) }
 case "files": for count in counts { try measureFiles(in: arguments[2], mebibytes: count, rounds: 9) }
 case "fields": try measureFields(in: arguments[2], bytes: counts, rounds: 9)
+case "passwords": try measurePasswords(rounds: 9)
 case "database" where arguments.count == 6:
     // FOLDER ROUNDS-LIBRARY ROWS CACHE-KIB
     try measureDatabase(in: arguments[2], rounds: arguments[3], rows: counts[0], cache: counts[1])

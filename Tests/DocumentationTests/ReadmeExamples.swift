@@ -1,3 +1,4 @@
+import Credentials
 import CryptoKit
 import DataProtection
 import Foundation
@@ -54,6 +55,14 @@ import Testing
             let stored = try Keychain(service: "com.example.mail").get(String.self, for: "token")
             #expect(stored == "abc")
         }
+    }
+
+    @Test func signingIn() async throws {
+        let typed = "correct hippo stapler"
+        let hasher = PasswordHasher()  // import Credentials
+        let stored = try await hasher.hash(Password(typed))  // $argon2id$v=19$m=65536,t=3,p=1$…
+        let answer = try await hasher.verify(Password(typed), against: stored)  // also bcrypt, scrypt, PBKDF2
+        #expect(answer.isCorrect)
     }
 
     @Test func personAndLock() throws {

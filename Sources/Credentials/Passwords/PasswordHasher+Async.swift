@@ -1,0 +1,57 @@
+import Foundation
+import Keychain
+
+extension PasswordHasher {
+    /// The text of a new hash, on threads of this module's own: as many at a time as there are processors, so that a rush of people
+    /// who sign in waits instead of taking all memory. See the synchronous form.
+    ///
+    /// - Throws: As the synchronous form, and ``CredentialsError/Code/taskCanceled``.
+    public func hash(_ password: Password) async throws(CredentialsError) -> String {
+        try await BlockingThreads.hashing.run(orThrow: .taskCanceled) { () throws(CredentialsError) in
+            try hash(password)
+        }
+    }
+
+    /// Checks a password, on threads of this module's own. See the synchronous form, and ``hash(_:)-(_)``.
+    ///
+    /// - Throws: As the synchronous form, and ``CredentialsError/Code/taskCanceled``.
+    public func verify(
+        _ password: Password, against hash: String?, account: String = ""
+    ) async throws(CredentialsError) -> Verification {
+        try await BlockingThreads.hashing.run(orThrow: .taskCanceled) { () throws(CredentialsError) in
+            try verify(password, against: hash, account: account)
+        }
+    }
+
+    /// A cost at which one try takes at least `duration` on this machine as it is now, and no less than ``Cost/standard``.
+    ///
+    /// - Parameters:
+    ///   - duration: At most ten seconds.
+    ///   - memoryKiB: What each sign-in takes of the machine's memory while it lasts.
+    public static func calibratedCost(
+        for duration: Duration = .milliseconds(250), memoryKiB: UInt32 = Cost.standard.memoryKiB
+    ) throws(CredentialsError) -> Cost {
+        let hasher = PasswordHasher(cost: Cost(memoryKiB: memoryKiB, passes: Cost.standard.passes))
+        let password = try Password("calibration")
+        // The first one pays for memory that the kernel gives and clears.
+        _ = try hasher.hash(password)
+        let clock = ContinuousClock()
+        let start = clock.now
+        _ = try hasher.hash(password)
+        let once = max(clock.now - start, .microseconds(1))
+        let factor = min(duration, .seconds(10)) / once
+        let passes = (Double(Cost.standard.passes) * factor).rounded(.up)
+        return Cost(memoryKiB: memoryKiB, passes: UInt32(min(64, max(Double(Cost.standard.passes), passes))))
+    }
+}
+
+extension BlockingThreads {
+    /// For hashing: each try takes a processor and much memory for a while.
+    static let hashing = BlockingThreads(
+        limit: max(1, ProcessInfo.processInfo.activeProcessorCount), idleTime: .seconds(10))
+}
+
+extension CredentialsError {
+    static let taskCanceled = CredentialsError(
+        .taskCanceled, message: "the task was canceled before the password was looked at")
+}

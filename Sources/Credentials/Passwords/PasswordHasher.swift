@@ -1,0 +1,159 @@
+import Foundation
+import KeychainModel
+import PasswordHashes
+
+/// Hashes passwords for storing, and checks passwords against what is stored.
+///
+/// New hashes are Argon2id (RFC 9106) as strings in PHC form, which other languages read: `$argon2id$v=19$m=65536,t=3,p=1$…$…`.
+/// Older ones are checked as well, and upgraded when their owner signs in:
+///
+/// ```swift
+/// let hasher = PasswordHasher()
+/// let answer = try await hasher.verify(password, against: user?.passwordHash)
+/// guard answer.isCorrect else { return showError("Unknown user or wrong password.") }
+/// if let better = answer.newHash { try await users.setHash(better, of: user) }
+/// ```
+///
+/// An account that does not exist is asked for with nil: that takes as long as a wrong password does.
+public struct PasswordHasher: Sendable {
+    /// What one try at a password costs.
+    public struct Cost: Sendable, Hashable {
+        /// Memory in KiB, 8 to 1,048,576: Argon2's m.
+        public var memoryKiB: UInt32
+        /// How often that memory is gone over, 1 to 64: Argon2's t.
+        public var passes: UInt32
+
+        /// A cost; see the properties.
+        public init(memoryKiB: UInt32, passes: UInt32) {
+            (self.memoryKiB, self.passes) = (memoryKiB, passes)
+        }
+
+        /// 64 MiB and three passes: the memory and passes of RFC 9106's second recommended option.
+        public static let standard = Cost(memoryKiB: 65_536, passes: 3)
+
+        var argon2: Argon2Cost { Argon2Cost(memoryKiB: memoryKiB, passes: passes) }
+    }
+
+    /// What new hashes cost, and older ones should.
+    public var cost: Cost
+    /// What passwords are mixed with; nil for nothing.
+    public var pepper: Pepper?
+    /// Peppers of former times, whose hashes are still checked.
+    public var formerPeppers: [Pepper]
+    /// How 64 hexadecimal digits that are stored as a hash were made; nil where there are none.
+    public var olderHashes: SaltedSHA256Hash?
+
+    /// A hasher; see the properties.
+    public init(
+        cost: Cost = .standard, pepper: Pepper? = nil, formerPeppers: [Pepper] = [],
+        olderHashes: SaltedSHA256Hash? = nil
+    ) {
+        (self.cost, self.pepper, self.formerPeppers) = (cost, pepper, formerPeppers)
+        self.olderHashes = olderHashes
+    }
+
+    /// What checking a password has shown.
+    public struct Verification: Sendable, Hashable {
+        /// Whether it is the account's.
+        public let isCorrect: Bool
+        /// A hash to store in the place of the one that there is, which is older, cheaper to try, or made with another pepper.
+        public let newHash: String?
+    }
+
+    /// The text of a new hash. Takes as long as ``cost`` says; in an asynchronous function use the asynchronous form.
+    ///
+    /// - Throws: ``CredentialsError/Code/passwordTooLong``, ``CredentialsError/Code/tooExpensive``,
+    ///   ``CredentialsError/Code/outOfMemory``.
+    public func hash(_ password: Password) throws(CredentialsError) -> String {
+        try checkLength(password)
+        let mixed = try pepper?.mixed(with: password.secret) ?? password.secret
+        return try Self.translating { () throws(PasswordHashError) in
+            try HashedPassword.make(mixed, cost: cost.argon2, keyID: pepper?.id)
+        }
+    }
+
+    /// Whether a hash is older or cheaper to try than those that are made now.
+    public func needsRehash(_ hash: String) -> Bool {
+        guard let found = try? HashedPassword(hash) else { return true }
+        return !found.isAtLeast(cost.argon2, keyID: pepper?.id)
+    }
+
+    /// Checks a password. Takes as long as making the hash took; in an asynchronous function use the asynchronous form.
+    ///
+    /// - Parameters:
+    ///   - hash: What is stored; nil for an account that does not exist, which takes as long as one with a hash of ``cost``.
+    ///   - account: The name or address that older hashes were made with; see ``olderHashes``.
+    /// - Throws: ``CredentialsError/Code/unknownHash``, ``CredentialsError/Code/unknownPepper``,
+    ///   ``CredentialsError/Code/tooExpensive``, ``CredentialsError/Code/passwordTooLong``,
+    ///   ``CredentialsError/Code/outOfMemory``, ``CredentialsError/Code/unsupported``.
+    public func verify(
+        _ password: Password, against hash: String?, account: String = ""
+    ) throws(CredentialsError) -> Verification {
+        try checkLength(password)
+        guard let hash else {
+            let decoy = try Self.translating { () throws(PasswordHashError) in
+                try HashedPassword.decoy(cost: cost.argon2, keyID: pepper?.id)
+            }
+            _ = try matches(password, decoy)
+            return Verification(isCorrect: false, newHash: nil)
+        }
+        if let olderHashes, let bytes = SaltedSHA256.bytes(of: hash) {
+            let isCorrect = olderHashes.form.matches(password.secret, account: account, hash: bytes)
+            // In both cases one of today is made, so that a wrong password takes as long as a right one.
+            let newHash = try self.hash(password)
+            return Verification(isCorrect: isCorrect, newHash: isCorrect ? newHash : nil)
+        }
+        let found = try Self.translating { () throws(PasswordHashError) in try HashedPassword(hash) }
+        let isCorrect = try matches(password, found)
+        guard isCorrect, !found.isAtLeast(cost.argon2, keyID: pepper?.id) else {
+            return Verification(isCorrect: isCorrect, newHash: nil)
+        }
+        return Verification(isCorrect: true, newHash: try self.hash(password))
+    }
+
+    private func matches(_ password: Password, _ hash: HashedPassword) throws(CredentialsError) -> Bool {
+        var secret = password.secret
+        if let id = hash.keyID {
+            guard let pepper = ([pepper].compactMap(\.self) + formerPeppers).first(where: { $0.id == id }) else {
+                throw CredentialsError(
+                    .unknownPepper,
+                    message: "the hash was made with a pepper that is not there; give the hasher the one of that time")
+            }
+            secret = try pepper.mixed(with: secret)
+        }
+        let mixed = secret
+        return try Self.translating { () throws(PasswordHashError) in try hash.matches(mixed) }
+    }
+
+    private func checkLength(_ password: Password) throws(CredentialsError) {
+        guard password.count <= HashedPassword.maximalPasswordSize else {
+            throw CredentialsError(PasswordHashError.passwordTooLong)
+        }
+    }
+
+    private static func translating<Value>(
+        _ body: () throws(PasswordHashError) -> Value
+    ) throws(CredentialsError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw CredentialsError(error)
+        }
+    }
+}
+
+/// How hashes of SHA-256 over password, account and a salt that is the same for all were made.
+///
+/// Many mobile apps and tutorials stored them: `password.account.salt`, hashed once, as 64 hexadecimal digits. They are weak: one
+/// machine tries millions of passwords in a second, and the same password of two people is found at once by its account alone.
+/// This is for signing their owners in once more, and giving them a hash of today.
+public struct SaltedSHA256Hash: Sendable, Hashable {
+    let form: SaltedSHA256
+
+    /// - Parameters:
+    ///   - salt: The constant.
+    ///   - separator: What stands between password, account and salt.
+    public init(salt: String, separator: String = ".") {
+        form = SaltedSHA256(salt: salt, separator: separator)
+    }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import Keychain
+import Synchronization
+
+/// Who is signed in to an app on this device.
+///
+/// The password itself is not kept: the keychain has a salted hash of it, with which the app can ask for it again. Who is signed in
+/// is noted in the app's preferences, which hold no secret. Signed in is who stands there and has a hash in the keychain.
+///
+/// ```swift
+/// let auth = try AuthController(service: "com.example.friendvatars", marker: data.appending(path: "installed"))
+/// try await auth.signIn(User(account: "ada@example.com", name: "Ada"), password: Password(typed))
+/// for await status in auth.statusChanges { show(status.user) }
+/// ```
+public final class AuthController: Sendable {
+    /// A person with an account.
+    public struct User: Sendable, Hashable, Codable {
+        /// What tells accounts apart, such as an e-mail address.
+        public let account: String
+        /// What the person is called; nil if the app does not know.
+        public let name: String?
+
+        /// A person with an account.
+        public init(account: String, name: String? = nil) {
+            (self.account, self.name) = (account, name)
+        }
+    }
+
+    /// Whether somebody is signed in.
+    public struct Status: Sendable, Hashable {
+        /// Who is; nil for nobody.
+        public let user: User?
+        /// Whether somebody is.
+        public var isSignedIn: Bool { user != nil }
+    }
+
+    /// Where the hashes are.
+    public let keychain: Keychain
+    private let others: [Keychain]
+    private let preferences: Preferences
+    private let hasher: PasswordHasher
+    private let listeners = Listeners<Status>()
+    private let work: @Sendable () throws -> Void
+    /// One change at a time.
+    private let changing = Mutex(())
+
+    /// The sign-in state of an app.
+    ///
+    /// - Parameters:
+    ///   - service: The app's name in the keychain and the preferences, by custom in reverse-domain form.
+    ///   - accessGroup: Nil for the first group of the program.
+    ///   - others: Keychains whose items go with the person: tokens and the like. They are emptied by ``signOut()``.
+    ///   - preferences: Where the current user is noted; nil for the program's own (`UserDefaults.standard`).
+    ///   - marker: A file in the app's data folder; without it this is a first launch, and what an earlier installation left in the
+    ///     keychain is removed (``Keychain/removeItemsOfEarlierInstallation(of:marker:)-(_,URL)``). Nil to leave that out.
+    ///   - hasher: What passwords are hashed with.
+    ///   - signOut: Removes what else must go when somebody signs out: databases, files, caches. Runs again at the next launch if
+    ///     the program ends in the middle.
+    /// - Throws: ``CredentialsError/Code/keychain``, and what `signOut` throws.
+    public init(
+        service: String, accessGroup: String? = nil, others: [Keychain] = [], preferences suite: String? = nil,
+        marker: URL?, hasher: PasswordHasher = PasswordHasher(), signOut: @escaping @Sendable () throws -> Void = {}
+    ) throws {
+        keychain = Keychain(service: service, accessGroup: accessGroup, accessibility: .whenUnlockedThisDeviceOnly)
+        self.others = others
+        preferences = Preferences(suite: suite, key: service + ".user")
+        self.hasher = hasher
+        work = signOut
+        if let marker {
+            let removed = try CredentialsError.translating { () throws(KeychainError) in
+                try Keychain.removeItemsOfEarlierInstallation(of: [keychain] + others, marker: marker)
+            }
+            if removed > 0 { try signOutEntirely() }
+        }
+        // A sign-out that was interrupted is finished.
+        if let user = preferences.user, try !hasHash(of: user) { try signOutEntirely() }
+    }
+
+    // MARK: State
+
+    /// Who is signed in; nil for nobody, and when the keychain cannot be asked.
+    public var currentUser: User? {
+        guard let user = preferences.user, (try? hasHash(of: user)) == true else { return nil }
+        return user
+    }
+
+    /// Whether somebody is signed in.
+    public var isSignedIn: Bool { currentUser != nil }
+
+    /// Each change from now on, made by this controller. Any number of tasks may listen.
+    public var statusChanges: AsyncStream<Status> { listeners.stream() }
+
+    /// Posted, on the thread that made it, after each change; its object is the controller.
+    public static let statusDidChange = Notification.Name("AuthController.statusDidChange")
+
+    // MARK: Signing in and out
+
+    /// Signs a person in whose password the app, or its server, has found to be right. Whoever was signed in is signed out.
+    ///
+    /// - Throws: ``CredentialsError/Code/invalidAccount``, those of ``PasswordHasher/hash(_:)-(_)``,
+    ///   ``CredentialsError/Code/keychain``, and what the closure for signing out throws.
+    public func signIn(_ user: User, password: Password) async throws {
+        guard !user.account.isEmpty else {
+            throw CredentialsError(
+                .invalidAccount, message: "the account has no name; give the one that the person signs in with")
+        }
+        let hash = try await hasher.hash(password)
+        try changing.withLock { _ in
+            if let former = preferences.user, former.account != user.account { try signOutEntirely() }
+            try CredentialsError.translating { () throws(KeychainError) in try keychain.set(hash, for: user.account) }
+            preferences.user = user
+        }
+        announce()
+    }
+
+    /// Asks for the password of the person who is signed in once more, as before showing something that matters.
+    ///
+    /// - Throws: ``CredentialsError/Code/wrongPassword``, ``CredentialsError/Code/notSignedIn``, those of
+    ///   ``PasswordHasher/verify(_:against:account:)-(_,_,_)``, ``CredentialsError/Code/keychain``.
+    public func confirm(_ password: Password) async throws(CredentialsError) {
+        guard let user = preferences.user else { throw .notSignedIn }
+        let hash = try CredentialsError.translating { () throws(KeychainError) in
+            try keychain.get(String.self, for: user.account)
+        }
+        guard let hash else { throw .notSignedIn }
+        let answer = try await hasher.verify(password, against: hash, account: user.account)
+        guard answer.isCorrect else {
+            throw CredentialsError(.wrongPassword, message: "that is not the password of \(user.account); try again")
+        }
+        if let newHash = answer.newHash {
+            // Another hash that was stored meanwhile stays.
+            _ = try CredentialsError.translating { () throws(KeychainError) in
+                try keychain.replace(expecting: hash, with: newHash, for: user.account)
+            }
+        }
+    }
+
+    /// Signs out whoever is signed in: the hash goes, all items of the other keychains, what the closure removes, and last the note
+    /// in the preferences. Nothing happens if nobody is.
+    ///
+    /// - Throws: ``CredentialsError/Code/keychain``, and what the closure throws. Nobody is signed in then, and what is left is
+    ///   removed by the next call, or the next launch.
+    public func signOut() throws {
+        let wasSignedIn = try changing.withLock { _ in
+            guard preferences.user != nil else { return false }
+            try signOutEntirely()
+            return true
+        }
+        if wasSignedIn { announce() }
+    }
+
+    private func signOutEntirely() throws {
+        try CredentialsError.translating { () throws(KeychainError) in
+            // The hash first: without it nobody is signed in, wherever this ends.
+            try keychain.removeAll()
+            for other in others { try other.removeAll() }
+        }
+        try work()
+        preferences.user = nil
+    }
+
+    private func hasHash(of user: User) throws(CredentialsError) -> Bool {
+        try CredentialsError.translating { () throws(KeychainError) in try keychain.contains(user.account) }
+    }
+
+    private func announce() {
+        let status = Status(user: currentUser)
+        listeners.send(status)
+        NotificationCenter.default.post(name: Self.statusDidChange, object: self)
+    }
+}
+
+extension CredentialsError {
+    static let notSignedIn = CredentialsError(.notSignedIn, message: "nobody is signed in; have somebody sign in first")
+
+    static func translating<Value>(_ body: () throws(KeychainError) -> Value) throws(CredentialsError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw CredentialsError(error)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// Slows down those who try passwords: for each account, whoever tries it, and for each address, whatever it tries.
+///
+/// ```swift
+/// if let wait = throttle.begin(account: form.email, address: client.address) {
+///     return tooManyTries(retryAfter: wait)
+/// }
+/// guard try await hasher.verify(password, against: hash).isCorrect else { return wrong }
+/// throttle.succeeded(account: form.email, address: client.address)
+/// ```
+///
+/// A try counts from its beginning, so that many at the same time are many. After a few free ones each makes the wait twice as long.
+/// An account waits a minute at most: whoever tries its passwords keeps its owner out no longer. Everything is in memory, and is
+/// forgotten after a while, and when the program ends.
+public final class SignInThrottle: Sendable {
+    /// How tries are slowed down.
+    public struct Limits: Sendable, Hashable {
+        /// So many tries wait for nothing.
+        public var freeTries: Int
+        /// The wait after the first that does.
+        public var firstDelay: Duration
+        /// The wait grows up to this.
+        public var longestDelay: Duration
+        /// Tries are forgotten when none was made for so long.
+        public var memory: Duration
+
+        /// Limits; see the properties.
+        public init(freeTries: Int, firstDelay: Duration, longestDelay: Duration, memory: Duration) {
+            (self.freeTries, self.firstDelay) = (freeTries, firstDelay)
+            (self.longestDelay, self.memory) = (longestDelay, memory)
+        }
+
+        /// Five tries, then from one second to one minute; forgotten after an hour.
+        public static let account = Limits(
+            freeTries: 5, firstDelay: .seconds(1), longestDelay: .seconds(60), memory: .seconds(3600))
+        /// Twenty tries, then from one second to a quarter of an hour; forgotten after a day. Many people may share an address.
+        public static let address = Limits(
+            freeTries: 20, firstDelay: .seconds(1), longestDelay: .seconds(900), memory: .seconds(86_400))
+    }
+
+    private struct Tries {
+        var count = 0
+        var last: ContinuousClock.Instant
+        var next: ContinuousClock.Instant
+    }
+
+    private struct State {
+        var accounts: [String: Tries] = [:]
+        var addresses: [String: Tries] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let account: Limits
+    private let address: Limits
+    private let capacity: Int
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    /// - Parameters:
+    ///   - account: For each account.
+    ///   - address: For each address; of IPv6 the first 64 bits, which one subscriber has.
+    ///   - capacity: So many accounts and addresses are known at a time; past it, those that were quiet longest are forgotten.
+    public convenience init(account: Limits = .account, address: Limits = .address, capacity: Int = 100_000) {
+        self.init(account: account, address: address, capacity: capacity) { ContinuousClock.now }
+    }
+
+    init(
+        account: Limits, address: Limits, capacity: Int, now: @escaping @Sendable () -> ContinuousClock.Instant
+    ) {
+        (self.account, self.address, self.capacity, self.now) = (account, address, max(2, capacity), now)
+    }
+
+    /// Before a password is looked at.
+    ///
+    /// - Returns: How long to wait before the next try, if this one may not be made; nil if it may, and is counted.
+    public func begin(account name: String, address source: String) -> Duration? {
+        let now = now()
+        let subscriber = Self.subscriber(source)
+        return state.withLock { state in
+            let wait = max(
+                Self.wait(state.accounts[name], now, account), Self.wait(state.addresses[subscriber], now, address))
+            guard wait <= .zero else { return wait }
+            Self.count(&state.accounts, name, now, account, capacity)
+            Self.count(&state.addresses, subscriber, now, address, capacity)
+            return nil
+        }
+    }
+
+    /// After the right password: the account's tries are forgotten, and of the address the one that was counted.
+    public func succeeded(account name: String, address source: String) {
+        let subscriber = Self.subscriber(source)
+        let now = now()
+        state.withLock { state in
+            state.accounts[name] = nil
+            guard var tries = state.addresses[subscriber] else { return }
+            tries.count = max(0, tries.count - 1)
+            tries.next = min(tries.next, now)
+            state.addresses[subscriber] = tries
+        }
+    }
+
+    private static func wait(_ tries: Tries?, _ now: ContinuousClock.Instant, _ limits: Limits) -> Duration {
+        guard let tries, now - tries.last < limits.memory else { return .zero }
+        return tries.next - now
+    }
+
+    private static func count(
+        _ all: inout [String: Tries], _ key: String, _ now: ContinuousClock.Instant, _ limits: Limits, _ capacity: Int
+    ) {
+        var tries = all[key] ?? Tries(last: now, next: now)
+        if now - tries.last >= limits.memory { tries.count = 0 }
+        tries.count += 1
+        tries.last = now
+        let over = tries.count - limits.freeTries
+        // Past 30 doublings any first delay is longer than what is longest.
+        let delay = over < 0 ? Duration.zero : min(limits.longestDelay, limits.firstDelay * (1 << min(over, 30)))
+        tries.next = now + delay
+        all[key] = tries
+        guard all.count > capacity else { return }
+        // A quarter at a time, so that a flood of names is not sorted for each of them.
+        let quiet = all.sorted { $0.value.last < $1.value.last }.prefix(max(1, capacity / 4))
+        for (key, _) in quiet { all[key] = nil }
+    }
+
+    /// The part of an address that one subscriber has: all of IPv4, 64 bits of IPv6 (RFC 4291, section 2.5.4).
+    static func subscriber(_ address: String) -> String {
+        var bytes = in6_addr()
+        guard inet_pton(AF_INET6, address, &bytes) == 1 else { return address }
+        return withUnsafeBytes(of: bytes) { bytes in
+            // ::ffff:a.b.c.d stands for an IPv4 address.
+            if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
+                return bytes[12...].map(String.init).joined(separator: ".")
+            }
+            return bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":")
+        }
+    }
+}

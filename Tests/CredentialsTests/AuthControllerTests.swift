@@ -1,0 +1,145 @@
+import Foundation
+import Keychain
+import KeychainTesting
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Credentials
+
+@Suite struct AuthControllerTests {
+    private static let hasher = PasswordHasher(cost: .init(memoryKiB: 64, passes: 1))
+    private let ada = AuthController.User(account: "ada@example.com", name: "Ada")
+    private let bob = AuthController.User(account: "bob@example.com")
+
+    /// An installation of an app: its data folder and its preferences.
+    private final class Installation {
+        let suite = "keychain-tests.\(UUID())"
+        let folder: TemporaryFolder
+        let wiped = Counter()
+
+        init() throws { folder = try TemporaryFolder() }
+
+        deinit { UserDefaults.standard.removePersistentDomain(forName: suite) }
+
+        func launch(failing: Bool = false) throws -> AuthController {
+            try AuthController(
+                service: "com.example.friends", others: [Keychain(service: "com.example.friends.tokens")],
+                preferences: suite, marker: URL(filePath: folder.path(of: "installed")),
+                hasher: AuthControllerTests.hasher
+            ) { [wiped] in
+                if wiped.next(failing: failing) { throw CredentialsError(.file, message: "no") }
+            }
+        }
+
+        func reinstall() throws { try FileManager.default.removeItem(atPath: folder.path(of: "installed")) }
+    }
+
+    private final class Counter: Sendable {
+        private let count = Mutex(0)
+        var value: Int { count.withLock { $0 } }
+
+        func next(failing: Bool) -> Bool {
+            count.withLock { $0 += 1 }
+            return failing
+        }
+    }
+
+    @Test func aPersonComesAndGoes() async throws {
+        try await withTestKeychain { _ in
+            let app = try Installation()
+            let auth = try app.launch()
+            #expect(!auth.isSignedIn && auth.currentUser == nil)
+            try await auth.signIn(ada, password: Password("correct horse"))
+            #expect(auth.currentUser == ada)
+            // The next launch knows it.
+            #expect(try app.launch().currentUser == ada)
+            try await auth.confirm(Password("correct horse"))
+            await #expect(throws: CredentialsError(.wrongPassword, message: "")) {
+                try await auth.confirm(Password("x"))
+            }
+            let hash = try #require(
+                try await Keychain(service: "com.example.friends").get(String.self, for: ada.account))
+            #expect(hash.hasPrefix("$argon2id$"))
+
+            let tokens = Keychain(service: "com.example.friends.tokens")
+            try await tokens.set("token", for: "session")
+            try auth.signOut()
+            #expect(!auth.isSignedIn && app.wiped.value == 1)
+            #expect(try await tokens.items().isEmpty)
+            #expect(try await auth.keychain.items().isEmpty)
+            await #expect(throws: CredentialsError.notSignedIn) { try await auth.confirm(Password("correct horse")) }
+            try auth.signOut()
+            #expect(app.wiped.value == 1)
+            #expect(try !app.launch().isSignedIn)
+        }
+    }
+
+    @Test func anotherPersonTakesOver() async throws {
+        try await withTestKeychain { _ in
+            let app = try Installation()
+            let auth = try app.launch()
+            try await auth.signIn(ada, password: Password("a"))
+            try await auth.signIn(ada, password: Password("b"))
+            #expect(app.wiped.value == 0)
+            try await auth.signIn(bob, password: Password("c"))
+            #expect(app.wiped.value == 1 && auth.currentUser == bob)
+            #expect(try await auth.keychain.items().map(\.account) == [bob.account])
+        }
+    }
+
+    @Test func changesAreHeard() async throws {
+        try await withTestKeychain { _ in
+            let app = try Installation()
+            let auth = try app.launch()
+            let posted = Counter()
+            let observer = NotificationCenter.default.addObserver(
+                forName: AuthController.statusDidChange, object: auth, queue: nil
+            ) { _ in _ = posted.next(failing: false) }
+            defer { NotificationCenter.default.removeObserver(observer) }
+            var first = auth.statusChanges.makeAsyncIterator()
+            var second = auth.statusChanges.makeAsyncIterator()
+            try await auth.signIn(ada, password: Password("a"))
+            try auth.signOut()
+            #expect(await first.next()?.user == ada)
+            #expect(await first.next()?.isSignedIn == false)
+            #expect(await second.next()?.user == ada)
+            #expect(posted.value == 2)
+        }
+    }
+
+    /// What is left of the sign-out is done at the next launch.
+    @Test func interruptedSignOut() async throws {
+        try await withTestKeychain { _ in
+            let app = try Installation()
+            let auth = try app.launch(failing: true)
+            try await auth.signIn(ada, password: Password("a"))
+            #expect(throws: CredentialsError(.file, message: "")) { try auth.signOut() }
+            #expect(!auth.isSignedIn && app.wiped.value == 1)
+            #expect(try !app.launch().isSignedIn)
+            #expect(app.wiped.value == 2)
+            _ = try app.launch()
+            #expect(app.wiped.value == 2)
+        }
+    }
+
+    @Test func aNewInstallationStartsClean() async throws {
+        try await withTestKeychain { _ in
+            let app = try Installation()
+            try await app.launch().signIn(ada, password: Password("a"))
+            try app.reinstall()
+            let auth = try app.launch()
+            #expect(!auth.isSignedIn && app.wiped.value == 1)
+            #expect(try await auth.keychain.items().isEmpty)
+        }
+    }
+
+    @Test func accountsHaveNames() async throws {
+        try await withTestKeychain { _ in
+            let auth = try Installation().launch()
+            await #expect(throws: CredentialsError(.invalidAccount, message: "")) {
+                try await auth.signIn(.init(account: ""), password: Password("a"))
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Credentials
+import Crypto
+import Foundation
+import KeychainTesting
+import TestSupport
+import Testing
+
+/// The examples of Documentation/SigningIn.md, run. ``GuideTests`` checks that they are the same.
+@Suite struct GuideExamples {
+    private let typed = "correct hippo stapler"
+
+    @Test func hashing() async throws {
+        func save(_ hash: String) { #expect(hash.hasPrefix("$argon2id$")) }
+
+        let hasher = PasswordHasher()
+        let stored = try await hasher.hash(Password(typed))  // $argon2id$v=19$m=65536,t=3,p=1$…$…
+        let answer = try await hasher.verify(Password(typed), against: stored)
+        if let newHash = answer.newHash { save(newHash) }
+        #expect(answer.isCorrect && answer.newHash == nil)
+
+        let salt = "x4vV8bGgqqmQwgCoyXFQj"
+        let digits = SHA256.hash(data: Data("\(typed).ada@example.com.\(salt)".utf8))
+            .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let older = PasswordHasher(olderHashes: SaltedSHA256Hash(salt: "x4vV8bGgqqmQwgCoyXFQj"))
+        let visit = try await older.verify(Password(typed), against: digits, account: "ada@example.com")
+        if let newHash = visit.newHash { save(newHash) }
+        #expect(visit.isCorrect && visit.newHash != nil)
+
+        let nobody = try await hasher.verify(Password(typed), against: nil)
+        #expect(!nobody.isCorrect)
+
+        try withTestKeychain { _ in
+            let pepper = try Pepper(named: "com.example.shop")
+            let peppered = PasswordHasher(pepper: pepper)
+            #expect(peppered.needsRehash(stored))
+        }
+    }
+
+    @Test func policy() {
+        let policy = PasswordPolicy()
+        let problems = policy.problems(with: typed, about: ["ada@example.com", "Friendvatars"])
+        #expect(problems.isEmpty)
+    }
+
+    private struct Form {
+        let account: String
+        let password: String
+    }
+
+    private enum Response {
+        case tooManyTries(Duration), wrongPassword
+        case signedIn(SessionToken)
+    }
+
+    @Test func serverSide() async throws {
+        let hasher = PasswordHasher(cost: .init(memoryKiB: 64, passes: 1))
+        let adas = try await hasher.hash(Password(typed))
+        func hash(of account: String) -> String? { account == "ada" ? adas : nil }
+
+        let throttle = SignInThrottle()
+        let tokens = SessionTokens(store: MemorySessionStore())
+
+        func signIn(_ form: Form, from address: String) async throws -> Response {
+            if let wait = throttle.begin(account: form.account, address: address) { return .tooManyTries(wait) }
+            let answer = try await hasher.verify(Password(form.password), against: hash(of: form.account))
+            guard answer.isCorrect else { return .wrongPassword }
+            throttle.succeeded(account: form.account, address: address)
+            return .signedIn(try await tokens.issue(for: form.account))
+        }
+
+        guard case .signedIn(let token) = try await signIn(Form(account: "ada", password: typed), from: "192.0.2.1")
+        else { throw CredentialsError(.wrongPassword, message: "Ada is not let in") }
+        #expect(try await tokens.check(token.text)?.account == "ada")
+        for _ in 0..<5 {
+            guard case .wrongPassword = try await signIn(Form(account: "eve", password: typed), from: "192.0.2.2")
+            else { throw CredentialsError(.wrongPassword, message: "Eve is let in, or is to wait") }
+        }
+        guard case .tooManyTries = try await signIn(Form(account: "eve", password: typed), from: "192.0.2.2")
+        else { throw CredentialsError(.wrongPassword, message: "Eve need not wait") }
+    }
+
+    @Test func deviceSide() async throws {
+        try await withTestKeychain { _ in
+            let folder = try TemporaryFolder()
+            let data = URL(filePath: folder.path)
+            @Sendable func removeFriends() throws {}
+            func show(_ user: AuthController.User?) { #expect(user?.name == "Ada") }
+
+            let auth = try AuthController(service: "com.example.friends", marker: data.appending(path: "installed")) {
+                try removeFriends()
+            }
+            try await auth.signIn(.init(account: "ada@example.com", name: "Ada"), password: Password(typed))
+            #expect(auth.isSignedIn)
+            try auth.signOut()
+            let task = Task {
+                for await status in auth.statusChanges {
+                    show(status.user)
+                }
+            }
+            task.cancel()
+            await task.value
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import Crypto
+import Foundation
+import KeychainTesting
+import Testing
+
+@testable import Credentials
+
+@Suite struct PasswordHasherTests {
+    private let cheap = PasswordHasher(cost: .init(memoryKiB: 64, passes: 1))
+
+    private func code(_ body: () throws -> Void) -> CredentialsError.Code? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? CredentialsError)?.code
+        }
+    }
+
+    @Test func rightAndWrong() throws {
+        let hash = try cheap.hash(Password("correct horse"))
+        #expect(hash.hasPrefix("$argon2id$v=19$m=64,t=1,p=1$"))
+        #expect(try cheap.hash(Password("correct horse")) != hash)
+        let right = try cheap.verify(Password("correct horse"), against: hash)
+        #expect(right.isCorrect && right.newHash == nil)
+        let wrong = try cheap.verify(Password("correct house"), against: hash)
+        #expect(!wrong.isCorrect && wrong.newHash == nil)
+        let nobody = try cheap.verify(Password("correct horse"), against: nil)
+        #expect(!nobody.isCorrect && nobody.newHash == nil)
+    }
+
+    @Test(arguments: [
+        "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW",
+        "$pbkdf2-sha256$i=1$c2FsdA$Za3/NeNFiUIZlyoi0ZBH5n7JBDJZkmkBsXyqxAzkUKM",
+    ])
+    func olderHashesAreUpgraded(_ older: String) throws {
+        let password = try Password("U*U")
+        let stored = older.hasPrefix("$2a$") ? older : try pbkdf2("U*U")
+        #expect(cheap.needsRehash(stored))
+        let answer = try cheap.verify(password, against: stored)
+        let newHash = try #require(answer.newHash)
+        #expect(answer.isCorrect && !cheap.needsRehash(newHash))
+        #expect(try cheap.verify(password, against: newHash).isCorrect)
+        let wrong = try cheap.verify(Password("U*V"), against: stored)
+        #expect(!wrong.isCorrect && wrong.newHash == nil)
+    }
+
+    /// One iteration of PBKDF2 with one block is HMAC over the salt and the number one (RFC 8018, 5.2).
+    private func pbkdf2(_ password: String) throws -> String {
+        let block = HMAC<SHA256>.authenticationCode(
+            for: Data("salt".utf8) + [0, 0, 0, 1], using: SymmetricKey(data: Data(password.utf8)))
+        return "$pbkdf2-sha256$i=1$c2FsdA$" + Data(block).base64EncodedString().prefix { $0 != "=" }
+    }
+
+    @Test func mobileHashesAreUpgraded() throws {
+        let salt = "x4vV8bGgqqmQwgCoyXFQj"
+        let digest = SHA256.hash(data: Data("horse.ada@example.com.\(salt)".utf8))
+        let stored = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        var hasher = cheap
+        #expect(code { _ = try hasher.verify(Password("horse"), against: stored) } == .unknownHash)
+        hasher.olderHashes = SaltedSHA256Hash(salt: salt)
+        let answer = try hasher.verify(Password("horse"), against: stored, account: "ada@example.com")
+        #expect(answer.isCorrect)
+        let newHash = try #require(answer.newHash)
+        #expect(try hasher.verify(Password("horse"), against: newHash).isCorrect)
+        #expect(try !hasher.verify(Password("horse"), against: stored, account: "eve@example.com").isCorrect)
+    }
+
+    @Test func cheaperHashesAreUpgraded() throws {
+        let hash = try cheap.hash(Password("horse"))
+        let dearer = PasswordHasher(cost: .init(memoryKiB: 128, passes: 1))
+        let answer = try dearer.verify(Password("horse"), against: hash)
+        let newHash = try #require(answer.newHash)
+        #expect(newHash.contains("m=128") && !cheap.needsRehash(newHash))
+    }
+
+    @Test(arguments: [Pepper.Storage.keychain, .enclave])
+    func peppers(_ storage: Pepper.Storage) throws {
+        try withTestKeychain { _ in
+            let first = try Pepper(named: "first", in: storage)
+            var hasher = PasswordHasher(cost: cheap.cost, pepper: first)
+            let hash = try hasher.hash(Password("horse"))
+            #expect(hash.contains(",keyid=\(first.id)$"))
+            #expect(try hasher.verify(Password("horse"), against: hash).isCorrect)
+            #expect(try !hasher.verify(Password("house"), against: hash).isCorrect)
+            #expect(try !hasher.verify(Password("house"), against: nil).isCorrect)
+            // Read again, it is the same; without it, nobody gets anywhere.
+            hasher.pepper = try Pepper(named: "first", in: storage)
+            #expect(try hasher.verify(Password("horse"), against: hash).isCorrect)
+            #expect(code { _ = try cheap.verify(Password("horse"), against: hash) } == .unknownPepper)
+            let stranger = Pepper(name: "first", key: SymmetricKey(size: .bits256))
+            #expect(
+                try !PasswordHasher(cost: cheap.cost, pepper: stranger).verify(Password("horse"), against: hash)
+                    .isCorrect)
+            // Another follows.
+            hasher = PasswordHasher(
+                cost: cheap.cost, pepper: try Pepper(named: "second", in: storage), formerPeppers: [first])
+            let newHash = try #require(try hasher.verify(Password("horse"), against: hash).newHash)
+            #expect(!newHash.contains(first.id))
+            #expect(try hasher.verify(Password("horse"), against: newHash).newHash == nil)
+            // Hashes without one get one.
+            let plain = try cheap.hash(Password("horse"))
+            #expect(try hasher.verify(Password("horse"), against: plain).newHash != nil)
+        }
+    }
+
+    @Test func whatCannotBe() throws {
+        let long = try Password(String(repeating: "x", count: 4_097))
+        #expect(code { _ = try cheap.hash(long) } == .passwordTooLong)
+        #expect(code { _ = try cheap.verify(long, against: nil) } == .passwordTooLong)
+        #expect(code { _ = try cheap.verify(Password("x"), against: "x") } == .unknownHash)
+        for cost in [
+            PasswordHasher.Cost(memoryKiB: 7, passes: 1), .init(memoryKiB: 64, passes: 0),
+            .init(memoryKiB: 64, passes: 65),
+        ] {
+            let hasher = PasswordHasher(cost: cost)
+            #expect(code { _ = try hasher.hash(Password("x")) } == .tooExpensive)
+            #expect(code { _ = try hasher.verify(Password("x"), against: nil) } == .tooExpensive)
+        }
+    }
+
+    @Test func nothingIsShown() throws {
+        let password = try Password("tell nobody")
+        var dumped = ""
+        dump(password, to: &dumped)
+        #expect(!("\(password)" + String(reflecting: password) + dumped).contains("tell"))
+        let token = SessionToken()
+        dumped = ""
+        dump(token, to: &dumped)
+        #expect(!("\(token)" + String(reflecting: token) + dumped).contains(token.text))
+    }
+
+    @Test func inTheBackground() async throws {
+        let hash = try await cheap.hash(Password("horse"))
+        let answers = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<64 {
+                group.addTask {
+                    try await cheap.verify(Password(number % 2 == 0 ? "horse" : "house"), against: hash).isCorrect
+                }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(answers == 32)
+        let canceled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await cheap.hash(Password("horse"))
+        }
+        await #expect(throws: CredentialsError.taskCanceled) { _ = try await canceled.value }
+    }
+
+    @Test func calibration() throws {
+        let cost = try PasswordHasher.calibratedCost(for: .milliseconds(1), memoryKiB: 1_024)
+        #expect(cost == .init(memoryKiB: 1_024, passes: 3))
+        #expect(try PasswordHasher.calibratedCost(for: .seconds(10), memoryKiB: 1_024).passes > 3)
+    }
+}

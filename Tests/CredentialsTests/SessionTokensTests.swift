@@ -1,0 +1,98 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Credentials
+
+@Suite struct SessionTokensTests {
+    private final class Clock: Sendable {
+        private let seconds = Mutex(0.0)
+        func advance(_ by: TimeInterval) { seconds.withLock { $0 += by } }
+        var now: Date { Date(timeIntervalSince1970: 1_000_000 + seconds.withLock { $0 }) }
+    }
+
+    private let clock = Clock()
+    private let store = MemorySessionStore()
+    private var tokens: SessionTokens {
+        SessionTokens(store: store, lifetimes: .init(idle: 1_000, whole: 5_000, rotation: 100, grace: 10)) { [clock] in
+            clock.now
+        }
+    }
+
+    @Test func aFreshToken() async throws {
+        let token = try await tokens.issue(for: "ada")
+        #expect(token.text.utf8.count == 43)
+        #expect(try await tokens.check(token.text)?.account == "ada")
+        #expect(try await tokens.check(token.text)?.newToken == nil)
+        for wrong in [
+            "", "x", SessionToken().text, token.text + "A", String(token.text.dropLast()), token.text.dropLast() + "=",
+        ] {
+            #expect(try await tokens.check(wrong) == nil)
+        }
+        // The store has a hash, and no token.
+        #expect(await store.session(Data(token.text.utf8)) == nil)
+        #expect(await store.session(token.hash) != nil)
+    }
+
+    @Test func tokensAreReplaced() async throws {
+        let first = try await tokens.issue(for: "ada")
+        clock.advance(100)
+        let second = try #require(try await tokens.check(first.text)?.newToken)
+        // Requests that were on their way.
+        clock.advance(10)
+        let late = try #require(try await tokens.check(first.text))
+        #expect(late.account == "ada" && late.newToken == nil)
+        #expect(try await tokens.check(second.text)?.account == "ada")
+    }
+
+    /// Whoever shows a token that was replaced a while ago ends the sign-in, and nobody else's.
+    @Test func stolenTokens() async throws {
+        let (first, other) = (try await tokens.issue(for: "ada"), try await tokens.issue(for: "ada"))
+        clock.advance(100)
+        let second = try #require(try await tokens.check(first.text)?.newToken)
+        clock.advance(11)
+        #expect(try await tokens.check(first.text) == nil)
+        #expect(try await tokens.check(second.text) == nil)
+        #expect(try await tokens.check(other.text)?.account == "ada")
+    }
+
+    @Test func twoAtOnce() async throws {
+        let first = try await tokens.issue(for: "ada")
+        clock.advance(100)
+        let visits = try await withThrowingTaskGroup(of: SessionTokens.Visit?.self) { group in
+            for _ in 0..<50 { group.addTask { [tokens] in try await tokens.check(first.text) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(visits.allSatisfy { $0?.account == "ada" })
+        #expect(visits.count { $0?.newToken != nil } == 1)
+    }
+
+    @Test func tokensEnd() async throws {
+        let idle = try await tokens.issue(for: "ada")
+        clock.advance(1_000)
+        #expect(try await tokens.check(idle.text) == nil)
+        var shown = try await tokens.issue(for: "ada")
+        for _ in 0..<9 {
+            clock.advance(500)
+            shown = try #require(try await tokens.check(shown.text)?.newToken)
+        }
+        clock.advance(500)
+        #expect(try await tokens.check(shown.text) == nil)
+    }
+
+    @Test func signingOut() async throws {
+        let (one, two, bob) = (
+            try await tokens.issue(for: "ada"), try await tokens.issue(for: "ada"), try await tokens.issue(for: "bob")
+        )
+        try await tokens.revoke(one.text)
+        try await tokens.revoke("nothing")
+        #expect(try await tokens.check(one.text) == nil)
+        #expect(try await tokens.check(two.text) != nil)
+        try await tokens.revokeAll(of: "ada")
+        #expect(try await tokens.check(two.text) == nil)
+        #expect(try await tokens.check(bob.text) != nil)
+        clock.advance(1_001)
+        try await tokens.removeExpired()
+        #expect(await store.session(bob.hash) == nil)
+    }
+}

@@ -1,0 +1,92 @@
+import Synchronization
+import Testing
+
+@testable import Credentials
+
+@Suite struct SignInThrottleTests {
+    private final class Clock: Sendable {
+        private let start = ContinuousClock.now
+        private let passed = Mutex(Duration.zero)
+        func advance(_ by: Duration) { passed.withLock { $0 += by } }
+        var now: ContinuousClock.Instant { start + passed.withLock { $0 } }
+    }
+
+    private let clock = Clock()
+
+    private func throttle(capacity: Int = 1_000) -> SignInThrottle {
+        SignInThrottle(account: .account, address: .address, capacity: capacity) { [clock] in clock.now }
+    }
+
+    @Test func anAccountIsTried() {
+        let throttle = throttle()
+        for number in 0..<5 { #expect(throttle.begin(account: "ada", address: "192.0.2.\(number)") == nil) }
+        #expect(throttle.begin(account: "ada", address: "192.0.2.9") == .seconds(1))
+        #expect(throttle.begin(account: "bob", address: "192.0.2.9") == nil)
+        var waits: [Duration] = []
+        for number in 0..<9 {
+            let wait = throttle.begin(account: "ada", address: "192.0.2.\(number)") ?? .zero
+            waits.append(wait)
+            clock.advance(wait)
+            #expect(throttle.begin(account: "ada", address: "192.0.2.\(number)") == nil)
+        }
+        #expect(waits == [1, 2, 4, 8, 16, 32, 60, 60, 60].map { .seconds($0) })
+        // Waiting is not counted as trying.
+        #expect(throttle.begin(account: "ada", address: "192.0.2.1") == .seconds(60))
+        clock.advance(.seconds(60))
+        #expect(throttle.begin(account: "ada", address: "192.0.2.1") == nil)
+        throttle.succeeded(account: "ada", address: "192.0.2.1")
+        for _ in 0..<5 { #expect(throttle.begin(account: "ada", address: "192.0.2.200") == nil) }
+        #expect(throttle.begin(account: "ada", address: "192.0.2.200") != nil)
+    }
+
+    @Test func anAddressTriesAccounts() {
+        let throttle = throttle()
+        for number in 0..<20 { #expect(throttle.begin(account: "\(number)", address: "2001:db8::\(number)") == nil) }
+        #expect(throttle.begin(account: "x", address: "2001:db8::ffff") == .seconds(1))
+        #expect(throttle.begin(account: "x", address: "2001:db8:0:1::1") == nil)
+    }
+
+    @Test func rightPasswordsOfManyBehindOneAddress() {
+        let throttle = throttle()
+        for number in 0..<1_000 {
+            #expect(throttle.begin(account: "\(number)", address: "192.0.2.1") == nil)
+            throttle.succeeded(account: "\(number)", address: "192.0.2.1")
+        }
+    }
+
+    @Test func triesAreForgotten() {
+        let throttle = throttle()
+        for _ in 0..<5 { #expect(throttle.begin(account: "ada", address: "192.0.2.1") == nil) }
+        clock.advance(.seconds(3_600))
+        for _ in 0..<5 { #expect(throttle.begin(account: "ada", address: "192.0.2.2") == nil) }
+    }
+
+    /// Many at the same time are many.
+    @Test func all() async {
+        let throttle = throttle()
+        let allowed = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<200 { group.addTask { throttle.begin(account: "ada", address: "192.0.2.1") == nil } }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(allowed == 5)
+    }
+
+    @Test func namesDoNotFillTheMemory() {
+        let throttle = throttle(capacity: 100)
+        for _ in 0..<5 { _ = throttle.begin(account: "ada", address: "192.0.2.1") }
+        for number in 0..<10_000 {
+            clock.advance(.milliseconds(1))
+            #expect(throttle.begin(account: "\(number)", address: "2001:db8:\(String(number, radix: 16))::1") == nil)
+        }
+        // The quiet one was forgotten.
+        #expect(throttle.begin(account: "ada", address: "192.0.2.2") == nil)
+    }
+
+    @Test(arguments: [
+        ("192.0.2.1", "192.0.2.1"), ("::ffff:192.0.2.1", "192.0.2.1"), ("2001:db8::1", "20:1:d:b8:0:0:0:0"), ("", ""),
+        ("unix", "unix"),
+    ])
+    func subscribers(_ address: (given: String, subscriber: String)) {
+        #expect(SignInThrottle.subscriber(address.given) == address.subscriber)
+    }
+}
