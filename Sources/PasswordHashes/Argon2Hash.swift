@@ -64,9 +64,11 @@ struct Argon2Hash: Equatable, Sendable {
         let status = Self.withCharacters(of: password) {
             crypto_pwhash_str_verify(plain.text, $0, UInt64(password.count))
         }
-        // libsodium says ENOMEM where it got no memory; the answer would else be "wrong".
-        if status != 0, errno == ENOMEM { throw .memoryUnavailable }
-        return status == 0
+        if status == 0 { return true }
+        // What libsodium says of another password (crypto_pwhash(3)). All that is left, for a string that was looked at, is that there was
+        // no memory.
+        guard errno == EINVAL else { throw .memoryUnavailable }
+        return false
     }
 
     /// libsodium wants a pointer also to nothing.
