@@ -98,7 +98,7 @@ struct RunCommand: DocumentedCommand {
         var names: Set<String> = []
         for variable in try named() {
             guard names.insert(variable.name).inserted else {
-                throw ValidationError("\(variable.name) is named twice: give each variable one thing")
+                throw ValidationError("the variable \(variable.name) is named twice: give each one thing")
             }
         }
         guard mask || !names.isEmpty || !variableFiles.isEmpty else {

@@ -22,17 +22,14 @@ struct SecretReference: Sendable, Hashable {
         guard text.hasPrefix(Self.scheme) else {
             throw Problem(reason: "is no reference: write \(Self.scheme)SERVICE/ACCOUNT")
         }
+        guard text.dropFirst(Self.scheme.count).contains("/") else { throw Self.nameless }
         guard let parts = URLComponents(string: text, encodingInvalidCharacters: false), parts.fragment == nil,
             // What the service has before an '@' or behind a ':' would be something else.
             let host = parts.encodedHost, text.hasPrefix(Self.scheme + host + "/"),
             let service = parts.host
         else { throw Self.badlyEncoded }
         let path = parts.percentEncodedPath.dropFirst()
-        guard !service.isEmpty, !path.isEmpty, !path.contains("/") else {
-            throw Problem(
-                reason: "does not name one service and one account: write \(Self.scheme)SERVICE/ACCOUNT, and a '/' in "
-                    + "either as %2F")
-        }
+        guard !service.isEmpty, !path.isEmpty, !path.contains("/") else { throw Self.nameless }
         guard let account = String(path).removingPercentEncoding else { throw Self.badlyEncoded }
         var group: String?
         var synchronizable: SynchronizableScope?
@@ -50,6 +47,9 @@ struct SecretReference: Sendable, Hashable {
         (self.text, self.service, self.account, self.group) = (text, service, account, group)
         self.synchronizable = synchronizable ?? .any
     }
+
+    private static let nameless = Problem(
+        reason: "does not name one service and one account: write \(scheme)SERVICE/ACCOUNT, and a '/' in either as %2F")
 
     private static let badlyEncoded = Problem(
         reason: "is not percent-encoded: all but letters, digits and -._~ is written as % and two hexadecimal digits "
