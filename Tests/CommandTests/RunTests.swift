@@ -132,7 +132,8 @@ import Testing
             umask 0277
             keychain run --file A=keychain://db/alice -- sh -c '
                 chmod 700 .; stat -c "%a %n" "$A" "${A%/*}" >&2; stat -f -c %T "$A" >&2; chmod 400 "$A"
-                mkdir -m 700 "${A%/*}/more"; ln -s "$A" "${A%/*}/more/link"; \(end)'
+                mkdir -m 700 "${A%/*}/more"; ln -s "$A" "${A%/*}/more/link"
+                : > "${A%/*}/more/$(printf "\\377")"; chmod 0 "${A%/*}/more"; \(end)'
             """)
         let status = end == "exit 9" ? 9 : 128 + (end.contains("KILL") ? SIGKILL : SIGSEGV)
         #expect(outcome.status == status)

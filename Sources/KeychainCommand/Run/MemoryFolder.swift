@@ -58,8 +58,9 @@ final class MemoryFolder {
     /// Removes the folders of processes that were killed.
     static func removeLeftovers() {
         for parent in parents {
-            for name in names(in: open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) where name.hasPrefix(prefix) {
-                let path = "\(parent)/\(name)"
+            let names = names(in: open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+            for name in names where name.starts(with: prefix.utf8CString.dropLast()) {
+                let path = Array("\(parent)/".utf8CString.dropLast()) + name
                 guard let descriptor = lock(path) else { continue }
                 empty(descriptor)
                 rmdir(path)
@@ -71,7 +72,7 @@ final class MemoryFolder {
     /// Takes the lock of a folder of this user.
     ///
     /// - Returns: An open descriptor; nil if another process has the lock, or if there is no such folder any more.
-    private static func lock(_ path: String) -> Int32? {
+    private static func lock(_ path: UnsafePointer<CChar>) -> Int32? {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         var (opened, named) = (stat(), stat())
@@ -86,11 +87,13 @@ final class MemoryFolder {
 
     /// Wipes and removes all that is in a folder.
     private static func empty(_ folder: Int32) {
+        fchmod(folder, 0o700)
         for name in names(in: openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
             var info = stat()
             guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
             switch info.st_mode & S_IFMT {
             case S_IFDIR:
+                fchmodat(folder, name, 0o700, 0)
                 let inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
                 if inner >= 0 {
                     empty(inner)
@@ -107,7 +110,7 @@ final class MemoryFolder {
 
     /// Overwrites a file with zeros in its place, as far as this program writes files: what a command made larger may have
     /// holes that take no memory yet.
-    private static func wipe(_ name: String, in folder: Int32, count: Int) {
+    private static func wipe(_ name: [CChar], in folder: Int32, count: Int) {
         fchmodat(folder, name, 0o600, 0)
         let file = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return }
@@ -122,23 +125,26 @@ final class MemoryFolder {
         }
     }
 
-    /// The names in a folder, whose descriptor is closed.
-    private static func names(in descriptor: Int32) -> [String] {
+    /// The names in a folder, whose descriptor is closed, as C has them: not all are text.
+    private static func names(in descriptor: Int32) -> [[CChar]] {
         guard descriptor >= 0 else { return [] }
         guard let folder = fdopendir(descriptor) else {
             close(descriptor)
             return []
         }
         defer { closedir(folder) }
-        var names: [String] = []
+        var names: [[CChar]] = []
         while let entry = readdir(folder) {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                $0.prefix { $0 != 0 }.map { CChar(bitPattern: $0) } + [0]
             }
-            if name != ".", name != ".." { names.append(name) }
+            if !isDots(name) { names.append(name) }
         }
         return names
     }
+
+    /// The folder itself and the one above.
+    private static func isDots(_ name: [CChar]) -> Bool { strcmp(name, ".") == 0 || strcmp(name, "..") == 0 }
 
     // MARK: Where
 

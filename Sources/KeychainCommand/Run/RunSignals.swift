@@ -91,7 +91,9 @@ enum RunSignals {
         guard info.si_signo != 0 || blocking else { return nil }
         signaledChild.store(-1, ordering: .sequentiallyConsistent)
         var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0, errno == EINTR {}
+        while waitpid(child, &status, 0) < 0 {
+            guard errno == EINTR else { return ExitStatus.other }
+        }
         return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F)
     }
 }
