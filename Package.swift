@@ -354,7 +354,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["KeychainCommand", "TestSupport", "keychain-sqlcipher", "keychaind", sqlite],
+            dependencies: [
+                "KeychainCommand", "KeychainModel", "TestSupport", "keychain-sqlcipher", "keychaind", sqlite,
+            ],
             exclude: ["Sessions", "Transcripts"],
             swiftSettings: strict),
         .testTarget(

@@ -22,7 +22,7 @@ struct KeychainTool: DocumentedCommand {
         subcommands: [
             InitCommand.self, SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, DeleteCommand.self,
             KeyCommand.self, FileCommand.self, MountCommand.self, UnmountCommand.self, DatabaseCommand.self,
-            ImportCommand.self, ExportCommand.self, AgentCommand.self,
+            ImportCommand.self, ExportCommand.self, RunCommand.self, AgentCommand.self,
             PasscodeCommand.self, LockCommand.self, UnlockCommand.self, StatusCommand.self, AuditCommand.self,
             EntitlementsCommand.self, EraseCommand.self, RecoveryCommand.self, SecurityCommand.self, ManualCommand.self,
         ])

@@ -15,7 +15,7 @@ enum Program {
         defer { ProcessVault.close() }
         guard hasValidArguments() else {
             return Failure.usage("an argument is not UTF-8: names are text; give other bytes through --stdin --raw")
-                .report(asJSON: arguments.contains("--json"))
+                .report(asJSON: isJSONAsked(arguments))
         }
         let name = arguments.first?.split(separator: "/").last ?? "keychain"
         let rest = Array(arguments.dropFirst())
@@ -33,9 +33,18 @@ enum Program {
     /// Swift's own reading of the command line puts U+FFFD in the place of bytes that are no text, which makes
     /// different names the same.
     private static func hasValidArguments() -> Bool {
-        (0..<Int(CommandLine.argc)).allSatisfy { index in
+        // A program to run gets its arguments as they are.
+        let isRun = CommandLine.arguments.dropFirst().first == RunCommand.configuration.commandName
+        let terminator = isRun ? CommandLine.arguments.firstIndex(of: "--") : nil
+        let checked = terminator.map { min($0 + 2, Int(CommandLine.argc)) } ?? Int(CommandLine.argc)
+        return (0..<checked).allSatisfy { index in
             CommandLine.unsafeArgv[index].map { String(validatingCString: $0) != nil } ?? true
         }
+    }
+
+    /// What is behind `--` is for another program.
+    private static func isJSONAsked(_ arguments: [String]) -> Bool {
+        arguments.prefix { $0 != "--" }.contains("--json")
     }
 
     /// Does without the argument parser for what scripts do a thousand times: it takes a third of the
@@ -56,7 +65,7 @@ enum Program {
 
     /// Prints an error, or the help or completion script that was asked for.
     private static func report(_ error: any Error, _ arguments: [String]) -> Int32 {
-        let asJSON = arguments.contains("--json")
+        let asJSON = isJSONAsked(arguments)
         if let exit = error as? ExitCode { return exit.rawValue }
         guard let failure = error as? Failure else {
             if KeychainTool.exitCode(for: error) == .success {

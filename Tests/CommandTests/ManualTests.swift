@@ -8,7 +8,7 @@ import Testing
         let outcome = try workplace.run(["keychain", "manual", "--directory", workplace.path])
         #expect(outcome.status == 0, Comment(rawValue: outcome.errors))
         let commands = [
-            "init", "recovery", "set", "get", "list", "info", "delete", "key", "import", "export", "ssh-agent",
+            "init", "recovery", "set", "get", "list", "info", "delete", "key", "import", "export", "run", "ssh-agent",
             "status", "audit",
             "erase", "security",
         ]

@@ -53,12 +53,16 @@ struct PasswordSearch {
     }
 
     /// The one item that the search finds.
-    func one(in session: VaultSession, includingValues: Bool) throws(Failure) -> StoredItem {
+    ///
+    /// - Parameter remedies: What to do where it finds several.
+    func one(
+        in session: VaultSession, includingValues: Bool, remedies: Ambiguity.Remedies = .options
+    ) throws(Failure) -> StoredItem {
         let found = try failing { () throws(VaultError) in
             try session.vault.copy(query, includingValues: includingValues, as: session.client)
         }
         guard let item = found.first else { throw Failure(.itemNotFound) }
-        guard found.count == 1 else { throw Ambiguity(items: found).failure }
+        guard found.count == 1 else { throw Ambiguity(items: found).failure(remedies) }
         return item
     }
 
@@ -86,9 +90,17 @@ extension ItemQuery {
 struct Ambiguity {
     let items: [StoredItem]
 
-    var failure: Failure {
+    /// How to say which one is meant: those of several groups, and those of one.
+    struct Remedies {
+        let group: String
+        let synchronizable: String
+
+        static let options = Remedies(group: "--group", synchronizable: "--synchronizable or --no-synchronizable")
+    }
+
+    func failure(_ remedies: Remedies) -> Failure {
         let isOneGroup = Set(items.map(\.accessGroup)).count == 1
-        return failure(remedy: isOneGroup ? "--synchronizable or --no-synchronizable" : "--group")
+        return failure(remedy: isOneGroup ? remedies.synchronizable : remedies.group)
     }
 
     func failure(remedy: String) -> Failure {

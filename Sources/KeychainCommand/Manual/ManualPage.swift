@@ -24,7 +24,7 @@ struct ManualPage {
     var seeAlso: [(name: String, section: Int)]
 
     /// When the words were changed last, so that the same program makes the same pages.
-    private static let date = "November 21, 2026"
+    private static let date = "November 22, 2026"
 
     var name: String { path.joined(separator: "-") }
     var fileName: String { "\(name).\(section)" }

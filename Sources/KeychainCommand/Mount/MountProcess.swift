@@ -10,13 +10,7 @@ import VaultService
 enum MountProcess {
     /// For the start, before there is a second thread or a secret. The limits that ``Program`` sets are in force already.
     static func harden() {
-        // PR_SET_DUMPABLE (prctl(2)): no other process of the user may read the memory of this one. SYS_prctl differs
-        // between architectures.
-        #if arch(x86_64)
-            _ = systemCall(157, 4, 0)
-        #else
-            _ = systemCall(167, 4, 0)
-        #endif
+        OwnMemory.hide()
         umask(0)
         // Each file that the kernel knows of takes a descriptor. The kernel's own limit (fs.nr_open) is for root alone.
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

@@ -26,7 +26,7 @@ struct CipherShell {
         let absolute = path.hasPrefix("/") ? path : "./" + path
         let arguments = [program, "-init", "/dev/fd/\(pipe.read)", absolute] + texts
         ProcessVault.close()
-        Self.keepOnly(pipe.read)
+        InheritedDescriptors.keep(pipe.read)
         for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_DFL) }
         var pointers = arguments.map { strdup($0) } + [nil]
         execv(program, &pointers)
@@ -112,18 +112,5 @@ struct CipherShell {
         let code = script.withUnsafeBytes { FileOutput.put($0, to: descriptor) }
         close(descriptor)
         guard code == 0 else { throw Failure.file("write", "a pipe", code) }
-    }
-
-    /// Has the program inherit standard input, output and error, and the pipe, and nothing else.
-    private static func keepOnly(_ kept: Int32) {
-        guard let folder = opendir("/proc/self/fd") else { return }
-        defer { closedir(folder) }
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard let number = Int32(name), number > 2, number != kept else { continue }
-            _ = fcntl(number, F_SETFD, FD_CLOEXEC)
-        }
     }
 }

@@ -1,0 +1,129 @@
+import Glibc
+import KeychainModel
+
+/// The pipes that a command writes into, and what becomes of it: masked, it goes to where this process would write.
+///
+/// Output is passed on until the command itself has ended, and then as far as it is in the pipes: what goes on behind
+/// the command's back keeps nobody waiting.
+struct MaskedOutput: ~Copyable {
+    private struct Stream {
+        let target: Int32
+        var reader: Int32 = -1
+        var writer: Int32 = -1
+        var mask: OutputMask
+    }
+
+    private var streams: [Stream]
+    private var notices: [Int32] = [-1, -1]
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+
+    init(masking secrets: [SecretBytes]) throws(Failure) {
+        let mask = OutputMask(secrets)
+        streams = [Stream(target: 1, mask: mask), Stream(target: 2, mask: mask)]
+        for index in streams.indices {
+            let ends = try Self.pipe()
+            (streams[index].reader, streams[index].writer) = (ends[0], ends[1])
+        }
+        notices = try Self.pipe()
+        // A handler must not wait.
+        _ = fcntl(notices[1], F_SETFL, O_NONBLOCK)
+    }
+
+    deinit {
+        SecretBytes.wipe(buffer)
+        buffer.deallocate()
+    }
+
+    private static func pipe() throws(Failure) -> [Int32] {
+        var ends: [Int32] = [-1, -1]
+        guard Glibc.pipe(&ends) == 0 else {
+            throw .system("no pipe can be made: end other programs or raise `ulimit -n`", errno)
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return ends
+    }
+
+    /// What the command has as its descriptors 1 and 2.
+    var writers: (standard: Int32, error: Int32) { (streams[0].writer, streams[1].writer) }
+
+    /// Passes on what `child` writes.
+    ///
+    /// - Returns: Its exit status, as ``RunSignals`` has it.
+    mutating func run(for child: pid_t) -> Int32 {
+        RunSignals.noticeChildren(on: notices[1])
+        for index in streams.indices {
+            close(streams[index].writer)
+            streams[index].writer = -1
+        }
+        // It may have ended before anybody listened.
+        var status = RunSignals.status(of: child, blocking: false)
+        while status == nil {
+            let descriptors = [notices[0]] + streams.map(\.reader)
+            var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            guard poll(&entries, nfds_t(entries.count), -1) > 0 else { continue }
+            for index in streams.indices where entries[index + 1].revents != 0 { pass(index, limit: buffer.count) }
+            if entries[0].revents != 0 {
+                _ = read(notices[0], buffer.baseAddress, buffer.count)
+                status = RunSignals.status(of: child, blocking: false)
+            }
+        }
+        for index in streams.indices where streams[index].reader >= 0 { drain(index) }
+        return status ?? 1
+    }
+
+    /// What is in the pipe now, and the end.
+    private mutating func drain(_ index: Int) {
+        var left: Int32 = 0
+        _ = ioctl(streams[index].reader, UInt(FIONREAD), &left)
+        while left > 0, streams[index].reader >= 0 {
+            left -= Int32(pass(index, limit: min(Int(left), buffer.count)))
+        }
+        if streams[index].reader >= 0 { end(index) }
+    }
+
+    /// Passes on what can be read at once.
+    ///
+    /// - Returns: How many bytes that were.
+    @discardableResult private mutating func pass(_ index: Int, limit: Int) -> Int {
+        let count = read(streams[index].reader, buffer.baseAddress, limit)
+        if count < 0, errno == EINTR { return 0 }
+        guard count > 0 else {
+            end(index)
+            return 0
+        }
+        let piece = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
+        let text = streams[index].mask.take(piece)
+        // The reader of the output went away: the command finds out in its own way.
+        if !Self.put(text, to: streams[index].target) { stop(index) }
+        return count
+    }
+
+    private mutating func end(_ index: Int) {
+        _ = Self.put(streams[index].mask.finish(), to: streams[index].target)
+        stop(index)
+    }
+
+    private mutating func stop(_ index: Int) {
+        close(streams[index].reader)
+        streams[index].reader = -1
+    }
+
+    private static func put(_ text: [UInt8], to descriptor: Int32) -> Bool {
+        text.withUnsafeBytes { bytes in
+            var written = 0
+            while written < bytes.count {
+                let count = write(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
+                if count >= 0 {
+                    written += count
+                } else if errno == EAGAIN {
+                    // Whoever gave this descriptor has it not wait.
+                    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    _ = poll(&entry, 1, -1)
+                } else if errno != EINTR {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+}

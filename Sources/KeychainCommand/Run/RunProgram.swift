@@ -1,0 +1,91 @@
+import Foundation
+import Glibc
+import KeychainServices
+import SystemLibraries
+
+/// The command that `keychain run` runs.
+struct RunProgram {
+    /// Where it was found.
+    let path: String
+    let name: String
+
+    /// Looks for it as a shell does: a name without a slash in each folder of `searchPath`.
+    ///
+    /// - Parameter searchPath: The `PATH` that the command will have.
+    init(_ name: String, searchPath: String?) throws(Failure) {
+        self.name = name
+        guard !name.contains("/") else {
+            path = name
+            return
+        }
+        // _PATH_DEFPATH (paths.h) is what the C library takes without PATH.
+        let folders = (searchPath ?? "/usr/bin:/bin").split(separator: ":", omittingEmptySubsequences: false)
+        let places = folders.map { $0.isEmpty ? "./\(name)" : "\($0)/\(name)" }
+        let files = name.isEmpty ? [] : places.filter(Self.isFile)
+        guard let found = files.first(where: { access($0, X_OK) == 0 }) ?? files.first else {
+            throw Self.notRun(name, ENOENT)
+        }
+        path = found
+    }
+
+    private static func isFile(_ path: String) -> Bool {
+        var info = stat()
+        return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// The command's arguments as they were given, in whatever encoding: what follows the first `--`.
+    private static var arguments: [UnsafeMutablePointer<CChar>?] {
+        let all = (0..<Int(CommandLine.argc)).map { CommandLine.unsafeArgv[$0] }
+        let command = all.drop { $0.map { strcmp($0, "--") != 0 } ?? true }.dropFirst()
+        return command + [nil]
+    }
+
+    /// Puts it in the place of this process.
+    ///
+    /// - Returns: Why that failed.
+    func replaceThisProcess(_ environment: EnvironmentBlock) -> Failure {
+        InheritedDescriptors.keep()
+        // What this program ignores; what its parent has it ignore stays so.
+        for number in Self.ignored { signal(number, SIG_DFL) }
+        var arguments = Self.arguments
+        let code = environment.withPointers { pointers in
+            execve(path, &arguments, pointers)
+            return errno
+        }
+        signal(SIGPIPE, SIG_IGN)
+        return Self.notRun(name, code)
+    }
+
+    /// Starts it beside this process, in the same process group.
+    ///
+    /// - Parameter output: What it has as its descriptors 1 and 2, if not those of this process.
+    func start(_ environment: EnvironmentBlock, output: (standard: Int32, error: Int32)?) throws(Failure) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let output {
+            posix_spawn_file_actions_adddup2(&actions, output.standard, 1)
+            posix_spawn_file_actions_adddup2(&actions, output.error, 2)
+        }
+        InheritedDescriptors.keep()
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        resetSignals(Self.ignored, in: &attributes)
+        var arguments = Self.arguments
+        var process: pid_t = 0
+        let code = environment.withPointers { posix_spawn(&process, path, &actions, &attributes, &arguments, $0) }
+        guard code == 0 else { throw Self.notRun(name, code) }
+        return process
+    }
+
+    /// What ``Program`` ignores for itself.
+    private static let ignored = [SIGPIPE, SIGXFSZ]
+
+    private static func notRun(_ name: String, _ code: Int32) -> Failure {
+        // 127 and 126 are what a shell says (POSIX, 2.8.2).
+        Failure(
+            status: errSecIO, exitCode: code == ENOENT || code == ENOTDIR ? 127 : 126,
+            "'\(name.escapedForTerminal)' cannot be run (\(String(cString: strerror(code)))): name a program after --")
+    }
+}

@@ -1,0 +1,99 @@
+import Glibc
+import Synchronization
+
+/// The child that signals are passed on to; 0 before there is one, -1 once it is gone.
+private let signaledChild = Atomic<Int32>(0)
+/// What is still to be passed on: the bit of each signal's number.
+private let waitingSignals = Atomic<UInt64>(0)
+/// Where the handler says that a child changed; -1 while nobody waits.
+private let childNotices = Atomic<Int32>(-1)
+
+/// At file scope because C calls it on whatever thread the signal picks.
+private func passOnSignal(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _: UnsafeMutableRawPointer?) {
+    let before = errno
+    defer { errno = before }
+    // What the kernel sends for the terminal (SI_KERNEL, sigaction(2)) the child gets itself.
+    if signaledChild.load(ordering: .sequentiallyConsistent) > 0, (info?.pointee.si_code ?? 0) > 0 { return }
+    waitingSignals.bitwiseOr(1 << UInt64(number), ordering: .sequentiallyConsistent)
+    sendWaitingSignals()
+}
+
+private func sendWaitingSignals() {
+    let child = signaledChild.load(ordering: .sequentiallyConsistent)
+    guard child > 0 else { return }
+    let waiting = waitingSignals.exchange(0, ordering: .sequentiallyConsistent)
+    for number in Int32(1)..<32 where waiting & 1 << UInt64(number) != 0 { kill(child, number) }
+}
+
+private func noteChild(_: Int32) {
+    let before = errno
+    var byte: UInt8 = 0
+    _ = write(childNotices.load(ordering: .relaxed), &byte, 1)
+    errno = before
+}
+
+/// Signals to `keychain run` while its command runs: the command is what they are for.
+///
+/// What this process was started with ignoring stays ignored, by the command as well.
+enum RunSignals {
+    private static let passedOn = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH]
+    /// Those that mean an end.
+    private static let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
+
+    /// From now on signals are kept for the command.
+    static func catchAll() {
+        for number in passedOn {
+            var action = sigaction()
+            sigaction(number, nil, &action)
+            let isIgnored =
+                action.sa_flags & SA_SIGINFO == 0
+                && unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+            if isIgnored { continue }
+            action = sigaction()
+            action.__sigaction_handler.sa_sigaction = passOnSignal
+            action.sa_flags = SA_SIGINFO | SA_RESTART
+            sigaction(number, &action, nil)
+        }
+        // Of ignored children the system keeps no status.
+        signal(SIGCHLD, SIG_DFL)
+    }
+
+    /// The signal that asked this process to end before there was a command.
+    static var early: Int32? {
+        let waiting = waitingSignals.load(ordering: .sequentiallyConsistent)
+        return ending.first { waiting & 1 << UInt64($0) != 0 }
+    }
+
+    /// Passes on what came, and what will come.
+    static func begin(for child: pid_t) {
+        signaledChild.store(child, ordering: .sequentiallyConsistent)
+        sendWaitingSignals()
+    }
+
+    /// Has a byte written to `descriptor` whenever a child may have ended.
+    static func noticeChildren(on descriptor: Int32) {
+        childNotices.store(descriptor, ordering: .relaxed)
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = noteChild
+        action.sa_flags = SA_RESTART | SA_NOCLDSTOP
+        sigaction(SIGCHLD, &action, nil)
+    }
+
+    /// Waits until the child is gone.
+    ///
+    /// - Parameter blocking: Whether to wait at all.
+    /// - Returns: Its exit status, or 128 and a signal's number, as a shell has it; nil while it runs.
+    static func status(of child: pid_t, blocking: Bool) -> Int32? {
+        var info = siginfo_t()
+        // WEXITED, WNOWAIT and WNOHANG (waitid(2)): until it is waited for, nobody else gets its number.
+        let options: Int32 = 0x4 | 0x0100_0000 | (blocking ? 0 : 0x1)
+        while waitid(P_PID, id_t(child), &info, options) != 0, errno == EINTR {}
+        guard info.si_signo != 0 || blocking else { return nil }
+        signaledChild.store(-1, ordering: .sequentiallyConsistent)
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0 {
+            guard errno == EINTR else { return ExitStatus.other }
+        }
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F)
+    }
+}

@@ -1,0 +1,76 @@
+import Access
+import Foundation
+import KeychainModel
+import KeychainServices
+import Vault
+
+/// Finds the secrets that references name, each once, as `keychain get` finds them.
+final class SecretLookup {
+    private let passcode: PasscodeInput
+    private let authentication: AuthenticationOptions
+    private var session: VaultSession?
+    private var found: [SecretReference: SecretBytes] = [:]
+
+    /// - Parameter program: What a person is told that the secrets are for.
+    init(_ passcode: PasscodeInput, _ itemPassword: ItemPassword, for program: String) throws(Failure) {
+        self.passcode = passcode
+        var authentication = try itemPassword.authentication()
+        authentication.prompt = "run '\(program.escapedForTerminal)' with secrets of the keychain"
+        // Whoever has agreed to one has agreed to all of them.
+        authentication.context = UUID()
+        self.authentication = authentication
+    }
+
+    /// All secrets that were found.
+    var secrets: [SecretBytes] { Array(found.values) }
+
+    /// - Parameter place: What an error says first: where the reference stands.
+    func secret(_ reference: SecretReference, at place: String) throws(Failure) -> SecretBytes {
+        if let secret = found[reference] { return secret }
+        do throws(Failure) {
+            let secret = try look(for: reference)
+            found[reference] = secret
+            return secret
+        } catch {
+            throw Failure(
+                status: error.status, exitCode: error.exitCode,
+                "\(place) (\(reference.text.escapedForTerminal)): \(error.message)")
+        }
+    }
+
+    private func look(for reference: SecretReference) throws(Failure) -> SecretBytes {
+        let session = try openSession()
+        let search = PasswordSearch(
+            service: reference.service, account: reference.account, group: reference.group,
+            synchronizable: reference.synchronizable, authentication: authentication)
+        let item = try search.one(in: session, includingValues: true, remedies: .reference)
+        guard let value = item.value else {
+            throw Failure(status: errSecItemNotFound, "the item holds no secret: store one with `keychain set`")
+        }
+        return try .copy(value)
+    }
+
+    private func openSession() throws(Failure) -> VaultSession {
+        if let session { return session }
+        let opened = try VaultSession.ofOwnerForLooking(passcode)
+        session = opened
+        return opened
+    }
+
+    /// Lets go of the vault and of what was found: a command may run for long.
+    func close() {
+        if let session, let context = authentication.context {
+            session.vault.endContext(context, as: session.client)
+        }
+        session = nil
+        found = [:]
+        ProcessVault.close()
+    }
+}
+
+extension Ambiguity.Remedies {
+    /// How a reference says which of several items is meant.
+    fileprivate static let reference = Ambiguity.Remedies(
+        group: "?group=GROUP at the end of the reference",
+        synchronizable: "?synchronizable=yes or ?synchronizable=no at the end of the reference")
+}

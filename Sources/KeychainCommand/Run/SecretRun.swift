@@ -1,0 +1,94 @@
+import Glibc
+import KeychainModel
+import KeychainServices
+
+/// One run of a program with secrets, from looking them up to the program's end.
+struct SecretRun {
+    let variables: [RunVariable]
+    let isMasking: Bool
+    let program: String
+    let lookup: SecretLookup
+
+    /// What goes into the environment as it is, and what goes there as the path of a file.
+    private struct Values {
+        var direct: [(RunVariable, SecretBytes)] = []
+        var files: [(RunVariable, SecretBytes)] = []
+    }
+
+    /// - Returns: The program's exit status, unless it has taken the place of this process.
+    func run() throws(Failure) -> Int32 {
+        MemoryFolder.removeLeftovers()
+        // Nobody is asked for the sake of a program that is not there.
+        let program = try RunProgram(program, searchPath: searchPath)
+        let values = try values()
+        let masked = isMasking ? try MaskedSecrets.make(of: lookup.secrets) : []
+        lookup.close()
+        let environment = EnvironmentBlock()
+        for (variable, value) in values.direct { try environment.set(variable.name, to: value, at: variable.place) }
+        guard isMasking || !values.files.isEmpty else {
+            throw program.replaceThisProcess(environment)
+        }
+        OwnMemory.hide()
+        RunSignals.catchAll()
+        guard !values.files.isEmpty else { return try supervise(program, environment, masked) }
+        let folder = try MemoryFolder()
+        defer { folder.remove() }
+        for (variable, value) in values.files {
+            try environment.set(variable.name, to: folder.write(value, to: variable.fileName))
+        }
+        return try supervise(program, environment, masked)
+    }
+
+    private func values() throws(Failure) -> Values {
+        var values = Values()
+        // What is wrong with templates does not need the vault.
+        var templates: [String: SecretTemplate] = [:]
+        for variable in variables {
+            if case .template(let path) = variable.content {
+                templates[variable.name] = try SecretTemplate(reading: path)
+            }
+        }
+        for variable in variables {
+            switch variable.content {
+            case .plain(let value): values.direct.append((variable, value))
+            case .secret(let reference):
+                values.direct.append((variable, try lookup.secret(reference, at: variable.place)))
+            case .file(let reference):
+                values.files.append((variable, try lookup.secret(reference, at: variable.place)))
+            case .template(let path):
+                let filled = try templates[variable.name]?.filled { reference, line throws(Failure) in
+                    try lookup.secret(reference, at: "\(path.escapedForTerminal):\(line)")
+                }
+                if let filled { values.files.append((variable, filled)) }
+            }
+        }
+        return values
+    }
+
+    /// The `PATH` that the program will have, unless that is a secret.
+    private var searchPath: String? {
+        for case let variable in variables where variable.name == "PATH" {
+            if case .plain(let value) = variable.content {
+                return value.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+            }
+        }
+        return getenv("PATH").map { String(cString: $0) }
+    }
+
+    /// Starts the program and stays beside it until it ends.
+    private func supervise(
+        _ program: RunProgram, _ environment: EnvironmentBlock, _ masked: [SecretBytes]
+    ) throws(Failure) -> Int32 {
+        guard isMasking else {
+            if let signal = RunSignals.early { return 128 + signal }
+            let child = try program.start(environment, output: nil)
+            RunSignals.begin(for: child)
+            return RunSignals.status(of: child, blocking: true) ?? ExitStatus.other
+        }
+        var output = try MaskedOutput(masking: masked)
+        if let signal = RunSignals.early { return 128 + signal }
+        let child = try program.start(environment, output: output.writers)
+        RunSignals.begin(for: child)
+        return output.run(for: child)
+    }
+}

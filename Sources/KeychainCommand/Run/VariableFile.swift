@@ -1,0 +1,42 @@
+import Foundation
+import KeychainModel
+
+/// A file of variables: `NAME=VALUE` in each line, empty lines, and lines that begin with `#`.
+///
+/// Values stand as they are, to the end of the line: there are no quotes, no backslashes and no `export`.
+enum VariableFile {
+    static func read(_ path: String) throws(Failure) -> [RunVariable] {
+        let bytes = try RunInput.read(path)
+        var result: [RunVariable] = []
+        for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+            let line = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            guard let first = line.first, first != UInt8(ascii: "#"), line.contains(where: { $0 > 0x20 }) else {
+                continue
+            }
+            let place = "\(path):\(index + 1)"
+            guard let equals = line.firstIndex(of: UInt8(ascii: "=")), RunVariable.isName(line[..<equals]) else {
+                throw .input(place, "is no NAME=VALUE: a name has letters, digits and '_', and no digit first")
+            }
+            let name = String(decoding: line[..<equals], as: UTF8.self)
+            let content = try content(line[(equals + 1)...], place)
+            result.append(RunVariable(name: name, content: content, place: "\(place.escapedForTerminal): \(name)"))
+        }
+        return result
+    }
+
+    private static func content(_ value: Data, _ place: String) throws(Failure) -> RunVariable.Content {
+        guard value.range(of: Data(SecretReference.scheme.utf8)) != nil else { return .plain(try .copy(value)) }
+        guard value.starts(with: SecretReference.scheme.utf8), let text = String(validating: value, as: UTF8.self)
+        else {
+            throw .input(
+                place,
+                "a reference is a value of its own, without quotes and with nothing before it: for anything else "
+                    + "there is --template")
+        }
+        do {
+            return .secret(try SecretReference(text))
+        } catch {
+            throw .input(place, "the value \(error.reason)")
+        }
+    }
+}
