@@ -93,18 +93,7 @@ extension KeyData: Hashable, CustomStringConvertible, CustomDebugStringConvertib
 
     package static func == (left: KeyData, right: KeyData) -> Bool {
         left.type == right.type && left.publicRepresentation == right.publicRepresentation
-            && isSame(left.secret, right.secret)
-    }
-
-    /// In time that depends on the lengths alone.
-    private static func isSame(_ left: SecretBytes?, _ right: SecretBytes?) -> Bool {
-        guard let left, let right else { return left == nil && right == nil }
-        guard left.count == right.count else { return false }
-        return left.withUnsafeBytes { left in
-            right.withUnsafeBytes { right in
-                zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
-            }
-        }
+            && left.secret == right.secret
     }
 
     package var description: String {

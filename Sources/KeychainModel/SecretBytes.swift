@@ -69,11 +69,8 @@ package final class SecretBytes: Sendable {
 extension SecretBytes: Equatable {
     /// Compares in time that depends on the lengths alone.
     package static func == (first: SecretBytes, second: SecretBytes) -> Bool {
-        guard first.count == second.count else { return false }
-        return first.withUnsafeBytes { first in
-            second.withUnsafeBytes { second in
-                zip(first, second).reduce(0 as UInt8) { $0 | $1.0 ^ $1.1 } == 0
-            }
+        first.withUnsafeBytes { first in
+            second.withUnsafeBytes { second in isEqualInConstantTime(first, second) }
         }
     }
 }

@@ -58,7 +58,7 @@ final class PinentryProcess {
             let first = try assuan.getPin()
             guard question.purpose == .new else { return first }
             try assuan.send("SETPROMPT Again:")
-            if first.hasSameBytes(as: try assuan.getPin()) { return first }
+            if try first == assuan.getPin() { return first }
             complaint = PromptText.differ
         }
     }

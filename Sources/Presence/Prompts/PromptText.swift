@@ -38,13 +38,3 @@ extension String {
         return String(start.reversed().drop { $0 == " " }.reversed())
     }
 }
-
-extension SecretBytes {
-    /// In time that depends on the lengths alone.
-    func hasSameBytes(as other: SecretBytes) -> Bool {
-        guard count == other.count else { return false }
-        return withUnsafeBytes { mine in
-            other.withUnsafeBytes { theirs in zip(mine, theirs).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0 }
-        }
-    }
-}

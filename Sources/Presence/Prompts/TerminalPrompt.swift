@@ -29,7 +29,7 @@ package struct TerminalPrompt: PasscodePrompt {
                 : [lead + "\n" + PromptText.label(question.titles, else: "Passcode:") + " "]
             do throws(TerminalError) {
                 let typed = try terminal.ask(prompts, echoing: false, until: deadline, cancellation: cancellation)
-                if let first = typed.first, let last = typed.last, first.hasSameBytes(as: last) {
+                if let first = typed.first, let last = typed.last, first == last {
                     return .passcode(first)
                 }
                 complaint = PromptText.differ
