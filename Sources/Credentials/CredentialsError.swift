@@ -48,6 +48,12 @@ public struct CredentialsError: Error, Sendable {
         public static let passwordTooLong = Code("passwordTooLong")
         /// The hash was made with a pepper that the hasher does not have.
         public static let unknownPepper = Code("unknownPepper")
+        /// There is no pepper of the name in the vault.
+        public static let noPepper = Code("noPepper")
+        /// There is a pepper of the name already.
+        public static let duplicatePepper = Code("duplicatePepper")
+        /// Somebody else signed in or out meanwhile; nothing was changed.
+        public static let overtaken = Code("overtaken")
         /// The machine does not give the memory that a hash takes.
         public static let outOfMemory = Code("outOfMemory")
         /// A library of the system that the hash needs is not installed.

@@ -5,15 +5,20 @@ import KeychainModel
 /// Argon2 (RFC 9106) in PHC string form, by libsodium.
 struct Argon2Hash: Equatable, Sendable {
     /// More is not seen anywhere, and a changed hash must not be able to ask for the whole machine.
-    static let memoryLimitKiB: UInt32 = 1 << 20
+    static let memoryLimitKiB: UInt32 = 2 << 20
     static let passesLimit: UInt32 = 64
-    static let lanesLimit: UInt32 = 16
+    /// Memory times passes, in KiB: half a minute on a machine of today.
+    static let workLimit: UInt64 = 16 << 20
+    /// libsodium fills them one after the other, so that they cost nothing besides.
+    static let lanesLimit: UInt32 = 255
 
     var cost: Argon2Cost
     var isArgon2id: Bool
     var lanes: UInt32
     /// Which key the password was mixed with before; PHC's `keyid`.
     var keyID: String?
+    /// Whether salt and hash have the lengths that new ones have.
+    let isAsLongAsOurs: Bool
     private let plain: PHCString
 
     /// - Throws: ``PasswordHashError/tooExpensive``.
@@ -31,6 +36,8 @@ struct Argon2Hash: Equatable, Sendable {
         guard memory <= Self.memoryLimitKiB, passes <= Self.passesLimit, lanes <= Self.lanesLimit else {
             throw .tooExpensive
         }
+        guard cost.work <= Self.workLimit else { throw .tooExpensive }
+        isAsLongAsOurs = salt.count >= 16 && hash.count >= 32
         isArgon2id = phc.identifier == "argon2id"
         self.lanes = lanes
         keyID = phc["keyid"]
@@ -60,15 +67,22 @@ struct Argon2Hash: Equatable, Sendable {
 
     /// Compares in constant time, as libsodium does.
     func matches(_ password: SecretBytes) throws(PasswordHashError) -> Bool {
-        errno = 0
+        // libsodium 1.0.18 says the same of missing memory as of another password.
+        guard Self.isMemoryThere(cost.memoryKiB) else { throw .memoryUnavailable }
         let status = Self.withCharacters(of: password) {
             crypto_pwhash_str_verify(plain.text, $0, UInt64(password.count))
         }
-        if status == 0 { return true }
-        // What libsodium says of another password (crypto_pwhash(3)). All that is left, for a string that was looked at, is that there was
-        // no memory.
-        guard errno == EINVAL else { throw .memoryUnavailable }
-        return false
+        return status == 0
+    }
+
+    private static func isMemoryThere(_ kibibytes: UInt32) -> Bool {
+        // With some for libsodium's own.
+        let count = (Int(kibibytes) << 10) + (1 << 20)
+        guard let place = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            place != MAP_FAILED
+        else { return false }
+        munmap(place, count)
+        return true
     }
 
     /// libsodium wants a pointer also to nothing.
@@ -97,5 +111,9 @@ package struct Argon2Cost: Sendable, Hashable {
     /// What libsodium takes, below what a stored hash may ask for.
     package var isAcceptable: Bool {
         (8...Argon2Hash.memoryLimitKiB).contains(memoryKiB) && (1...Argon2Hash.passesLimit).contains(passes)
+            && work <= Argon2Hash.workLimit
     }
+
+    /// KiB that are gone over.
+    package var work: UInt64 { UInt64(memoryKiB) * UInt64(passes) }
 }

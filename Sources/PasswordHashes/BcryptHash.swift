@@ -8,6 +8,8 @@ struct BcryptHash: Equatable, Sendable {
     static let costLimit = 17
     /// bcrypt takes no more of a password.
     static let passwordLimit = 72
+    /// The characters behind the salt.
+    private static let hashLength = 31
 
     let cost: Int
     private let text: String
@@ -52,9 +54,11 @@ struct BcryptHash: Equatable, Sendable {
             }
         }
         guard let result else { throw .unknownFormat }
-        let expected = Array(text.utf8)
-        guard result.count == expected.count else { return false }
-        return zip(result, expected).reduce(0 as UInt8) { $0 | $1.0 ^ $1.1 } == 0
+        // In front of the hash are cost and salt; of a salt's last character libcrypt writes only the bits that count.
+        guard result.count == text.utf8.count else { return false }
+        return Array(result.suffix(Self.hashLength)).withUnsafeBytes { found in
+            Array(text.utf8.suffix(Self.hashLength)).withUnsafeBytes { isEqualInConstantTime(found, $0) }
+        }
     }
 
     private static func allocating(_ make: () throws -> SecretBytes) throws(PasswordHashError) -> SecretBytes {

@@ -1,3 +1,4 @@
+import CSodium
 import Crypto
 import CryptoExtras
 import Foundation
@@ -25,7 +26,7 @@ struct DerivedKeyHash: Equatable, Sendable {
     /// Memory, in bytes, that a stored hash may ask for, and how much of it in all.
     static let memoryLimit: UInt64 = 1 << 30
     static let workLimit: UInt64 = 16 << 30
-    static let iterationLimit: UInt32 = 50_000_000
+    static let iterationLimit: UInt64 = 50_000_000
 
     let function: Function
     private let salt: [UInt8]
@@ -39,16 +40,19 @@ struct DerivedKeyHash: Equatable, Sendable {
         switch function {
         case .scrypt(let logN, let blockSize, let parallelism):
             // RFC 7914, section 2: N is less than 2^(128 · r / 8).
-            guard blockSize >= 1, parallelism >= 1, logN >= 1, logN < 63, UInt64(logN) < 16 * UInt64(blockSize) else {
-                return nil
+            guard blockSize >= 1, parallelism >= 1, logN >= 1, UInt64(logN) < 16 * UInt64(blockSize) else { return nil }
+            guard logN < 32, blockSize <= 1 << 10, parallelism <= 64 else { throw .tooExpensive }
+            // What is filled at a time, and how much in all.
+            let block = 128 * UInt64(blockSize)
+            let memory = block * (1 << UInt64(logN) + UInt64(parallelism) + 1)
+            guard memory <= Self.memoryLimit, block << UInt64(logN) * UInt64(parallelism) <= Self.workLimit else {
+                throw .tooExpensive
             }
-            let (memory, isTooMuch) = (128 * UInt64(blockSize)).multipliedReportingOverflow(by: 1 << UInt64(logN))
-            guard !isTooMuch, memory <= Self.memoryLimit, parallelism <= 16,
-                memory * UInt64(parallelism) <= Self.workLimit
-            else { throw .tooExpensive }
         case .pbkdf2(_, let iterations):
             guard iterations >= 1 else { return nil }
-            guard iterations <= Self.iterationLimit else { throw .tooExpensive }
+            // Each 20 bytes of SHA-1, the shortest, take all iterations.
+            let blocks = UInt64(hash.count + 19) / 20
+            guard UInt64(iterations) * blocks <= Self.iterationLimit else { throw .tooExpensive }
         }
     }
 
@@ -63,7 +67,8 @@ struct DerivedKeyHash: Equatable, Sendable {
             {
                 return (.scrypt(logN: logN, blockSize: blockSize, parallelism: parallelism), salt, hash)
             }
-            if let digest = digest(phc.identifier), let iterations = phc.number("i"),
+            if let digest = digest(phc.identifier), phc.version == nil,
+                phc.parameters.allSatisfy({ $0.name == "i" || $0.name == "l" }), let iterations = phc.number("i"),
                 phc.number("l").map({ Int($0) }) ?? -1
                     == (phc["l"] == nil ? -1 : UnpaddedBase64.decode(phc.hash)?.count),
                 let salt = UnpaddedBase64.decode(phc.salt), let hash = UnpaddedBase64.decode(phc.hash)
@@ -105,24 +110,39 @@ struct DerivedKeyHash: Equatable, Sendable {
     }
 
     func matches(_ password: SecretBytes) throws(PasswordHashError) -> Bool {
+        let key: SecretBytes
         do {
-            let key = try password.withUnsafeBytes { bytes in
-                switch function {
-                case .scrypt(let logN, let blockSize, let parallelism):
-                    try KDF.Scrypt.deriveKey(
-                        from: bytes, salt: salt, outputByteCount: hash.count, rounds: 1 << Int(logN),
-                        blockSize: Int(blockSize), parallelism: Int(parallelism))
-                case .pbkdf2(let digest, let iterations):
-                    try KDF.Insecure.PBKDF2.deriveKey(
-                        from: bytes, salt: salt, using: digest.function, outputByteCount: hash.count,
-                        unsafeUncheckedRounds: Int(iterations))
-                }
-            }
-            return key.withUnsafeBytes { key in
-                key.count == hash.count && zip(key, hash).reduce(0 as UInt8) { $0 | $1.0 ^ $1.1 } == 0
+            key = try SecretBytes(count: hash.count) { key in
+                try password.withUnsafeBytes { try derive(from: $0, into: key) }
             }
         } catch {
             throw .memoryUnavailable
+        }
+        return key.withUnsafeBytes { key in
+            hash.withUnsafeBytes { isEqualInConstantTime(key, $0) }
+        }
+    }
+
+    private func derive(from password: UnsafeRawBufferPointer, into key: UnsafeMutableRawBufferPointer) throws {
+        switch function {
+        case .scrypt(let logN, let blockSize, let parallelism):
+            // libsodium's, since swift-crypto's refuses the larger costs that it takes.
+            let nothing: [UInt8] = [0]
+            let status = nothing.withUnsafeBytes { nothing in
+                let text = password.isEmpty ? nothing : password
+                guard let text = text.bindMemory(to: UInt8.self).baseAddress,
+                    let target = key.bindMemory(to: UInt8.self).baseAddress
+                else { return Int32(-1) }
+                return crypto_pwhash_scryptsalsa208sha256_ll(
+                    text, password.count, salt, salt.count, 1 << UInt64(logN), blockSize, parallelism, target, key.count
+                )
+            }
+            guard status == 0 else { throw PasswordHashError.memoryUnavailable }
+        case .pbkdf2(let digest, let iterations):
+            let derived = try KDF.Insecure.PBKDF2.deriveKey(
+                from: password, salt: salt, using: digest.function, outputByteCount: key.count,
+                unsafeUncheckedRounds: Int(iterations))
+            derived.withUnsafeBytes { key.copyMemory(from: $0) }
         }
     }
 }

@@ -47,11 +47,11 @@ package struct HashedPassword: Sendable {
         if case .argon2(let hash) = form { hash.keyID } else { nil }
     }
 
-    /// Whether a hash made today would cost at least as much to try: Argon2id with one lane and no less memory and no fewer
-    /// passes, and with the same key.
+    /// Whether trying it costs no less than trying one that would be made today: Argon2id with no less memory, which is gone over as often
+    /// in all, with salt and hash as long as new ones, and with the same key.
     package func isAtLeast(_ cost: Argon2Cost, keyID: String?) -> Bool {
         guard case .argon2(let hash) = form, hash.isArgon2id, hash.keyID == keyID else { return false }
-        return hash.cost.memoryKiB >= cost.memoryKiB && hash.cost.passes >= cost.passes
+        return hash.isAsLongAsOurs && hash.cost.memoryKiB >= cost.memoryKiB && hash.cost.work >= cost.work
     }
 
     /// Whether it was made of this password. Takes as long as making it took, whatever the answer.

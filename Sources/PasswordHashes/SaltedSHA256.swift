@@ -37,7 +37,8 @@ package struct SaltedSHA256: Sendable, Hashable {
         var digest = SHA256()
         password.withUnsafeBytes { digest.update(bufferPointer: $0) }
         digest.update(data: Array((separator + account + separator + salt).utf8))
-        let found = Array(digest.finalize())
-        return found.count == hash.count && zip(found, hash).reduce(0 as UInt8) { $0 | $1.0 ^ $1.1 } == 0
+        return digest.finalize().withUnsafeBytes { found in
+            hash.withUnsafeBytes { isEqualInConstantTime(found, $0) }
+        }
     }
 }

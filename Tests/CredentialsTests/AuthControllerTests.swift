@@ -123,13 +123,57 @@ import Testing
         }
     }
 
+    /// The same account again: what the sign-out left is removed first.
+    @Test func signInAfterAnInterruptedSignOut() async throws {
+        try await withTestKeychain { _ in
+            let app = try Installation()
+            let auth = try app.launch(failing: true)
+            try await auth.signIn(ada, password: Password("a"))
+            #expect(throws: CredentialsError(.file, message: "")) { try auth.signOut() }
+            await #expect(throws: CredentialsError(.file, message: "")) {
+                try await auth.signIn(ada, password: Password("a"))
+            }
+            #expect(!auth.isSignedIn && app.wiped.value == 2)
+        }
+    }
+
+    /// A vault that has nothing of the person is no reason to remove anything.
+    @Test func anotherVault() async throws {
+        let app = try Installation()
+        try await withTestKeychain { _ in
+            try await app.launch().signIn(ada, password: Password("a"))
+        }
+        try await withTestKeychain { _ in
+            let auth = try app.launch()
+            #expect(!auth.isSignedIn && app.wiped.value == 0)
+            try await auth.signIn(ada, password: Password("a"))
+            #expect(auth.currentUser == ada && app.wiped.value == 0)
+        }
+    }
+
+    /// Who signs out while the password is being hashed stays signed out.
+    @Test func signedOutMeanwhile() async throws {
+        try await withTestKeychain { _ in
+            let app = try Installation()
+            let slow = try AuthController(
+                service: "com.example.friends", preferences: app.suite, marker: nil,
+                hasher: PasswordHasher(cost: .init(memoryKiB: 262_144, passes: 8)))
+            let signingIn = Task { try await slow.signIn(ada, password: Password("a")) }
+            // Hashing, which takes seconds, has begun when it is counted.
+            while slow.changeCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            try slow.signOut()
+            await #expect(throws: CredentialsError(.overtaken, message: "")) { try await signingIn.value }
+            #expect(!slow.isSignedIn)
+        }
+    }
+
     @Test func aNewInstallationStartsClean() async throws {
         try await withTestKeychain { _ in
             let app = try Installation()
             try await app.launch().signIn(ada, password: Password("a"))
             try app.reinstall()
             let auth = try app.launch()
-            #expect(!auth.isSignedIn && app.wiped.value == 1)
+            #expect(!auth.isSignedIn && app.wiped.value == 0)
             #expect(try await auth.keychain.items().isEmpty)
         }
     }

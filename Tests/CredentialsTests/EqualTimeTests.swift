@@ -59,7 +59,7 @@ import Testing
         #expect(abs(deviation) < 4)
     }
 
-    /// The test tells a difference of a twentieth.
+    /// The test tells a difference of an eighth.
     @Test func differencesShow() throws {
         let (cheap, dear) = (
             PasswordHasher(cost: .init(memoryKiB: 1_024, passes: 3)),

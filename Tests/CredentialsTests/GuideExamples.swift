@@ -2,6 +2,7 @@ import Credentials
 import Crypto
 import Foundation
 import KeychainTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -30,6 +31,7 @@ import Testing
         #expect(!nobody.isCorrect)
 
         try withTestKeychain { _ in
+            try Pepper.make(named: "com.example.shop")  // once
             let pepper = try Pepper(named: "com.example.shop")
             let peppered = PasswordHasher(pepper: pepper)
             #expect(peppered.needsRehash(stored))
@@ -84,21 +86,28 @@ import Testing
             let folder = try TemporaryFolder()
             let data = URL(filePath: folder.path)
             @Sendable func removeFriends() throws {}
-            func show(_ user: AuthController.User?) { #expect(user?.name == "Ada") }
+            let shown = Mutex<[String?]>([])
+            @Sendable func show(_ user: AuthController.User?) { shown.withLock { $0.append(user?.name) } }
 
             let auth = try AuthController(service: "com.example.friends", marker: data.appending(path: "installed")) {
                 try removeFriends()
             }
             try await auth.signIn(.init(account: "ada@example.com", name: "Ada"), password: Password(typed))
             #expect(auth.isSignedIn)
-            try auth.signOut()
             let task = Task {
                 for await status in auth.statusChanges {
                     show(status.user)
                 }
             }
+            // Until the task listens.
+            while shown.withLock({ $0.isEmpty }) {
+                try auth.signOut()
+                try await auth.signIn(.init(account: "ada@example.com", name: "Ada"), password: Password(typed))
+            }
             task.cancel()
             await task.value
+            #expect(shown.withLock { $0.allSatisfy { $0 == nil || $0 == "Ada" } })
+            try auth.signOut()
         }
     }
 }

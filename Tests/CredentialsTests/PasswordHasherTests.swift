@@ -77,7 +77,9 @@ import Testing
     @Test(arguments: [Pepper.Storage.keychain, .enclave])
     func peppers(_ storage: Pepper.Storage) throws {
         try withTestKeychain { _ in
-            let first = try Pepper(named: "first", in: storage)
+            #expect(code { _ = try Pepper(named: "first") } == .noPepper)
+            let first = try Pepper.make(named: "first", in: storage)
+            #expect(code { _ = try Pepper.make(named: "first", in: storage) } == .duplicatePepper)
             var hasher = PasswordHasher(cost: cheap.cost, pepper: first)
             let hash = try hasher.hash(Password("horse"))
             #expect(hash.contains(",keyid=\(first.id)$"))
@@ -85,16 +87,16 @@ import Testing
             #expect(try !hasher.verify(Password("house"), against: hash).isCorrect)
             #expect(try !hasher.verify(Password("house"), against: nil).isCorrect)
             // Read again, it is the same; without it, nobody gets anywhere.
-            hasher.pepper = try Pepper(named: "first", in: storage)
+            hasher.pepper = try Pepper(named: "first")
             #expect(try hasher.verify(Password("horse"), against: hash).isCorrect)
             #expect(code { _ = try cheap.verify(Password("horse"), against: hash) } == .unknownPepper)
-            let stranger = Pepper(name: "first", key: SymmetricKey(size: .bits256))
-            #expect(
-                try !PasswordHasher(cost: cheap.cost, pepper: stranger).verify(Password("horse"), against: hash)
-                    .isCorrect)
+            // One of the same name in another vault is another one, and says so.
+            let stranger = Pepper(key: SymmetricKey(size: .bits256))
+            let elsewhere = PasswordHasher(cost: cheap.cost, pepper: stranger)
+            #expect(code { _ = try elsewhere.verify(Password("horse"), against: hash) } == .unknownPepper)
             // Another follows.
             hasher = PasswordHasher(
-                cost: cheap.cost, pepper: try Pepper(named: "second", in: storage), formerPeppers: [first])
+                cost: cheap.cost, pepper: try Pepper.make(named: "second", in: storage), formerPeppers: [first])
             let newHash = try #require(try hasher.verify(Password("horse"), against: hash).newHash)
             #expect(!newHash.contains(first.id))
             #expect(try hasher.verify(Password("horse"), against: newHash).newHash == nil)
@@ -123,6 +125,9 @@ import Testing
         let password = try Password("tell nobody")
         var dumped = ""
         dump(password, to: &dumped)
+        let answer = PasswordHasher.Verification(isCorrect: true, newHash: "$argon2id$tell")
+        dump(answer, to: &dumped)
+        #expect(!("\(answer)" + dumped).contains("tell"))
         #expect(!("\(password)" + String(reflecting: password) + dumped).contains("tell"))
         let token = SessionToken()
         dumped = ""

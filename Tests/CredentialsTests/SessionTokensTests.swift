@@ -50,10 +50,44 @@ import Testing
         let (first, other) = (try await tokens.issue(for: "ada"), try await tokens.issue(for: "ada"))
         clock.advance(100)
         let second = try #require(try await tokens.check(first.text)?.newToken)
+        #expect(try await tokens.check(second.text) != nil)
         clock.advance(11)
         #expect(try await tokens.check(first.text) == nil)
         #expect(try await tokens.check(second.text) == nil)
         #expect(try await tokens.check(other.text)?.account == "ada")
+    }
+
+    /// The answer with the newer token did not arrive.
+    @Test func lostTokens() async throws {
+        let first = try await tokens.issue(for: "ada")
+        clock.advance(100)
+        let lost = try #require(try await tokens.check(first.text)?.newToken)
+        clock.advance(500)
+        let second = try #require(try await tokens.check(first.text)?.newToken)
+        #expect(second != lost)
+        #expect(try await tokens.check(lost.text) == nil)
+        #expect(try await tokens.check(second.text)?.account == "ada")
+        clock.advance(11)
+        #expect(try await tokens.check(first.text) == nil)
+    }
+
+    /// Shown shortly before it is void, a token is replaced, and who shows it once more at that moment ends nothing.
+    @Test func rotationAtTheEnd() async throws {
+        let first = try await tokens.issue(for: "ada")
+        clock.advance(999)
+        let second = try #require(try await tokens.check(first.text)?.newToken)
+        clock.advance(2)
+        #expect(try await tokens.check(first.text)?.account == "ada")
+        #expect(try await tokens.check(second.text)?.account == "ada")
+        let long = SessionTokens(store: store, lifetimes: .init(idle: 100, whole: 5_000, rotation: 1_000, grace: 10)) {
+            [clock] in
+            clock.now
+        }
+        var shown = try await long.issue(for: "ada")
+        for _ in 0..<9 {
+            clock.advance(60)
+            shown = try #require(try await long.check(shown.text)?.newToken)
+        }
     }
 
     @Test func twoAtOnce() async throws {

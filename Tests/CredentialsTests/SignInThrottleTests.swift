@@ -61,6 +61,15 @@ import Testing
         for _ in 0..<5 { #expect(throttle.begin(account: "ada", address: "192.0.2.2") == nil) }
     }
 
+    /// A busy address with a wrong password now and then does not come to wait.
+    @Test func triesAreForgottenOneByOne() {
+        let throttle = throttle()
+        for number in 0..<1_000 {
+            clock.advance(.seconds(86_400 / 20))
+            #expect(throttle.begin(account: "\(number)", address: "192.0.2.1") == nil)
+        }
+    }
+
     /// Many at the same time are many.
     @Test func all() async {
         let throttle = throttle()
@@ -74,17 +83,21 @@ import Testing
     @Test func namesDoNotFillTheMemory() {
         let throttle = throttle(capacity: 100)
         for _ in 0..<5 { _ = throttle.begin(account: "ada", address: "192.0.2.1") }
+        #expect(throttle.begin(account: "ada", address: "192.0.2.2") != nil)
         for number in 0..<10_000 {
-            clock.advance(.milliseconds(1))
+            clock.advance(.microseconds(1))
             #expect(throttle.begin(account: "\(number)", address: "2001:db8:\(String(number, radix: 16))::1") == nil)
         }
+        #expect(throttle.count.accounts <= 100 && throttle.count.addresses <= 100)
         // The quiet one was forgotten.
         #expect(throttle.begin(account: "ada", address: "192.0.2.2") == nil)
     }
 
     @Test(arguments: [
-        ("192.0.2.1", "192.0.2.1"), ("::ffff:192.0.2.1", "192.0.2.1"), ("2001:db8::1", "20:1:d:b8:0:0:0:0"), ("", ""),
-        ("unix", "unix"),
+        ("192.0.2.1", "192.0.2.1"), ("::ffff:192.0.2.1", "192.0.2.1"), ("2001:db8::1", "20:1:d:b8:0:0:0:0"),
+        ("", "none"),
+        ("unix", "none"), ("192.0.2.1:51234", "192.0.2.1"), ("[2001:db8::1]:443", "20:1:d:b8:0:0:0:0"),
+        ("fe80::1%eth0", "fe:80:0:0:0:0:0:0"),
     ])
     func subscribers(_ address: (given: String, subscriber: String)) {
         #expect(SignInThrottle.subscriber(address.given) == address.subscriber)

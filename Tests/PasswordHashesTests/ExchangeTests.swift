@@ -23,7 +23,8 @@ import Testing
 
     @Test(arguments: [
         ["argon2id", "64", "2", "1"], ["argon2id", "65536", "3", "4"], ["argon2i", "1024", "3", "2"], ["bcrypt", "5"],
-        ["scrypt", "10", "1"], ["scrypt", "8", "3"], ["scrypt", "16", "1"], ["pbkdf2-sha1", "1000"],
+        ["scrypt", "10", "1"], ["scrypt", "8", "3"], ["scrypt", "16", "1"], ["scrypt", "8", "1", "32"],
+        ["pbkdf2-sha1", "1000"],
         ["pbkdf2-sha256", "1000"],
         ["pbkdf2-sha512", "1000"], ["django", "1000"],
     ])

@@ -39,6 +39,7 @@ import Testing
         "$2x$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW",
         "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOe$",
         "$scrypt$ln=0,r=8,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
+        "$pbkdf2-sha256$i=1000,keyid=x$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
         "$pbkdf2-md5$1000$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
         "$pbkdf2-sha256$0$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
         "pbkdf2_sha256$1000$salt", "5f4dcc3b5aa765d61d8327deb882cf99",
@@ -48,10 +49,12 @@ import Testing
     }
 
     @Test(arguments: [
-        "$argon2id$v=19$m=1048577,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
+        "$argon2id$v=19$m=2097153,t=1,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
         "$argon2id$v=19$m=64,t=65,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
-        "$argon2id$v=19$m=4096,t=2,p=17$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
+        "$argon2id$v=19$m=4096,t=2,p=256$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
         "$2a$31$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW",
+        "$argon2id$v=19$m=1048576,t=17,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
+        "$scrypt$ln=1,r=4194304,p=16$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
         "$scrypt$ln=30,r=8,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
         "$scrypt$ln=60,r=4294967295,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
         "$pbkdf2-sha256$4294967295$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
@@ -71,7 +74,14 @@ import Testing
         #expect(!hash.isAtLeast(Argon2Cost(memoryKiB: 9, passes: 1), keyID: "abc/+"))
     }
 
-    /// Two zeros are no end of a password.
+    /// What older functions wrote into bits of the salt that do not count.
+    @Test func saltsWithMoreBits() throws {
+        let hash = try HashedPassword("$2a$05$CCCCCCCCCCCCCCCCCCCCC/E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW")
+        #expect(try hash.matches(SecretBytes("U*U")))
+        #expect(try !hash.matches(SecretBytes("U*V")))
+    }
+
+    /// A zero is no end of a password.
     @Test func zerosCount() throws {
         let hash = try HashedPassword("$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW")
         #expect(try hash.matches(SecretBytes("U*U")))

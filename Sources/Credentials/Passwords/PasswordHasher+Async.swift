@@ -23,7 +23,7 @@ extension PasswordHasher {
         }
     }
 
-    /// A cost at which one try takes at least `duration` on this machine as it is now, and no less than ``Cost/standard``.
+    /// A cost at which one try takes `duration` on this machine as it is now: three passes at least, and 64 at most, however long that is.
     ///
     /// - Parameters:
     ///   - duration: At most ten seconds.

@@ -91,10 +91,7 @@ public struct PasswordHasher: Sendable {
     ) throws(CredentialsError) -> Verification {
         try checkLength(password)
         guard let hash else {
-            let decoy = try Self.translating { () throws(PasswordHashError) in
-                try HashedPassword.decoy(cost: cost.argon2, keyID: pepper?.id)
-            }
-            _ = try matches(password, decoy)
+            try verifyNothing(password)
             return Verification(isCorrect: false, newHash: nil)
         }
         if let olderHashes, let bytes = SaltedSHA256.bytes(of: hash) {
@@ -103,12 +100,26 @@ public struct PasswordHasher: Sendable {
             let newHash = try self.hash(password)
             return Verification(isCorrect: isCorrect, newHash: isCorrect ? newHash : nil)
         }
-        let found = try Self.translating { () throws(PasswordHashError) in try HashedPassword(hash) }
-        let isCorrect = try matches(password, found)
+        let (found, isCorrect): (HashedPassword, Bool)
+        do throws(CredentialsError) {
+            found = try Self.translating { () throws(PasswordHashError) in try HashedPassword(hash) }
+            isCorrect = try matches(password, found)
+        } catch {
+            // Nor does the time tell of an account whose hash is of no use.
+            if error.code != .outOfMemory { try verifyNothing(password) }
+            throw error
+        }
         guard isCorrect, !found.isAtLeast(cost.argon2, keyID: pepper?.id) else {
             return Verification(isCorrect: isCorrect, newHash: nil)
         }
         return Verification(isCorrect: true, newHash: try self.hash(password))
+    }
+
+    private func verifyNothing(_ password: Password) throws(CredentialsError) {
+        let decoy = try Self.translating { () throws(PasswordHashError) in
+            try HashedPassword.decoy(cost: cost.argon2, keyID: pepper?.id)
+        }
+        _ = try matches(password, decoy)
     }
 
     private func matches(_ password: Password, _ hash: HashedPassword) throws(CredentialsError) -> Bool {
@@ -140,6 +151,13 @@ public struct PasswordHasher: Sendable {
             throw CredentialsError(error)
         }
     }
+}
+
+extension PasswordHasher.Verification: CustomStringConvertible, CustomReflectable {
+    /// Without the hash.
+    public var description: String { "isCorrect: \(isCorrect), newHash: \(newHash == nil ? "none" : "there is one")" }
+    /// Without the hash.
+    public var customMirror: Mirror { Mirror(self, children: ["isCorrect": isCorrect]) }
 }
 
 /// How hashes of SHA-256 over password, account and a salt that is the same for all were made.

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import KeychainModel
+import KeychainServices
 import StoredKeys
 
 /// A key that passwords are mixed with before they are hashed, kept apart from the hashes: who has the database alone cannot try a
@@ -19,67 +20,79 @@ public struct Pepper: Sendable {
         case enclave
     }
 
-    /// What stands in the hash: the first eight bytes of SHA-256 over the name.
+    /// What stands in the hash: the first nine bytes of HMAC-SHA256 over the word `keyid` under the key.
     let id: String
     private let key: SymmetricKey
 
-    /// The pepper of this name, made when there is none.
-    ///
-    /// ```swift
-    /// let pepper = try Pepper(named: "com.example.shop", in: .enclave)
-    /// let hasher = PasswordHasher(pepper: pepper)
-    /// ```
+    /// The pepper of this name.
     ///
     /// - Parameters:
-    ///   - name: For a new pepper another name.
-    ///   - storage: Where it is put if it is made.
-    ///   - accessGroup: Whose programs may read it; nil for the first group of the program.
-    /// - Throws: ``CredentialsError/Code/keychain``.
-    public init(
-        named name: String, in storage: Storage = .keychain, accessGroup: String? = nil
-    ) throws(CredentialsError) {
-        let items = KeyItems(
-            service: "swift-keychain.pepper", label: "Pepper \(name)", accessGroup: accessGroup,
-            prompt: "Check passwords.")
+    ///   - name: What it was made with.
+    ///   - accessGroup: Its group; nil for all that the program holds.
+    /// - Throws: ``CredentialsError/Code/noPepper``, also where the vault is another one than the one it was made in;
+    ///   ``CredentialsError/Code/keychain``.
+    public init(named name: String, accessGroup: String? = nil) throws(CredentialsError) {
+        let items = Self.items(name, accessGroup)
         do throws(StoredKeyError) {
-            var secret: Data?
-            // Of two programs that make it at once, one finds the other's.
-            for _ in 0..<2 where secret == nil {
-                if let item = try items.list(name).first, let reference = KeyReference(item.generic, noteCount: 16) {
-                    secret = try items.read(Self.keyName(reference.note), reference)
-                    if secret == nil {
-                        throw StoredKeyError.damaged(reason: "it is gone; restore the keychain from a backup")
-                    }
-                } else {
-                    let (note, value) = (Data([UInt8].random(count: 16)), Data([UInt8].random(count: 32)))
-                    let isStored = try items.store(
-                        (Self.keyName(note), value), as: name, name: "Pepper \(name)", note: note,
-                        StoredKeyProtection(.afterFirstUnlock, isInEnclave: storage == .enclave))
-                    if isStored { secret = value }
-                }
+            let listed = try items.list(name)
+            guard listed.count < 2 else {
+                throw StoredKeyError.damaged(reason: "there are several of its name in different groups; say which")
             }
-            guard let secret, secret.count == 32 else {
-                throw StoredKeyError.damaged(reason: "it is no key; restore the keychain from a backup")
-            }
-            key = SymmetricKey(data: secret)
+            guard let item = listed.first else { throw StoredKeyError.status(errSecItemNotFound) }
+            guard let reference = KeyReference(item.generic, noteCount: 16),
+                let secret = try items.read(Self.keyName(reference.note), reference), secret.count == 32
+            else { throw StoredKeyError.damaged(reason: "it is gone, or no key; restore the keychain from a backup") }
+            self.init(key: SymmetricKey(data: secret))
+        } catch .status(errSecItemNotFound) {
+            throw CredentialsError(
+                .noPepper,
+                message: "there is no pepper \(name) in this vault; if there never was one, make it with Pepper.make")
         } catch {
             throw CredentialsError(error)
         }
-        id = Self.id(of: name)
+    }
+
+    /// Makes a pepper, once, when a service is set up.
+    ///
+    /// - Parameters:
+    ///   - name: For another pepper another name.
+    ///   - storage: Where it is put.
+    ///   - accessGroup: Whose programs may read it; nil for the first group of the program.
+    /// - Throws: ``CredentialsError/Code/duplicatePepper`` if there is one of the name; ``CredentialsError/Code/keychain``.
+    @discardableResult
+    public static func make(
+        named name: String, in storage: Storage = .keychain, accessGroup: String? = nil
+    ) throws(CredentialsError) -> Pepper {
+        let (note, value) = (Data([UInt8].random(count: 16)), Data([UInt8].random(count: 32)))
+        do throws(StoredKeyError) {
+            let isStored = try items(name, accessGroup).store(
+                (keyName(note), value), as: name, name: "Pepper \(name)", note: note,
+                StoredKeyProtection(.afterFirstUnlock, isInEnclave: storage == .enclave))
+            guard isStored else { throw StoredKeyError.status(errSecDuplicateItem) }
+        } catch .status(errSecDuplicateItem) {
+            throw CredentialsError(
+                .duplicatePepper, message: "there is a pepper \(name) already; use it, or give this one another name")
+        } catch {
+            throw CredentialsError(error)
+        }
+        return Pepper(key: SymmetricKey(data: value))
     }
 
     /// - Parameter key: 32 bytes.
-    init(name: String, key: SymmetricKey) {
-        (id, self.key) = (Self.id(of: name), key)
+    init(key: SymmetricKey) {
+        self.key = key
+        let code = HMAC<SHA256>.authenticationCode(for: Data("keyid".utf8), using: key)
+        id = Data(code.prefix(9)).base64EncodedString()
+    }
+
+    private static func items(_ name: String, _ accessGroup: String?) -> KeyItems {
+        KeyItems(
+            service: "swift-keychain.pepper", label: "Pepper \(name)", accessGroup: accessGroup,
+            prompt: "Check passwords.")
     }
 
     private static func keyName(_ note: Data) -> String {
         note.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
-
-    private static func id(of name: String) -> String {
-        let digest = Data(SHA256.hash(data: Data(name.utf8)).prefix(8))
-        return String(digest.base64EncodedString().prefix { $0 != "=" })
     }
 
     /// What is hashed in the place of a password.

@@ -12,13 +12,17 @@ public struct Session: Sendable, Hashable, Codable {
     public var begun: Date
     /// When this token was made.
     public var issued: Date
+    /// Whether the token was shown, so that somebody has it.
+    public var isShown: Bool
     /// When another token took its place; nil while none did.
     public var replaced: Date?
+    /// The hash of that token.
+    public var successor: Data?
 
-    /// A session; see the properties.
-    public init(hash: Data, family: UUID, account: String, begun: Date, issued: Date, replaced: Date? = nil) {
+    /// A session whose token nobody has shown yet; see the properties.
+    public init(hash: Data, family: UUID, account: String, begun: Date, issued: Date) {
         (self.hash, self.family, self.account) = (hash, family, account)
-        (self.begun, self.issued, self.replaced) = (begun, issued, replaced)
+        (self.begun, self.issued, isShown) = (begun, issued, false)
     }
 }
 
@@ -28,11 +32,15 @@ public protocol SessionStore: Sendable {
     func session(_ hash: Data) async throws -> Session?
     /// Adds a session.
     func insert(_ session: Session) async throws
-    /// Puts a session in the place of another: adds `new`, and notes of the one with the hash `old` when it was replaced, in one
-    /// step, unless it is gone or was replaced before.
+    /// Notes that the token with this hash was shown.
+    func noteShown(_ hash: Data) async throws
+    /// Puts a session in the place of another, in one step: adds `new`, notes of the session with the hash `old` that `new` was issued in
+    /// its place and when, and removes the former successor.
     ///
-    /// - Returns: Whether that was done.
-    func replace(_ old: Data, with new: Session) async throws -> Bool
+    /// - Parameter successor: The successor that `old` is to have until then; nil for none. If it has another, or is gone, nothing
+    ///   is done.
+    /// - Returns: Whether it was done.
+    func replace(_ old: Data, successor: Data?, with new: Session) async throws -> Bool
     /// Removes the sessions of one sign-in.
     func removeFamily(_ family: UUID) async throws
     /// Removes all sessions of an account.
@@ -52,9 +60,13 @@ public actor MemorySessionStore: SessionStore {
 
     public func insert(_ session: Session) { sessions[session.hash] = session }
 
-    public func replace(_ old: Data, with new: Session) -> Bool {
-        guard sessions[old] != nil, sessions[old]?.replaced == nil else { return false }
-        sessions[old]?.replaced = new.issued
+    public func noteShown(_ hash: Data) { sessions[hash]?.isShown = true }
+
+    public func replace(_ old: Data, successor: Data?, with new: Session) -> Bool {
+        guard var former = sessions[old], former.successor == successor else { return false }
+        if let successor { sessions[successor] = nil }
+        (former.replaced, former.successor) = (new.issued, new.hash)
+        sessions[old] = former
         sessions[new.hash] = new
         return true
     }

@@ -9,16 +9,17 @@ import Foundation
 /// if let newer = visit.newToken { … }                            // into the cookie
 /// ```
 ///
-/// A token is replaced by a newer one after a while. The old one is good for some seconds more, for requests that are on their way;
-/// whoever shows it later has it from somewhere else, or its owner's successor has: then the whole sign-in ends.
+/// A token is replaced by a newer one after a while. The old one is good for some seconds more, for requests that are on their way, and
+/// until the newer one was shown, which may have got lost. Whoever shows it later has copied it, or has been copied from: then the
+/// whole sign-in ends.
 public struct SessionTokens: Sendable {
     /// How long things are good.
     public struct Lifetimes: Sendable, Hashable {
-        /// A token that is not shown for so long, in seconds, is void.
+        /// Who shows no token for so long, in seconds, signs in again; at the earliest after half of it.
         public var idle: TimeInterval
         /// So long after signing in, in seconds, a person signs in again.
         public var whole: TimeInterval
-        /// A token is replaced when it is so old, in seconds.
+        /// A token is replaced when it is so old, in seconds, or half as old as ``idle``.
         public var rotation: TimeInterval
         /// A token that was replaced is good for so long, in seconds.
         public var grace: TimeInterval
@@ -71,28 +72,40 @@ public struct SessionTokens: Sendable {
     public func check(_ text: String) async throws -> Visit? {
         guard let token = SessionToken(text), let session = try await store.session(token.hash) else { return nil }
         let now = now()
-        guard now.timeIntervalSince(session.issued) < lifetimes.idle,
-            now.timeIntervalSince(session.begun) < lifetimes.whole
-        else {
-            try await store.removeFamily(session.family)
-            return nil
-        }
+        guard now.timeIntervalSince(session.begun) < lifetimes.whole else { return try await end(session) }
         if let replaced = session.replaced {
-            guard now.timeIntervalSince(replaced) <= lifetimes.grace else {
-                try await store.removeFamily(session.family)
-                return nil
+            if now.timeIntervalSince(replaced) <= lifetimes.grace { return visit(session) }
+            // Nobody has the newer one: the answer that it was in got lost.
+            guard let hash = session.successor, try await store.session(hash)?.isShown == false else {
+                return try await end(session)
             }
-            return Visit(account: session.account, begun: session.begun, newToken: nil)
+            return try await renew(session, now)
         }
-        guard now.timeIntervalSince(session.issued) >= lifetimes.rotation else {
-            return Visit(account: session.account, begun: session.begun, newToken: nil)
-        }
+        guard now.timeIntervalSince(session.issued) < lifetimes.idle else { return try await end(session) }
+        if !session.isShown { try await store.noteShown(session.hash) }
+        // In good time before it is void, so that who comes again is not signed out.
+        let isDue = now.timeIntervalSince(session.issued) >= min(lifetimes.rotation, lifetimes.idle / 2)
+        return isDue ? try await renew(session, now) : visit(session)
+    }
+
+    private func visit(_ session: Session, _ newToken: SessionToken? = nil) -> Visit {
+        Visit(account: session.account, begun: session.begun, newToken: newToken)
+    }
+
+    private func end(_ session: Session) async throws -> Visit? {
+        try await store.removeFamily(session.family)
+        return nil
+    }
+
+    private func renew(_ session: Session, _ now: Date) async throws -> Visit? {
         let newer = SessionToken()
-        var next = session
-        (next.hash, next.issued) = (newer.hash, now)
-        // Of two requests at once one gets the newer token.
-        let isReplaced = try await store.replace(session.hash, with: next)
-        return Visit(account: session.account, begun: session.begun, newToken: isReplaced ? newer : nil)
+        let next = Session(
+            hash: newer.hash, family: session.family, account: session.account, begun: session.begun, issued: now)
+        if try await store.replace(session.hash, successor: session.successor, with: next) {
+            return visit(session, newer)
+        }
+        // Of two requests at once one gets the newer token; and somebody may have signed out meanwhile.
+        return try await store.session(session.hash).map { visit($0) }
     }
 
     /// Ends the session of a token, as on sign-out.

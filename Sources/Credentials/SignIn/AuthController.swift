@@ -42,7 +42,13 @@ public final class AuthController: Sendable {
     private let listeners = Listeners<Status>()
     private let work: @Sendable () throws -> Void
     /// One change at a time.
-    private let changing = Mutex(())
+    private let changing = Mutex(State())
+
+    private struct State {
+        /// Counts what was begun.
+        var changes = 0
+        var announced: User?
+    }
 
     /// The sign-in state of an app.
     ///
@@ -52,10 +58,11 @@ public final class AuthController: Sendable {
     ///   - others: Keychains whose items go with the person: tokens and the like. They are emptied by ``signOut()``.
     ///   - preferences: Where the current user is noted; nil for the program's own (`UserDefaults.standard`).
     ///   - marker: A file in the app's data folder; without it this is a first launch, and what an earlier installation left in the
-    ///     keychain is removed (``Keychain/removeItemsOfEarlierInstallation(of:marker:)-(_,URL)``). Nil to leave that out.
+    ///     keychain is removed (``Keychain/removeItemsOfEarlierInstallation(of:marker:)-(_,URL)``). An app that has users already and
+    ///     never had a marker makes the file first. Nil to leave that out.
     ///   - hasher: What passwords are hashed with.
     ///   - signOut: Removes what else must go when somebody signs out: databases, files, caches. Runs again at the next launch if
-    ///     the program ends in the middle.
+    ///     the program ends in the middle. Nobody can sign in or out while it runs: it must not wait for that, nor do it.
     /// - Throws: ``CredentialsError/Code/keychain``, and what `signOut` throws.
     public init(
         service: String, accessGroup: String? = nil, others: [Keychain] = [], preferences suite: String? = nil,
@@ -67,21 +74,23 @@ public final class AuthController: Sendable {
         self.hasher = hasher
         work = signOut
         if let marker {
-            let removed = try CredentialsError.translating { () throws(KeychainError) in
+            _ = try CredentialsError.translating { () throws(KeychainError) in
                 try Keychain.removeItemsOfEarlierInstallation(of: [keychain] + others, marker: marker)
             }
-            if removed > 0 { try signOutEntirely() }
         }
-        // A sign-out that was interrupted is finished.
-        if let user = preferences.user, try !hasHash(of: user) { try signOutEntirely() }
+        // A sign-out that was interrupted is finished. Only the note of one counts: a hash that is not there may be in a vault that this
+        // launch does not see.
+        if preferences.note?.isSigningOut == true { try signOutEntirely() }
+        let user = currentUser
+        changing.withLock { $0.announced = user }
     }
 
     // MARK: State
 
     /// Who is signed in; nil for nobody, and when the keychain cannot be asked.
     public var currentUser: User? {
-        guard let user = preferences.user, (try? hasHash(of: user)) == true else { return nil }
-        return user
+        guard let note = preferences.note, !note.isSigningOut else { return nil }
+        return (try? hasHash(of: note.user)) == true ? note.user : nil
     }
 
     /// Whether somebody is signed in.
@@ -90,7 +99,8 @@ public final class AuthController: Sendable {
     /// Each change from now on, made by this controller. Any number of tasks may listen.
     public var statusChanges: AsyncStream<Status> { listeners.stream() }
 
-    /// Posted, on the thread that made it, after each change; its object is the controller.
+    /// Posted, on the thread that made it, with each change; its object is the controller, which must not be asked to change by whoever
+    /// gets it there and then.
     public static let statusDidChange = Notification.Name("AuthController.statusDidChange")
 
     // MARK: Signing in and out
@@ -98,19 +108,31 @@ public final class AuthController: Sendable {
     /// Signs a person in whose password the app, or its server, has found to be right. Whoever was signed in is signed out.
     ///
     /// - Throws: ``CredentialsError/Code/invalidAccount``, those of ``PasswordHasher/hash(_:)-(_)``,
-    ///   ``CredentialsError/Code/keychain``, and what the closure for signing out throws.
+    ///   ``CredentialsError/Code/overtaken``, ``CredentialsError/Code/keychain``, and what the closure for signing out throws.
     public func signIn(_ user: User, password: Password) async throws {
         guard !user.account.isEmpty else {
             throw CredentialsError(
                 .invalidAccount, message: "the account has no name; give the one that the person signs in with")
         }
-        let hash = try await hasher.hash(password)
-        try changing.withLock { _ in
-            if let former = preferences.user, former.account != user.account { try signOutEntirely() }
-            try CredentialsError.translating { () throws(KeychainError) in try keychain.set(hash, for: user.account) }
-            preferences.user = user
+        let ticket = changing.withLock { state in
+            state.changes += 1
+            return state.changes
         }
-        announce()
+        let hash = try await hasher.hash(password)
+        try changing.withLock { state in
+            guard state.changes == ticket else {
+                throw CredentialsError(
+                    .overtaken,
+                    message: "somebody else signed in or out meanwhile; nothing was changed for \(user.account)")
+            }
+            defer { announce(&state) }
+            if let former = preferences.note, former.isSigningOut || former.user.account != user.account {
+                try signOutEntirely()
+            }
+            // The note first: without a hash nobody is signed in.
+            preferences.note = Preferences.Note(user: user, isSigningOut: false)
+            try CredentialsError.translating { () throws(KeychainError) in try keychain.set(hash, for: user.account) }
+        }
     }
 
     /// Asks for the password of the person who is signed in once more, as before showing something that matters.
@@ -118,7 +140,8 @@ public final class AuthController: Sendable {
     /// - Throws: ``CredentialsError/Code/wrongPassword``, ``CredentialsError/Code/notSignedIn``, those of
     ///   ``PasswordHasher/verify(_:against:account:)-(_,_,_)``, ``CredentialsError/Code/keychain``.
     public func confirm(_ password: Password) async throws(CredentialsError) {
-        guard let user = preferences.user else { throw .notSignedIn }
+        guard let note = preferences.note, !note.isSigningOut else { throw .notSignedIn }
+        let user = note.user
         let hash = try CredentialsError.translating { () throws(KeychainError) in
             try keychain.get(String.self, for: user.account)
         }
@@ -127,6 +150,7 @@ public final class AuthController: Sendable {
         guard answer.isCorrect else {
             throw CredentialsError(.wrongPassword, message: "that is not the password of \(user.account); try again")
         }
+        guard preferences.note == note, try hasHash(of: user) else { throw .notSignedIn }
         if let newHash = answer.newHash {
             // Another hash that was stored meanwhile stays.
             _ = try CredentialsError.translating { () throws(KeychainError) in
@@ -141,31 +165,40 @@ public final class AuthController: Sendable {
     /// - Throws: ``CredentialsError/Code/keychain``, and what the closure throws. Nobody is signed in then, and what is left is
     ///   removed by the next call, or the next launch.
     public func signOut() throws {
-        let wasSignedIn = try changing.withLock { _ in
-            guard preferences.user != nil else { return false }
+        try changing.withLock { state in
+            state.changes += 1
+            guard preferences.note != nil else { return }
+            defer { announce(&state) }
             try signOutEntirely()
-            return true
         }
-        if wasSignedIn { announce() }
     }
 
     private func signOutEntirely() throws {
+        if var note = preferences.note {
+            note.isSigningOut = true
+            preferences.note = note
+        }
         try CredentialsError.translating { () throws(KeychainError) in
-            // The hash first: without it nobody is signed in, wherever this ends.
             try keychain.removeAll()
             for other in others { try other.removeAll() }
         }
         try work()
-        preferences.user = nil
+        preferences.note = nil
     }
+
+    /// How many changes were begun.
+    var changeCount: Int { changing.withLock { $0.changes } }
 
     private func hasHash(of user: User) throws(CredentialsError) -> Bool {
         try CredentialsError.translating { () throws(KeychainError) in try keychain.contains(user.account) }
     }
 
-    private func announce() {
-        let status = Status(user: currentUser)
-        listeners.send(status)
+    /// Says what is new. While the lock is held, so that the last that is said is the last that is true.
+    private func announce(_ state: inout State) {
+        let user = currentUser
+        guard user != state.announced else { return }
+        state.announced = user
+        listeners.send(Status(user: user))
         NotificationCenter.default.post(name: Self.statusDidChange, object: self)
     }
 }

@@ -6,18 +6,23 @@ struct Preferences: Sendable {
     let suite: String?
     let key: String
 
-    var user: AuthController.User? {
+    struct Note: Codable, Equatable {
+        var user: AuthController.User
+        /// Whether what goes with the person is being removed.
+        var isSigningOut: Bool
+    }
+
+    var note: Note? {
         get {
             guard let data = defaults?.data(forKey: key) else { return nil }
-            return try? JSONDecoder().decode(AuthController.User.self, from: data)
+            return try? JSONDecoder().decode(Note.self, from: data)
         }
         nonmutating set {
-            guard let newValue, let data = try? JSONEncoder().encode(newValue) else {
+            if let newValue, let data = try? JSONEncoder().encode(newValue) {
+                defaults?.set(data, forKey: key)
+            } else {
                 defaults?.removeObject(forKey: key)
-                defaults?.synchronize()
-                return
             }
-            defaults?.set(data, forKey: key)
             defaults?.synchronize()
         }
     }

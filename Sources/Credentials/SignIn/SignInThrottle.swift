@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Glibc
 import Synchronization
@@ -13,8 +14,10 @@ import Synchronization
 /// ```
 ///
 /// A try counts from its beginning, so that many at the same time are many. After a few free ones each makes the wait twice as long.
-/// An account waits a minute at most: whoever tries its passwords keeps its owner out no longer. Everything is in memory, and is
-/// forgotten after a while, and when the program ends.
+/// An account waits a minute at most: whoever goes on trying its passwords, from many addresses, can have its owner wait as well.
+/// Everything is in memory, is forgotten little by little, and when the program ends.
+///
+/// Name accounts as the app looks them up: trimmed, in lower case.
 public final class SignInThrottle: Sendable {
     /// How tries are slowed down.
     public struct Limits: Sendable, Hashable {
@@ -24,7 +27,7 @@ public final class SignInThrottle: Sendable {
         public var firstDelay: Duration
         /// The wait grows up to this.
         public var longestDelay: Duration
-        /// Tries are forgotten when none was made for so long.
+        /// In so long as many tries are forgotten as are free, one after the other; and all when none was made for so long.
         public var memory: Duration
 
         /// Limits; see the properties.
@@ -48,8 +51,9 @@ public final class SignInThrottle: Sendable {
     }
 
     private struct State {
-        var accounts: [String: Tries] = [:]
-        var addresses: [String: Tries] = [:]
+        // By hashes: names may be as long as a request.
+        var accounts: [SHA256Digest: Tries] = [:]
+        var addresses: [SHA256Digest: Tries] = [:]
     }
 
     private let state = Mutex(State())
@@ -60,7 +64,8 @@ public final class SignInThrottle: Sendable {
 
     /// - Parameters:
     ///   - account: For each account.
-    ///   - address: For each address; of IPv6 the first 64 bits, which one subscriber has.
+    ///   - address: For each address; of IPv6 the first 64 bits, which one subscriber has. Ports do not count, and all that is no
+    ///     address counts as one.
     ///   - capacity: So many accounts and addresses are known at a time; past it, those that were quiet longest are forgotten.
     public convenience init(account: Limits = .account, address: Limits = .address, capacity: Int = 100_000) {
         self.init(account: account, address: address, capacity: capacity) { ContinuousClock.now }
@@ -77,7 +82,7 @@ public final class SignInThrottle: Sendable {
     /// - Returns: How long to wait before the next try, if this one may not be made; nil if it may, and is counted.
     public func begin(account name: String, address source: String) -> Duration? {
         let now = now()
-        let subscriber = Self.subscriber(source)
+        let (name, subscriber) = (Self.key(name), Self.key(Self.subscriber(source)))
         return state.withLock { state in
             let wait = max(
                 Self.wait(state.accounts[name], now, account), Self.wait(state.addresses[subscriber], now, address))
@@ -90,7 +95,7 @@ public final class SignInThrottle: Sendable {
 
     /// After the right password: the account's tries are forgotten, and of the address the one that was counted.
     public func succeeded(account name: String, address source: String) {
-        let subscriber = Self.subscriber(source)
+        let (name, subscriber) = (Self.key(name), Self.key(Self.subscriber(source)))
         let now = now()
         state.withLock { state in
             state.accounts[name] = nil
@@ -101,33 +106,49 @@ public final class SignInThrottle: Sendable {
         }
     }
 
+    private static func key(_ name: String) -> SHA256Digest { SHA256.hash(data: Data(name.utf8)) }
+
+    /// How many accounts and addresses are known.
+    var count: (accounts: Int, addresses: Int) { state.withLock { ($0.accounts.count, $0.addresses.count) } }
+
     private static func wait(_ tries: Tries?, _ now: ContinuousClock.Instant, _ limits: Limits) -> Duration {
         guard let tries, now - tries.last < limits.memory else { return .zero }
         return tries.next - now
     }
 
     private static func count(
-        _ all: inout [String: Tries], _ key: String, _ now: ContinuousClock.Instant, _ limits: Limits, _ capacity: Int
+        _ all: inout [SHA256Digest: Tries], _ key: SHA256Digest, _ now: ContinuousClock.Instant, _ limits: Limits,
+        _ capacity: Int
     ) {
         var tries = all[key] ?? Tries(last: now, next: now)
-        if now - tries.last >= limits.memory { tries.count = 0 }
+        let quiet = now - tries.last
+        let forgotten = quiet / (limits.memory / max(1, limits.freeTries))
+        tries.count = quiet >= limits.memory ? 0 : max(0, tries.count - Int(min(1e6, forgotten)))
         tries.count += 1
         tries.last = now
-        let over = tries.count - limits.freeTries
-        // Past 30 doublings any first delay is longer than what is longest.
-        let delay = over < 0 ? Duration.zero : min(limits.longestDelay, limits.firstDelay * (1 << min(over, 30)))
+        var delay = tries.count < limits.freeTries ? Duration.zero : min(limits.firstDelay, limits.longestDelay)
+        var over = tries.count - limits.freeTries
+        while over > 0, delay > .zero, delay < limits.longestDelay {
+            delay = min(delay * 2, limits.longestDelay)
+            over -= 1
+        }
         tries.next = now + delay
         all[key] = tries
         guard all.count > capacity else { return }
         // A quarter at a time, so that a flood of names is not sorted for each of them.
-        let quiet = all.sorted { $0.value.last < $1.value.last }.prefix(max(1, capacity / 4))
-        for (key, _) in quiet { all[key] = nil }
+        let quietest = all.sorted { $0.value.last < $1.value.last }.prefix(max(1, capacity / 4))
+        for (key, _) in quietest { all[key] = nil }
     }
 
     /// The part of an address that one subscriber has: all of IPv4, 64 bits of IPv6 (RFC 4291, section 2.5.4).
     static func subscriber(_ address: String) -> String {
-        var bytes = in6_addr()
-        guard inet_pton(AF_INET6, address, &bytes) == 1 else { return address }
+        var address = address.prefix(64)[...]
+        if address.first == "[" { address = address.dropFirst().prefix { $0 != "]" } }
+        if address.count(where: { $0 == ":" }) == 1 { address = address.prefix { $0 != ":" } }
+        address = address.prefix { $0 != "%" }
+        var (bytes, older) = (in6_addr(), in_addr())
+        if inet_pton(AF_INET, String(address), &older) == 1 { return String(address) }
+        guard inet_pton(AF_INET6, String(address), &bytes) == 1 else { return "none" }
         return withUnsafeBytes(of: bytes) { bytes in
             // ::ffff:a.b.c.d stands for an IPv4 address.
             if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {

@@ -19,7 +19,8 @@ def make(scheme, password, parameters):
     if scheme == "bcrypt":
         return bcrypt.hashpw(password, bcrypt.gensalt(int(parameters[0]))).decode()
     if scheme == "scrypt":
-        return scrypt.using(rounds=int(parameters[0]), block_size=8, parallelism=int(parameters[1])).hash(password)
+        rounds, lanes, block = map(int, parameters if len(parameters) == 3 else parameters + ["8"])
+        return scrypt.using(rounds=rounds, block_size=block, parallelism=lanes).hash(password)
     families = {
         "pbkdf2-sha1": pbkdf2_sha1, "pbkdf2-sha256": pbkdf2_sha256, "pbkdf2-sha512": pbkdf2_sha512,
         "django": django_pbkdf2_sha256,
