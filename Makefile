@@ -34,7 +34,7 @@ example: ## Build and run the examples: a personal vault, and mutual TLS in the 
 
 soak: ## Run the long tests at full counts
 	Scripts/setup.sh --tests
-	KEYCHAIN_TEST_SCALE=soak swift test -c release -Xswiftc -enable-testing --disable-xctest --filter "Soak|MovedField|HostileClient|RestartTests|WireTests|Tampering|ProcessesTests|RandomDictionary|Exchange|CrossCheck|VectorTests|Fuzz|EnclaveTests|EnclaveKeysTests|ProtectedFilesTests|PasswordFilesTests|MountTests|SQLCipherTests|SealedFieldsTests|DatabasePagesTests|DatabaseVFSTests|ProtectedDatabaseTests"
+	KEYCHAIN_TEST_SCALE=soak swift test -c release -Xswiftc -enable-testing --disable-xctest --filter "Soak|MovedField|HostileClient|RestartTests|WireTests|Tampering|ProcessesTests|RandomDictionary|Exchange|CrossCheck|VectorTests|Fuzz|EnclaveTests|EnclaveKeysTests|ProtectedFilesTests|PasswordFilesTests|MountTests|SQLCipherTests|PasswordHashesTests|EqualTime|SealedFieldsTests|DatabasePagesTests|DatabaseVFSTests|ProtectedDatabaseTests"
 
 fuzz: ## Try damaged input on each parser for SECONDS=600 each
 	Scripts/setup.sh --tests
