@@ -4,7 +4,7 @@ import KeychainModel
 
 /// Argon2 (RFC 9106) in PHC string form, by libsodium.
 struct Argon2Hash: Equatable, Sendable {
-    /// More is not seen anywhere, and a changed hash must not be able to ask for the whole machine.
+    /// What RFC 9106 (section 4) recommends first. A changed hash must not be able to ask for the whole machine.
     static let memoryLimitKiB: UInt32 = 2 << 20
     static let passesLimit: UInt32 = 64
     /// Memory times passes, in KiB: half a minute on a machine of today.
@@ -14,7 +14,6 @@ struct Argon2Hash: Equatable, Sendable {
 
     var cost: Argon2Cost
     var isArgon2id: Bool
-    var lanes: UInt32
     /// Which key the password was mixed with before; PHC's `keyid`.
     var keyID: String?
     /// Whether salt and hash have the lengths that new ones have.
@@ -39,7 +38,6 @@ struct Argon2Hash: Equatable, Sendable {
         guard cost.work <= Self.workLimit else { throw .tooExpensive }
         isAsLongAsOurs = salt.count >= 16 && hash.count >= 32
         isArgon2id = phc.identifier == "argon2id"
-        self.lanes = lanes
         keyID = phc["keyid"]
         var plain = phc
         plain.parameters.removeAll { $0.name == "keyid" }

@@ -6,8 +6,6 @@ import SystemLibraries
 struct BcryptHash: Equatable, Sendable {
     /// 2^cost rounds. 17 is some ten seconds on a machine of today.
     static let costLimit = 17
-    /// bcrypt takes no more of a password.
-    static let passwordLimit = 72
     /// The characters behind the salt.
     private static let hashLength = 31
 

@@ -40,8 +40,10 @@ public struct Pepper: Sendable {
             }
             guard let item = listed.first else { throw StoredKeyError.status(errSecItemNotFound) }
             guard let reference = KeyReference(item.generic, noteCount: 16),
-                let secret = try items.read(Self.keyName(reference.note), reference), secret.count == 32
+                var secret = try items.read(Self.keyName(reference.note), reference)
             else { throw StoredKeyError.damaged(reason: "it is gone, or no key; restore the keychain from a backup") }
+            defer { secret.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
+            guard secret.count == 32 else { throw StoredKeyError.damaged(reason: "it is no key of 32 bytes") }
             self.init(key: SymmetricKey(data: secret))
         } catch .status(errSecItemNotFound) {
             throw CredentialsError(
@@ -63,7 +65,10 @@ public struct Pepper: Sendable {
     public static func make(
         named name: String, in storage: Storage = .keychain, accessGroup: String? = nil
     ) throws(CredentialsError) -> Pepper {
-        let (note, value) = (Data([UInt8].random(count: 16)), Data([UInt8].random(count: 32)))
+        let key = SymmetricKey(size: .bits256)
+        let note = Data([UInt8].random(count: 16))
+        var value = key.withUnsafeBytes { Data($0) }
+        defer { value.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
         do throws(StoredKeyError) {
             let isStored = try items(name, accessGroup).store(
                 (keyName(note), value), as: name, name: "Pepper \(name)", note: note,
@@ -75,7 +80,7 @@ public struct Pepper: Sendable {
         } catch {
             throw CredentialsError(error)
         }
-        return Pepper(key: SymmetricKey(data: value))
+        return Pepper(key: key)
     }
 
     /// - Parameter key: 32 bytes.
