@@ -13,9 +13,23 @@ package final class BlockingThreads: Sendable {
     /// more than a few prompts at once help nobody.
     static let shared = BlockingThreads(limit: 8, idleTime: .seconds(10))
 
+    /// How many jobs may wait, and what whoever comes after them gets.
+    package struct WaitingLimit<Failure: Error>: Sendable {
+        let count: Int
+        let failure: Failure
+
+        /// - Parameters:
+        ///   - count: How many jobs may wait for a thread. One for which a thread is free does not wait.
+        ///   - failure: What is thrown in the place of waiting.
+        package init(_ count: Int, orThrow failure: Failure) {
+            (self.count, self.failure) = (count, failure)
+        }
+    }
+
     private struct State {
-        var jobs: [@Sendable () -> Void] = []
+        var jobs = JobQueue()
         var threads = 0
+        /// Those that have no job, or are about to begin.
         var idle = 0
     }
 
@@ -32,6 +46,9 @@ package final class BlockingThreads: Sendable {
         self.idleTime = idleTime
     }
 
+    /// How many jobs have not begun.
+    package var waitingCount: Int { state.withLock { $0.jobs.count } }
+
     /// Runs `work` on one of the threads.
     ///
     /// - Throws: ``KeychainError/taskCanceled`` when the task was canceled before `work` began; work that
@@ -44,26 +61,34 @@ package final class BlockingThreads: Sendable {
 
     /// Runs `work` on one of the threads.
     ///
-    /// - Throws: `canceled` when the task was canceled before `work` began; work that began is finished.
+    /// - Parameter waitingLimit: How many may wait, this one included; nil for any number.
+    /// - Throws: `canceled` when the task was canceled before `work` began, at once: its job leaves the queue,
+    ///   with all that it holds. Work that began is finished. And what `waitingLimit` says, when too many wait.
     package func run<Result: Sendable, Failure: Error>(
-        orThrow canceled: Failure, _ work: @escaping @Sendable () throws(Failure) -> Result
+        orThrow canceled: Failure, waitingLimit: WaitingLimit<Failure>? = nil,
+        _ work: @escaping @Sendable () throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         let ticket = Ticket<Result, Failure>(canceled: canceled)
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard ticket.wait(continuation) else { return }
-                submit {
+                let place = submit(waitingLimit?.count) {
                     guard let continuation = ticket.begin() else { return }
                     continuation.resume(returning: Self.result(of: work))
                 }
+                if let place {
+                    if ticket.isVoid(at: place) { leave(place) }
+                } else if let waitingLimit {
+                    ticket.begin()?.resume(returning: .failure(waitingLimit.failure))
+                }
             }
         } onCancel: {
-            ticket.cancel()
+            if let place = ticket.cancel() { leave(place) }
         }
         return try outcome.get()
     }
 
-    private static func result<Success, Failure: Error>(
+    static func result<Success, Failure: Error>(
         of work: () throws(Failure) -> Success
     ) -> Result<Success, Failure> {
         do {
@@ -73,35 +98,56 @@ package final class BlockingThreads: Sendable {
         }
     }
 
-    private func submit(_ job: @escaping @Sendable () -> Void) {
-        let startsThread = state.withLock { state in
-            state.jobs.append(job)
-            guard state.idle < state.jobs.count, state.threads < limit else { return false }
+    /// - Returns: The job's place; nil if more than `waitingLimit` would wait, and the job was not taken.
+    private func submit(_ waitingLimit: Int?, _ job: @escaping JobQueue.Job) -> JobQueue.Place? {
+        let (place, startsThread) = state.withLock { state -> (JobQueue.Place?, Bool) in
+            let free = state.idle + limit - state.threads
+            if let waitingLimit, state.jobs.count + 1 - free > waitingLimit { return (nil, false) }
+            let place = state.jobs.append(job)
+            guard state.idle < state.jobs.count, state.threads < limit else { return (place, false) }
             state.threads += 1
-            return true
+            state.idle += 1
+            return (place, true)
         }
+        guard place != nil else { return nil }
         if startsThread {
             let thread = Thread { self.work() }
             thread.name = "keychain"
             thread.start()
         }
         arrivals.signal()
+        return place
+    }
+
+    /// Takes a job that was called off out of the queue.
+    private func leave(_ place: JobQueue.Place) {
+        // Let go of outside of the lock: what the job holds may do anything when it goes.
+        let job = state.withLock { $0.jobs.remove(place) }
+        guard job != nil else { return }
+        // Its signal goes with it. If a thread has that already, it finds one job less than signals, and waits on; for the
+        // other jobs there are as many signals as before.
+        _ = arrivals.wait(timeout: .now())
     }
 
     private func work() {
-        while let job = next() { job() }
+        while let job = next() {
+            job()
+            state.withLock { $0.idle += 1 }
+        }
     }
 
     /// The next job, or nil when none came for the idle time.
-    private func next() -> (@Sendable () -> Void)? {
+    private func next() -> JobQueue.Job? {
         while true {
-            state.withLock { $0.idle += 1 }
             let timedOut = arrivals.wait(timeout: .now() + idleTime) == .timedOut
-            let (job, ends) = state.withLock { state -> ((@Sendable () -> Void)?, Bool) in
-                state.idle -= 1
-                if !state.jobs.isEmpty { return (state.jobs.removeFirst(), false) }
+            let (job, ends) = state.withLock { state -> (JobQueue.Job?, Bool) in
+                if let job = state.jobs.removeFirst() {
+                    state.idle -= 1
+                    return (job, false)
+                }
                 // A thread that timed out may have taken the job this signal was for.
                 guard timedOut else { return (nil, false) }
+                state.idle -= 1
                 state.threads -= 1
                 return (nil, true)
             }
@@ -111,13 +157,49 @@ package final class BlockingThreads: Sendable {
     }
 }
 
+/// Jobs in the order in which they came, any of which may leave.
+private struct JobQueue: Sendable {
+    typealias Job = @Sendable () -> Void
+    typealias Place = UInt64
+
+    private var jobs: [Place: Job] = [:]
+    /// None before it is there.
+    private var first: Place = 0
+    private var end: Place = 0
+
+    var count: Int { jobs.count }
+
+    mutating func append(_ job: @escaping Job) -> Place {
+        defer { end += 1 }
+        jobs[end] = job
+        return end
+    }
+
+    mutating func removeFirst() -> Job? {
+        guard !jobs.isEmpty else {
+            first = end
+            return nil
+        }
+        // Passes each place once.
+        while first < end {
+            defer { first += 1 }
+            if let job = jobs.removeValue(forKey: first) { return job }
+        }
+        return nil
+    }
+
+    mutating func remove(_ place: Place) -> Job? {
+        jobs.removeValue(forKey: place)
+    }
+}
+
 /// Whether a job still waits, has begun or was called off: decides who resumes the waiting task.
 private final class Ticket<Success: Sendable, Failure: Error>: Sendable {
     typealias Continuation = CheckedContinuation<Result<Success, Failure>, Never>
 
     private enum State {
         case new, begun, canceled
-        case waiting(Continuation)
+        case waiting(Continuation, JobQueue.Place?)
     }
 
     private let state = Mutex(State.new)
@@ -129,35 +211,52 @@ private final class Ticket<Success: Sendable, Failure: Error>: Sendable {
     func wait(_ continuation: Continuation) -> Bool {
         let waits = state.withLock { state in
             if case .canceled = state { return false }
-            state = .waiting(continuation)
+            state = .waiting(continuation, nil)
             return true
         }
         if !waits { continuation.resume(returning: .failure(canceled)) }
         return waits
     }
 
+    /// Notes where the job waits; true if it was called off meanwhile, and has to leave.
+    func isVoid(at place: JobQueue.Place) -> Bool {
+        state.withLock { state in
+            switch state {
+            case .waiting(let continuation, _):
+                state = .waiting(continuation, place)
+                return false
+            case .canceled: return true
+            case .new, .begun: return false
+            }
+        }
+    }
+
     /// Who waits for the job that begins now; nil if it was called off.
     func begin() -> Continuation? {
         state.withLock { state in
-            guard case .waiting(let continuation) = state else { return nil }
+            guard case .waiting(let continuation, _) = state else { return nil }
             state = .begun
             return continuation
         }
     }
 
-    func cancel() {
-        let waiting = state.withLock { state -> Continuation? in
+    /// Resumes who waits.
+    ///
+    /// - Returns: Where the job waits; nil if it does not, or not yet.
+    func cancel() -> JobQueue.Place? {
+        let (waiting, place) = state.withLock { state -> (Continuation?, JobQueue.Place?) in
             switch state {
             case .new:
                 state = .canceled
-                return nil
-            case .waiting(let continuation):
+                return (nil, nil)
+            case .waiting(let continuation, let place):
                 state = .canceled
-                return continuation
+                return (continuation, place)
             case .begun, .canceled:
-                return nil
+                return (nil, nil)
             }
         }
         waiting?.resume(returning: .failure(canceled))
+        return place
     }
 }

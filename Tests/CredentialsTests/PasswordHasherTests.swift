@@ -1,5 +1,7 @@
 import Crypto
+import Dispatch
 import Foundation
+import Keychain
 import KeychainTesting
 import Testing
 
@@ -136,11 +138,13 @@ import Testing
     }
 
     @Test func inTheBackground() async throws {
-        let hash = try await cheap.hash(Password("horse"))
+        var hasher = cheap
+        (hasher.threads, hasher.waitingLimit) = (BlockingThreads(limit: 2, idleTime: .seconds(1)), 64)
+        let hash = try await hasher.hash(Password("horse"))
         let answers = try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<64 {
-                group.addTask {
-                    try await cheap.verify(Password(number % 2 == 0 ? "horse" : "house"), against: hash).isCorrect
+                group.addTask { [hasher] in
+                    try await hasher.verify(Password(number % 2 == 0 ? "horse" : "house"), against: hash).isCorrect
                 }
             }
             return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
@@ -151,6 +155,39 @@ import Testing
             return try await cheap.hash(Password("horse"))
         }
         await #expect(throws: CredentialsError.taskCanceled) { _ = try await canceled.value }
+    }
+
+    /// A flood of sign-ins is refused instead of queued.
+    @Test(.timeLimit(.minutes(5))) func tooManyWait() async throws {
+        var hasher = cheap
+        #expect(hasher.waitingLimit >= 32)
+        hasher.threads = BlockingThreads(limit: 1, idleTime: .seconds(10))
+        hasher.waitingLimit = 2
+        let release = DispatchSemaphore(value: 0)
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let first = Task { [hasher] in
+            try await hasher.threads.run(orThrow: .taskCanceled) { () throws(CredentialsError) in
+                begin.yield()
+                release.wait()
+            }
+        }
+        for await _ in begun { break }
+        let waiting = (0..<2).map { _ in Task { [hasher] in try await hasher.hash(Password("horse")) } }
+        while hasher.threads.waitingCount < 2 { try await Task.sleep(for: .milliseconds(1)) }
+        for _ in 0..<100 {
+            await #expect(throws: CredentialsError(.busy, message: "")) { try await hasher.hash(Password("horse")) }
+            await #expect(throws: CredentialsError(.busy, message: "")) {
+                try await hasher.verify(Password("horse"), against: nil)
+            }
+        }
+        #expect(hasher.threads.waitingCount == 2)
+        // Whoever gives up makes room at once.
+        waiting[0].cancel()
+        await #expect(throws: CredentialsError.taskCanceled) { try await waiting[0].value }
+        #expect(hasher.threads.waitingCount == 1)
+        release.signal()
+        try await first.value
+        #expect(try await cheap.verify(Password("horse"), against: waiting[1].value).isCorrect)
     }
 
     @Test func calibration() throws {

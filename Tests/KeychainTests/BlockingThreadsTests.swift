@@ -54,6 +54,89 @@ import Vault
         #expect(try await first.value == 1)
     }
 
+    /// What is called off leaves the queue while all threads go on with something else, and lets go of what it holds.
+    @Test func whatIsCanceledLeavesTheQueue() async throws {
+        final class Held: Sendable {}
+        let threads = BlockingThreads(limit: 1, idleTime: .milliseconds(1))
+        let release = try await occupy(threads)
+        weak var held: Held?
+        var waiting: [Task<Void, any Error>] = []
+        do {
+            let value = Held()
+            held = value
+            for _ in 0..<50 {
+                waiting.append(Task { try await threads.run { () throws(KeychainError) in _ = value } })
+            }
+        }
+        while threads.waitingCount < 50 { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(held != nil)
+        for task in waiting { task.cancel() }
+        for task in waiting { await #expect(throws: KeychainError.taskCanceled) { try await task.value } }
+        waiting = []
+        #expect(threads.waitingCount == 0)
+        while held != nil { try await Task.sleep(for: .milliseconds(1)) }
+        // The others come in their turn.
+        async let next = threads.run { () throws(KeychainError) in 2 }
+        release()
+        #expect(try await next == 2)
+        #expect(try await threads.run { () throws(KeychainError) in 3 } == 3)
+    }
+
+    @Test func noMoreWaitThanTheLimit() async throws {
+        let threads = BlockingThreads(limit: 1, idleTime: .seconds(60))
+        @Sendable func run(_ limit: Int) async throws(KeychainError) {
+            try await threads.run(
+                orThrow: .taskCanceled,
+                waitingLimit: .init(limit, orThrow: KeychainError(.busy, status: 0, message: ""))
+            ) { () throws(KeychainError) in }
+        }
+        // Who finds a thread does not wait.
+        try await run(0)
+        let release = try await occupy(threads)
+        await #expect(throws: KeychainError(.busy, status: 0, message: "")) { try await run(0) }
+        let waiting = [Task { try await run(2) }, Task { try await run(2) }]
+        while threads.waitingCount < 2 { try await Task.sleep(for: .milliseconds(1)) }
+        await #expect(throws: KeychainError(.busy, status: 0, message: "")) { try await run(2) }
+        // Where one leaves, another finds a place.
+        waiting[0].cancel()
+        await #expect(throws: KeychainError.taskCanceled) { try await waiting[0].value }
+        let other = Task { try await run(2) }
+        while threads.waitingCount < 2 { try await Task.sleep(for: .milliseconds(1)) }
+        release()
+        try await waiting[1].value
+        try await other.value
+    }
+
+    /// Everybody gets an answer, whoever leaves when.
+    @Test func leavingAtAnyMoment() async throws {
+        let threads = BlockingThreads(limit: 2, idleTime: .milliseconds(1))
+        for _ in 0..<200 {
+            let tasks = (0..<20).map { number in Task { try await threads.run { () throws(KeychainError) in number } } }
+            for number in stride(from: 0, to: 20, by: 3) { tasks[number].cancel() }
+            for (number, task) in tasks.enumerated() {
+                switch await task.result {
+                case .success(let value): #expect(value == number)
+                case .failure(let error): #expect(number % 3 == 0 && error as? KeychainError == .taskCanceled)
+                }
+            }
+        }
+        #expect(threads.waitingCount == 0)
+    }
+
+    /// Keeps the only thread until the closure is called.
+    private func occupy(_ threads: BlockingThreads) async throws -> () -> Void {
+        let release = DispatchSemaphore(value: 0)
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        Task {
+            try await threads.run { () throws(KeychainError) in
+                begin.yield()
+                release.wait()
+            }
+        }
+        for await _ in begun { break }
+        return { release.signal() }
+    }
+
     @Test func runsNoMoreThanItsLimitAndEverything() async throws {
         let threads = BlockingThreads(limit: 3, idleTime: .milliseconds(1))
         let running = Peak()

@@ -3,25 +3,33 @@ import Keychain
 
 extension PasswordHasher {
     /// The text of a new hash, on threads of this module's own: as many at a time as there are processors, so that a rush of people
-    /// who sign in waits instead of taking all memory. See the synchronous form.
+    /// who sign in waits instead of taking all memory. No more than ``waitingLimit`` wait. See the synchronous form.
     ///
-    /// - Throws: As the synchronous form, and ``CredentialsError/Code/taskCanceled``.
+    /// - Throws: As the synchronous form, ``CredentialsError/Code/busy``, and ``CredentialsError/Code/taskCanceled``.
     public func hash(_ password: Password) async throws(CredentialsError) -> String {
-        try await BlockingThreads.hashing.run(orThrow: .taskCanceled) { () throws(CredentialsError) in
-            try hash(password)
-        }
+        try await inBackground { () throws(CredentialsError) in try hash(password) }
     }
 
     /// Checks a password, on threads of this module's own. See the synchronous form, and ``hash(_:)-(_)``.
     ///
-    /// - Throws: As the synchronous form, and ``CredentialsError/Code/taskCanceled``.
+    /// - Throws: As the synchronous form, ``CredentialsError/Code/busy``, and ``CredentialsError/Code/taskCanceled``.
     public func verify(
         _ password: Password, against hash: String?, account: String = ""
     ) async throws(CredentialsError) -> Verification {
-        try await BlockingThreads.hashing.run(orThrow: .taskCanceled) { () throws(CredentialsError) in
+        try await inBackground { () throws(CredentialsError) in
             try verify(password, against: hash, account: account)
         }
     }
+
+    private func inBackground<Result: Sendable>(
+        _ work: @escaping @Sendable () throws(CredentialsError) -> Result
+    ) async throws(CredentialsError) -> Result {
+        try await threads.run(
+            orThrow: .taskCanceled, waitingLimit: .init(waitingLimit, orThrow: .tooManyWait), work)
+    }
+
+    /// 32 for each processor: at the standard cost they are worked off in some seconds.
+    public static let standardWaitingLimit = 32 * ProcessInfo.processInfo.activeProcessorCount
 
     /// A cost at which one try takes `duration` on this machine as it is now: three passes at least, and 64 at most, however long that is.
     ///
@@ -54,4 +62,5 @@ extension BlockingThreads {
 extension CredentialsError {
     static let taskCanceled = CredentialsError(
         .taskCanceled, message: "the task was canceled before the password was looked at")
+    static let tooManyWait = CredentialsError(.busy, message: "too many sign-ins are waiting; try again")
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Keychain
 import KeychainModel
 import PasswordHashes
 
@@ -42,14 +43,19 @@ public struct PasswordHasher: Sendable {
     public var formerPeppers: [Pepper]
     /// How 64 hexadecimal digits that are stored as a hash were made; nil where there are none.
     public var olderHashes: SaltedSHA256Hash?
+    /// How many may wait for a processor, of all hashers of the program together, before the asynchronous forms refuse with
+    /// ``CredentialsError/Code/busy``: a flood of sign-ins takes neither all memory nor everybody's time.
+    public var waitingLimit: Int
+    /// Where the asynchronous forms work.
+    var threads = BlockingThreads.hashing
 
     /// A hasher; see the properties.
     public init(
         cost: Cost = .standard, pepper: Pepper? = nil, formerPeppers: [Pepper] = [],
-        olderHashes: SaltedSHA256Hash? = nil
+        olderHashes: SaltedSHA256Hash? = nil, waitingLimit: Int = Self.standardWaitingLimit
     ) {
         (self.cost, self.pepper, self.formerPeppers) = (cost, pepper, formerPeppers)
-        self.olderHashes = olderHashes
+        (self.olderHashes, self.waitingLimit) = (olderHashes, waitingLimit)
     }
 
     /// What checking a password has shown.
