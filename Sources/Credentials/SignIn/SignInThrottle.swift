@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import Glibc
 import Synchronization
@@ -13,148 +12,113 @@ import Synchronization
 /// throttle.succeeded(account: form.email, address: client.address)
 /// ```
 ///
-/// A try counts from its beginning, so that many at the same time are many. After a few free ones each makes the wait twice as long.
-/// An account waits a minute at most: whoever goes on trying its passwords, from many addresses, can have its owner wait as well.
-/// Everything is in memory, is forgotten little by little, and when the program ends.
+/// A try counts from its beginning, so that many at the same time are many. After a few free ones each makes the wait twice as
+/// long. An account waits a minute at most: whoever goes on trying its passwords, from many addresses, can have its owner wait
+/// as well. Everything is in memory, is forgotten little by little, and when the program ends.
 ///
 /// Name accounts as the app looks them up: trimmed, in lower case.
 public final class SignInThrottle: Sendable {
-    /// How tries are slowed down.
-    public struct Limits: Sendable, Hashable {
-        /// So many tries wait for nothing.
-        public var freeTries: Int
-        /// The wait after the first that does.
-        public var firstDelay: Duration
-        /// The wait grows up to this.
-        public var longestDelay: Duration
-        /// In so long as many tries are forgotten as are free, one after the other; and all when none was made for so long.
-        public var memory: Duration
+  /// How tries are slowed down.
+  public struct Limits: Sendable, Hashable {
+    /// So many tries wait for nothing.
+    public var freeTries: Int
+    /// The wait after the first that does.
+    public var firstDelay: Duration
+    /// The wait grows up to this.
+    public var longestDelay: Duration
+    /// In so long as many tries are forgotten as are free, one after the other; and all when none was made for so long.
+    public var memory: Duration
 
-        /// Limits; see the properties.
-        public init(freeTries: Int, firstDelay: Duration, longestDelay: Duration, memory: Duration) {
-            (self.freeTries, self.firstDelay) = (freeTries, firstDelay)
-            (self.longestDelay, self.memory) = (longestDelay, memory)
-        }
-
-        /// Five tries, then from one second to one minute; forgotten after an hour.
-        public static let account = Limits(
-            freeTries: 5, firstDelay: .seconds(1), longestDelay: .seconds(60), memory: .seconds(3600))
-        /// Twenty tries, then from one second to a quarter of an hour; forgotten after a day. Many people may share an address.
-        public static let address = Limits(
-            freeTries: 20, firstDelay: .seconds(1), longestDelay: .seconds(900), memory: .seconds(86_400))
+    /// Limits; see the properties.
+    public init(freeTries: Int, firstDelay: Duration, longestDelay: Duration, memory: Duration) {
+      (self.freeTries, self.firstDelay) = (freeTries, firstDelay)
+      (self.longestDelay, self.memory) = (longestDelay, memory)
     }
 
-    private struct Tries {
-        var count = 0
-        var last: ContinuousClock.Instant
-        var next: ContinuousClock.Instant
+    /// Five tries, then from one second to one minute; forgotten after an hour.
+    public static let account = Limits(
+      freeTries: 5, firstDelay: .seconds(1), longestDelay: .seconds(60), memory: .seconds(3600))
+    /// Twenty tries, then from one second to a quarter of an hour; forgotten after a day. Many people may share an address.
+    public static let address = Limits(
+      freeTries: 20, firstDelay: .seconds(1), longestDelay: .seconds(900), memory: .seconds(86_400))
+  }
+
+  private struct State {
+    var accounts: TryLedger
+    var addresses: TryLedger
+  }
+
+  private let state: Mutex<State>
+  private let now: @Sendable () -> ContinuousClock.Instant
+
+  /// - Parameters:
+  ///   - account: For each account.
+  ///   - address: For each address; of IPv6 the first 64 bits, which one subscriber has. Ports do not count, and all that is no
+  ///     address counts as one.
+  ///   - capacity: So many accounts and addresses are known at a time; past it, those are forgotten that made few tries and
+  ///     were quiet longest. Who has to wait is not forgotten, unless twice as many have to.
+  public convenience init(
+    account: Limits = .account, address: Limits = .address, capacity: Int = 100_000
+  ) {
+    self.init(account: account, address: address, capacity: capacity) { ContinuousClock.now }
+  }
+
+  init(
+    account: Limits, address: Limits, capacity: Int,
+    now: @escaping @Sendable () -> ContinuousClock.Instant
+  ) {
+    state = Mutex(
+      State(
+        accounts: TryLedger(account, capacity: capacity),
+        addresses: TryLedger(address, capacity: capacity)))
+    self.now = now
+  }
+
+  /// Before a password is looked at.
+  ///
+  /// - Returns: How long to wait before the next try, if this one may not be made; nil if it may, and is counted.
+  public func begin(account name: String, address source: String) -> Duration? {
+    let now = now()
+    let (name, subscriber) = (TryLedger.Key(name), TryLedger.Key(Self.subscriber(source)))
+    return state.withLock { state in
+      let wait = max(state.accounts.wait(name, now), state.addresses.wait(subscriber, now))
+      guard wait <= .zero else { return wait }
+      state.accounts.note(name, now)
+      state.addresses.note(subscriber, now)
+      return nil
     }
+  }
 
-    private struct State {
-        // By hashes: names may be as long as a request.
-        var accounts: [SHA256Digest: Tries] = [:]
-        var addresses: [SHA256Digest: Tries] = [:]
+  /// After the right password: the account's tries are forgotten, and of the address the one that was counted.
+  public func succeeded(account name: String, address source: String) {
+    let (name, subscriber) = (TryLedger.Key(name), TryLedger.Key(Self.subscriber(source)))
+    let now = now()
+    state.withLock { state in
+      state.accounts.forget(name)
+      state.addresses.takeBack(subscriber, now)
     }
+  }
 
-    private let state = Mutex(State())
-    private let account: Limits
-    private let address: Limits
-    private let capacity: Int
-    private let now: @Sendable () -> ContinuousClock.Instant
+  /// How many accounts and addresses are known.
+  var count: (accounts: Int, addresses: Int) {
+    state.withLock { ($0.accounts.count, $0.addresses.count) }
+  }
 
-    /// - Parameters:
-    ///   - account: For each account.
-    ///   - address: For each address; of IPv6 the first 64 bits, which one subscriber has. Ports do not count, and all that is no
-    ///     address counts as one.
-    ///   - capacity: So many accounts and addresses are known at a time; past it, those that were quiet longest are forgotten.
-    public convenience init(account: Limits = .account, address: Limits = .address, capacity: Int = 100_000) {
-        self.init(account: account, address: address, capacity: capacity) { ContinuousClock.now }
+  /// The part of an address that one subscriber has: all of IPv4, 64 bits of IPv6 (RFC 4291, section 2.5.4).
+  static func subscriber(_ address: String) -> String {
+    var address = address.prefix(64)[...]
+    if address.first == "[" { address = address.dropFirst().prefix { $0 != "]" } }
+    if address.count(where: { $0 == ":" }) == 1 { address = address.prefix { $0 != ":" } }
+    address = address.prefix { $0 != "%" }
+    var (bytes, older) = (in6_addr(), in_addr())
+    if inet_pton(AF_INET, String(address), &older) == 1 { return String(address) }
+    guard inet_pton(AF_INET6, String(address), &bytes) == 1 else { return "none" }
+    return withUnsafeBytes(of: bytes) { bytes in
+      // ::ffff:a.b.c.d stands for an IPv4 address.
+      if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
+        return bytes[12...].map(String.init).joined(separator: ".")
+      }
+      return bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":")
     }
-
-    init(
-        account: Limits, address: Limits, capacity: Int, now: @escaping @Sendable () -> ContinuousClock.Instant
-    ) {
-        (self.account, self.address, self.capacity, self.now) = (account, address, max(2, capacity), now)
-    }
-
-    /// Before a password is looked at.
-    ///
-    /// - Returns: How long to wait before the next try, if this one may not be made; nil if it may, and is counted.
-    public func begin(account name: String, address source: String) -> Duration? {
-        let now = now()
-        let (name, subscriber) = (Self.key(name), Self.key(Self.subscriber(source)))
-        return state.withLock { state in
-            let wait = max(
-                Self.wait(state.accounts[name], now, account), Self.wait(state.addresses[subscriber], now, address))
-            guard wait <= .zero else { return wait }
-            Self.count(&state.accounts, name, now, account, capacity)
-            Self.count(&state.addresses, subscriber, now, address, capacity)
-            return nil
-        }
-    }
-
-    /// After the right password: the account's tries are forgotten, and of the address the one that was counted.
-    public func succeeded(account name: String, address source: String) {
-        let (name, subscriber) = (Self.key(name), Self.key(Self.subscriber(source)))
-        let now = now()
-        state.withLock { state in
-            state.accounts[name] = nil
-            guard var tries = state.addresses[subscriber] else { return }
-            tries.count = max(0, tries.count - 1)
-            tries.next = min(tries.next, now)
-            state.addresses[subscriber] = tries
-        }
-    }
-
-    private static func key(_ name: String) -> SHA256Digest { SHA256.hash(data: Data(name.utf8)) }
-
-    /// How many accounts and addresses are known.
-    var count: (accounts: Int, addresses: Int) { state.withLock { ($0.accounts.count, $0.addresses.count) } }
-
-    private static func wait(_ tries: Tries?, _ now: ContinuousClock.Instant, _ limits: Limits) -> Duration {
-        guard let tries, now - tries.last < limits.memory else { return .zero }
-        return tries.next - now
-    }
-
-    private static func count(
-        _ all: inout [SHA256Digest: Tries], _ key: SHA256Digest, _ now: ContinuousClock.Instant, _ limits: Limits,
-        _ capacity: Int
-    ) {
-        var tries = all[key] ?? Tries(last: now, next: now)
-        let quiet = now - tries.last
-        let forgotten = quiet / (limits.memory / max(1, limits.freeTries))
-        tries.count = quiet >= limits.memory ? 0 : max(0, tries.count - Int(min(1e6, forgotten)))
-        tries.count += 1
-        tries.last = now
-        var delay = tries.count < limits.freeTries ? Duration.zero : min(limits.firstDelay, limits.longestDelay)
-        var over = tries.count - limits.freeTries
-        while over > 0, delay > .zero, delay < limits.longestDelay {
-            delay = min(delay * 2, limits.longestDelay)
-            over -= 1
-        }
-        tries.next = now + delay
-        all[key] = tries
-        guard all.count > capacity else { return }
-        // A quarter at a time, so that a flood of names is not sorted for each of them.
-        let quietest = all.sorted { $0.value.last < $1.value.last }.prefix(max(1, capacity / 4))
-        for (key, _) in quietest { all[key] = nil }
-    }
-
-    /// The part of an address that one subscriber has: all of IPv4, 64 bits of IPv6 (RFC 4291, section 2.5.4).
-    static func subscriber(_ address: String) -> String {
-        var address = address.prefix(64)[...]
-        if address.first == "[" { address = address.dropFirst().prefix { $0 != "]" } }
-        if address.count(where: { $0 == ":" }) == 1 { address = address.prefix { $0 != ":" } }
-        address = address.prefix { $0 != "%" }
-        var (bytes, older) = (in6_addr(), in_addr())
-        if inet_pton(AF_INET, String(address), &older) == 1 { return String(address) }
-        guard inet_pton(AF_INET6, String(address), &bytes) == 1 else { return "none" }
-        return withUnsafeBytes(of: bytes) { bytes in
-            // ::ffff:a.b.c.d stands for an IPv4 address.
-            if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
-                return bytes[12...].map(String.init).joined(separator: ".")
-            }
-            return bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":")
-        }
-    }
+  }
 }
