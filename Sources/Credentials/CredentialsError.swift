@@ -52,6 +52,8 @@ public struct CredentialsError: Error, Sendable {
         public static let noPepper = Code("noPepper")
         /// There is a pepper of the name already.
         public static let duplicatePepper = Code("duplicatePepper")
+        /// A key has fewer bits than it must.
+        public static let weakKey = Code("weakKey")
         /// Somebody else signed in or out meanwhile; nothing was changed.
         public static let overtaken = Code("overtaken")
         /// The machine does not give the memory that a hash takes.

@@ -1,3 +1,4 @@
+import Crypto
 import Synchronization
 import Testing
 
@@ -13,8 +14,10 @@ import Testing
 
     private let clock = Clock()
 
-    private func throttle(capacity: Int = 1_000) -> SignInThrottle {
-        SignInThrottle(account: .account, address: .address, capacity: capacity) { [clock] in clock.now }
+    private func throttle(capacity: Int = 1_000, devices: DeviceTokens? = nil) -> SignInThrottle {
+        SignInThrottle(account: .account, address: .address, device: .device, devices: devices, capacity: capacity) {
+            [clock] in clock.now
+        }
     }
 
     @Test func anAccountIsTried() {
@@ -37,6 +40,17 @@ import Testing
         throttle.succeeded(account: "ada", address: "192.0.2.1")
         for _ in 0..<5 { #expect(throttle.begin(account: "ada", address: "192.0.2.200") == nil) }
         #expect(throttle.begin(account: "ada", address: "192.0.2.200") != nil)
+    }
+
+    /// Whoever was refused because too many were waiting has not tried.
+    @Test func triesThatWereNotLookedAt() {
+        let throttle = throttle()
+        for _ in 0..<100 {
+            #expect(throttle.begin(account: "ada", address: "192.0.2.1") == nil)
+            throttle.notLookedAt(account: "ada", address: "192.0.2.1")
+        }
+        for _ in 0..<5 { #expect(throttle.begin(account: "ada", address: "192.0.2.1") == nil) }
+        #expect(throttle.begin(account: "ada", address: "192.0.2.1") != nil)
     }
 
     @Test func anAddressTriesAccounts() {
@@ -91,6 +105,47 @@ import Testing
         #expect(throttle.count.accounts <= 100 && throttle.count.addresses <= 100)
         // The one who has to wait was not forgotten.
         #expect(throttle.begin(account: "ada", address: "192.0.2.2") != nil)
+    }
+
+    /// A device that is known for the account has tries of its own, whoever tries the account from elsewhere.
+    @Test func knownDevices() throws {
+        let devices = try DeviceTokens(key: SymmetricKey(size: .bits256))
+        let throttle = throttle(devices: devices)
+        let (phone, laptop) = (devices.make(for: "ada"), devices.make(for: "ada"))
+        for number in 0..<5 { #expect(throttle.begin(account: "ada", address: "192.0.2.\(number)") == nil) }
+        #expect(throttle.begin(account: "ada", address: "192.0.2.9") != nil)
+        // Unknown and forged ones, and those of somebody else, count as none.
+        let strangers = try DeviceTokens(key: SymmetricKey(size: .bits256)).make(for: "ada")
+        for token in [strangers, devices.make(for: "eve"), "", "x", phone + "A", String(phone.dropLast(4))] {
+            #expect(throttle.begin(account: "ada", address: "192.0.2.9", device: token) != nil)
+        }
+        for _ in 0..<5 { #expect(throttle.begin(account: "ada", address: "198.51.100.1", device: phone) == nil) }
+        #expect(throttle.begin(account: "ada", address: "198.51.100.1", device: phone) == .seconds(1))
+        #expect(throttle.begin(account: "ada", address: "198.51.100.1", device: laptop) == nil)
+        // The right password on one device gives neither another one nor strangers more tries.
+        throttle.succeeded(account: "ada", address: "198.51.100.1", device: laptop)
+        #expect(throttle.begin(account: "ada", address: "198.51.100.1", device: phone) == .seconds(1))
+        #expect(throttle.begin(account: "ada", address: "192.0.2.9") != nil)
+        clock.advance(.seconds(1))
+        #expect(throttle.begin(account: "ada", address: "198.51.100.1", device: phone) == nil)
+        throttle.succeeded(account: "ada", address: "198.51.100.1", device: phone)
+        for _ in 0..<5 { #expect(throttle.begin(account: "ada", address: "203.0.113.1", device: phone) == nil) }
+        // What a device tries does not count for the account.
+        throttle.succeeded(account: "bob", address: "192.0.2.1")
+        let bobs = devices.make(for: "bob")
+        for _ in 0..<5 { #expect(throttle.begin(account: "bob", address: "203.0.113.2", device: bobs) == nil) }
+        #expect(throttle.begin(account: "bob", address: "203.0.113.3") == nil)
+        // Its address waits as any other.
+        for number in 0..<20 { _ = throttle.begin(account: "\(number)", address: "203.0.113.4") }
+        #expect(throttle.begin(account: "bob", address: "203.0.113.4", device: devices.make(for: "bob")) == .seconds(1))
+    }
+
+    /// Without a key nobody is known.
+    @Test func withoutDevices() throws {
+        let throttle = throttle()
+        let token = try DeviceTokens(key: SymmetricKey(size: .bits256)).make(for: "ada")
+        for _ in 0..<5 { #expect(throttle.begin(account: "ada", address: "192.0.2.1", device: token) == nil) }
+        #expect(throttle.begin(account: "ada", address: "192.0.2.2", device: token) != nil)
     }
 
     @Test(arguments: [

@@ -9,20 +9,12 @@ public struct SessionToken: Sendable, Hashable {
 
     /// A new one.
     public init() {
-        text = Data([UInt8].random(count: 32)).base64EncodedString()
-            .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
-            .replacingOccurrences(of: "=", with: "")
+        text = Base64URL.encode(Data([UInt8].random(count: 32)))
     }
 
     /// One that was shown; nil for what has not its form.
     public init?(_ text: String) {
-        let isToken =
-            text.utf8.count == 43
-            && text.utf8.allSatisfy {
-                (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) || $0 == UInt8(ascii: "-")
-                    || $0 == UInt8(ascii: "_")
-            }
-        guard isToken else { return nil }
+        guard text.utf8.count == 43, Base64URL.isWritten(text) else { return nil }
         self.text = text
     }
 

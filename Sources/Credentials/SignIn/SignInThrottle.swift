@@ -2,123 +2,159 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Slows down those who try passwords: for each account, whoever tries it, and for each address, whatever it tries.
+/// Slows down those who try passwords: for each account, whoever tries it, for each address, whatever it tries, and for each
+/// device that has signed in to the account before.
 ///
 /// ```swift
-/// if let wait = throttle.begin(account: form.email, address: client.address) {
+/// if let wait = throttle.begin(account: form.email, address: client.address, device: cookie) {
 ///     return tooManyTries(retryAfter: wait)
 /// }
 /// guard try await hasher.verify(password, against: hash).isCorrect else { return wrong }
-/// throttle.succeeded(account: form.email, address: client.address)
+/// throttle.succeeded(account: form.email, address: client.address, device: cookie)
 /// ```
 ///
-/// A try counts from its beginning, so that many at the same time are many. After a few free ones each makes the wait twice as
-/// long. An account waits a minute at most: whoever goes on trying its passwords, from many addresses, can have its owner wait
-/// as well. Everything is in memory, is forgotten little by little, and when the program ends.
+/// A try counts from its beginning, so that many at the same time are many. After a few free ones each makes the wait twice as long.
+/// An account waits a minute at most: whoever goes on trying its passwords, from many addresses, can have its owner wait as well.
+/// Not so on a device from which the owner has signed in before, if it shows the token that it got then (``DeviceTokens``): it
+/// has tries of its own for the account, and the account's wait does not hold it up. Addresses wait in any case. Everything is
+/// in memory, is forgotten little by little, and when the program ends.
 ///
 /// Name accounts as the app looks them up: trimmed, in lower case.
 public final class SignInThrottle: Sendable {
-  /// How tries are slowed down.
-  public struct Limits: Sendable, Hashable {
-    /// So many tries wait for nothing.
-    public var freeTries: Int
-    /// The wait after the first that does.
-    public var firstDelay: Duration
-    /// The wait grows up to this.
-    public var longestDelay: Duration
-    /// In so long as many tries are forgotten as are free, one after the other; and all when none was made for so long.
-    public var memory: Duration
+    /// How tries are slowed down.
+    public struct Limits: Sendable, Hashable {
+        /// So many tries wait for nothing.
+        public var freeTries: Int
+        /// The wait after the first that does.
+        public var firstDelay: Duration
+        /// The wait grows up to this.
+        public var longestDelay: Duration
+        /// In so long as many tries are forgotten as are free, one after the other; and all when none was made for so long.
+        public var memory: Duration
 
-    /// Limits; see the properties.
-    public init(freeTries: Int, firstDelay: Duration, longestDelay: Duration, memory: Duration) {
-      (self.freeTries, self.firstDelay) = (freeTries, firstDelay)
-      (self.longestDelay, self.memory) = (longestDelay, memory)
+        /// Limits; see the properties.
+        public init(freeTries: Int, firstDelay: Duration, longestDelay: Duration, memory: Duration) {
+            (self.freeTries, self.firstDelay) = (freeTries, firstDelay)
+            (self.longestDelay, self.memory) = (longestDelay, memory)
+        }
+
+        /// Five tries, then from one second to one minute; forgotten after an hour.
+        public static let account = Limits(
+            freeTries: 5, firstDelay: .seconds(1), longestDelay: .seconds(60), memory: .seconds(3600))
+        /// Twenty tries, then from one second to a quarter of an hour; forgotten after a day. Many people may share an address.
+        public static let address = Limits(
+            freeTries: 20, firstDelay: .seconds(1), longestDelay: .seconds(900), memory: .seconds(86_400))
+        /// As an account: five tries, then from one second to one minute; forgotten after an hour.
+        public static let device = account
     }
 
-    /// Five tries, then from one second to one minute; forgotten after an hour.
-    public static let account = Limits(
-      freeTries: 5, firstDelay: .seconds(1), longestDelay: .seconds(60), memory: .seconds(3600))
-    /// Twenty tries, then from one second to a quarter of an hour; forgotten after a day. Many people may share an address.
-    public static let address = Limits(
-      freeTries: 20, firstDelay: .seconds(1), longestDelay: .seconds(900), memory: .seconds(86_400))
-  }
-
-  private struct State {
-    var accounts: TryLedger
-    var addresses: TryLedger
-  }
-
-  private let state: Mutex<State>
-  private let now: @Sendable () -> ContinuousClock.Instant
-
-  /// - Parameters:
-  ///   - account: For each account.
-  ///   - address: For each address; of IPv6 the first 64 bits, which one subscriber has. Ports do not count, and all that is no
-  ///     address counts as one.
-  ///   - capacity: So many accounts and addresses are known at a time; past it, those are forgotten that made few tries and
-  ///     were quiet longest. Who has to wait is not forgotten, unless twice as many have to.
-  public convenience init(
-    account: Limits = .account, address: Limits = .address, capacity: Int = 100_000
-  ) {
-    self.init(account: account, address: address, capacity: capacity) { ContinuousClock.now }
-  }
-
-  init(
-    account: Limits, address: Limits, capacity: Int,
-    now: @escaping @Sendable () -> ContinuousClock.Instant
-  ) {
-    state = Mutex(
-      State(
-        accounts: TryLedger(account, capacity: capacity),
-        addresses: TryLedger(address, capacity: capacity)))
-    self.now = now
-  }
-
-  /// Before a password is looked at.
-  ///
-  /// - Returns: How long to wait before the next try, if this one may not be made; nil if it may, and is counted.
-  public func begin(account name: String, address source: String) -> Duration? {
-    let now = now()
-    let (name, subscriber) = (TryLedger.Key(name), TryLedger.Key(Self.subscriber(source)))
-    return state.withLock { state in
-      let wait = max(state.accounts.wait(name, now), state.addresses.wait(subscriber, now))
-      guard wait <= .zero else { return wait }
-      state.accounts.note(name, now)
-      state.addresses.note(subscriber, now)
-      return nil
+    private struct State {
+        var accounts: TryLedger
+        var addresses: TryLedger
+        var devices: TryLedger
     }
-  }
 
-  /// After the right password: the account's tries are forgotten, and of the address the one that was counted.
-  public func succeeded(account name: String, address source: String) {
-    let (name, subscriber) = (TryLedger.Key(name), TryLedger.Key(Self.subscriber(source)))
-    let now = now()
-    state.withLock { state in
-      state.accounts.forget(name)
-      state.addresses.takeBack(subscriber, now)
+    private let state: Mutex<State>
+    private let tokens: DeviceTokens?
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    /// - Parameters:
+    ///   - account: For each account, where the device is not known.
+    ///   - address: For each address; of IPv6 the first 64 bits, which one subscriber has. Ports do not count, and all that is no
+    ///     address counts as one.
+    ///   - device: For each device that is known for the account.
+    ///   - devices: What devices are known by; nil for none.
+    ///   - capacity: So many accounts, addresses and devices are known at a time; past it, those are forgotten that made few
+    ///     tries and were quiet longest. Who has to wait is not forgotten, unless twice as many have to.
+    public convenience init(
+        account: Limits = .account, address: Limits = .address, device: Limits = .device,
+        devices: DeviceTokens? = nil, capacity: Int = 100_000
+    ) {
+        self.init(account: account, address: address, device: device, devices: devices, capacity: capacity) {
+            ContinuousClock.now
+        }
     }
-  }
 
-  /// How many accounts and addresses are known.
-  var count: (accounts: Int, addresses: Int) {
-    state.withLock { ($0.accounts.count, $0.addresses.count) }
-  }
-
-  /// The part of an address that one subscriber has: all of IPv4, 64 bits of IPv6 (RFC 4291, section 2.5.4).
-  static func subscriber(_ address: String) -> String {
-    var address = address.prefix(64)[...]
-    if address.first == "[" { address = address.dropFirst().prefix { $0 != "]" } }
-    if address.count(where: { $0 == ":" }) == 1 { address = address.prefix { $0 != ":" } }
-    address = address.prefix { $0 != "%" }
-    var (bytes, older) = (in6_addr(), in_addr())
-    if inet_pton(AF_INET, String(address), &older) == 1 { return String(address) }
-    guard inet_pton(AF_INET6, String(address), &bytes) == 1 else { return "none" }
-    return withUnsafeBytes(of: bytes) { bytes in
-      // ::ffff:a.b.c.d stands for an IPv4 address.
-      if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
-        return bytes[12...].map(String.init).joined(separator: ".")
-      }
-      return bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":")
+    init(
+        account: Limits, address: Limits, device: Limits, devices: DeviceTokens?, capacity: Int,
+        now: @escaping @Sendable () -> ContinuousClock.Instant
+    ) {
+        state = Mutex(
+            State(
+                accounts: TryLedger(account, capacity: capacity), addresses: TryLedger(address, capacity: capacity),
+                devices: TryLedger(device, capacity: capacity)))
+        (tokens, self.now) = (devices, now)
     }
-  }
+
+    /// Before a password is looked at.
+    ///
+    /// - Parameter token: What the device has shown to be known by; one that was not made for the account counts as none.
+    /// - Returns: How long to wait before the next try, if this one may not be made; nil if it may, and is counted.
+    public func begin(account name: String, address source: String, device token: String? = nil) -> Duration? {
+        let now = now()
+        let (ledger, key) = budget(name, token)
+        let subscriber = TryLedger.Key(Self.subscriber(source))
+        return state.withLock { state in
+            let wait = max(state[keyPath: ledger].wait(key, now), state.addresses.wait(subscriber, now))
+            guard wait <= .zero else { return wait }
+            state[keyPath: ledger].note(key, now)
+            state.addresses.note(subscriber, now)
+            return nil
+        }
+    }
+
+    /// After the right password: the device's tries are forgotten, or where it is not known the account's, and of the address
+    /// the one that was counted.
+    ///
+    /// - Parameter token: The same as before.
+    public func succeeded(account name: String, address source: String, device token: String? = nil) {
+        let now = now()
+        let (ledger, key) = budget(name, token)
+        let subscriber = TryLedger.Key(Self.subscriber(source))
+        state.withLock { state in
+            state[keyPath: ledger].forget(key)
+            state.addresses.takeBack(subscriber, now)
+        }
+    }
+
+    /// After a try whose password was not looked at, as when hashing has refused with ``CredentialsError/Code/busy``: it does
+    /// not count.
+    ///
+    /// - Parameter token: The same as before.
+    public func notLookedAt(account name: String, address source: String, device token: String? = nil) {
+        let now = now()
+        let (ledger, key) = budget(name, token)
+        let subscriber = TryLedger.Key(Self.subscriber(source))
+        state.withLock { state in
+            state[keyPath: ledger].takeBack(key, now)
+            state.addresses.takeBack(subscriber, now)
+        }
+    }
+
+    /// Where tries of an account are counted.
+    private func budget(_ name: String, _ token: String?) -> (WritableKeyPath<State, TryLedger>, TryLedger.Key) {
+        if let token, tokens?.isValid(token, for: name) == true { return (\.devices, TryLedger.Key(token)) }
+        return (\.accounts, TryLedger.Key(name))
+    }
+
+    /// How many accounts and addresses are known.
+    var count: (accounts: Int, addresses: Int) { state.withLock { ($0.accounts.count, $0.addresses.count) } }
+
+    /// The part of an address that one subscriber has: all of IPv4, 64 bits of IPv6 (RFC 4291, section 2.5.4).
+    static func subscriber(_ address: String) -> String {
+        var address = address.prefix(64)[...]
+        if address.first == "[" { address = address.dropFirst().prefix { $0 != "]" } }
+        if address.count(where: { $0 == ":" }) == 1 { address = address.prefix { $0 != ":" } }
+        address = address.prefix { $0 != "%" }
+        var (bytes, older) = (in6_addr(), in_addr())
+        if inet_pton(AF_INET, String(address), &older) == 1 { return String(address) }
+        guard inet_pton(AF_INET6, String(address), &bytes) == 1 else { return "none" }
+        return withUnsafeBytes(of: bytes) { bytes in
+            // ::ffff:a.b.c.d stands for an IPv4 address.
+            if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
+                return bytes[12...].map(String.init).joined(separator: ".")
+            }
+            return bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":")
+        }
+    }
 }
