@@ -129,4 +129,41 @@ import Testing
         try await tokens.removeExpired()
         #expect(await store.session(bob.hash) == nil)
     }
+
+    /// A store in memory that nobody tidies does not grow with the time, and keeps what is good.
+    @Test func theStoreStaysSmall() async throws {
+        // For longer than a session may last: who comes each 60 seconds gets a new token each 120.
+        let quiet = try await tokens.issue(for: "quiet")
+        var (shown, largest) = (try await tokens.issue(for: "ada"), 0)
+        for round in 0..<20_000 {
+            clock.advance(60)
+            if let visit = try await tokens.check(shown.text) {
+                shown = visit.newToken ?? shown
+            } else {
+                shown = try await tokens.issue(for: "ada")
+            }
+            #expect(try await tokens.check(shown.text)?.account == "ada")
+            if round == 10 { #expect(try await tokens.check(quiet.text)?.account == "quiet") }
+            largest = max(largest, await store.count)
+        }
+        // 1,000 seconds are nine tokens.
+        #expect(largest <= 500 + 2 * 9)
+        // Sign-ins that nobody goes on with.
+        for _ in 0..<5_000 {
+            clock.advance(1)
+            _ = try await tokens.issue(for: "ada")
+            largest = max(largest, await store.count)
+        }
+        #expect(largest <= 2 * 1_000 + 500)
+        // A copied token is still found out.
+        let (mine, other) = (try await tokens.issue(for: "bob"), try await tokens.issue(for: "eve"))
+        clock.advance(100)
+        let stolen = try #require(try await tokens.check(mine.text)?.newToken)
+        #expect(try await tokens.check(stolen.text) != nil)
+        clock.advance(11)
+        for _ in 0..<2_000 { _ = try await tokens.issue(for: "carol") }
+        #expect(try await tokens.check(mine.text) == nil)
+        #expect(try await tokens.check(stolen.text) == nil)
+        #expect(try await tokens.check(other.text)?.account == "eve")
+    }
 }

@@ -47,18 +47,36 @@ public protocol SessionStore: Sendable {
     func removeAll(of account: String) async throws
     /// Removes the sessions whose token was made before `date`, and those that began before `begun`.
     func removeExpired(issuedBefore date: Date, begunBefore begun: Date) async throws
+    /// Whether so many sessions were added that what is void is to be removed now. Asked when one was added, by
+    /// ``SessionTokens``, which knows what is void. False unless the store says otherwise: then a task has to call
+    /// ``SessionTokens/removeExpired()``.
+    func isRemovalDue() async throws -> Bool
 }
 
-/// Sessions in memory, which end with the program.
+extension SessionStore {
+    /// False.
+    public func isRemovalDue() async throws -> Bool { false }
+}
+
+/// Sessions in memory, which end with the program. What is void is removed now and then as sessions are added, so that there
+/// are never many more than twice as many as are good, or were replaced and still tell who copied a token.
 public actor MemorySessionStore: SessionStore {
     private var sessions: [Data: Session] = [:]
+    /// Since void ones were removed.
+    private var added = 0
+
+    /// How many there are.
+    var count: Int { sessions.count }
 
     /// Without sessions.
     public init() {}
 
     public func session(_ hash: Data) -> Session? { sessions[hash] }
 
-    public func insert(_ session: Session) { sessions[session.hash] = session }
+    public func insert(_ session: Session) {
+        sessions[session.hash] = session
+        added += 1
+    }
 
     public func noteShown(_ hash: Data) { sessions[hash]?.isShown = true }
 
@@ -68,6 +86,7 @@ public actor MemorySessionStore: SessionStore {
         (former.replaced, former.successor) = (new.issued, new.hash)
         sessions[old] = former
         sessions[new.hash] = new
+        added += 1
         return true
     }
 
@@ -81,5 +100,9 @@ public actor MemorySessionStore: SessionStore {
 
     public func removeExpired(issuedBefore date: Date, begunBefore begun: Date) {
         sessions = sessions.filter { $0.value.issued >= date && $0.value.begun >= begun }
+        added = 0
     }
+
+    /// When half of them are new, so that each is looked at twice or so; and not for a few.
+    public func isRemovalDue() -> Bool { added >= max(500, sessions.count / 2) }
 }

@@ -63,6 +63,7 @@ public struct SessionTokens: Sendable {
         let (token, now) = (SessionToken(), now())
         try await store.insert(
             Session(hash: token.hash, family: UUID(), account: account, begun: now, issued: now))
+        if try await store.isRemovalDue() { try await removeExpired() }
         return token
     }
 
@@ -102,6 +103,7 @@ public struct SessionTokens: Sendable {
         let next = Session(
             hash: newer.hash, family: session.family, account: session.account, begun: session.begun, issued: now)
         if try await store.replace(session.hash, successor: session.successor, with: next) {
+            if try await store.isRemovalDue() { try await removeExpired() }
             return visit(session, newer)
         }
         // Of two requests at once one gets the newer token; and somebody may have signed out meanwhile.
@@ -119,7 +121,8 @@ public struct SessionTokens: Sendable {
         try await store.removeAll(of: account)
     }
 
-    /// Removes what is void, which otherwise stays in the store until it is shown. For a task that runs now and then.
+    /// Removes what is void, which otherwise stays in the store until it is shown. For a task that runs now and then, where the
+    /// store does not ask for it (``SessionStore/isRemovalDue()``).
     public func removeExpired() async throws {
         let now = now()
         try await store.removeExpired(
