@@ -217,7 +217,9 @@ let package = Package(
         // Signing in.
         .target(
             name: "Credentials",
-            dependencies: ["Access", "Keychain", "KeychainModel", "PasswordHashes", "StoredKeys", crypto],
+            dependencies: [
+                "Access", "Keychain", "KeychainModel", "PasswordHashes", "PrivateFiles", "StoredKeys", crypto,
+            ],
             swiftSettings: strict),
         // Apart, because FoundationNetworking brings libcurl and some thirty libraries more into a program.
         .target(name: "DataProtectionNetworking", dependencies: ["DataProtection"], swiftSettings: strict),
@@ -317,9 +319,13 @@ let package = Package(
         .testTarget(
             name: "PasswordHashesTests", dependencies: ["KeychainModel", "PasswordHashes", "TestSupport"],
             exclude: ["Peer"], swiftSettings: strict),
+        // The program that tests of signing in run as another process.
+        .executableTarget(
+            name: "CredentialsWorker", dependencies: ["Credentials", "Keychain"], path: "Tests/CredentialsWorker",
+            swiftSettings: strict),
         .testTarget(
             name: "CredentialsTests",
-            dependencies: ["Credentials", "Keychain", "KeychainTesting", "TestSupport", crypto],
+            dependencies: ["Credentials", "CredentialsWorker", "Keychain", "KeychainTesting", "TestSupport", crypto],
             swiftSettings: strict),
         // The program that tests of Data Protection run as another process.
         .executableTarget(

@@ -60,7 +60,8 @@ public struct CredentialsError: Error, Sendable {
         public static let outOfMemory = Code("outOfMemory")
         /// A library of the system that the hash needs is not installed.
         public static let unsupported = Code("unsupported")
-        /// Too many sign-ins are waiting; one that is tried again in a while may find a place.
+        /// Too many sign-ins are waiting, or another process of the app keeps signing in or out; what is tried again in a while
+        /// may find a place.
         public static let busy = Code("busy")
         /// The task was canceled before the work began.
         public static let taskCanceled = Code("taskCanceled")

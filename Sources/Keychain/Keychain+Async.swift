@@ -156,3 +156,19 @@ extension Keychain {
         }
     }
 }
+
+extension BlockingThreads {
+    /// Runs `work`, which uses keychains, on one of the threads, with the vault that the calling task uses: a test may have put
+    /// one in the place of the process's.
+    ///
+    /// - Throws: `canceled` when the task was canceled before `work` began; work that began is finished.
+    package func runUsingKeychains<Result: Sendable, Failure: Error>(
+        orThrow canceled: Failure, _ work: @escaping @Sendable () throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        let provider = VaultSession.override
+        return try await run(orThrow: canceled) { () throws(Failure) in
+            guard let provider else { return try work() }
+            return try VaultSession.$override.withValue(provider) { Self.result(of: work) }.get()
+        }
+    }
+}

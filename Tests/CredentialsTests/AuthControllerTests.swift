@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import Glibc
 import Keychain
 import KeychainTesting
 import Synchronization
@@ -20,7 +22,10 @@ import Testing
 
         init() throws { folder = try TemporaryFolder() }
 
-        deinit { UserDefaults.standard.removePersistentDomain(forName: suite) }
+        deinit {
+            let preferences = Preferences(suite: suite, key: "")
+            for path in [preferences.path, preferences.lockFolder] { try? FileManager.default.removeItem(atPath: path) }
+        }
 
         func launch(failing: Bool = false) throws -> AuthController {
             try AuthController(
@@ -64,12 +69,12 @@ import Testing
 
             let tokens = Keychain(service: "com.example.friends.tokens")
             try await tokens.set("token", for: "session")
-            try auth.signOut()
+            try await auth.signOut()
             #expect(!auth.isSignedIn && app.wiped.value == 1)
             #expect(try await tokens.items().isEmpty)
             #expect(try await auth.keychain.items().isEmpty)
             await #expect(throws: CredentialsError.notSignedIn) { try await auth.confirm(Password("correct horse")) }
-            try auth.signOut()
+            try await auth.signOut()
             #expect(app.wiped.value == 1)
             #expect(try !app.launch().isSignedIn)
         }
@@ -100,7 +105,7 @@ import Testing
             var first = auth.statusChanges.makeAsyncIterator()
             var second = auth.statusChanges.makeAsyncIterator()
             try await auth.signIn(ada, password: Password("a"))
-            try auth.signOut()
+            try await auth.signOut()
             #expect(await first.next()?.user == ada)
             #expect(await first.next()?.isSignedIn == false)
             #expect(await second.next()?.user == ada)
@@ -114,7 +119,7 @@ import Testing
             let app = try Installation()
             let auth = try app.launch(failing: true)
             try await auth.signIn(ada, password: Password("a"))
-            #expect(throws: CredentialsError(.file, message: "")) { try auth.signOut() }
+            await #expect(throws: CredentialsError(.file, message: "")) { try await auth.signOut() }
             #expect(!auth.isSignedIn && app.wiped.value == 1)
             #expect(try !app.launch().isSignedIn)
             #expect(app.wiped.value == 2)
@@ -129,7 +134,7 @@ import Testing
             let app = try Installation()
             let auth = try app.launch(failing: true)
             try await auth.signIn(ada, password: Password("a"))
-            #expect(throws: CredentialsError(.file, message: "")) { try auth.signOut() }
+            await #expect(throws: CredentialsError(.file, message: "")) { try await auth.signOut() }
             await #expect(throws: CredentialsError(.file, message: "")) {
                 try await auth.signIn(ada, password: Password("a"))
             }
@@ -161,9 +166,77 @@ import Testing
             let signingIn = Task { try await slow.signIn(ada, password: Password("a")) }
             // Hashing, which takes seconds, has begun when it is counted.
             while slow.changeCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
-            try slow.signOut()
+            try await slow.signOut()
             await #expect(throws: CredentialsError(.overtaken, message: "")) { try await signingIn.value }
             #expect(!slow.isSignedIn)
+        }
+    }
+
+    /// The synchronous form does the same.
+    @Test func signingOutSynchronously() throws {
+        try withTestKeychain { _ in
+            let app = try Installation()
+            let auth = try app.launch()
+            try auth.keychain.set("$argon2id$", for: ada.account)
+            let preferences = Preferences(suite: app.suite, key: "com.example.friends.user")
+            try preferences.write(.init(user: ada, isSigningOut: false))
+            #expect(auth.currentUser == ada)
+            try auth.signOut()
+            #expect(!auth.isSignedIn && app.wiped.value == 1)
+            #expect(try auth.keychain.items().isEmpty && preferences.read() == nil)
+        }
+    }
+
+    /// Nobody else can sign in or out, in this process or another, while one does.
+    @Test func theLockIsKept() async throws {
+        try await withTestKeychain { _ in
+            let app = try Installation()
+            let preferences = Preferences(suite: app.suite, key: "")
+            let refused = Counter()
+            let auth = try AuthController(
+                service: "com.example.friends", preferences: app.suite, marker: nil, hasher: Self.hasher
+            ) {
+                let descriptor = open(preferences.lockFolder + "/lock", O_RDWR | O_CLOEXEC)
+                defer { close(descriptor) }
+                guard descriptor >= 0 else { return }
+                if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK { _ = refused.next(failing: false) }
+            }
+            try await auth.signIn(ada, password: Password("a"))
+            try await auth.signIn(bob, password: Password("b"))
+            #expect(refused.value == 1)
+            try await auth.signOut()
+            #expect(refused.value == 2)
+        }
+    }
+
+    /// More sign-outs take their time than there are threads for tasks, and tasks go on.
+    @Test(.timeLimit(.minutes(5))) func signingOutHoldsUpNoTask() async throws {
+        try await withTestKeychain { _ in
+            let release = DispatchSemaphore(value: 0)
+            let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+            let count = ProcessInfo.processInfo.activeProcessorCount + 2
+            let apps = try (0..<count).map { _ in try Installation() }
+            let controllers = try apps.enumerated().map { number, app in
+                try AuthController(
+                    service: "com.example.friends.\(number)", preferences: app.suite, marker: nil, hasher: Self.hasher
+                ) {
+                    begin.yield()
+                    release.wait()
+                }
+            }
+            for auth in controllers { try await auth.signIn(ada, password: Password("a")) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for auth in controllers { group.addTask { try await auth.signOut() } }
+                var left = count
+                for await _ in begun {
+                    left -= 1
+                    if left == 0 { break }
+                }
+                await Task.detached {}.value
+                for _ in 0..<count { release.signal() }
+                try await group.waitForAll()
+            }
+            #expect(controllers.allSatisfy { !$0.isSignedIn })
         }
     }
 

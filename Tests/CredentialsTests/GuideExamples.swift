@@ -107,13 +107,13 @@ import Testing
             }
             // Until the task listens.
             while shown.withLock({ $0.isEmpty }) {
-                try auth.signOut()
+                try await auth.signOut()
                 try await auth.signIn(.init(account: "ada@example.com", name: "Ada"), password: Password(typed))
             }
             task.cancel()
             await task.value
             #expect(shown.withLock { $0.allSatisfy { $0 == nil || $0 == "Ada" } })
-            try auth.signOut()
+            try await auth.signOut()
         }
     }
 }

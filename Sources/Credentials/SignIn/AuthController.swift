@@ -6,6 +6,7 @@ import Synchronization
 ///
 /// The password itself is not kept: the keychain has a salted hash of it, with which the app can ask for it again. Who is signed in
 /// is noted in the app's preferences, which hold no secret. Signed in is who stands there and has a hash in the keychain.
+/// Several processes of an app may have controllers of the same preferences: they take turns.
 ///
 /// ```swift
 /// let auth = try AuthController(service: "com.example.friendvatars", marker: data.appending(path: "installed"))
@@ -41,8 +42,11 @@ public final class AuthController: Sendable {
     private let hasher: PasswordHasher
     private let listeners = Listeners<Status>()
     private let work: @Sendable () throws -> Void
-    /// One change at a time.
-    private let changing = Mutex(State())
+    /// One change at a time, however long it takes: kept on threads that may block.
+    private let changing = Mutex(())
+    /// Kept for moments.
+    private let state = Mutex(State())
+    private let threads = BlockingThreads(limit: 1, idleTime: .seconds(1))
 
     private struct State {
         /// Counts what was begun.
@@ -63,7 +67,7 @@ public final class AuthController: Sendable {
     ///   - hasher: What passwords are hashed with.
     ///   - signOut: Removes what else must go when somebody signs out: databases, files, caches. Runs again at the next launch if
     ///     the program ends in the middle. Nobody can sign in or out while it runs: it must not wait for that, nor do it.
-    /// - Throws: ``CredentialsError/Code/keychain``, and what `signOut` throws.
+    /// - Throws: ``CredentialsError/Code/keychain``, and where there is a sign-out to finish, as ``signOut()-(_)``.
     public init(
         service: String, accessGroup: String? = nil, others: [Keychain] = [], preferences suite: String? = nil,
         marker: URL?, hasher: PasswordHasher = PasswordHasher(), signOut: @escaping @Sendable () throws -> Void = {}
@@ -80,16 +84,22 @@ public final class AuthController: Sendable {
         }
         // A sign-out that was interrupted is finished. Only the note of one counts: a hash that is not there may be in a vault that this
         // launch does not see.
-        if preferences.note?.isSigningOut == true { try signOutEntirely() }
+        if let note = try? preferences.read(), note.isSigningOut {
+            try preferences.withLock {
+                // Another process may have finished it.
+                if try preferences.read()?.isSigningOut == true { try signOutEntirely() }
+            }
+        }
         let user = currentUser
-        changing.withLock { $0.announced = user }
+        state.withLock { $0.announced = user }
     }
 
     // MARK: State
 
-    /// Who is signed in; nil for nobody, and when the keychain cannot be asked.
+    /// Who is signed in, by this or another process of the app; nil for nobody, and when the keychain or the preferences cannot
+    /// be read. Waits for both.
     public var currentUser: User? {
-        guard let note = preferences.note, !note.isSigningOut else { return nil }
+        guard let note = try? preferences.read(), !note.isSigningOut else { return nil }
         return (try? hasHash(of: note.user)) == true ? note.user : nil
     }
 
@@ -99,59 +109,82 @@ public final class AuthController: Sendable {
     /// Each change from now on, made by this controller. Any number of tasks may listen.
     public var statusChanges: AsyncStream<Status> { listeners.stream() }
 
-    /// Posted, on the thread that made it, with each change; its object is the controller, which must not be asked to change by whoever
-    /// gets it there and then.
+    /// Posted, on the thread where it was made, with each change; its object is the controller, which must not be asked to
+    /// change by whoever gets it there and then.
     public static let statusDidChange = Notification.Name("AuthController.statusDidChange")
 
     // MARK: Signing in and out
 
     /// Signs a person in whose password the app, or its server, has found to be right. Whoever was signed in is signed out.
     ///
+    /// Processes of one app, with the same preferences, take turns; the later one counts.
+    ///
     /// - Throws: ``CredentialsError/Code/invalidAccount``, those of ``PasswordHasher/hash(_:)-(_)``,
-    ///   ``CredentialsError/Code/overtaken``, ``CredentialsError/Code/keychain``, and what the closure for signing out throws.
+    ///   ``CredentialsError/Code/overtaken``, ``CredentialsError/Code/keychain``, ``CredentialsError/Code/file`` when the
+    ///   preferences cannot be written, ``CredentialsError/Code/busy`` when another process of the app takes longer than 30
+    ///   seconds, ``CredentialsError/Code/taskCanceled``, and what the closure for signing out throws. Whoever was signed in
+    ///   still is, unless signing out had begun.
     public func signIn(_ user: User, password: Password) async throws {
         guard !user.account.isEmpty else {
             throw CredentialsError(
                 .invalidAccount, message: "the account has no name; give the one that the person signs in with")
         }
-        let ticket = changing.withLock { state in
+        let ticket = state.withLock { state in
             state.changes += 1
             return state.changes
         }
         let hash = try await hasher.hash(password)
-        try changing.withLock { state in
-            guard state.changes == ticket else {
-                throw CredentialsError(
-                    .overtaken,
-                    message: "somebody else signed in or out meanwhile; nothing was changed for \(user.account)")
+        try await threads.runUsingKeychains(orThrow: CredentialsError.notBegun as any Error) { [self] in
+            try changing.withLock { _ in
+                try preferences.withLock { try signInNow(user, hash: hash, ticket: ticket) }
             }
-            defer { announce(&state) }
-            if let former = preferences.note, former.isSigningOut || former.user.account != user.account {
-                try signOutEntirely()
-            }
-            // The note first: without a hash nobody is signed in.
-            preferences.note = Preferences.Note(user: user, isSigningOut: false)
-            try CredentialsError.translating { () throws(KeychainError) in try keychain.set(hash, for: user.account) }
+        }
+    }
+
+    private func signInNow(_ user: User, hash: String, ticket: Int) throws {
+        guard changeCount == ticket else {
+            throw CredentialsError(
+                .overtaken,
+                message: "somebody else signed in or out meanwhile; nothing was changed for \(user.account)")
+        }
+        defer { announce() }
+        if let former = try preferences.read(), former.isSigningOut || former.user.account != user.account {
+            try signOutEntirely()
+        }
+        let former = try preferences.read()
+        // The note first: without a hash nobody is signed in.
+        try preferences.write(Preferences.Note(user: user, isSigningOut: false))
+        do throws(KeychainError) {
+            try keychain.set(hash, for: user.account)
+        } catch {
+            try? preferences.write(former)
+            throw CredentialsError(error)
         }
     }
 
     /// Asks for the password of the person who is signed in once more, as before showing something that matters.
     ///
     /// - Throws: ``CredentialsError/Code/wrongPassword``, ``CredentialsError/Code/notSignedIn``, those of
-    ///   ``PasswordHasher/verify(_:against:account:)-(_,_,_)``, ``CredentialsError/Code/keychain``.
+    ///   ``PasswordHasher/verify(_:against:account:)-(_,_,_)``, ``CredentialsError/Code/keychain``,
+    ///   ``CredentialsError/Code/file``, ``CredentialsError/Code/taskCanceled``.
     public func confirm(_ password: Password) async throws(CredentialsError) {
-        guard let note = preferences.note, !note.isSigningOut else { throw .notSignedIn }
-        let user = note.user
-        let hash = try CredentialsError.translating { () throws(KeychainError) in
-            try keychain.get(String.self, for: user.account)
+        let (note, hash) = try await threads.runUsingKeychains(orThrow: .notBegun) {
+            [self] () throws(CredentialsError) in
+            guard let note = try preferences.read(), !note.isSigningOut else { throw .notSignedIn }
+            let hash = try CredentialsError.translating { () throws(KeychainError) in
+                try keychain.get(String.self, for: note.user.account)
+            }
+            guard let hash else { throw .notSignedIn }
+            return (note, hash)
         }
-        guard let hash else { throw .notSignedIn }
+        let user = note.user
         let answer = try await hasher.verify(password, against: hash, account: user.account)
         guard answer.isCorrect else {
             throw CredentialsError(.wrongPassword, message: "that is not the password of \(user.account); try again")
         }
-        guard preferences.note == note, try hasHash(of: user) else { throw .notSignedIn }
-        if let newHash = answer.newHash {
+        try await threads.runUsingKeychains(orThrow: .notBegun) { [self] () throws(CredentialsError) in
+            guard try preferences.read() == note, try hasHash(of: user) else { throw .notSignedIn }
+            guard let newHash = answer.newHash else { return }
             // Another hash that was stored meanwhile stays.
             _ = try CredentialsError.translating { () throws(KeychainError) in
                 try keychain.replace(expecting: hash, with: newHash, for: user.account)
@@ -160,50 +193,68 @@ public final class AuthController: Sendable {
     }
 
     /// Signs out whoever is signed in: the hash goes, all items of the other keychains, what the closure removes, and last the note
-    /// in the preferences. Nothing happens if nobody is.
+    /// in the preferences. Nothing happens if nobody is. Waits for all that; in an asynchronous function use the asynchronous
+    /// form.
     ///
-    /// - Throws: ``CredentialsError/Code/keychain``, and what the closure throws. Nobody is signed in then, and what is left is
-    ///   removed by the next call, or the next launch.
+    /// - Throws: ``CredentialsError/Code/file`` when the preferences cannot be written, and ``CredentialsError/Code/busy`` when
+    ///   another process of the app signs in or out for longer than 30 seconds: then nothing was removed.
+    ///   ``CredentialsError/Code/keychain``, and what the closure throws: then nobody is signed in, and what is left is removed
+    ///   by the next call, or the next launch.
     public func signOut() throws {
-        try changing.withLock { state in
-            state.changes += 1
-            guard preferences.note != nil else { return }
-            defer { announce(&state) }
-            try signOutEntirely()
+        try changing.withLock { _ in
+            state.withLock { $0.changes += 1 }
+            guard try preferences.read() != nil else { return }
+            try preferences.withLock {
+                defer { announce() }
+                if try preferences.read() != nil { try signOutEntirely() }
+            }
         }
     }
 
+    /// Signs out whoever is signed in, on a thread of this module's own. See the synchronous form.
+    ///
+    /// - Throws: As the synchronous form, and ``CredentialsError/Code/taskCanceled``.
+    public func signOut() async throws {
+        let leave: @Sendable () throws -> Void = { [self] in try signOut() }
+        try await threads.runUsingKeychains(orThrow: CredentialsError.notBegun as any Error, leave)
+    }
+
     private func signOutEntirely() throws {
-        if var note = preferences.note {
+        if var note = try preferences.read(), !note.isSigningOut {
             note.isSigningOut = true
-            preferences.note = note
+            try preferences.write(note)
         }
         try CredentialsError.translating { () throws(KeychainError) in
             try keychain.removeAll()
             for other in others { try other.removeAll() }
         }
         try work()
-        preferences.note = nil
+        try preferences.write(nil)
     }
 
     /// How many changes were begun.
-    var changeCount: Int { changing.withLock { $0.changes } }
+    var changeCount: Int { state.withLock { $0.changes } }
 
     private func hasHash(of user: User) throws(CredentialsError) -> Bool {
         try CredentialsError.translating { () throws(KeychainError) in try keychain.contains(user.account) }
     }
 
-    /// Says what is new. While the lock is held, so that the last that is said is the last that is true.
-    private func announce(_ state: inout State) {
+    /// Says what is new. Before anybody else changes it, so that the last that is said is the last that is true.
+    private func announce() {
         let user = currentUser
-        guard user != state.announced else { return }
-        state.announced = user
+        let isNew = state.withLock { state in
+            defer { state.announced = user }
+            return state.announced != user
+        }
+        guard isNew else { return }
         listeners.send(Status(user: user))
         NotificationCenter.default.post(name: Self.statusDidChange, object: self)
     }
 }
 
 extension CredentialsError {
+    static let notBegun = CredentialsError(
+        .taskCanceled, message: "the task was canceled before signing in or out began; nothing was changed")
     static let notSignedIn = CredentialsError(.notSignedIn, message: "nobody is signed in; have somebody sign in first")
 
     static func translating<Value>(_ body: () throws(KeychainError) -> Value) throws(CredentialsError) -> Value {
