@@ -32,4 +32,11 @@ import Testing
         let end = try #require(try worker("show").readLine()).split(separator: " ")
         #expect(end == ["nobody", "0"] || (end.count == 3 && end[0] == end[1] && end[2] == "0"), "\(end)")
     }
+
+    /// What cannot be written is refused, and everything stays as it was: the person, the hash, and what else is in the
+    /// preferences.
+    @Test func aFullDisk() throws {
+        let lines = try worker("fill").remainingLines()
+        #expect(lines == ["ada ada 0", "bob is refused", "ada stays", "ada ada 0", "bob bob 0", "\(1 << 20)"])
+    }
 }

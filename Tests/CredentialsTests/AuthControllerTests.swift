@@ -240,6 +240,70 @@ import Testing
         }
     }
 
+    /// Preferences that cannot be written let nobody in, and say so.
+    @Test func unwritablePreferences() async throws {
+        try await withTestKeychain { _ in
+            let app = try Installation()
+            let outer = Preferences(suite: app.suite, key: "")
+            let blocked = String(outer.path.dropLast(".plist".count))
+            try FileManager.default.createDirectory(
+                atPath: URL(filePath: blocked).deletingLastPathComponent().path, withIntermediateDirectories: true)
+            try Data().write(to: URL(filePath: blocked))
+            defer { try? FileManager.default.removeItem(atPath: blocked) }
+            // A file stands where the folder of the preferences would be.
+            let auth = try AuthController(
+                service: "com.example.friends", preferences: app.suite + "/inner", marker: nil, hasher: Self.hasher)
+            await #expect(throws: CredentialsError(.file, message: "")) {
+                try await auth.signIn(ada, password: Password("a"))
+            }
+            #expect(!auth.isSignedIn)
+            #expect(try await auth.keychain.items().isEmpty)
+            try await auth.signOut()
+        }
+    }
+
+    /// Everything else in the preferences stays, of whatever kind, and is seen by UserDefaults beside the note.
+    @Test func otherPreferencesStay() async throws {
+        try await withTestKeychain { _ in
+            let app = try Installation()
+            let auth = try app.launch()
+            let defaults = try #require(UserDefaults(suiteName: app.suite))
+            defaults.set(true, forKey: "flag")
+            defaults.set(["a", 1, 2.5] as [Any], forKey: "list")
+            defaults.synchronize()
+            let url = URL(filePath: Preferences(suite: app.suite, key: "").path)
+            let before = try Data(contentsOf: url)
+            try await auth.signIn(ada, password: Password("a"))
+            #expect(defaults.data(forKey: "com.example.friends.user") != nil)
+            defaults.set("later", forKey: "text")
+            defaults.synchronize()
+            #expect(auth.currentUser == ada)
+            try await auth.signOut()
+            #expect(defaults.data(forKey: "com.example.friends.user") == nil)
+            defaults.removeObject(forKey: "text")
+            defaults.synchronize()
+            #expect(try Data(contentsOf: url) == before)
+        }
+    }
+
+    /// What is no list of preferences is not overwritten; what a full disk has left of one is.
+    @Test func damagedPreferences() async throws {
+        try await withTestKeychain { _ in
+            let app = try Installation()
+            let auth = try app.launch()
+            let url = URL(filePath: Preferences(suite: app.suite, key: "").path)
+            try await auth.signIn(bob, password: Password("a"))
+            try Data("<plist>".utf8).write(to: url)
+            await #expect(throws: CredentialsError(.file, message: "")) {
+                try await auth.signIn(ada, password: Password("a"))
+            }
+            #expect(try Data(contentsOf: url) == Data("<plist>".utf8))
+            try Data().write(to: url)
+            try await auth.signIn(ada, password: Password("a"))
+            #expect(auth.currentUser == ada)
+        }
+    }
+
     @Test func aNewInstallationStartsClean() async throws {
         try await withTestKeychain { _ in
             let app = try Installation()

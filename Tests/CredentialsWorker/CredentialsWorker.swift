@@ -18,6 +18,7 @@ import Keychain
             case "interleave": try await interleave(auth, Int(arguments[2]) ?? 0)
             case "watch": try await watch(auth)
             case "show": emit(try await state(auth))
+            case "fill": try await fill(auth)
             default: exit(64)
             }
         } catch {
@@ -73,5 +74,43 @@ import Keychain
         _ = fcntl(0, F_SETFL, O_NONBLOCK)
         while read(0, &byte, 1) != 0 { most = max(most, try await auth.keychain.items().count) }
         emit("\(most)")
+    }
+
+    /// Signs in, and says what becomes of another sign-in, and of signing out, when no file may be as long as the preferences
+    /// are: what a full disk does.
+    private static func fill(_ auth: AuthController) async throws {
+        let password = try Password("correct horse")
+        guard let defaults = UserDefaults(suiteName: service) else { exit(66) }
+        // Longer than the files of the vault.
+        defaults.set(Data(repeating: 7, count: 1 << 20), forKey: "photo")
+        defaults.synchronize()
+        try await auth.signIn(.init(account: "ada"), password: password)
+        emit(try await state(auth))
+
+        signal(SIGXFSZ, SIG_IGN)
+        let kind = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+        var limit = rlimit()
+        getrlimit(kind, &limit)
+        limit.rlim_cur = 1 << 20
+        setrlimit(kind, &limit)
+        do {
+            try await auth.signIn(.init(account: "bob"), password: password)
+        } catch CredentialsError.Code.file {
+            emit("bob is refused")
+        }
+        do {
+            try await auth.signOut()
+        } catch CredentialsError.Code.file {
+            emit("ada stays")
+        }
+        emit(try await state(auth))
+        try await auth.confirm(password)
+
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(kind, &limit)
+        try await auth.signIn(.init(account: "bob"), password: password)
+        emit(try await state(auth))
+        defaults.synchronize()
+        emit("\(defaults.data(forKey: "photo")?.count ?? 0)")
     }
 }

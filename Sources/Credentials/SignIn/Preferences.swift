@@ -1,7 +1,13 @@
 import Foundation
+import Glibc
 import PrivateFiles
 
-/// The note of who is signed in, in the preferences of the program.
+/// The note of who is signed in, in the file of the program's preferences: that of `UserDefaults`, which has it under the same
+/// key.
+///
+/// The file is read and replaced here. `UserDefaults` reads it once and not again when another process has changed it. It also
+/// empties it before it writes: on a full disk all preferences are lost, and `synchronize` tells of the failure without saying
+/// whose it was.
 struct Preferences: Sendable {
     /// Nil for the program's own.
     let suite: String?
@@ -30,24 +36,106 @@ struct Preferences: Sendable {
     // MARK: Reading and writing
 
     /// The note as it is in the file now.
+    ///
+    /// - Throws: ``CredentialsError/Code/file``.
     func read() throws(CredentialsError) -> Note? {
-        // Another process may have written it.
-        defaults?.synchronize()
-        guard let data = defaults?.data(forKey: key) else { return nil }
+        guard let data = try contents().values[key] as? Data else { return nil }
         return try? JSONDecoder().decode(Note.self, from: data)
     }
 
-    /// Puts a note in the place of the one that is there; nil for none. For callers that have the lock.
+    /// Puts a note in the place of the one that is there; nil for none. Everything else in the file stays as it is, unless
+    /// somebody else writes the file at the same moment. For callers that have the lock.
+    ///
+    /// - Throws: ``CredentialsError/Code/file``: then the note was not changed.
     func write(_ note: Note?) throws(CredentialsError) {
-        if let note, let data = try? JSONEncoder().encode(note) {
-            defaults?.set(data, forKey: key)
-        } else {
-            defaults?.removeObject(forKey: key)
+        var (values, format) = try contents()
+        values[key] = note.flatMap { try? JSONEncoder().encode($0) }
+        guard let bytes = try? PropertyListSerialization.data(fromPropertyList: values, format: format, options: 0)
+        else {
+            throw refused("have no form in bytes")
         }
-        defaults?.synchronize()
+        try replace(with: bytes)
+        // For who reads them through UserDefaults, which takes notice, and brings what it has not written yet.
+        (suite.map { UserDefaults(suiteName: $0) } ?? .standard)?.synchronize()
+        guard try read() == note else {
+            throw CredentialsError(
+                .file, message: "somebody else wrote the preferences at \(path) meanwhile; try again")
+        }
     }
 
-    private var defaults: UserDefaults? { suite.map { UserDefaults(suiteName: $0) } ?? .standard }
+    private func contents() throws(CredentialsError) -> (
+        values: [String: Any], format: PropertyListSerialization.PropertyListFormat
+    ) {
+        // UserDefaults writes the file in place: another process may be in the middle of it.
+        for attempt in 0..<5 {
+            if attempt > 0 { usleep(50_000) }
+            var format = PropertyListSerialization.PropertyListFormat.xml
+            guard let bytes = FileManager.default.contents(atPath: path) else {
+                guard access(path, F_OK) != 0, errno == ENOENT || errno == ENOTDIR else {
+                    throw refused("cannot be read")
+                }
+                return ([:], .xml)
+            }
+            if let list = try? PropertyListSerialization.propertyList(from: bytes, format: &format) as? [String: Any] {
+                return (list, format)
+            }
+            // What a full disk leaves.
+            if attempt == 4, bytes.isEmpty { return ([:], .xml) }
+        }
+        throw refused("are damaged; remove the file")
+    }
+
+    /// Replaces the file in one step, durably.
+    private func replace(with bytes: Data) throws(CredentialsError) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: Self.folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw refused("have no folder, and it cannot be made")
+        }
+        // A link stays one.
+        let target = URL(filePath: path).resolvingSymlinksInPath().path
+        let temporary = "\(target).\(getpid()).\(UInt64.random(in: 0 ... .max))"
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw refused(errno) }
+        let isWritten = Self.write(bytes, to: descriptor) && fsync(descriptor) == 0
+        let code = errno
+        close(descriptor)
+        guard isWritten else {
+            unlink(temporary)
+            throw refused(code)
+        }
+        guard rename(temporary, target) == 0 else {
+            let code = errno
+            unlink(temporary)
+            throw refused(code)
+        }
+        let folder = open(URL(filePath: target).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        fsync(folder)
+        close(folder)
+    }
+
+    private static func write(_ bytes: Data, to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 {
+                if errno == EINTR { continue }
+                return false
+            }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    private func refused(_ code: Int32) -> CredentialsError {
+        refused("cannot be written: " + String(cString: strerror(code)))
+    }
+
+    private func refused(_ what: String) -> CredentialsError {
+        CredentialsError(.file, message: "the preferences at \(path) \(what); nothing was changed in them")
+    }
 
     // MARK: Taking turns
 
