@@ -59,9 +59,9 @@ enum Hardening {
     private static func prctlCall(_ option: Int, _ argument: Int) -> Int {
         // SYS_prctl differs between architectures.
         #if arch(x86_64)
-            systemCall(157, option, argument)
+        systemCall(157, option, argument)
         #else
-            systemCall(167, option, argument)
+        systemCall(167, option, argument)
         #endif
     }
 

@@ -31,25 +31,25 @@ enum SystemCallFilter {
 
     private static var table: Table? {
         #if arch(x86_64)
-            // execve, execveat, ptrace, process_vm_readv, process_vm_writev, kcmp, mount, umount2, pivot_root, chroot,
-            // unshare, setns, init_module, finit_module, delete_module, kexec_load, kexec_file_load, bpf,
-            // perf_event_open, userfaultfd, keyctl, add_key, request_key, reboot, swapon, swapoff, io_uring_setup,
-            // open_by_handle_at, personality, move_pages, pidfd_getfd.
-            Table(
-                architecture: 0xC000_003E, seccomp: 317, socket: 41,
-                refused: [
-                    59, 322, 101, 310, 311, 312, 165, 166, 155, 161, 272, 308, 175, 313, 176, 246, 320, 321, 298, 323,
-                    250, 248, 249, 169, 167, 168, 425, 304, 135, 279, 438,
-                ])
+        // execve, execveat, ptrace, process_vm_readv, process_vm_writev, kcmp, mount, umount2, pivot_root, chroot,
+        // unshare, setns, init_module, finit_module, delete_module, kexec_load, kexec_file_load, bpf,
+        // perf_event_open, userfaultfd, keyctl, add_key, request_key, reboot, swapon, swapoff, io_uring_setup,
+        // open_by_handle_at, personality, move_pages, pidfd_getfd.
+        Table(
+            architecture: 0xC000_003E, seccomp: 317, socket: 41,
+            refused: [
+                59, 322, 101, 310, 311, 312, 165, 166, 155, 161, 272, 308, 175, 313, 176, 246, 320, 321, 298, 323,
+                250, 248, 249, 169, 167, 168, 425, 304, 135, 279, 438,
+            ])
         #elseif arch(arm64)
-            Table(
-                architecture: 0xC000_00B7, seccomp: 277, socket: 198,
-                refused: [
-                    221, 281, 117, 270, 271, 272, 40, 39, 41, 51, 97, 268, 105, 273, 106, 104, 294, 280, 241, 282,
-                    219, 217, 218, 142, 224, 225, 425, 265, 92, 239, 438,
-                ])
+        Table(
+            architecture: 0xC000_00B7, seccomp: 277, socket: 198,
+            refused: [
+                221, 281, 117, 270, 271, 272, 40, 39, 41, 51, 97, 268, 105, 273, 106, 104, 294, 280, 241, 282,
+                219, 217, 218, 142, 224, 225, 425, 265, 92, 239, 438,
+            ])
         #else
-            nil
+        nil
         #endif
     }
 
@@ -77,9 +77,9 @@ enum SystemCallFilter {
             Instruction(code: load, operand: 0),
         ]
         #if arch(x86_64)
-            // The x32 calls have numbers of their own.
-            program.append(Instruction(code: atLeast, jumpIfFalse: 1, operand: 0x4000_0000))
-            program.append(Instruction(code: answer, operand: refuse))
+        // The x32 calls have numbers of their own.
+        program.append(Instruction(code: atLeast, jumpIfFalse: 1, operand: 0x4000_0000))
+        program.append(Instruction(code: answer, operand: refuse))
         #endif
         for number in table.refused {
             program.append(Instruction(code: equal, jumpIfFalse: 1, operand: number))

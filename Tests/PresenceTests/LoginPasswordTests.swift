@@ -18,9 +18,9 @@ import Testing
     }
 
     #if arch(arm64)
-        private static let triplet = "aarch64-linux-gnu"
+    private static let triplet = "aarch64-linux-gnu"
     #else
-        private static let triplet = "x86_64-linux-gnu"
+    private static let triplet = "x86_64-linux-gnu"
     #endif
 
     /// A service whose password is checked by a script.

@@ -6,9 +6,9 @@ enum OwnMemory {
     static func hide() {
         // SYS_prctl differs between architectures.
         #if arch(x86_64)
-            _ = systemCall(157, 4, 0)
+        _ = systemCall(157, 4, 0)
         #else
-            _ = systemCall(167, 4, 0)
+        _ = systemCall(167, 4, 0)
         #endif
     }
 }

@@ -7,9 +7,9 @@ import X509
 /// Whether a module named `Security` was in sight when this library was compiled.
 public let libraryCanImportSecurity: Bool = {
     #if canImport(Security)
-        true
+    true
     #else
-        false
+    false
     #endif
 }()
 

@@ -3,10 +3,10 @@ import KeychainServices
 import Tokens
 
 #if canImport(Security)
-    #error("a module named Security is in sight of a program that asked for KeychainServices only")
+#error("a module named Security is in sight of a program that asked for KeychainServices only")
 #endif
 #if canImport(LocalAuthentication)
-    #error("a module named LocalAuthentication is in sight of a program that asked for KeychainServices only")
+#error("a module named LocalAuthentication is in sight of a program that asked for KeychainServices only")
 #endif
 precondition(!libraryCanImportSecurity)
 

@@ -1,7 +1,7 @@
 import Tokens
 
 #if canImport(Security)
-    #error("a module named Security is in sight of a program that never asked for it")
+#error("a module named Security is in sight of a program that never asked for it")
 #endif
 precondition(!libraryCanImportSecurity)
 
