@@ -22,6 +22,13 @@ let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "sw
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+// Behind traits: who does not enable them fetches and builds none of these.
+let configuration = Target.Dependency.product(
+    name: "Configuration", package: "swift-configuration", condition: .when(traits: ["ConfigurationSupport"]))
+let hummingbird = Target.Dependency.product(
+    name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["HummingbirdSupport"]))
+let httpTypes = Target.Dependency.product(
+    name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HummingbirdSupport"]))
 
 let package = Package(
     name: "swift-keychain",
@@ -34,6 +41,8 @@ let package = Package(
         .library(name: "CryptoKit", targets: ["CryptoKit"]),
         .library(name: "Keychain", targets: ["Keychain"]),
         .library(name: "Credentials", targets: ["Credentials"]),
+        .library(name: "HummingbirdCredentials", targets: ["HummingbirdCredentials"]),
+        .library(name: "KeychainConfiguration", targets: ["KeychainConfiguration"]),
         .library(name: "DataProtection", targets: ["DataProtection"]),
         .library(name: "DataProtectionNetworking", targets: ["DataProtectionNetworking"]),
         .library(name: "ProtectedDatabase", targets: ["ProtectedDatabase"]),
@@ -44,6 +53,13 @@ let package = Package(
         .executable(name: "keychain-sqlcipher", targets: ["keychain-sqlcipher"]),
         .executable(name: "keychain-conformance", targets: ["ConformanceCommand"]),
     ],
+    traits: [
+        .trait(
+            name: "ConfigurationSupport", description: "Configuration from the keychain, for apple/swift-configuration."
+        ),
+        .trait(
+            name: "HummingbirdSupport", description: "Middleware that signs people in, for Hummingbird 2."),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.1.0"),
         .package(url: "https://github.com/apple/swift-asn1.git", from: "1.3.0"),
@@ -53,6 +69,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
+        // Behind traits.
+        .package(url: "https://github.com/apple/swift-configuration.git", from: "1.0.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.20.0"),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.4.0"),
     ],
     targets: [
         // What everything stands on.
@@ -220,6 +240,15 @@ let package = Package(
             dependencies: [
                 "Access", "Keychain", "KeychainModel", "PasswordHashes", "PrivateFiles", "StoredKeys", crypto,
             ],
+            swiftSettings: strict),
+        // For servers, each behind a trait; without it the module is empty. Tested by Examples/Friendvatars, which enables both.
+        .target(
+            name: "HummingbirdCredentials",
+            dependencies: ["Credentials", "KeychainModel", crypto, httpTypes, hummingbird],
+            swiftSettings: strict),
+        .target(
+            name: "KeychainConfiguration",
+            dependencies: ["Keychain", "KeychainServices", configuration],
             swiftSettings: strict),
         // Apart, because FoundationNetworking brings libcurl and some thirty libraries more into a program.
         .target(name: "DataProtectionNetworking", dependencies: ["DataProtection"], swiftSettings: strict),

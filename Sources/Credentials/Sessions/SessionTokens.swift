@@ -39,6 +39,8 @@ public struct SessionTokens: Sendable {
         public let account: String
         /// When the person signed in.
         public let begun: Date
+        /// What all tokens of this sign-in have in common.
+        public let family: UUID
         /// A token to be shown from now on in the place of this one; nil if it is still fresh.
         public let newToken: SessionToken?
     }
@@ -90,7 +92,7 @@ public struct SessionTokens: Sendable {
     }
 
     private func visit(_ session: Session, _ newToken: SessionToken? = nil) -> Visit {
-        Visit(account: session.account, begun: session.begun, newToken: newToken)
+        Visit(account: session.account, begun: session.begun, family: session.family, newToken: newToken)
     }
 
     private func end(_ session: Session) async throws -> Visit? {

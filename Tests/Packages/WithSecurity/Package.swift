@@ -11,7 +11,9 @@ let security = Target.Dependency.product(name: "Security", package: "swift-keych
 let package = Package(
     name: "WithSecurity",
     dependencies: [
-        .package(name: "swift-keychain", path: "../../.."),
+        // The traits of Examples/Friendvatars, whose build folder this shares. Nothing that they bring is built.
+        .package(
+            name: "swift-keychain", path: "../../..", traits: ["ConfigurationSupport", "HummingbirdSupport"]),
         .package(url: "https://github.com/apple/swift-certificates.git", from: "1.15.0"),
         .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.2.0"),
     ],

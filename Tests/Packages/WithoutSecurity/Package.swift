@@ -9,7 +9,9 @@ let tokens = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let package = Package(
     name: "WithoutSecurity",
     dependencies: [
-        .package(name: "swift-keychain", path: "../../.."),
+        // The traits of Examples/Friendvatars, whose build folder this shares. Nothing that they bring is built.
+        .package(
+            name: "swift-keychain", path: "../../..", traits: ["ConfigurationSupport", "HummingbirdSupport"]),
         .package(url: "https://github.com/apple/swift-certificates.git", from: "1.15.0"),
         .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.2.0"),
     ],

@@ -1,0 +1,94 @@
+#if HummingbirdSupport
+import Credentials
+import HTTPTypes
+import Hummingbird
+
+/// Finds out who has sent a request, by the token in a cookie, and puts newer tokens in its place.
+///
+/// ```swift
+/// let router = Router(context: AppContext.self)
+/// router.add(middleware: SessionMiddleware(tokens: tokens))
+/// router.get("/") { _, context in "Good morning, \(context.signedIn?.account ?? "stranger")" }
+/// ```
+///
+/// A token that is not, or no longer, good is taken away from the browser. A store that fails is the request's error: nobody is taken
+/// for signed in, or out, by mistake.
+public struct SessionMiddleware<Context: SignInRequestContext>: RouterMiddleware {
+    private let tokens: SessionTokens
+    private let cookie: SessionCookie
+    private let lifetime: Int?
+
+    /// - Parameters:
+    ///   - tokens: Checks them.
+    ///   - cookie: Where they are.
+    ///   - lifetime: How long a browser keeps a newer token, in seconds; nil until it ends.
+    public init(tokens: SessionTokens, cookie: SessionCookie = SessionCookie(), lifetime: Int? = nil) {
+        (self.tokens, self.cookie, self.lifetime) = (tokens, cookie, lifetime)
+    }
+
+    public func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        var context = context
+        context.signedIn = nil
+        guard let text = cookie.text(in: request), !text.isEmpty else { return try await next(request, context) }
+        let visit = try await tokens.check(text)
+        context.signedIn = visit.map { SignedIn(account: $0.account, begun: $0.begun, family: $0.family) }
+        var response = try await next(request, context)
+        // A handler that has signed somebody in or out has said what is in the cookie.
+        guard !response.headers[values: .setCookie].contains(where: { $0.hasPrefix(cookie.name + "=") }) else {
+            return response
+        }
+        if visit == nil {
+            cookie.remove(from: &response)
+        } else if let newer = visit?.newToken {
+            cookie.set(newer, for: lifetime, in: &response)
+            response.keepFromSharedCaches()
+        }
+        return response
+    }
+}
+
+/// Lets nobody pass who is not signed in, and keeps what the others get out of caches, so that going back in a browser after a
+/// sign-out shows nothing.
+public struct SignInRequired<Context: SignInRequestContext>: RouterMiddleware {
+    private let page: String?
+
+    /// - Parameter page: Where the others are sent, such as `/sign-in`; nil for an error with status 401.
+    public init(redirectingTo page: String? = nil) {
+        self.page = page
+    }
+
+    public func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        guard context.signedIn != nil else {
+            let headers: HTTPFields = [.cacheControl: "no-store"]
+            guard let page else { throw HTTPError(.unauthorized, headers: headers) }
+            return Response(
+                status: .seeOther, headers: headers.merging([.location: page]))
+        }
+        var response = try await next(request, context)
+        if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
+        return response
+    }
+}
+
+extension Response {
+    /// One with a cookie for one browser must not be given to another, which a cache in between does with what it may store (RFC 9111,
+    /// section 7.3).
+    mutating func keepFromSharedCaches() {
+        let said = headers[.cacheControl] ?? ""
+        guard !said.contains("no-store"), !said.contains("private") else { return }
+        headers[.cacheControl] = said.isEmpty ? "private" : said + ", private"
+    }
+}
+
+extension HTTPFields {
+    func merging(_ others: HTTPFields) -> HTTPFields {
+        var fields = self
+        for field in others { fields[field.name] = field.value }
+        return fields
+    }
+}
+#endif

@@ -1,0 +1,20 @@
+#if HummingbirdSupport
+import Foundation
+import Hummingbird
+
+/// Who has sent a request.
+public struct SignedIn: Sendable, Hashable {
+    /// The account, as ``SessionTokens`` was told at the sign-in.
+    public let account: String
+    /// When the person signed in.
+    public let begun: Date
+    /// What all tokens of this sign-in have in common.
+    public let family: UUID
+}
+
+/// A request's context that knows who has sent it. ``SessionMiddleware`` fills it in.
+public protocol SignInRequestContext: RequestContext {
+    /// Who is signed in; nil for nobody.
+    var signedIn: SignedIn? { get set }
+}
+#endif
