@@ -87,6 +87,12 @@ public struct KeychainKeyError: Error, CustomStringConvertible {
         self.description = description
     }
 
+    init(_ what: String, _ status: OSStatus) {
+        self.status = status
+        description = [what, SecCopyErrorMessageString(status, nil) as String?].compactMap(\.self).joined(
+            separator: " ")
+    }
+
     init(_ what: String, _ failure: Unmanaged<CFError>?) {
         let reason = failure?.takeRetainedValue()
         status = reason.map { OSStatus($0.code) } ?? errSecParam

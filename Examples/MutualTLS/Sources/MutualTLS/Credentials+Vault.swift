@@ -5,7 +5,7 @@ import X509
 extension CertificateAuthority {
     /// The authority in the vault; made at the first use. Its key is an ordinary one, as one is that signs elsewhere.
     static func stored() async throws -> CertificateAuthority {
-        let key = try KeychainPrivateKey(Vault.key(named: "authority", in: .process))
+        let key = try Vault.key(named: "authority", in: .process)
         if let stored = try Vault.certificate(named: "authority") {
             let certificate = try Certificate(derEncoded: stored)
             if certificate.publicKey == key.publicKey, certificate.isValid(at: Date()) {
@@ -21,7 +21,7 @@ extension CertificateAuthority {
 extension Credentials {
     /// The key with this name in the vault's enclave, and its certificate; what is missing is made.
     static func stored(_ name: String, from authority: CertificateAuthority) async throws -> Credentials {
-        let key = try KeychainPrivateKey(Vault.key(named: name, in: .enclave))
+        let key = try Vault.key(named: name, in: .enclave)
         if let stored = try Vault.certificate(named: name) {
             let certificate = try Certificate(derEncoded: stored)
             let isOurs = authority.key.publicKey.isValidSignature(certificate.signature, for: certificate)

@@ -36,7 +36,7 @@ enum MutualTLS {
             say(try await CertificateAuthority.stored().certificate.serializeAsPEM().pemString)
         case "request" where rest.count <= 1:
             let name = rest.first ?? "server"
-            let key = try KeychainPrivateKey(Vault.key(named: name, in: .enclave))
+            let key = try Vault.key(named: name, in: .enclave)
             say(try await CertificateSigningRequest(for: name, key: key).serializeAsPEM().pemString)
         default:
             FileHandle.standardError.write(Data("\(usage)\n".utf8))

@@ -40,7 +40,7 @@ struct SelfTest {
     }
 
     private func keysAreFoundAgain() throws {
-        let found = try KeychainPrivateKey(Vault.key(named: "server", in: .enclave))
+        let found = try Vault.key(named: "server", in: .enclave)
         guard found == server.key else { throw ExampleError("the vault gives another key for the same name") }
         guard try Vault.certificate(named: "server") == server.certificate.der else {
             throw ExampleError("the vault gives another certificate for the same name")

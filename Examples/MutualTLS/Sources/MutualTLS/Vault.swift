@@ -4,46 +4,11 @@ import KeychainTLS
 
 /// What this program keeps in the keychain: private keys, found by tag, and certificates, found by label.
 enum Vault {
-    /// Where a private key works.
-    enum Keeper {
-        /// In the vault's enclave: a TPM, or what stands for one.
-        case enclave
-        /// In this process, which reads it from the vault.
-        case process
-    }
-
-    private static func tag(_ name: String) -> Data { Data("com.example.mutual-tls.\(name)".utf8) }
     private static func label(_ name: String) -> String { "mutual TLS: \(name)" }
 
     /// The key with this name; it is made and stored if there is none.
-    static func key(named name: String, in keeper: Keeper) throws -> SecKey {
-        try storedKey(named: name) ?? makeKey(named: name, in: keeper)
-    }
-
-    private static func storedKey(named name: String) throws -> SecKey? {
-        let query: [CFString: Any] = [
-            kSecClass: kSecClassKey,
-            kSecAttrKeyClass: kSecAttrKeyClassPrivate,
-            kSecAttrApplicationTag: tag(name),
-            kSecReturnRef: true,
-        ]
-        return try find(query, "find the key of \(name)") as? SecKey
-    }
-
-    private static func makeKey(named name: String, in keeper: Keeper) throws -> SecKey {
-        var parameters: [CFString: Any] = [
-            kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom,
-            kSecAttrKeySizeInBits: 256,
-            kSecPrivateKeyAttrs: [
-                kSecAttrIsPermanent: true,
-                kSecAttrApplicationTag: tag(name),
-                kSecAttrLabel: label(name),
-                // A server starts before anybody unlocks the screen.
-                kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
-            ] as [CFString: Any],
-        ]
-        if keeper == .enclave { parameters[kSecAttrTokenID] = kSecAttrTokenIDSecureEnclave }
-        return try randomKey(parameters, named: name)
+    static func key(named name: String, in keeper: KeychainPrivateKey.Keeper) throws -> KeychainPrivateKey {
+        try .stored(tag: "com.example.mutual-tls.\(name)", label: label(name), in: keeper)
     }
 
     /// A key that is used and not stored.
