@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart build test example soak fuzz bench lint format install install-security uninstall clean
+.PHONY: help setup quickstart build test example friendvatars soak fuzz bench lint format install install-security uninstall clean
 
 PREFIX ?= /usr/local
 SECONDS ?= 600
@@ -32,9 +32,14 @@ example: ## Build and run the examples: a personal vault, and mutual TLS in the 
 	Scripts/setup.sh --example
 	Examples/run.sh
 
+friendvatars: ## Build and serve Friendvatars, an example web app, at https://localhost:8443 with data in ~/.local/share/friendvatars
+	Scripts/setup.sh
+	Examples/friendvatars.sh
+
 soak: ## Run the long tests at full counts
 	Scripts/setup.sh --tests
 	KEYCHAIN_TEST_SCALE=soak swift test -c release -Xswiftc -enable-testing --disable-xctest --filter "Soak|MovedField|HostileClient|RestartTests|WireTests|Tampering|ProcessesTests|RandomDictionary|Exchange|CrossCheck|VectorTests|Fuzz|EnclaveTests|EnclaveKeysTests|ProtectedFilesTests|PasswordFilesTests|MountTests|SQLCipherTests|PasswordHashesTests|EqualTime|SealedFieldsTests|DatabasePagesTests|DatabaseVFSTests|ProtectedDatabaseTests"
+	KEYCHAIN_TEST_SCALE=soak swift test --disable-xctest -debug-info-format none --package-path Examples/Friendvatars --scratch-path .build-friendvatars --filter "AttackTests|DiskTests"
 
 fuzz: ## Try damaged input on each parser for SECONDS=600 each
 	Scripts/setup.sh --tests

@@ -1,0 +1,115 @@
+import Foundation
+import Synchronization
+
+/// A real Chromium without a window, spoken to in the DevTools protocol through a pipe (chromedevtools.github.io/devtools-protocol).
+actor Browser {
+    /// What a command or a page did not do.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Something that happened in a page.
+    struct Event: Sendable {
+        let method: String
+        let session: String?
+        let parameters: JSON
+    }
+
+    private let process = Process()
+    private let folder: URL
+    private let commands = Pipe()
+    private var number = 0
+    private var waiting: [Int: CheckedContinuation<JSON, any Error>] = [:]
+    private var listeners: [String: @Sendable (Event) -> Void] = [:]
+
+    /// Starts one with a profile of its own.
+    ///
+    /// - Parameter pin: SHA-256 of the public key of a server whose certificate it takes, though nobody known has signed it.
+    init(trusting pin: String) async throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "browser-\(UUID().uuidString)")
+        let answers = Pipe()
+        process.executableURL = URL(filePath: "/bin/sh")
+        // Descriptors 3 and 4 are the pipe. Root has no sandbox; the pages are our own.
+        process.arguments = [
+            "-c",
+            """
+            exec chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
+            --disable-background-networking --disable-component-update --disable-sync --hide-scrollbars \
+            --force-color-profile=srgb --remote-debugging-pipe --user-data-dir="$1" \
+            --ignore-certificate-errors-spki-list="$2" 3<&0 4>&1 </dev/null >/dev/null 2>&1
+            """,
+            "browser", folder.path(percentEncoded: false), pin,
+        ]
+        process.standardInput = commands
+        process.standardOutput = answers
+        try process.run()
+        let (messages, sink) = AsyncStream.makeStream(of: Data.self)
+        // A thread of its own: reading from a pipe blocks.
+        Thread.detachNewThread {
+            var rest = Data()
+            while true {
+                let read = answers.fileHandleForReading.availableData
+                if read.isEmpty { break }
+                rest += read
+                while let end = rest.firstIndex(of: 0) {
+                    sink.yield(Data(rest[..<end]))
+                    rest = Data(rest[(end + 1)...])
+                }
+            }
+            sink.finish()
+        }
+        Task { [weak self] in
+            for await message in messages { await self?.take(message) }
+            await self?.failAll()
+        }
+        _ = try await call("Browser.getVersion")
+    }
+
+    /// Ends it, and removes its profile.
+    func close() {
+        process.terminate()
+        process.waitUntilExit()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Says a command and waits for its answer.
+    func call(_ method: String, _ parameters: JSON = [:], session: String? = nil) async throws -> JSON {
+        number += 1
+        let id = number
+        var message: [String: JSON] = ["id": .number(Double(id)), "method": .string(method), "params": parameters]
+        message["sessionId"] = session.map { .string($0) }
+        let bytes = try JSONEncoder().encode(JSON.object(message)) + [0]
+        return try await withCheckedThrowingContinuation { continuation in
+            waiting[id] = continuation
+            do {
+                try commands.fileHandleForWriting.write(contentsOf: bytes)
+            } catch {
+                waiting.removeValue(forKey: id)?.resume(throwing: error)
+            }
+        }
+    }
+
+    /// Hears of what happens in a page.
+    func listen(to session: String, _ body: @escaping @Sendable (Event) -> Void) {
+        listeners[session] = body
+    }
+
+    private func take(_ message: Data) {
+        guard let json = try? JSONDecoder().decode(JSON.self, from: message) else { return }
+        if let id = json["id"].number, let continuation = waiting.removeValue(forKey: Int(id)) {
+            if case .object = json["error"] {
+                continuation.resume(throwing: Failure(description: json["error"]["message"].string ?? "no reason"))
+            } else {
+                continuation.resume(returning: json["result"])
+            }
+        } else if let method = json["method"].string {
+            let session = json["sessionId"].string
+            session.flatMap { listeners[$0] }?(Event(method: method, session: session, parameters: json["params"]))
+        }
+    }
+
+    private func failAll() {
+        for continuation in waiting.values { continuation.resume(throwing: Failure(description: "the browser ended")) }
+        waiting = [:]
+    }
+}

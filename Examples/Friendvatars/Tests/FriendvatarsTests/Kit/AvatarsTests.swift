@@ -1,0 +1,135 @@
+import AsyncHTTPClient
+import Foundation
+import FriendvatarsKit
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct AvatarsTests {
+    /// A service, and the hash by which it knows Zoe.
+    private func withService(
+        _ form: AvatarHashForm = .sha256, _ body: (AvatarStub, AvatarService, EmailAddress) async throws -> Void
+    ) async throws {
+        let stub = try await AvatarStub()
+        let client = AvatarService.makeClient()
+        let service = try #require(AvatarService(address: stub.address, form: form, client: client))
+        let zoe = try #require(EmailAddress("zoe@example.com"))
+        stub.setPicture(Pictures.red, for: zoe.avatarHash(form))
+        do {
+            try await body(stub, service, zoe)
+        } catch {
+            try await client.shutdown()
+            throw error
+        }
+        try await client.shutdown()
+    }
+
+    @Test(arguments: AvatarHashForm.allCases)
+    func fetchedOnce(_ form: AvatarHashForm) async throws {
+        try await withService(form) { stub, service, zoe in
+            try await withApp(service: service) { app, folder, _ in
+                let ada = try await app.ada()
+                let pictures = await withTaskGroup(of: Data.self) { group in
+                    for _ in 0..<10 { group.addTask { await app.avatars.avatar(of: zoe, for: ada.id).bytes } }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(pictures == Array(repeating: Pictures.red, count: 10))
+                #expect(stub.questions == [zoe.avatarHash(form)])
+                // Another start finds it on the disk, where nothing shows it.
+                let again = Avatars(in: folder, store: app.store, service: service)
+                #expect(await again.avatar(of: zoe, for: ada.id).bytes == Pictures.red)
+                #expect(stub.questions.count == 1)
+                let files = try FileManager.default.subpathsOfDirectory(atPath: folder.url.path(percentEncoded: false))
+                #expect(files.contains { $0.hasPrefix("avatars/\(ada.id.uuidString)/") })
+                #expect(!files.contains { $0.contains(zoe.avatarHash(form)) })
+                for file in files {
+                    let bytes = (try? Data(contentsOf: folder.url.appending(path: file))) ?? Data()
+                    #expect(bytes.range(of: Pictures.red) == nil, "\(file)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: AvatarStub.Mood.allCases.filter { $0 != .normal })
+    func generatedInstead(_ mood: AvatarStub.Mood) async throws {
+        try await withService { stub, service, zoe in
+            stub.mood = mood
+            try await withApp(service: service) { app, _, _ in
+                let ada = try await app.ada()
+                for _ in 0..<3 {
+                    #expect(await app.avatars.avatar(of: zoe, for: ada.id) == Avatar(generatedFor: zoe))
+                }
+                #expect(stub.questions.count == 1)
+            }
+        }
+    }
+
+    @Test func unknownAndOffline() async throws {
+        try await withService { stub, service, _ in
+            let eve = try #require(EmailAddress("eve@example.com"))
+            try await withApp(service: service) { app, _, _ in
+                let ada = try await app.ada()
+                #expect(await app.avatars.avatar(of: eve, for: ada.id) == Avatar(generatedFor: eve))
+            }
+            #expect(stub.questions == [eve.avatarHash(.sha256)])
+        }
+        let client = AvatarService.makeClient()
+        let eve = try #require(EmailAddress("eve@example.com"))
+        // Nobody listens at the discard port.
+        let service = AvatarService(address: "http://127.0.0.1:9/{hash}", form: .md5, client: client)
+        try await withApp(service: service) { app, _, _ in
+            let ada = try await app.ada()
+            #expect(await app.avatars.avatar(of: eve, for: ada.id) == Avatar(generatedFor: eve))
+        }
+        try await client.shutdown()
+    }
+
+    @Test func goneWithFriendAndAccount() async throws {
+        try await withService { _, service, zoe in
+            try await withApp(service: service) { app, folder, _ in
+                let ada = try await app.ada()
+                func files() throws -> Int {
+                    try FileManager.default.subpathsOfDirectory(atPath: folder.url.path(percentEncoded: false))
+                        .filter { $0.hasPrefix("avatars/\(ada.id.uuidString)/") }.count
+                }
+                let friend = try await app.friends.add(email: zoe.text, name: "Zoe", to: ada.id)
+                _ = try await app.avatar(of: friend.id, for: ada.id)
+                #expect(try files() == 1)
+                try await app.removeFriend(friend.id, of: ada.id)
+                #expect(try files() == 0)
+                _ = await app.avatars.avatar(of: zoe, for: ada.id)
+                #expect(try files() == 1)
+                try await app.deleteAccount(ada.id, password: goodPassword, from: nil)
+                #expect(try files() == 0)
+                #expect(await app.avatars.avatar(of: zoe, for: ada.id) == Avatar(generatedFor: zoe))
+                #expect(try files() == 0)
+            }
+        }
+    }
+
+    /// What is on the disk can be lost, cut or changed by whoever owns it; then it is fetched anew.
+    @Test func damagedFiles() async throws {
+        try await withService { stub, service, zoe in
+            try await withApp(service: service) { app, folder, _ in
+                let ada = try await app.ada()
+                _ = await app.avatars.avatar(of: zoe, for: ada.id)
+                let avatars = folder.url.appending(path: "avatars/\(ada.id.uuidString)")
+                let name = try #require(
+                    FileManager.default.contentsOfDirectory(atPath: avatars.path(percentEncoded: false)).first)
+                let whole = try Data(contentsOf: avatars.appending(path: name))
+                for length in [0, 1, whole.count / 2, whole.count - 1] {
+                    try whole.prefix(length).write(to: avatars.appending(path: name))
+                    let again = Avatars(in: folder, store: app.store, service: service)
+                    #expect(await again.avatar(of: zoe, for: ada.id).bytes == Pictures.red)
+                }
+                #expect(stub.questions.count == 5)
+            }
+        }
+    }
+
+    @Test(arguments: ["", "none", "ftp://example.com/{hash}", "https://example.com/", "https:///{hash}", "{hash}"])
+    func noAddress(_ address: String) async throws {
+        let client = AvatarService.makeClient()
+        #expect(AvatarService(address: address, form: .sha256, client: client) == nil)
+        try await client.shutdown()
+    }
+}

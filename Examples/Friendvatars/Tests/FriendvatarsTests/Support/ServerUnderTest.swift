@@ -1,0 +1,127 @@
+import Foundation
+import Glibc
+
+/// The real program, with a data folder of its own, in a process of its own.
+final class ServerUnderTest: Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Such as `https://localhost:40123`.
+    let address: String
+    let port: Int
+    /// What a browser has to know to take the certificate; empty without TLS.
+    let keyPin: String
+    let folder: URL
+    private let process: pid_t
+    private let log: URL
+
+    /// Starts it and waits until it serves.
+    ///
+    /// - Parameters:
+    ///   - folder: Where it keeps what it keeps.
+    ///   - avatars: Where pictures come from.
+    ///   - options: More of its options.
+    init(in folder: URL, avatars: String = "none", _ options: [String] = []) async throws {
+        self.folder = folder
+        log = FileManager.default.temporaryDirectory.appending(path: "friendvatars-\(UUID().uuidString).log")
+        try Data().write(to: log)
+        process = try Self.start(
+            ["--data", folder.path(percentEncoded: false), "--port", "0", "--avatars", avatars] + options, log)
+        var said = ""
+        while !said.contains("What it keeps is in") {
+            said = try String(contentsOf: log, encoding: .utf8)
+            var status: Int32 = 0
+            guard waitpid(process, &status, WNOHANG) == 0 else {
+                throw Failure(description: "the server ended at once: \(said)")
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        func word(after mark: String) -> String {
+            said.range(of: mark).map { String(said[$0.upperBound...].prefix { !$0.isWhitespace }) } ?? ""
+        }
+        let whole = word(after: "Friendvatars is at ")
+        address = String(whole.dropLast())
+        port = address.split(separator: ":").last.flatMap { Int($0) } ?? 0
+        keyPin = word(after: "Key pin: ")
+    }
+
+    /// A program that the tests were built with.
+    static func program(_ name: String) throws -> String {
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return URL(filePath: own).deletingLastPathComponent().appending(path: name).path(percentEncoded: false)
+    }
+
+    private static func start(_ arguments: [String], _ log: URL) throws -> pid_t {
+        let program = try program("friendvatars")
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, log.path(percentEncoded: false), O_WRONLY | O_APPEND, 0)
+        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // Threads of tests block signals.
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        // Nothing of the person who runs the tests.
+        let own = ProcessInfo.processInfo.environment.filter {
+            !$0.key.hasPrefix("KEYCHAIN_") && !$0.key.hasPrefix("FRIENDVATARS_")
+        }
+        var words = ([program] + arguments).map { strdup($0) } + [nil]
+        var environment = own.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for pointer in words + environment { free(pointer) } }
+        var process: pid_t = 0
+        let code = posix_spawn(&process, program, &actions, &attributes, &words, &environment)
+        guard code == 0 else {
+            throw Failure(description: "\(program) does not start: \(String(cString: strerror(code)))")
+        }
+        return process
+    }
+
+    /// All that it wrote to its output.
+    var output: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
+
+    /// Whether it is still there.
+    var isRunning: Bool { kill(process, 0) == 0 }
+
+    /// Ends it as a system does that shuts down, or at once; waits until it is gone.
+    ///
+    /// - Returns: Its exit status; 128 and the signal if it died of one.
+    @discardableResult
+    func stop(_ signal: Int32 = SIGTERM) async -> Int32 {
+        kill(process, signal)
+        var status: Int32 = 0
+        while waitpid(process, &status, WNOHANG) == 0 { try? await Task.sleep(for: .milliseconds(10)) }
+        try? FileManager.default.removeItem(at: log)
+        return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+    }
+
+    /// The memory that it takes now, in bytes.
+    var memory: Int {
+        let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+        return (line.split(separator: " ").compactMap { Int($0) }.first ?? 0) << 10
+    }
+}
+
+/// Runs `body` with a server, which is ended afterwards whatever happens.
+func withServer<Result>(
+    avatars: String = "none", options: [String] = [], _ body: (ServerUnderTest) async throws -> Result
+) async throws -> Result {
+    let folder = try TemporaryFolder()
+    let server = try await ServerUnderTest(in: folder.url.appending(path: "data"), avatars: avatars, options)
+    do {
+        let result = try await body(server)
+        await server.stop()
+        return result
+    } catch {
+        print("the server said: \(server.output)")
+        await server.stop()
+        throw error
+    }
+}

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Builds Friendvatars and serves it until it is told to end. What it keeps is in $FRIENDVATARS_DATA, else in
+# ~/.local/share/friendvatars.
+#
+#   Examples/friendvatars.sh                 at https://localhost:8443/, for this machine alone
+#   Examples/friendvatars.sh --port 9443     all options: Examples/friendvatars.sh --help
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# The package is a consumer; it builds as anybody would.
+unset KEYCHAIN_WARNINGS
+
+data=${FRIENDVATARS_DATA:-${XDG_DATA_HOME:-$HOME/.local/share}/friendvatars}
+scratch=$PWD/.build-friendvatars
+options=(--package-path Examples/Friendvatars --scratch-path "$scratch" --disable-build-manifest-caching
+    -debug-info-format none)
+if [[ -x $scratch/debug/friendvatars ]]; then
+    echo '--> building Friendvatars'
+else
+    echo '--> building Friendvatars: the first time takes about a quarter of an hour of two cores'
+fi
+for product in friendvatars friendvatars-terminal; do
+    # On a terminal the build says how far it is.
+    if [[ -t 1 ]]; then
+        swift build "${options[@]}" --product "$product"
+    else
+        log=$(swift build "${options[@]}" --product "$product" 2>&1) || {
+            tail -n 40 <<<"$log" >&2
+            exit 1
+        }
+    fi
+done
+cat <<END
+--> in a terminal: FRIENDVATARS_DATA=$(printf %q "$data") $(printf %q "$scratch")/debug/friendvatars-terminal help
+--> Ctrl-C ends the server
+END
+mkdir -p "$data"
+chmod 700 "$data"
+exec "$scratch/debug/friendvatars" --data "$data" "$@"
