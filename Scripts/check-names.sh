@@ -13,7 +13,6 @@ unset KEYCHAIN_WARNINGS
 
 KEYCHAIN_HOME=$(mktemp -d "${TMPDIR:-/tmp}/keychain-names.XXXXXX")
 export KEYCHAIN_HOME
-trap 'rm -rf "$KEYCHAIN_HOME"' EXIT
 
 fail() {
     printf 'names: %s\n' "$1" >&2
@@ -61,13 +60,26 @@ touch_sources() {
 echo '--> the dependencies of this package'
 graph=$(swift package show-dependencies --format json)
 [[ $graph == *'"swift-crypto"'* ]] || fail 'the dependency graph cannot be read'
-for stranger in swift-certificates swift-nio; do
+for stranger in swift-certificates swift-nio hummingbird swift-configuration; do
     [[ $graph != *"\"$stranger\""* ]] || fail "$stranger is in the dependency graph"
 done
-echo '    neither swift-certificates nor swift-nio'
+echo '    neither swift-certificates nor swift-nio, nor what is behind a trait'
 
-scratch=$PWD/.build-names
-rm -rf "$scratch" "$scratch.log"
+# Examples/Friendvatars is built in the same folder, so that the keychain, NIO and BoringSSL are built once for all.
+scratch=$PWD/.build-friendvatars
+# Whatever saw, or can be seen as, one of the names. What is not there is built anew.
+forget() {
+    local module
+    for module in Security LocalAuthentication CryptoKit KeychainServices X509 JWTKit Tokens; do
+        rm -rf "$scratch/debug/$module.build" "$scratch/debug/Modules/$module".*
+    done
+}
+clean_up() {
+    rm -rf "$KEYCHAIN_HOME"
+    forget
+}
+trap clean_up EXIT
+forget
 
 echo '--> WithoutSecurity: KeychainServices beside swift-certificates and jwt-kit'
 for round in clean touched; do
@@ -84,12 +96,8 @@ for round in clean touched; do
 done
 echo '    no module named Security or LocalAuthentication was built, and nobody saw one'
 
-# The second package goes into the same folder, so that BoringSSL and SQLite's bindings are not built
-# again; the modules in question are forgotten, and come into being anew.
-for module in Security KeychainServices X509 JWTKit Tokens; do
-    find "$scratch/debug/$module.build" -name '*.o' -delete
-    rm -f "$scratch/debug/Modules/$module".*
-done
+# The modules in question are forgotten, and come into being anew.
+forget
 
 echo '--> WithSecurity: Security beside swift-certificates and jwt-kit'
 for round in clean touched; do

@@ -49,6 +49,12 @@ expect_value "$secret"
 step 'Listing without secrets: keychain list'
 "$keychain" list
 
+# What the summary says is what the vault says.
+accessible=$("$keychain" info "$service" "$account" | awk '$1 == "accessible" { print $2 }')
+status=$("$keychain" status)
+[[ $accessible == when-unlocked && $status =~ enclave\ +software && $status =~ passcode\ +not\ set ]] ||
+    fail "the vault is not as expected: $accessible; $status"
+
 step 'Looking for secret, service and account in the files on disk'
 ls -l "$KEYCHAIN_HOME"
 [[ -n $(find "$KEYCHAIN_HOME" -type f -size +0) ]] || fail 'the vault has no files to look into'
@@ -64,6 +70,24 @@ step "Deleting it: keychain delete $service $account"
 if "$keychain" get "$service" "$account" 2>/dev/null; then fail 'the item is still there'; fi
 echo '    gone'
 
+[[ $(stat -c %a "$KEYCHAIN_HOME") == 700 && $(stat -c %a "$KEYCHAIN_HOME/device-secret") == 600 ]] ||
+    fail 'the vault is open to other users'
+
 printf '\nquickstart: stored, found, replaced and deleted one secret; neither it nor its account readable on disk\n'
+cat <<'END'
+
+What was protected where:
+
+    what              file           by what                                        can be read
+    the secret        items.db       AES-256-GCM, a key of its own, and that        while unlocked
+                                     wrapped by the class key of 'when unlocked'
+    service, account  items.db       AES-256-GCM, a key from the same class key     while unlocked
+    the class keys    keybag         wrapped by keys of the software enclave        by who has device-secret
+    device secret     device-secret  mode 0600 in a folder of mode 0700             by its owner, and root
+
+This vault has no passcode, and so is always unlocked for its owner: a copy of its files without device-secret shows
+no secret and no name, a copy of the whole folder everything. `keychain passcode set` closes it to whoever does not know the passcode;
+`keychain init --enclave tpm2`, before anything is stored, keeps the device secret in the machine's TPM.
+END
 printf '\nTo go on with a vault of your own, in ~/.local/share/keychain:\n'
 printf '    PATH=%q:$PATH\n    keychain help\n' "${keychain%/*}"

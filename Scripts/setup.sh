@@ -81,6 +81,9 @@ if [[ ${1-} == --tests ]]; then
     # SQLCipher's library and its shell.
     compgen -G '/usr/lib/*/libsqlcipher.so.*' >/dev/null || missing+=("$(sqlcipher_library)")
     command -v sqlcipher >/dev/null || missing+=(sqlcipher)
+    # A browser that uses the pages of Examples/Friendvatars, and letters for it.
+    command -v chromium >/dev/null || missing+=(chromium)
+    compgen -G '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf' >/dev/null || missing+=(fonts-dejavu-core)
     # It fetches the vectors of other people; see below.
     python3 -m pip --version >/dev/null 2>&1 || missing+=(python3-pip)
 fi

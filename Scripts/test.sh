@@ -42,19 +42,39 @@ unit_tests() {
         swift test --disable-xctest
 }
 
+# The app that enables the traits, in which the modules behind them are tested.
+friendvatars_tests() {
+    (
+        # It is a consumer of this package, and builds as anybody would; its own warnings are errors.
+        unset KEYCHAIN_WARNINGS
+        FRIENDVATARS_WARNINGS=error swift test --disable-xctest --disable-build-manifest-caching \
+            -debug-info-format none --package-path Examples/Friendvatars --scratch-path .build-friendvatars
+    )
+}
+
+closings=()
+# A run that ends well says so, and says how many tests it ran.
+expect_closing_line() {
+    local line
+    line=$(grep -aE 'Test run with [0-9]+ tests? .*passed' "$logs/step" | tail -1) ||
+        { echo 'test: the test runner printed no closing line' >&2; exit 1; }
+    if [[ $line =~ with\ 0\ tests ]]; then
+        echo 'test: no test ran' >&2
+        exit 1
+    fi
+    closings+=("$line")
+}
+
 step 'set-up' Scripts/setup.sh --tests
 step 'format' Scripts/format.sh --check
 step 'build, warnings are errors' swift build --build-tests
 step 'tests' unit_tests
-closing=$(grep -aE 'Test run with [0-9]+ tests? .*passed' "$logs/step" | tail -1) ||
-    { echo 'test: the test runner printed no closing line' >&2; exit 1; }
-if [[ $closing =~ with\ 0\ tests ]]; then
-    echo 'test: no test ran' >&2
-    exit 1
-fi
+expect_closing_line
 step 'conformance' swift run --skip-build keychain-conformance Tests/Conformance/Cases/*.json
+step 'Friendvatars' friendvatars_tests
+expect_closing_line
 step 'names' Scripts/check-names.sh
 
 printf '\n==> all checks passed\n'
 printf '    %s\n' "${summary[@]}"
-printf '%s\n' "$closing"
+printf '%s\n' "${closings[@]}"
