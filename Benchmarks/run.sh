@@ -153,3 +153,7 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
 
 if $save; then exec >Benchmarks/RESULTS.md; fi
 Benchmarks/table.py "$results" "${sizes[@]}"
+printf '\n## A web app with sign-in, and without\n\n'
+echo 'Examples/Friendvatars against a Hummingbird app that shows the same page without sign-in, database and keys.'
+printf 'One thread of wrk, 32 connections, without TLS on both sides, in turns.\n\n'
+Benchmarks/friendvatars.sh

@@ -2,8 +2,8 @@
 # Installs what the comparison measures against, from Debian's packages. May be run again.
 set -euo pipefail
 packages=(
-    age dbus fuse3 gcc gnome-keyring gnupg gocryptfs libglib2.0-bin libsecret-1-dev libsecret-tools libsqlcipher0 libtss2-dev pass pkg-config
-    openssh-client openssh-server openssl python3 python3-cryptography python3-keyring python3-secretstorage sqlcipher sqlite3 swtpm util-linux
+    age curl dbus fuse3 gcc gnome-keyring gnupg gocryptfs libglib2.0-bin libsecret-1-dev libsecret-tools libsqlcipher0 libtss2-dev pass pkg-config
+    openssh-client openssh-server openssl python3 python3-cryptography python3-keyring python3-secretstorage sqlcipher sqlite3 swtpm util-linux wrk
 )
 missing=()
 for package in "${packages[@]}"; do
