@@ -49,6 +49,7 @@ struct Argon2Hash: Equatable, Sendable {
         _ password: SecretBytes, cost: Argon2Cost, keyID: String?
     ) throws(PasswordHashError) -> String {
         guard cost.isAcceptable else { throw .tooExpensive }
+        try Libsodium.prepare()
         var text = [CChar](repeating: 0, count: Int(crypto_pwhash_STRBYTES))
         let status = withCharacters(of: password) {
             crypto_pwhash_str_alg(
@@ -65,6 +66,7 @@ struct Argon2Hash: Equatable, Sendable {
 
     /// Compares in constant time, as libsodium does.
     func matches(_ password: SecretBytes) throws(PasswordHashError) -> Bool {
+        try Libsodium.prepare()
         // libsodium 1.0.18 says the same of missing memory as of another password.
         guard Self.isMemoryThere(cost.memoryKiB) else { throw .memoryUnavailable }
         let status = Self.withCharacters(of: password) {

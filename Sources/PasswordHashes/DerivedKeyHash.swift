@@ -126,6 +126,7 @@ struct DerivedKeyHash: Equatable, Sendable {
     private func derive(from password: UnsafeRawBufferPointer, into key: UnsafeMutableRawBufferPointer) throws {
         switch function {
         case .scrypt(let logN, let blockSize, let parallelism):
+            try Libsodium.prepare()
             // libsodium's, since swift-crypto's refuses the larger costs that it takes.
             let nothing: [UInt8] = [0]
             let status = nothing.withUnsafeBytes { nothing in
