@@ -63,10 +63,8 @@ public struct SignInRequired<Context: SignInRequestContext>: RouterMiddleware {
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         guard context.signedIn != nil else {
-            let headers: HTTPFields = [.cacheControl: "no-store"]
-            guard let page else { throw HTTPError(.unauthorized, headers: headers) }
-            return Response(
-                status: .seeOther, headers: headers.merging([.location: page]))
+            guard let page else { throw HTTPError(.unauthorized, headers: [.cacheControl: "no-store"]) }
+            return Response(status: .seeOther, headers: [.location: page, .cacheControl: "no-store"])
         }
         var response = try await next(request, context)
         if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
@@ -81,14 +79,6 @@ extension Response {
         let said = headers[.cacheControl] ?? ""
         guard !said.contains("no-store"), !said.contains("private") else { return }
         headers[.cacheControl] = said.isEmpty ? "private" : said + ", private"
-    }
-}
-
-extension HTTPFields {
-    func merging(_ others: HTTPFields) -> HTTPFields {
-        var fields = self
-        for field in others { fields[field.name] = field.value }
-        return fields
     }
 }
 #endif

@@ -30,8 +30,6 @@ public actor Avatars {
     private var asked: [Key: Task<Avatar, Never>] = [:]
     /// Accounts that were deleted: nothing of theirs may be written any more.
     private var gone: Set<Account.ID> = []
-    /// How often the service was asked.
-    private(set) var questions = 0
 
     /// - Parameters:
     ///   - folder: Where the files are.
@@ -63,7 +61,6 @@ public actor Avatars {
         }
         let former = stored?.avatar ?? Avatar(generatedFor: key.email)
         guard let service else { return remember(former, key, for: Self.absence) }
-        questions += 1
         do {
             switch try await service.avatar(of: key.email) {
             case .picture(let avatar):

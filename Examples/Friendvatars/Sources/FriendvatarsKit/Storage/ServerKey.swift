@@ -19,11 +19,13 @@ public enum ServerKey: String, Sendable {
         let key = try keychain.update(Data.self, for: rawValue) {
             if $0 == nil { $0 = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) } }
         }
-        guard let key else {
+        guard var key else {
             throw KeychainError(
                 .itemNotFound, status: errSecItemNotFound,
                 message: "the key '\(rawValue)' was removed while it was made")
         }
+        // The copy goes; the key itself is in memory that swift-crypto wipes.
+        defer { key.resetBytes(in: key.startIndex..<key.endIndex) }
         return SymmetricKey(data: key)
     }
 }

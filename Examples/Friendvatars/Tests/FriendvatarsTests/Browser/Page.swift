@@ -128,11 +128,9 @@ final class Page: Sendable {
         get async throws { try await evaluate("document.body.innerText").string ?? "" }
     }
 
-    func screenshot(to file: URL? = nil) async throws -> Data {
+    func screenshot() async throws -> Data {
         let answer = try await call("Page.captureScreenshot", ["format": "png"])
-        let picture = answer["data"].string.flatMap { Data(base64Encoded: $0) } ?? Data()
-        if let file { try picture.write(to: file) }
-        return picture
+        return answer["data"].string.flatMap { Data(base64Encoded: $0) } ?? Data()
     }
 
     /// What a screen reader gets to know: the role and the name of everything.

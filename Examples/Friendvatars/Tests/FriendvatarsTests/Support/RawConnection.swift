@@ -36,9 +36,10 @@ final class RawConnection: Sendable {
     @discardableResult
     func send(_ bytes: Data) -> Bool {
         bytes.withUnsafeBytes { buffer in
+            guard let start = buffer.baseAddress else { return true }
             var sent = 0
             while sent < buffer.count {
-                let count = Glibc.send(descriptor, buffer.baseAddress! + sent, buffer.count - sent, Int32(MSG_NOSIGNAL))
+                let count = Glibc.send(descriptor, start + sent, buffer.count - sent, Int32(MSG_NOSIGNAL))
                 if count <= 0 { return false }
                 sent += count
             }

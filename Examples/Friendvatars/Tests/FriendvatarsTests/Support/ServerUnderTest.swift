@@ -46,41 +46,16 @@ final class ServerUnderTest: Sendable {
         keyPin = word(after: "Key pin: ")
     }
 
-    /// A program that the tests were built with.
-    static func program(_ name: String) throws -> String {
-        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        return URL(filePath: own).deletingLastPathComponent().appending(path: name).path(percentEncoded: false)
-    }
-
     private static func start(_ arguments: [String], _ log: URL) throws -> pid_t {
-        let program = try program("friendvatars")
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, log.path(percentEncoded: false), O_WRONLY | O_APPEND, 0)
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // Threads of tests block signals.
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         // Nothing of the person who runs the tests.
-        let own = ProcessInfo.processInfo.environment.filter {
+        let environment = ProcessInfo.processInfo.environment.filter {
             !$0.key.hasPrefix("KEYCHAIN_") && !$0.key.hasPrefix("FRIENDVATARS_")
         }
-        var words = ([program] + arguments).map { strdup($0) } + [nil]
-        var environment = own.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for pointer in words + environment { free(pointer) } }
-        var process: pid_t = 0
-        let code = posix_spawn(&process, program, &actions, &attributes, &words, &environment)
-        guard code == 0 else {
-            throw Failure(description: "\(program) does not start: \(String(cString: strerror(code)))")
+        return try ProgramStart.start("friendvatars", arguments, environment: environment) { actions in
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+            posix_spawn_file_actions_addopen(&actions, 1, log.path(percentEncoded: false), O_WRONLY | O_APPEND, 0)
+            posix_spawn_file_actions_adddup2(&actions, 1, 2)
         }
-        return process
     }
 
     /// All that it wrote to its output.

@@ -54,34 +54,12 @@ struct TerminalProgram: Sendable {
         _ arguments: [String], environment: [String: String],
         _ describe: (inout posix_spawn_file_actions_t) -> Void
     ) throws -> pid_t {
-        let program = try ServerUnderTest.program("friendvatars-terminal")
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        describe(&actions)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // Threads of tests block signals.
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        // POSIX_SPAWN_SETSID of spawn.h, which is shown to programs alone that ask for GNU's extensions.
-        let setSession: Int16 = 0x80
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | setSession)
         var variables = ["HOME": home.path(percentEncoded: false), "PATH": "/usr/bin:/bin"]
         variables["FRIENDVATARS_DATA"] = data.path(percentEncoded: false)
         variables["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
         variables.merge(environment) { $1 }
-        var words = ([program] + arguments).map { strdup($0) } + [nil]
-        var pairs = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for pointer in words + pairs { free(pointer) } }
-        var process: pid_t = 0
-        let code = posix_spawn(&process, program, &actions, &attributes, &words, &pairs)
-        guard code == 0 else {
-            throw Failure(description: "\(program) does not start: \(String(cString: strerror(code)))")
-        }
-        return process
+        return try ProgramStart.start(
+            "friendvatars-terminal", arguments, environment: variables, leadsSession: true, describe)
     }
 
     static func wait(for process: pid_t) -> Int32 {
