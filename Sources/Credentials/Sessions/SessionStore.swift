@@ -16,7 +16,7 @@ public struct Session: Sendable, Hashable, Codable {
     public var isShown: Bool
     /// When another token took its place; nil while none did.
     public var replaced: Date?
-    /// The hash of that token.
+    /// The hash of that token, which may have been replaced in its turn.
     public var successor: Data?
 
     /// A session whose token nobody has shown yet; see the properties.
@@ -34,13 +34,13 @@ public protocol SessionStore: Sendable {
     func insert(_ session: Session) async throws
     /// Notes that the token with this hash was shown.
     func noteShown(_ hash: Data) async throws
-    /// Puts a session in the place of another, in one step: adds `new`, notes of the session with the hash `old` that `new` was issued in
-    /// its place and when, and removes the former successor.
+    /// Puts a session in the place of others, in one step: adds `new`, and notes of the sessions with the hashes `old` and `newest`
+    /// that it was issued in their place, and when.
     ///
-    /// - Parameter successor: The successor that `old` is to have until then; nil for none. If it has another, or is gone, nothing
-    ///   is done.
+    /// - Parameter newest: The newest session of the sign-in: `old` itself, unless that was replaced before. If it is gone, or was
+    ///   replaced, nothing is done.
     /// - Returns: Whether it was done.
-    func replace(_ old: Data, successor: Data?, with new: Session) async throws -> Bool
+    func replace(_ old: Data, newest: Data, with new: Session) async throws -> Bool
     /// Removes the sessions of one sign-in.
     func removeFamily(_ family: UUID) async throws
     /// Removes all sessions of an account.
@@ -80,11 +80,12 @@ public actor MemorySessionStore: SessionStore {
 
     public func noteShown(_ hash: Data) { sessions[hash]?.isShown = true }
 
-    public func replace(_ old: Data, successor: Data?, with new: Session) -> Bool {
-        guard var former = sessions[old], former.successor == successor else { return false }
-        if let successor { sessions[successor] = nil }
-        (former.replaced, former.successor) = (new.issued, new.hash)
-        sessions[old] = former
+    public func replace(_ old: Data, newest: Data, with new: Session) -> Bool {
+        guard let last = sessions[newest], last.replaced == nil else { return false }
+        for hash in [old, newest] {
+            sessions[hash]?.replaced = new.issued
+            sessions[hash]?.successor = new.hash
+        }
         sessions[new.hash] = new
         added += 1
         return true

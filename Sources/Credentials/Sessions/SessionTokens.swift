@@ -10,8 +10,8 @@ import Foundation
 /// ```
 ///
 /// A token is replaced by a newer one after a while. The old one is good for some seconds more, for requests that are on their way, and
-/// until the newer one was shown, which may have got lost. Whoever shows it later has copied it, or has been copied from: then the
-/// whole sign-in ends.
+/// until a newer one was shown: that may have got lost. Whoever shows it later has copied it, or has been copied from: then the whole
+/// sign-in ends.
 public struct SessionTokens: Sendable {
     /// How long things are good.
     public struct Lifetimes: Sendable, Hashable {
@@ -77,18 +77,16 @@ public struct SessionTokens: Sendable {
         let now = now()
         guard now.timeIntervalSince(session.begun) < lifetimes.whole else { return try await end(session) }
         if let replaced = session.replaced {
-            if now.timeIntervalSince(replaced) <= lifetimes.grace { return visit(session) }
-            // Nobody has the newer one: the answer that it was in got lost.
-            guard let hash = session.successor, try await store.session(hash)?.isShown == false else {
-                return try await end(session)
-            }
-            return try await renew(session, now)
+            let age = now.timeIntervalSince(replaced)
+            if age <= lifetimes.grace { return visit(session) }
+            guard age < lifetimes.idle, let newest = try await newest(after: session) else { return try await end(session) }
+            return try await renew(session, newest: newest.hash, now)
         }
         guard now.timeIntervalSince(session.issued) < lifetimes.idle else { return try await end(session) }
         if !session.isShown { try await store.noteShown(session.hash) }
         // In good time before it is void, so that who comes again is not signed out.
         let isDue = now.timeIntervalSince(session.issued) >= min(lifetimes.rotation, lifetimes.idle / 2)
-        return isDue ? try await renew(session, now) : visit(session)
+        return isDue ? try await renew(session, newest: session.hash, now) : visit(session)
     }
 
     private func visit(_ session: Session, _ newToken: SessionToken? = nil) -> Visit {
@@ -100,11 +98,21 @@ public struct SessionTokens: Sendable {
         return nil
     }
 
-    private func renew(_ session: Session, _ now: Date) async throws -> Visit? {
+    /// The newest of the sign-in; nil if somebody has one that is newer than `session`, and so has shown it.
+    private func newest(after session: Session) async throws -> Session? {
+        var newest = session
+        while let hash = newest.successor {
+            guard let successor = try await store.session(hash), !successor.isShown else { return nil }
+            newest = successor
+        }
+        return newest
+    }
+
+    private func renew(_ session: Session, newest: Data, _ now: Date) async throws -> Visit? {
         let newer = SessionToken()
         let next = Session(
             hash: newer.hash, family: session.family, account: session.account, begun: session.begun, issued: now)
-        if try await store.replace(session.hash, successor: session.successor, with: next) {
+        if try await store.replace(session.hash, newest: newest, with: next) {
             if try await store.isRemovalDue() { try await removeExpired() }
             return visit(session, newer)
         }

@@ -70,7 +70,7 @@ struct SessionMiddlewareTests {
             func session(_ hash: Data) async throws -> Session? { throw Failure() }
             func insert(_ session: Session) async throws {}
             func noteShown(_ hash: Data) async throws {}
-            func replace(_ old: Data, successor: Data?, with new: Session) async throws -> Bool { false }
+            func replace(_ old: Data, newest: Data, with new: Session) async throws -> Bool { false }
             func removeFamily(_ family: UUID) async throws {}
             func removeAll(of account: String) async throws {}
             func removeExpired(issuedBefore date: Date, begunBefore begun: Date) async throws {}

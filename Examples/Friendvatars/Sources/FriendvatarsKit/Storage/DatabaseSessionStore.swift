@@ -35,13 +35,14 @@ public final class DatabaseSessionStore: SessionStore {
         }
     }
 
-    public func replace(_ old: Data, successor: Data?, with new: Session) async throws -> Bool {
+    public func replace(_ old: Data, newest: Data, with new: Session) async throws -> Bool {
         try await store.database.write { db in
+            let isNewest = try Bool.fetchOne(
+                db, sql: "SELECT replaced IS NULL FROM session WHERE hash = ?", arguments: [newest])
+            guard isNewest == true else { return false }
             try db.execute(
-                sql: "UPDATE session SET replaced = ?, successor = ? WHERE hash = ? AND successor IS ?",
-                arguments: [new.issued.timeIntervalSinceReferenceDate, new.hash, old, successor])
-            guard db.changesCount == 1 else { return false }
-            if let successor { try db.execute(sql: "DELETE FROM session WHERE hash = ?", arguments: [successor]) }
+                sql: "UPDATE session SET replaced = ?, successor = ? WHERE hash IN (?, ?)",
+                arguments: [new.issued.timeIntervalSinceReferenceDate, new.hash, old, newest])
             try new.insert(into: db)
             return true
         }
