@@ -79,7 +79,9 @@ public struct SessionTokens: Sendable {
         if let replaced = session.replaced {
             let age = now.timeIntervalSince(replaced)
             if age <= lifetimes.grace { return visit(session) }
-            guard age < lifetimes.idle, let newest = try await newest(after: session) else { return try await end(session) }
+            guard age < lifetimes.idle, let newest = try await newest(after: session) else {
+                return try await end(session)
+            }
             return try await renew(session, newest: newest.hash, now)
         }
         guard now.timeIntervalSince(session.issued) < lifetimes.idle else { return try await end(session) }

@@ -37,17 +37,17 @@ public struct FriendvatarsApp: Sendable {
         try await store.account(id)
     }
 
-    /// An account with its friends, by name; nil if there is none.
-    public func accountAndFriends(_ id: Account.ID) async throws -> (account: Account, friends: [Friend])? {
+    /// An account with its list; nil if there is none.
+    public func accountAndList(_ id: Account.ID) async throws -> (account: Account, list: FriendList.Contents)? {
         guard let account = try await store.account(id) else { return nil }
-        return (account, try await store.friends(of: id))
+        return (account, try await store.list(of: id))
     }
 
     /// Takes somebody off an account's list, with the picture.
     public func removeFriend(_ id: Friend.ID, of account: Account.ID) async throws {
-        guard let friend = try await store.friend(id, of: account) else { return }
+        let friend = try await store.friend(id, of: account)
         try await friends.remove(id, from: account)
-        if friend.email != (try await store.account(account))?.email {
+        if let friend, friend.email != (try await store.account(account))?.email {
             try await avatars.remove(friend.email, of: account)
         }
     }

@@ -19,7 +19,12 @@ struct Friends: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let friends = try await options.withMember { app, _, account in try await app.friends.friends(of: account.id) }
+        let list = try await options.withMember { app, _, account in try await app.friends.contents(of: account.id) }
+        let friends = list.friends
+        if !list.damaged.isEmpty {
+            let note = "\(list.damaged.count) more on your list cannot be read: changed on the disk.\n"
+            try FileHandle.standardError.write(contentsOf: Data(note.utf8))
+        }
         if json {
             print(try encoded(friends.map { Listed(name: $0.name, address: $0.email.text) }))
             return
@@ -37,7 +42,7 @@ struct Friends: AsyncParsableCommand {
                 print()
             }
         }
-        if friends.isEmpty, isatty(STDOUT_FILENO) == 1 {
+        if friends.isEmpty, list.damaged.isEmpty, isatty(STDOUT_FILENO) == 1 {
             print("No friends yet; add one with: friendvatars-terminal add NAME ADDRESS")
         }
     }

@@ -16,7 +16,7 @@ struct Membership {
         self.app = app
         // The same by whatever path it is reached, with a slash at its end or without.
         let path = "/" + folder.url.resolvingSymlinksInPath().pathComponents.dropFirst().joined(separator: "/")
-        let digest = SHA256.hash(data: Data(path.utf8)).prefix(8).map { String(format: "%02x", $0) }.joined()
+        let digest = SHA256.hash(data: Data(path.utf8)).prefix(8).hexadecimal
         let name = "org.example.friendvatars.terminal"
         service = "\(name).session.\(digest)"
         auth = try AuthController(

@@ -15,7 +15,7 @@ package struct SamplePage: Sendable {
             account: AccountHeader(name: "Ada Lovelace", token: token), hasFriends: friends > 0,
             friends: (0..<friends).map {
                 .init(id: UUID().uuidString, name: "Friend \($0)", email: "friend\($0)@example.com", token: token)
-            }, form: FriendForm().content(token))
+            }, damaged: [], form: FriendForm().content(token))
     }
 
     package func render() throws -> Response { try pages.render(.friends, page) }

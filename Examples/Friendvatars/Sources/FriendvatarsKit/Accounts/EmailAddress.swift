@@ -55,7 +55,3 @@ extension EmailAddress: CustomStringConvertible, CustomReflectable {
     /// Without children.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
-
-extension Digest {
-    var hexadecimal: String { map { String(format: "%02x", $0) }.joined() }
-}

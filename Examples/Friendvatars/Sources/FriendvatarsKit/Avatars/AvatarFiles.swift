@@ -55,8 +55,7 @@ struct AvatarFiles: Sendable {
 
     private func file(_ email: EmailAddress, _ account: UUID) throws -> (file: ProtectedFile, row: Data) {
         let digest = try keys.sealing(of: account).digest(of: email.text, table: "avatar", column: "bytes").bytes
-        let name = digest.map { String(format: "%02x", $0) }.joined()
-        return (ProtectedFile(folder.appending(path: account.uuidString).appending(path: name)), digest)
+        return (ProtectedFile(folder.appending(path: account.uuidString).appending(path: digest.hexadecimal)), digest)
     }
 
     private func place(_ row: Data) -> FieldPlace { FieldPlace(table: "avatar", column: "bytes", row: RowKey(row)) }

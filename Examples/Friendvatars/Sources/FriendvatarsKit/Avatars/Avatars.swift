@@ -21,28 +21,29 @@ public actor Avatars {
     private static let silence = Duration.seconds(60)
     /// So much is kept in memory, in bytes.
     private static let capacity = 32 << 20
+    /// What one takes beside its picture, in bytes.
+    private static let overhead = 512
 
     private let files: AvatarFiles
     private let service: AvatarService?
-    private var known: [Key: Known] = [:]
-    private var order: [Key] = []
-    private var size = 0
+    private let keys: AccountKeys
+    private var budget = FetchBudget()
+    private var known = BoundedCache<Key, Known>(capacity: capacity)
     private var asked: [Key: Task<Avatar, Never>] = [:]
-    /// Accounts that were deleted: nothing of theirs may be written any more.
-    private var gone: Set<Account.ID> = []
 
     /// - Parameters:
     ///   - folder: Where the files are.
     ///   - store: Whose accounts they are for.
     ///   - service: Where they come from; nil to generate all of them.
     public init(in folder: DataFolder, store: FriendStore, service: AvatarService?) {
+        keys = store.keys
         files = AvatarFiles(folder: folder.avatars, keys: store.keys)
         self.service = service
     }
 
     /// The avatar of an address, for an account that has it on its list.
     public func avatar(of email: EmailAddress, for account: Account.ID) async -> Avatar {
-        guard !gone.contains(account) else { return Avatar(generatedFor: email) }
+        guard !keys.isRetired(account) else { return Avatar(generatedFor: email) }
         let key = Key(account: account, email: email)
         if let found = known[key], found.stale > .now { return found.avatar }
         // Whoever asks while somebody else does gets the same answer.
@@ -61,6 +62,7 @@ public actor Avatars {
         }
         let former = stored?.avatar ?? Avatar(generatedFor: key.email)
         guard let service else { return remember(former, key, for: Self.absence) }
+        guard budget.take(for: key.account, at: .now) else { return remember(former, key, for: Self.silence) }
         do {
             switch try await service.avatar(of: key.email) {
             case .picture(let avatar):
@@ -77,18 +79,9 @@ public actor Avatars {
     }
 
     private func remember(_ avatar: Avatar, _ key: Key, for time: Duration) -> Avatar {
-        forget(key)
-        known[key] = Known(avatar: avatar, stale: .now + time)
-        order.append(key)
-        size += avatar.bytes.count
-        while size > Self.capacity, let oldest = order.first { forget(oldest) }
+        known.insert(
+            Known(avatar: avatar, stale: .now + time), for: key, weight: avatar.bytes.count + Self.overhead)
         return avatar
-    }
-
-    private func forget(_ key: Key) {
-        guard let former = known.removeValue(forKey: key) else { return }
-        size -= former.avatar.bytes.count
-        order.removeAll { $0 == key }
     }
 
     /// Forgets the avatar of somebody who is no longer on an account's list.
@@ -98,18 +91,17 @@ public actor Avatars {
             task.cancel()
             _ = await task.value
         }
-        forget(key)
+        known.remove(key)
         try await files.remove(email, of: account)
     }
 
-    /// Forgets all avatars of an account, as when it is deleted.
+    /// Forgets all avatars of an account that is deleted, and whose keys nobody gets any more.
     public func removeAll(of account: Account.ID) async throws {
-        gone.insert(account)
         for (key, task) in asked where key.account == account {
             task.cancel()
             _ = await task.value
         }
-        for key in known.keys where key.account == account { forget(key) }
+        for key in known.keys where key.account == account { known.remove(key) }
         try await files.removeAll(of: account)
     }
 }

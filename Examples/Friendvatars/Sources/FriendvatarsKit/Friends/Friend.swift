@@ -22,9 +22,22 @@ public struct FriendList: Sendable {
         self.store = store
     }
 
-    /// All of them, by name.
+    /// What is on a list.
+    public struct Contents: Sendable, Equatable {
+        /// The friends, by name.
+        public internal(set) var friends: [Friend] = []
+        /// Entries that cannot be read, because their bytes were changed. They can be removed.
+        public internal(set) var damaged: [Friend.ID] = []
+    }
+
+    /// All that is on an account's list.
+    public func contents(of account: Account.ID) async throws -> Contents {
+        try await store.list(of: account)
+    }
+
+    /// All of them that can be read, by name.
     public func friends(of account: Account.ID) async throws -> [Friend] {
-        try await store.friends(of: account)
+        try await store.list(of: account).friends
     }
 
     /// Somebody new on the list.

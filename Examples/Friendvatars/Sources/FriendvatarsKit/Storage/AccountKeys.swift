@@ -9,13 +9,11 @@ final class AccountKeys: Sendable {
         database: "friendvatars", keys: FieldKeys("friendvatars.directory", protection: .afterFirstUnlock))
 
     private struct Known {
-        var sealings: [UUID: FieldSealing] = [:]
-        var order: [UUID] = []
-        /// Accounts that were deleted: a request that is on its way must not make new keys for one.
+        var sealings = BoundedCache<UUID, FieldSealing>(capacity: 1_000)
+        /// Accounts that are deleted: a request that is on its way must not make new keys for one.
         var gone: Set<UUID> = []
     }
 
-    private static let capacity = 1_000
     private let known = Mutex(Known())
 
     /// Seals and opens what belongs to an account.
@@ -26,11 +24,7 @@ final class AccountKeys: Sendable {
             guard !known.gone.contains(account) else { throw AccountIsGone() }
             if let sealing = known.sealings[account] { return sealing }
             let sealing = Self.fresh(account)
-            known.sealings[account] = sealing
-            known.order.append(account)
-            if known.order.count > Self.capacity {
-                known.sealings.removeValue(forKey: known.order.removeFirst())?.keys.discard()
-            }
+            for former in known.sealings.insert(sealing, for: account) { former.keys.discard() }
             return sealing
         }
     }
@@ -42,12 +36,33 @@ final class AccountKeys: Sendable {
             keys: FieldKeys("friendvatars.account.\(account.uuidString)", protection: .afterFirstUnlock))
     }
 
+    /// Opens what belongs to an account with its keys.
+    ///
+    /// - Throws: ``AccountIsGone``, also when the keys go meanwhile.
+    func opening<Result>(_ account: UUID, _ body: (FieldSealing) throws -> Result) throws -> Result {
+        let sealing = try sealing(of: account)
+        do {
+            return try body(sealing)
+        } catch {
+            throw isRetired(account) ? AccountIsGone() : error
+        }
+    }
+
+    /// Whether ``retire(_:)`` was called.
+    func isRetired(_ account: UUID) -> Bool {
+        known.withLock { $0.gone.contains(account) }
+    }
+
+    /// Gives nobody the keys of an account any more. What has them already comes to its end before they are destroyed.
+    func retire(_ account: UUID) {
+        known.withLock { _ = $0.gone.insert(account) }
+    }
+
     /// Destroys the keys of an account, for which no others are made from then on.
     func destroy(_ account: UUID) throws {
         let sealing = known.withLock { known in
             known.gone.insert(account)
-            known.order.removeAll { $0 == account }
-            return known.sealings.removeValue(forKey: account)
+            return known.sealings.remove(account)
         }
         try (sealing ?? Self.fresh(account)).keys.destroy()
     }

@@ -12,9 +12,14 @@ extension FriendStore {
 
     /// - Returns: False if the address has an account.
     func insert(_ account: Account, passwordHash: String) async throws -> Bool {
-        let sealing = try keys.sealing(of: account.id)
         let row = account.id
         let digest = try digest(of: account.email)
+        // No keys are made for somebody who has an account.
+        let isTaken = try await database.read { db in
+            try Bool.fetchOne(db, sql: "SELECT 1 FROM account WHERE emailDigest = ?", arguments: [digest])
+        }
+        if isTaken == true { return false }
+        let sealing = try keys.sealing(of: row)
         let values: [Data] = try [
             sealing.seal(account.email.text, "account", "email", row),
             sealing.seal(account.name, "account", "name", row),
@@ -29,7 +34,7 @@ extension FriendStore {
                 arguments: [row.uuidString, digest, values[0], values[1], values[2]])
             return db.changesCount == 1
         }
-        // Keys that nothing was sealed with for good.
+        // Two at once: keys that nothing was sealed with for good.
         if !isNew { try keys.destroy(account.id) }
         return isNew
     }
@@ -55,11 +60,12 @@ extension FriendStore {
 
     func account(_ id: Account.ID) async throws -> Account? {
         guard let found = try await sealedAccount("id = ?", [id.uuidString]) else { return nil }
-        let sealing = try keys.sealing(of: id)
-        guard let email = EmailAddress(try sealing.open(found.email, "account", "email", id)) else {
-            throw DatabaseError(message: "the address of an account is none")
+        return try keys.opening(id) { sealing in
+            guard let email = EmailAddress(try sealing.open(found.email, "account", "email", id)) else {
+                throw DatabaseError(message: "the address of an account is none")
+            }
+            return Account(id: id, email: email, name: try sealing.open(found.name, "account", "name", id))
         }
-        return Account(id: id, email: email, name: try sealing.open(found.name, "account", "name", id))
     }
 
     /// A row, as it is stored.
@@ -96,6 +102,7 @@ extension FriendStore {
             try db.execute(sql: "UPDATE account SET isGoing = 1 WHERE id = ?", arguments: [id.uuidString])
         }
         // Whatever still writes for the account comes to its end before the keys do.
+        keys.retire(id)
         try await avatars.removeAll(of: id)
         try keys.destroy(id)
         try await database.write { db in

@@ -8,15 +8,30 @@ extension FriendStore {
         case added, isThere, tooMany
     }
 
-    /// The friends of an account, by name.
-    func friends(of account: Account.ID) async throws -> [Friend] {
-        try await sealedFriends("account = ?", [account.uuidString]).compactMap { try open($0, of: account) }
-            .sorted { ($0.name.lowercased(), $0.id.uuidString) < ($1.name.lowercased(), $1.id.uuidString) }
+    /// The list of an account, by name. What is damaged of it hides nothing else.
+    func list(of account: Account.ID) async throws -> FriendList.Contents {
+        let rows = try await sealedFriends("account = ?", [account.uuidString])
+        guard !rows.isEmpty else { return FriendList.Contents() }
+        return try keys.opening(account) { sealing in
+            var contents = FriendList.Contents()
+            for row in rows {
+                if let friend = try row.opened(with: sealing) {
+                    contents.friends.append(friend)
+                } else {
+                    contents.damaged.append(row.id)
+                }
+            }
+            contents.friends.sort {
+                ($0.name.lowercased(), $0.id.uuidString) < ($1.name.lowercased(), $1.id.uuidString)
+            }
+            return contents
+        }
     }
 
+    /// Somebody on the list of an account; nil for nobody, and for what is damaged.
     func friend(_ id: Friend.ID, of account: Account.ID) async throws -> Friend? {
-        try await sealedFriends("id = ? AND account = ?", [id.uuidString, account.uuidString]).first
-            .flatMap { try open($0, of: account) }
+        let rows = try await sealedFriends("id = ? AND account = ?", [id.uuidString, account.uuidString])
+        return try keys.opening(account) { try rows.first?.opened(with: $0) }
     }
 
     /// A row, as it is stored.
@@ -28,6 +43,20 @@ extension FriendStore {
             guard let id = UUID(uuidString: row["id"]) else { return nil }
             (self.id, email, name) = (id, row["email"], row["name"])
         }
+
+        /// Nil for what is damaged. A key that is not to be had is an error: then all of it would seem to be.
+        func opened(with sealing: FieldSealing) throws -> Friend? {
+            do {
+                guard let email = EmailAddress(try sealing.open(email, "friend", "email", id)) else { return nil }
+                return Friend(id: id, email: email, name: try sealing.open(name, "friend", "name", id))
+            } catch let error as SealedFieldsError {
+                let damages: [SealedFieldsError.Code] = [
+                    .notAuthentic, .notSealed, .unsupported, .undecodableValue,
+                ]
+                if damages.contains(error.code) { return nil }
+                throw error
+            }
+        }
     }
 
     private func sealedFriends(_ condition: String, _ arguments: StatementArguments) async throws -> [SealedFriend] {
@@ -35,12 +64,6 @@ extension FriendStore {
             try Row.fetchAll(db, sql: "SELECT id, email, name FROM friend WHERE \(condition)", arguments: arguments)
                 .compactMap(SealedFriend.init)
         }
-    }
-
-    private func open(_ found: SealedFriend, of account: Account.ID) throws -> Friend? {
-        let sealing = try keys.sealing(of: account)
-        guard let email = EmailAddress(try sealing.open(found.email, "friend", "email", found.id)) else { return nil }
-        return Friend(id: found.id, email: email, name: try sealing.open(found.name, "friend", "name", found.id))
     }
 
     func insert(_ friend: Friend, of account: Account.ID, limit: Int) async throws -> Insertion {

@@ -19,6 +19,7 @@ struct FriendRoutes: Sendable {
         let account: AccountHeader
         let hasFriends: Bool
         let friends: [Line]
+        let damaged: [DamagedLine]
         let form: FormContent
     }
 
@@ -34,18 +35,26 @@ struct FriendRoutes: Sendable {
         }
     }
 
+    /// An entry that cannot be read.
+    struct DamagedLine: Sendable {
+        let id: String
+        let token: String
+    }
+
     private func page(
         _ context: AppContext, _ form: FormContent, status: HTTPResponse.Status = .ok
     ) async throws -> Response {
         let id = try context.account()
-        guard let (account, friends) = try await app.accountAndFriends(id) else { throw HTTPError(.unauthorized) }
+        guard let (account, list) = try await app.accountAndList(id) else { throw HTTPError(.unauthorized) }
         let token = pages.token(context)
-        let lines = friends.map { Line(id: $0.id.uuidString, name: $0.name, email: $0.email.text, token: token) }
+        let lines = list.friends.map { Line(id: $0.id.uuidString, name: $0.name, email: $0.email.text, token: token) }
         return try pages.render(
             .friends,
             Page(
-                account: AccountHeader(name: account.name, token: token), hasFriends: !friends.isEmpty, friends: lines,
-                form: form), status: status)
+                account: AccountHeader(name: account.name, token: token),
+                hasFriends: !list.friends.isEmpty || !list.damaged.isEmpty,
+                friends: lines, damaged: list.damaged.map { DamagedLine(id: $0.uuidString, token: token) }, form: form),
+            status: status)
     }
 
     @Sendable private func addFriend(_ request: Request, _ context: AppContext) async throws -> Response {

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import FriendvatarsKit
 import Hummingbird
 
 /// Pages and files that are the same for everybody.
@@ -11,7 +12,7 @@ struct StaticRoutes: Sendable {
         router.get("/about") { _, _ in try pages.render(.about, [String: String]()) }
         router.get("/health") { _, _ in "ok\n" }
         for (name, file) in EmbeddedFiles.statics {
-            let tag = "\"\(SHA256.hash(data: file.bytes).prefix(8).map { String(format: "%02x", $0) }.joined())\""
+            let tag = "\"\(SHA256.hash(data: file.bytes).prefix(8).hexadecimal)\""
             router.get("/static/\(name)") { request, _ in
                 let headers: HTTPFields = [.eTag: tag, .cacheControl: "no-cache"]
                 guard request.headers[.ifNoneMatch] != tag else {

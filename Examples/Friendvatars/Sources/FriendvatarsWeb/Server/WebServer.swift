@@ -20,7 +20,7 @@ public struct WebServer: Sendable {
         public var tls: TLSIdentity?
         /// Whether a proxy that has TLS is in front, which says in `X-Forwarded-For` where a request comes from.
         public var isBehindProxy = false
-        /// Seconds for a whole request to come in, 1 to 3,600.
+        /// Seconds for a whole request to come in, 1 to 3,600; an answer has six times as long to be taken.
         public var patience = 20
         /// The most connections at a time.
         public var connections = 1_000
@@ -66,10 +66,10 @@ public struct WebServer: Sendable {
     ///
     /// - Parameter onRunning: Told the port once there is one.
     public func run(onRunning: @escaping @Sendable (Int) async -> Void = { _ in }) async throws {
-        let (time, limit) = (TimeAmount.seconds(Int64(min(3_600, max(1, options.patience)))), 64 << 10)
+        let (seconds, limit) = (Int64(min(3_600, max(1, options.patience))), 64 << 10)
         let http = HTTPServerBuilder.http1(
             configuration: .init(additionalChannelHandlers: [
-                RequestDeadline(time: time, answerTime: .minutes(2), limit: limit)
+                RequestDeadline(time: .seconds(seconds), answerTime: .seconds(6 * seconds), limit: limit)
             ]))
         let server = try options.tls.map { try HTTPServerBuilder.tls(http, tlsConfiguration: $0.configuration) } ?? http
         let application = Application(

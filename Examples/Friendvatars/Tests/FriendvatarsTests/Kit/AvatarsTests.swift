@@ -1,7 +1,8 @@
 import AsyncHTTPClient
 import Foundation
-import FriendvatarsKit
 import Testing
+
+@testable import FriendvatarsKit
 
 @Suite(.timeLimit(.minutes(5)))
 struct AvatarsTests {
@@ -49,7 +50,7 @@ struct AvatarsTests {
         }
     }
 
-    @Test(arguments: AvatarStub.Mood.allCases.filter { $0 != .normal })
+    @Test(arguments: AvatarStub.Mood.allCases.filter { $0 != .normal && $0 != .waiting })
     func generatedInstead(_ mood: AvatarStub.Mood) async throws {
         try await withService { stub, service, zoe in
             stub.mood = mood
@@ -104,6 +105,42 @@ struct AvatarsTests {
                 #expect(try files() == 0)
             }
         }
+    }
+
+    /// The service answers when the account is gone: what it says is for nobody any more, and no keys are made for it.
+    @Test func deletedDuringAFetch() async throws {
+        try await withService { stub, service, zoe in
+            try await withApp(service: service) { app, folder, _ in
+                let ada = try await app.ada()
+                let friend = try await app.friends.add(email: zoe.text, name: "Zoe", to: ada.id)
+                stub.mood = .waiting
+                let fetch = Task { try await app.avatar(of: friend.id, for: ada.id) }
+                await stub.hasQuestions(1)
+                try await app.deleteAccount(ada.id, password: goodPassword, from: nil)
+                stub.mood = .normal
+                // There is no such account any more, or what it had was made of the address alone.
+                let answer = try? await fetch.value
+                #expect(answer == nil || answer == Avatar(generatedFor: zoe))
+                let files = try FileManager.default.subpathsOfDirectory(atPath: folder.url.path(percentEncoded: false))
+                #expect(!files.contains { $0.contains(ada.id.uuidString) })
+                #expect(try await app.friends.friends(of: ada.id).isEmpty)
+                #expect(throws: AccountIsGone.self) { try app.store.keys.sealing(of: ada.id) }
+            }
+        }
+    }
+
+    /// A list that changes all the time asks a service only so often.
+    @Test func budget() {
+        var budget = FetchBudget()
+        let (ada, bob) = (UUID(), UUID())
+        let now = ContinuousClock.now
+        let taken = (0..<2 * FetchBudget.limit).count { _ in budget.take(for: ada, at: now) }
+        #expect(taken == FetchBudget.limit)
+        let answers = [
+            budget.take(for: ada, at: now + .seconds(3_599)), budget.take(for: bob, at: now),
+            budget.take(for: ada, at: now + .seconds(3_600)),
+        ]
+        #expect(answers == [false, true, true])
     }
 
     /// What is on the disk can be lost, cut or changed by whoever owns it; then it is fetched anew.

@@ -1,6 +1,9 @@
 import Foundation
-import FriendvatarsKit
+import GRDB
+import ProtectedDatabase
 import Testing
+
+@testable import FriendvatarsKit
 
 struct FriendListTests {
     @Test func addAndRemove() async throws {
@@ -44,6 +47,30 @@ struct FriendListTests {
             #expect(try await app.friends.friends(of: ada.id) == [zoe])
             #expect(try await app.avatar(of: zoe.id, for: bob.id) == nil)
             #expect(try await app.avatar(of: zoe.id, for: ada.id) != nil)
+        }
+    }
+
+    /// What is damaged hides nobody else, and can be removed.
+    @Test func damagedEntries() async throws {
+        try await withApp { app, _, _ in
+            let ada = try await app.ada()
+            let zoe = try await app.friends.add(email: "zoe@example.com", name: "Zoe", to: ada.id)
+            let bob = try await app.friends.add(email: "bob@example.com", name: "Bob", to: ada.id)
+            let eve = try await app.friends.add(email: "eve@example.com", name: "Eve", to: ada.id)
+            try await app.store.database.write { db in
+                try db.execute(
+                    sql: "UPDATE friend SET name = (SELECT name FROM friend WHERE id = ?) WHERE id = ?",
+                    arguments: [bob.id.uuidString, zoe.id.uuidString])
+                try db.execute(
+                    sql: "UPDATE friend SET email = x'00' WHERE id = ?", arguments: [eve.id.uuidString])
+            }
+            let list = try await app.friends.contents(of: ada.id)
+            #expect(list.friends == [bob])
+            #expect(Set(list.damaged) == [zoe.id, eve.id])
+            #expect(try await app.avatar(of: zoe.id, for: ada.id) == nil)
+            try await app.removeFriend(zoe.id, of: ada.id)
+            try await app.removeFriend(eve.id, of: ada.id)
+            #expect(try await app.friends.contents(of: ada.id) == FriendList.Contents(friends: [bob]))
         }
     }
 

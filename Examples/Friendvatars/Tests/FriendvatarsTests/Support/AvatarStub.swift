@@ -8,6 +8,8 @@ final class AvatarStub: Sendable {
     /// What it does when it is asked.
     enum Mood: Sendable, CaseIterable {
         case normal, broken, huge, script, redirecting
+        /// Says nothing until it has another mood.
+        case waiting
     }
 
     let port: Int
@@ -18,7 +20,7 @@ final class AvatarStub: Sendable {
         let (ports, running) = AsyncStream.makeStream(of: Int.self)
         let router = Router()
         let answers = answers
-        router.get("/avatar/:hash") { _, context in answers.answer(context.parameters.get("hash") ?? "") }
+        router.get("/avatar/:hash") { _, context in try await answers.answer(context.parameters.get("hash") ?? "") }
         var logger = Logger(label: "avatars")
         logger.logLevel = .critical
         let app = Application(
@@ -34,6 +36,11 @@ final class AvatarStub: Sendable {
 
     /// The hashes that it was asked for.
     var questions: [String] { answers.state.withLock { $0.questions } }
+
+    /// Waits until it was asked so often.
+    func hasQuestions(_ count: Int) async {
+        while questions.count < count { try? await Task.sleep(for: .milliseconds(5)) }
+    }
 
     var mood: Mood {
         get { answers.state.withLock { $0.mood } }
@@ -53,12 +60,12 @@ final class AvatarStub: Sendable {
 
         let state = Mutex(State())
 
-        func answer(_ hash: String) -> Response {
-            let (mood, picture) = state.withLock { state in
-                state.questions.append(hash)
-                return (state.mood, state.pictures[hash])
-            }
+        func answer(_ hash: String) async throws -> Response {
+            state.withLock { $0.questions.append(hash) }
+            while state.withLock({ $0.mood }) == .waiting { try await Task.sleep(for: .milliseconds(5)) }
+            let (mood, picture) = state.withLock { ($0.mood, $0.pictures[hash]) }
             switch mood {
+            case .waiting: return Response(status: .internalServerError)
             case .normal: return picture.map(Self.response) ?? Response(status: .notFound)
             case .broken: return Response(status: .internalServerError)
             case .huge: return Self.response(Pictures.red + Data(count: 1 << 20))

@@ -9,11 +9,15 @@ final class RawConnection: Sendable {
 
     private let descriptor: Int32
 
-    init(to port: Int) throws {
+    /// - Parameter receiving: How much the system takes before it is asked for it, in bytes; nil for what it likes.
+    init(to port: Int, receiving: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var limit = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        if var receiving {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiving, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -44,6 +48,14 @@ final class RawConnection: Sendable {
                 sent += count
             }
             return true
+        }
+    }
+
+    /// Sends as much as is taken without waiting.
+    func sendWhatIsTaken(_ bytes: Data) {
+        bytes.withUnsafeBytes { buffer in
+            guard let start = buffer.baseAddress else { return }
+            _ = Glibc.send(descriptor, start, buffer.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
         }
     }
 

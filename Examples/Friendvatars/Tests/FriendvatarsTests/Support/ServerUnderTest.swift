@@ -76,6 +76,16 @@ final class ServerUnderTest: Sendable {
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
     }
 
+    /// How many sockets it has open.
+    var sockets: Int {
+        let folder = "/proc/\(process)/fd"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.count {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)"))?.hasPrefix("socket:")
+                == true
+        }
+    }
+
     /// The memory that it takes now, in bytes.
     var memory: Int {
         let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""

@@ -200,6 +200,39 @@ struct AttackTests {
         }
     }
 
+    /// Who takes no answers is sent away, too, and the answers wait in no memory.
+    @Test func slowTakers() async throws {
+        try await withServer(options: ["--plain", "--patience", "1"]) { server in
+            let (sockets, memory) = (server.sockets, server.memory)
+            let request = Data("GET /static/style.css HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+            let takers = try (0..<10).map { _ in try RawConnection(to: server.port, receiving: 4_096) }
+            for taker in takers { taker.sendWhatIsTaken(Data((0..<4_000).flatMap { _ in request })) }
+            #expect(server.sockets >= sockets + 10)
+            // Six seconds are an answer's; a minute is the most that this waits.
+            for _ in 0..<600 where server.sockets > sockets { try await Task.sleep(for: .milliseconds(100)) }
+            #expect(server.sockets <= sockets)
+            #expect(server.memory < memory + (64 << 20))
+            #expect(try await WebClient(server).get("/health").status == 200)
+            _ = takers
+        }
+    }
+
+    /// The same limits below TLS.
+    @Test func oversizedOverTLS() async throws {
+        try await withServer { server in
+            let ada = WebClient(server)
+            _ = try await ada.get("/sign-up")
+            let fields = { (size: Int) in ["email": "a@example.com", "name": String(repeating: "x", count: size)] }
+            #expect(try await ada.post("/sign-up", fields(20_000)).status == 413)
+            let memory = server.memory
+            // The answer, or the end of the connection, comes before all of it is sent.
+            let status = try? await ada.post("/sign-up", fields(64 << 20)).status
+            #expect(status == nil || status == 413)
+            #expect(server.memory < memory + (48 << 20))
+            #expect(try await ada.signUp("ada@example.com").location == "/friends")
+        }
+    }
+
     /// An answer that is given before its request has ended does not make the connection one for ever.
     @Test func answeredEarly() async throws {
         try await withServer(options: ["--plain", "--patience", "2"]) { server in
