@@ -65,7 +65,9 @@ public struct FormMiddleware<Context: FormRequestContext>: RouterMiddleware {
         let body = try await request.collectBody(upTo: limit)
         let form = try? URLEncodedFormDecoder().decode(TokenField.self, from: String(buffer: body))
         guard let token = form?.form_token, tokens.isValid(token, for: context.formBinding) else {
-            throw HTTPError(.forbidden, message: "The page is too old; load it anew and try again.")
+            throw HTTPError(
+                .forbidden,
+                message: "The page is too old, or somebody signed in or out since. Load it anew and try again.")
         }
     }
 

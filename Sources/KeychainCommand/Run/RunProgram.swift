@@ -84,8 +84,11 @@ struct RunProgram {
 
     private static func notRun(_ name: String, _ code: Int32) -> Failure {
         // 127 and 126 are what a shell says (POSIX, 2.8.2).
-        Failure(
+        let advice =
+            code == ENOEXEC
+            ? "a script names its interpreter in the first line, as in #!/bin/sh" : "name a program after --"
+        return Failure(
             status: errSecIO, exitCode: code == ENOENT || code == ENOTDIR ? 127 : 126,
-            "'\(name.escapedForTerminal)' cannot be run (\(String(cString: strerror(code)))): name a program after --")
+            "'\(name.escapedForTerminal)' cannot be run (\(String(cString: strerror(code)))): \(advice)")
     }
 }
