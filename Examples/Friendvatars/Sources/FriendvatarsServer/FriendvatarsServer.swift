@@ -21,8 +21,11 @@ struct FriendvatarsServer: AsyncParsableCommand {
             Example: friendvatars --data ~/friendvatars --port 8443
             """)
 
-    @Option(help: "The folder for all that is kept; made if it is not there.")
-    var data: String = "friendvatars-data"
+    @Option(
+        help:
+            "The folder for all that is kept, made if it is not there; else $FRIENDVATARS_DATA, else friendvatars-data."
+    )
+    var data: String?
 
     @Option(help: "The address to listen at.")
     var host: String?
@@ -51,7 +54,7 @@ struct FriendvatarsServer: AsyncParsableCommand {
     var hash: String?
 
     func run() async throws {
-        let folder = try DataFolder(URL(fileURLWithPath: data))
+        let folder = try DataFolder(DataFolder.location(named: data))
         // The address of a service can have a key in it, which is better in the keychain than in the environment.
         let config = ConfigReader(providers: [
             EnvironmentVariablesProvider(), KeychainProvider(service: "org.example.friendvatars"),

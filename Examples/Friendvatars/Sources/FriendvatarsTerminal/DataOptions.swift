@@ -15,8 +15,7 @@ struct DataOptions: ParsableArguments {
         isMade: Bool = false, hasher: PasswordHasher = PasswordHasher(),
         _ body: (FriendvatarsApp, DataFolder) async throws -> Result
     ) async throws -> Result {
-        let named = ProcessInfo.processInfo.environment["FRIENDVATARS_DATA"].flatMap { $0.isEmpty ? nil : $0 }
-        let url = URL(fileURLWithPath: data ?? named ?? "friendvatars-data")
+        let url = DataFolder.location(named: data)
         let database = url.appending(path: "friends.db").path(percentEncoded: false)
         guard isMade || FileManager.default.fileExists(atPath: database) else {
             let path = printable(url.path(percentEncoded: false))

@@ -19,6 +19,12 @@ public struct DataFolder: Sendable, Hashable {
         setenv("KEYCHAIN_HOME", url.appending(path: "vault").path(percentEncoded: false), 0)
     }
 
+    /// The folder that somebody has named, else the one in `FRIENDVATARS_DATA`, else `friendvatars-data` where the program was started.
+    public static func location(named name: String?) -> URL {
+        let variable = ProcessInfo.processInfo.environment["FRIENDVATARS_DATA"].flatMap { $0.isEmpty ? nil : $0 }
+        return URL(fileURLWithPath: name ?? variable ?? "friendvatars-data")
+    }
+
     /// The database of accounts, friends and sessions.
     var database: URL { url.appending(path: "friends.db") }
     /// Avatars that were fetched, in a folder for each account.

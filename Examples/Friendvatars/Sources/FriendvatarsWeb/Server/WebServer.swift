@@ -22,7 +22,7 @@ public struct WebServer: Sendable {
         public var isBehindProxy = false
         /// Seconds for a whole request to come in, 1 to 3,600; an answer has six times as long to be taken.
         public var patience = 20
-        /// The most connections at a time.
+        /// The most connections at a time, a quarter of them from one address unless a proxy is in front.
         public var connections = 1_000
 
         /// As they stand.
@@ -67,9 +67,12 @@ public struct WebServer: Sendable {
     /// - Parameter onRunning: Told the port once there is one.
     public func run(onRunning: @escaping @Sendable (Int) async -> Void = { _ in }) async throws {
         let (seconds, limit) = (Int64(min(3_600, max(1, options.patience))), 64 << 10)
+        let places = ConnectionLimit.Counts(
+            limit: options.isBehindProxy ? options.connections : max(1, options.connections / 4))
         let http = HTTPServerBuilder.http1(
             configuration: .init(additionalChannelHandlers: [
-                RequestDeadline(time: .seconds(seconds), answerTime: .seconds(6 * seconds), limit: limit)
+                ConnectionLimit(places),
+                RequestDeadline(time: .seconds(seconds), answerTime: .seconds(6 * seconds), limit: limit),
             ]))
         let server = try options.tls.map { try HTTPServerBuilder.tls(http, tlsConfiguration: $0.configuration) } ?? http
         let application = Application(

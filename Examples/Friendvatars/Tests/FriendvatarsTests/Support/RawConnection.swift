@@ -9,8 +9,10 @@ final class RawConnection: Sendable {
 
     private let descriptor: Int32
 
-    /// - Parameter receiving: How much the system takes before it is asked for it, in bytes; nil for what it likes.
-    init(to port: Int, receiving: Int32? = nil) throws {
+    /// - Parameters:
+    ///   - receiving: How much the system takes before it is asked for it, in bytes; nil for what it likes.
+    ///   - source: The address that it comes from, which may be any of this machine's own, such as 127.0.0.2.
+    init(to port: Int, receiving: Int32? = nil, from source: String? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var limit = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -18,15 +20,9 @@ final class RawConnection: Sendable {
         if var receiving {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiving, socklen_t(MemoryLayout<Int32>.size))
         }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        let code = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
+        var code: Int32 = 0
+        if let source { code = Self.with(source, 0) { [descriptor] in bind(descriptor, $0, $1) } }
+        if code == 0 { code = Self.with("127.0.0.1", port) { [descriptor] in connect(descriptor, $0, $1) } }
         if code != 0 {
             let failure = Failure(code: errno)
             close(descriptor)
@@ -35,6 +31,18 @@ final class RawConnection: Sendable {
     }
 
     deinit { close(descriptor) }
+
+    private static func with(_ host: String, _ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32)
+        -> Int32
+    {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = inet_addr(host)
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+    }
 
     /// - Returns: Whether all of it was taken.
     @discardableResult

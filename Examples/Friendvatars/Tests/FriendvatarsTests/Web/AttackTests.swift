@@ -233,6 +233,20 @@ struct AttackTests {
         }
     }
 
+    /// One address cannot have all places: others are served meanwhile, and it gets places back.
+    @Test func manyConnections() async throws {
+        try await withServer(options: ["--plain"]) { server in
+            let request = Data("GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
+            var greedy = try (0..<250).map { _ in try RawConnection(to: server.port, from: "127.0.0.3") }
+            // One that is over the limit is closed without a word.
+            while try await !RawConnection(to: server.port, from: "127.0.0.3").exchange(request).isEmpty {}
+            let other = try RawConnection(to: server.port, from: "127.0.0.2")
+            #expect(await other.exchange(request).hasPrefix("HTTP/1.1 200"))
+            greedy.removeAll()
+            while try await RawConnection(to: server.port, from: "127.0.0.3").exchange(request).isEmpty {}
+        }
+    }
+
     /// An answer that is given before its request has ended does not make the connection one for ever.
     @Test func answeredEarly() async throws {
         try await withServer(options: ["--plain", "--patience", "2"]) { server in
