@@ -125,14 +125,15 @@ import Testing
 
     @Test func linesOfAValueAreMasked() throws {
         let value = try SecretBytes("-----BEGIN-----\r\nMIGHAgEAMB\n}\n        \nMIGHAgEAMB\n\n")
-        let parts = try MaskedSecrets.make(of: [value, SecretBytes("hunter2\n")])
+        let reference = try SecretReference("keychain://a/b")
+        let parts = try MaskedSecrets.make(of: [(reference, value), (reference, SecretBytes("hunter2\n"))])
             .map { $0.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
         #expect(
             parts == [
                 "-----BEGIN-----\r\nMIGHAgEAMB\n}\n        \nMIGHAgEAMB", "-----BEGIN-----", "MIGHAgEAMB", "hunter2",
             ])
         for short in ["", "abc", "abc\n\n\r\n", "\n\n\n\n\n"] {
-            #expect(throws: Failure.self) { try MaskedSecrets.make(of: [SecretBytes(short)]) }
+            #expect(throws: Failure.self) { try MaskedSecrets.make(of: [(reference, SecretBytes(short))]) }
         }
     }
 

@@ -10,13 +10,13 @@ enum MaskedSecrets {
     /// Shorter lines of longer values are left alone, for the same reason: there are closing brackets among them.
     static let shortestLine = 8
 
-    static func make(of values: [SecretBytes]) throws(Failure) -> [SecretBytes] {
+    static func make(of values: [(SecretReference, SecretBytes)]) throws(Failure) -> [SecretBytes] {
         var result: [SecretBytes] = []
-        for value in values {
+        for (reference, value) in values {
             guard let whole = ends(of: value) else {
                 throw Failure(
                     status: errSecParam,
-                    "a value of less than \(shortest) bytes cannot be masked without masking much else: leave out --mask"
+                    "\(reference.text.escapedForTerminal): a value of less than \(shortest) bytes cannot be masked without masking much else: leave out --mask"
                 )
             }
             for range in [whole] + lines(of: value, in: whole) {

@@ -64,7 +64,7 @@ struct RunCommand: DocumentedCommand {
     @Option(
         name: .customLong("env-file"),
         help: ArgumentHelp(
-            "Set the variables of a file, with secrets in the place of references. The other options go before it.",
+            "Set the variables of a file, with secrets in the place of references. What other options set counts more.",
             valueName: "path"))
     var variableFiles: [String] = []
 

@@ -85,8 +85,11 @@ struct RunProgram {
     private static func notRun(_ name: String, _ code: Int32) -> Failure {
         // 127 and 126 are what a shell says (POSIX, 2.8.2).
         let advice =
-            code == ENOEXEC
-            ? "a script names its interpreter in the first line, as in #!/bin/sh" : "name a program after --"
+            switch code {
+            case ENOEXEC: "a script names its interpreter in the first line, as in #!/bin/sh"
+            case EACCES: "make a script executable with `chmod +x`, or name another program after --"
+            default: "name a program after --"
+            }
         return Failure(
             status: errSecIO, exitCode: code == ENOENT || code == ENOTDIR ? 127 : 126,
             "'\(name.escapedForTerminal)' cannot be run (\(String(cString: strerror(code)))): \(advice)")

@@ -64,10 +64,20 @@ enum RunSignals {
         return ending.first { waiting & 1 << UInt64($0) != 0 }
     }
 
-    /// Passes on what came, and what will come.
-    static func begin(for child: pid_t) {
+    /// Starts the command, and passes on what came, and what will come.
+    ///
+    /// Signals wait meanwhile: one that the terminal sends when the command is there, and its number is not yet, would come to the
+    /// command twice.
+    static func begin(_ start: () throws(Failure) -> pid_t) throws(Failure) -> pid_t {
+        var (held, before) = (sigset_t(), sigset_t())
+        sigemptyset(&held)
+        for number in passedOn { sigaddset(&held, number) }
+        pthread_sigmask(SIG_BLOCK, &held, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let child = try start()
         signaledChild.store(child, ordering: .sequentiallyConsistent)
         sendWaitingSignals()
+        return child
     }
 
     /// Has a byte written to `descriptor` whenever a child may have ended.

@@ -22,7 +22,9 @@ final class SecretLookup {
     }
 
     /// All secrets that were found.
-    var secrets: [SecretBytes] { Array(found.values) }
+    var secrets: [(SecretReference, SecretBytes)] {
+        found.sorted { $0.key.text < $1.key.text }.map { ($0.key, $0.value) }
+    }
 
     /// - Parameter place: What an error says first: where the reference stands.
     func secret(_ reference: SecretReference, at place: String) throws(Failure) -> SecretBytes {

@@ -81,14 +81,13 @@ struct SecretRun {
     ) throws(Failure) -> Int32 {
         guard isMasking else {
             if let signal = RunSignals.early { return 128 + signal }
-            let child = try program.start(environment, output: nil)
-            RunSignals.begin(for: child)
+            let child = try RunSignals.begin { () throws(Failure) in try program.start(environment, output: nil) }
             return RunSignals.status(of: child, blocking: true) ?? ExitStatus.other
         }
         var output = try MaskedOutput(masking: masked)
         if let signal = RunSignals.early { return 128 + signal }
-        let child = try program.start(environment, output: output.writers)
-        RunSignals.begin(for: child)
+        let writers = output.writers
+        let child = try RunSignals.begin { () throws(Failure) in try program.start(environment, output: writers) }
         return output.run(for: child)
     }
 }
