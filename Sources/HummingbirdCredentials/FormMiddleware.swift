@@ -1,5 +1,6 @@
 #if HummingbirdSupport
 import Credentials
+import Foundation
 import HTTPTypes
 import Hummingbird
 
@@ -56,7 +57,8 @@ public struct FormMiddleware<Context: FormRequestContext>: RouterMiddleware {
 
     private func check(_ request: inout Request, _ context: Context) async throws {
         guard Self.isFromHere(request) else { throw HTTPError(.forbidden, message: "The form came from another site.") }
-        guard request.headers[.contentType]?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true else {
+        let type = request.headers[.contentType]?.prefix { $0 != ";" }.lowercased()
+        guard type?.trimmingCharacters(in: .whitespaces) == "application/x-www-form-urlencoded" else {
             throw HTTPError(.unsupportedMediaType)
         }
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {
