@@ -13,26 +13,30 @@ data=${FRIENDVATARS_DATA:-${XDG_DATA_HOME:-$HOME/.local/share}/friendvatars}
 scratch=$PWD/.build-friendvatars
 options=(--package-path Examples/Friendvatars --scratch-path "$scratch" --disable-build-manifest-caching
     -debug-info-format none)
-if [[ -x $scratch/debug/friendvatars ]]; then
-    echo '--> building Friendvatars'
-else
-    echo '--> building Friendvatars: the first time takes about a quarter of an hour of two cores'
-fi
-for product in friendvatars friendvatars-terminal; do
-    # On a terminal the build says how far it is.
-    if [[ -t 1 ]]; then
-        swift build "${options[@]}" --product "$product"
-    else
-        log=$(swift build "${options[@]}" --product "$product" 2>&1) || {
-            tail -n 40 <<<"$log" >&2
-            exit 1
-        }
+server=$scratch/debug/friendvatars
+# Who asks for the options waits for no build.
+for word in "$@"; do
+    if [[ $word == --help || $word == -h ]]; then
+        [[ ! -x $server ]] || exec "$server" --help
+        echo 'The options are in Examples/Friendvatars/README.md, and in --help once the program is built.'
+        exit 0
     fi
 done
+echo '--> building Friendvatars: the first time takes about a quarter of an hour of two cores, later ones seconds'
+# All of it at once: a build of one product removes what only the other one has, which is then compiled again.
+if [[ -t 1 ]]; then
+    # On a terminal the build says how far it is.
+    swift build "${options[@]}"
+else
+    log=$(swift build "${options[@]}" 2>&1) || {
+        tail -n 40 <<<"$log" >&2
+        exit 1
+    }
+fi
 cat <<END
 --> in a terminal: FRIENDVATARS_DATA=$(printf %q "$data") $(printf %q "$scratch")/debug/friendvatars-terminal help
 --> Ctrl-C ends the server
 END
 mkdir -p "$data"
 chmod 700 "$data"
-exec "$scratch/debug/friendvatars" --data "$data" "$@"
+exec "$server" --data "$data" "$@"
