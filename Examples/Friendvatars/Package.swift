@@ -74,17 +74,18 @@ let package = Package(
         .target(
             name: "FriendvatarsWeb",
             dependencies: [
-                "FriendvatarsKit", keychain("Credentials"), keychain("HummingbirdCredentials"), asn1, crypto, httpTypes,
-                hummingbird, hummingbirdCore, hummingbirdTLS,
-                keychainTLS, logging, mustache, nioCore, nioHTTP1, nioHTTPTypes, nioSSL, x509,
+                "FriendvatarsKit", keychain("Credentials"), keychain("HummingbirdCredentials"), keychain("Keychain"),
+                asn1, crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdTLS, keychainTLS, logging, mustache,
+                nioCore, nioHTTP1, nioHTTPTypes, nioSSL, x509,
             ],
             resources: [.embedInCode("Templates"), .embedInCode("Static")],
             swiftSettings: strict),
         .executableTarget(
             name: "friendvatars",
             dependencies: [
-                "FriendvatarsKit", "FriendvatarsWeb", keychain("KeychainConfiguration"), arguments, configuration, http,
-                logging,
+                "FriendvatarsKit", "FriendvatarsWeb", keychain("Keychain"), keychain("KeychainConfiguration"),
+                arguments,
+                configuration, http, logging, nioCore,
             ],
             path: "Sources/FriendvatarsServer",
             swiftSettings: strict),

@@ -29,6 +29,7 @@ public struct FriendvatarsApp: Sendable {
         avatars = Avatars(in: folder, store: store, service: service)
         sessions = SessionTokens(store: DatabaseSessionStore(store))
         try await store.finishDeletions(avatars)
+        try await avatars.removeAll(but: store.accountIDs())
         try await sessions.removeExpired()
     }
 
@@ -56,8 +57,23 @@ public struct FriendvatarsApp: Sendable {
     public func avatar(of friend: Friend.ID, for account: Account.ID) async throws -> Avatar? {
         guard let friend = try await store.friend(friend, of: account) else { return nil }
         let avatar = await avatars.avatar(of: friend.email, for: account)
-        // Taken off the list meanwhile, with the picture that was then not there yet.
-        if try await store.friend(friend.id, of: account) == nil { try await avatars.remove(friend.email, of: account) }
+        // Taken off the list meanwhile, with the picture that was then not there yet; or the account was deleted by another process.
+        if try await store.account(account) == nil {
+            try await avatars.removeAll(of: account)
+        } else if try await store.friend(friend.id, of: account) == nil {
+            try await avatars.remove(friend.email, of: account)
+        }
+        return avatar
+    }
+
+    /// The picture of an account's own address; nil if there is no such account.
+    public func ownAvatar(of account: Account.ID) async throws -> Avatar? {
+        guard let email = try await store.account(account)?.email else { return nil }
+        let avatar = await avatars.avatar(of: email, for: account)
+        guard try await store.account(account) != nil else {
+            try await avatars.removeAll(of: account)
+            return nil
+        }
         return avatar
     }
 

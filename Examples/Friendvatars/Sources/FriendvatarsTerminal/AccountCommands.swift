@@ -81,7 +81,9 @@ struct Status: AsyncParsableCommand {
         if json {
             print(try encoded(answer))
         } else if let name = answer.name, let address = answer.address {
-            print("Signed in: \(printable(name)), \(printable(address)), with \(answer.friends ?? 0) friends")
+            print(
+                "Signed in: \(printable(name)), \(printable(address)), with \(answer.friends ?? 0) friend\(answer.friends == 1 ? "" : "s")"
+            )
             print("Data: \(printable(answer.folder ?? ""))")
         } else {
             print("Nobody is signed in.")
@@ -105,7 +107,11 @@ struct DeleteAccount: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withMember { app, membership, account in
-            try await app.deleteAccount(account.id, password: try password.read(), from: nil)
+            do {
+                try await app.deleteAccount(account.id, password: try password.read(), from: nil)
+            } catch SignInFailure.wrong {
+                throw TerminalFailure("The password is wrong.")
+            }
             try await membership.signOut()
             print("Your account is deleted.")
         }

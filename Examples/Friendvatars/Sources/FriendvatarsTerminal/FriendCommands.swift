@@ -84,7 +84,8 @@ struct Picture: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "avatar", abstract: "Write a friend's picture to a file.",
         discussion: """
-            It is the one that the server has fetched, or the generated pattern as SVG; nobody on the network is asked.
+            It is the one that the server has fetched, or the generated pattern as SVG; nobody on the network is asked. A new file \
+            is for its owner alone.
 
             Example: friendvatars-terminal avatar Zoe --output zoe.svg
             """)
@@ -101,8 +102,25 @@ struct Picture: AsyncParsableCommand {
         if output == "-" {
             try FileHandle.standardOutput.write(contentsOf: avatar.bytes)
         } else {
-            try avatar.bytes.write(to: URL(fileURLWithPath: output), options: .atomic)
+            try Self.write(avatar.bytes, to: output)
             print("\(printable(output)): \(avatar.kind.rawValue), \(avatar.bytes.count) bytes")
+        }
+    }
+}
+
+extension Picture {
+    /// Into what is there, whatever it is, or a new file.
+    private static func write(_ bytes: Data, to path: String) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0o600)
+        guard descriptor >= 0 else {
+            throw TerminalFailure("\(printable(path)) cannot be written: \(String(cString: strerror(errno)))")
+        }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            try file.write(contentsOf: bytes)
+            try file.close()
+        } catch {
+            throw TerminalFailure("\(printable(path)) cannot be written: \(error.localizedDescription)")
         }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import FriendvatarsKit
 import Keychain
 
 /// The app in a terminal.
@@ -18,6 +19,7 @@ struct FriendvatarsTerminal: AsyncParsableCommand {
         ])
 
     static func main() async {
+        StandardDescriptors.fill()
         do {
             // Keys are in the group that is named after the server's executable.
             if (ProcessInfo.processInfo.environment["KEYCHAIN_ACCESS_GROUPS"] ?? "").isEmpty {

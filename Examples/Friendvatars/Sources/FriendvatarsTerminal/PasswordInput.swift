@@ -10,6 +10,17 @@ struct PasswordInput: ParsableArguments {
     /// The longest line that is read, in bytes: a terminal passes on no longer one (termios(3)).
     private static let lineLimit = 4_095
 
+    /// Before the program opens a file, which could get this number. What the runtime has open already is of no kind that
+    /// passwords come from.
+    func validate() throws {
+        guard let passwordFd else { return }
+        var status = stat()
+        if fstat(passwordFd, &status) != 0 || status.st_mode & S_IFMT == 0 {
+            throw ValidationError(
+                "--password-fd: there is no descriptor \(passwordFd); open it, as in --password-fd 3 3<FILE")
+        }
+    }
+
     /// The password.
     ///
     /// - Parameter isNew: Whether a person has to type it twice.
@@ -42,6 +53,8 @@ struct PasswordInput: ParsableArguments {
             if got == 0 || bytes[count] == UInt8(ascii: "\n") { break }
             count += 1
         }
+        // Of a file from another system.
+        if count > 0, count <= lineLimit, bytes[count - 1] == UInt8(ascii: "\r") { count -= 1 }
         guard count <= lineLimit else { throw TerminalFailure("The password is longer than \(lineLimit) bytes.") }
         guard count > 0 else { throw TerminalFailure("No password was given.") }
         guard let text = String(validating: bytes[..<count], as: UTF8.self) else {

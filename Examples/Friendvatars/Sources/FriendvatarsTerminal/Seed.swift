@@ -11,8 +11,7 @@ struct Seed: AsyncParsableCommand {
             that is made up and shown.
 
             Example: friendvatars-terminal seed --users 1000 --friends 20 --data load
-            """,
-        shouldDisplay: false)
+            """)
 
     @Option(help: "How many accounts.") var users = 1_000
     @Option(help: "How many friends each has.") var friends = 20

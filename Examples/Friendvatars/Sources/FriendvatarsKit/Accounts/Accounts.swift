@@ -113,7 +113,19 @@ public struct Accounts: Sendable {
         if name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
             return "Please enter a name without control characters."
         }
+        guard name.unicodeScalars.contains(where: isSeen) else { return "Please enter a name that can be seen." }
         return nil
+    }
+
+    /// Whether a character shows by itself: letters, digits, marks of all kinds and emoji, not what stands between or upon others.
+    private static func isSeen(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .unassigned, .surrogate, .nonspacingMark, .enclosingMark, .spaceSeparator,
+            .lineSeparator,
+            .paragraphSeparator:
+            false
+        default: true
+        }
     }
 
     private static func sentence(_ problem: PasswordPolicy.Problem) -> String {

@@ -27,7 +27,7 @@ public struct EmailAddress: Sendable, Hashable, Codable {
     }
 
     private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.properties.isWhitespace || scalar.value < 0x20 || scalar.value == 0x7F
+        scalar.properties.isWhitespace || [.control, .format].contains(scalar.properties.generalCategory)
             || "<>()[]\\,;:\"".unicodeScalars.contains(scalar)
     }
 

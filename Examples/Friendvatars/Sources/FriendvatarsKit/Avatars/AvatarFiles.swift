@@ -53,6 +53,17 @@ struct AvatarFiles: Sendable {
         }
     }
 
+    /// Removes the folders of all accounts but these.
+    func removeAll(but accounts: Set<UUID>) async throws {
+        try await NIOThreadPool.singleton.runIfActive {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []
+            for name in names {
+                guard let account = UUID(uuidString: name), !accounts.contains(account) else { continue }
+                try? FileManager.default.removeItem(at: folder.appending(path: name))
+            }
+        }
+    }
+
     private func file(_ email: EmailAddress, _ account: UUID) throws -> (file: ProtectedFile, row: Data) {
         let digest = try keys.sealing(of: account).digest(of: email.text, table: "avatar", column: "bytes").bytes
         return (ProtectedFile(folder.appending(path: account.uuidString).appending(path: digest.hexadecimal)), digest)

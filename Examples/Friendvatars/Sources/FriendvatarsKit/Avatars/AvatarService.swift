@@ -26,11 +26,17 @@ public struct AvatarService: Sendable {
     ///   - client: What fetches them; made by ``makeClient()``.
     /// - Returns: Nil if the address is none.
     public init?(address: String, form: AvatarHashForm, client: HTTPClient) {
+        guard Self.host(of: address) != nil else { return nil }
+        (template, self.form, self.client) = (address, form, client)
+    }
+
+    /// Who is asked at an address; nil if it is none.
+    public static func host(of address: String) -> String? {
         guard address.contains("{hash}"),
-            let url = URL(string: address.replacingOccurrences(of: "{hash}", with: "0")), url.host() != nil,
+            let url = URL(string: address.replacingOccurrences(of: "{hash}", with: "0")),
             url.scheme == "https" || url.scheme == "http"
         else { return nil }
-        (template, self.form, self.client) = (address, form, client)
+        return url.host()
     }
 
     /// Gravatar's own.

@@ -95,6 +95,11 @@ public actor Avatars {
         try await files.remove(email, of: account)
     }
 
+    /// Removes what is there of accounts that are not, which another process may have deleted while pictures were fetched for them.
+    func removeAll(but accounts: Set<Account.ID>) async throws {
+        try await files.removeAll(but: accounts)
+    }
+
     /// Forgets all avatars of an account that is deleted, and whose keys nobody gets any more.
     public func removeAll(of account: Account.ID) async throws {
         for (key, task) in asked where key.account == account {

@@ -8,15 +8,20 @@ public struct DataFolder: Sendable, Hashable {
 
     /// The folder, which is made if it is not there, for its owner alone, and the vault in it as the one that the process uses.
     ///
-    /// - Parameter usesOwnVault: False where `KEYCHAIN_HOME`, or a test, says which vault to use.
-    public init(_ url: URL, usesOwnVault: Bool = true) throws {
+    /// - Parameter usesOwnVault: False where a test says which vault to use.
+    /// - Throws: ``DataFolderFailure``.
+    public init(_ url: URL, usesOwnVault: Bool = true) throws(DataFolderFailure) {
         self.url = url
-        try FileManager.default.createDirectory(
-            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        do {
+            try FileManager.default.createDirectory(
+                at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw DataFolderFailure(url, "cannot be made (\(error.localizedDescription))")
+        }
         try Self.close(url)
         guard usesOwnVault else { return }
-        // Before anything asks for the vault; a variable that is set goes before.
-        setenv("KEYCHAIN_HOME", url.appending(path: "vault").path(percentEncoded: false), 0)
+        // Before anything asks for the vault. A vault that the person has elsewhere is not meant.
+        setenv("KEYCHAIN_HOME", url.appending(path: "vault").path(percentEncoded: false), 1)
     }
 
     /// The folder that somebody has named, else the one in `FRIENDVATARS_DATA`, else `friendvatars-data` where the program was started.
@@ -31,17 +36,28 @@ public struct DataFolder: Sendable, Hashable {
     var avatars: URL { url.appending(path: "avatars") }
 
     /// Makes sure that nobody else can look into a folder that was there before.
-    private static func close(_ url: URL) throws {
-        let path = url.path(percentEncoded: false)
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    private static func close(_ url: URL) throws(DataFolderFailure) {
+        let descriptor = open(url.path(percentEncoded: false), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw DataFolderFailure(url, errno) }
         defer { Glibc.close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_uid == geteuid() else {
-            throw CocoaError(.fileReadNoPermission, userInfo: [NSFilePathErrorKey: path])
-        }
-        if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o700) != 0 {
-            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-        }
+        guard fstat(descriptor, &status) == 0 else { throw DataFolderFailure(url, errno) }
+        guard status.st_uid == geteuid() else { throw DataFolderFailure(url, "belongs to another user") }
+        if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o700) != 0 { throw DataFolderFailure(url, errno) }
+    }
+}
+
+/// Why a folder cannot be used.
+public struct DataFolderFailure: Error, Sendable, CustomStringConvertible {
+    /// What happened, and what to do.
+    public let description: String
+
+    init(_ url: URL, _ reason: String) {
+        description =
+            "The folder \(printable(url.path(percentEncoded: false))) \(reason); choose another one with --data."
+    }
+
+    init(_ url: URL, _ code: Int32) {
+        self.init(url, "cannot be used (\(String(cString: strerror(code))))")
     }
 }

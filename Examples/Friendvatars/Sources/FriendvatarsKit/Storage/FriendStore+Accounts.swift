@@ -118,6 +118,11 @@ extension FriendStore {
         for id in going.compactMap(UUID.init(uuidString:)) { try await delete(id, avatars) }
     }
 
+    func accountIDs() async throws -> Set<Account.ID> {
+        let ids = try await database.read { try String.fetchAll($0, sql: "SELECT id FROM account") }
+        return Set(ids.compactMap(UUID.init(uuidString:)))
+    }
+
     private func digest(of email: EmailAddress) throws -> Data {
         try keys.directory.digest(of: email.text, table: "account", column: "email").bytes
     }

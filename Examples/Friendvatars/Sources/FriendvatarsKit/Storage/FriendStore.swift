@@ -12,7 +12,10 @@ public struct FriendStore: Sendable {
     static let nobody = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
     /// The database in a folder; made at the first use.
+    ///
+    /// - Throws: ``StoreFailure`` when it is not the one that the vault has the keys of.
     public init(in folder: DataFolder) throws {
+        try Self.checkFile(folder)
         var configuration = Configuration()
         // The terminal client and the server write the same file: one waits for the other, in seconds.
         configuration.busyMode = .timeout(10)
@@ -21,6 +24,12 @@ public struct FriendStore: Sendable {
             path: folder.database.path(percentEncoded: false), key: .keychain(.completeUntilFirstUserAuthentication),
             configuration: configuration)
         try Self.migrator.migrate(database)
+        do {
+            try checkVault(folder)
+        } catch {
+            try? database.close()
+            throw error
+        }
     }
 
     /// Writes what is in the log to the database, and closes it.
@@ -53,6 +62,9 @@ public struct FriendStore: Sendable {
                 $0.column("replaced", .double)
                 $0.column("successor", .blob)
             }
+        }
+        migrator.registerMigration("the vault's number") { db in
+            try db.create(table: "vault") { $0.column("number", .text).notNull() }
         }
         return migrator
     }

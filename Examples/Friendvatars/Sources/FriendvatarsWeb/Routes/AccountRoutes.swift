@@ -35,11 +35,14 @@ struct AccountRoutes: Sendable {
 
     @Sendable private func delete(_ request: Request, _ context: AppContext) async throws -> Response {
         let form = try await request.decode(as: DeletionForm.self, context: context)
+        guard let password = form.password, !password.isEmpty else {
+            return try await page(context, problem: "Please enter your password.", status: .unprocessableContent)
+        }
         do {
             try await app.deleteAccount(
-                context.account(), password: form.password ?? "", from: context.client,
+                context.account(), password: password, from: context.client,
                 device: device.text(in: request))
-            return .farewell("/sign-up", cookie)
+            return .farewell("/sign-up?deleted", cookie)
         } catch let failure as SignInFailure {
             let sentence = failure == .wrong ? "The password is wrong." : failure.sentence
             return try await page(context, problem: sentence, status: failure.status)

@@ -29,8 +29,7 @@ struct AvatarRoutes: Sendable {
 
     private func avatar(_ name: String?, _ account: UUID) async throws -> Avatar? {
         if name == "me" {
-            guard let email = try await app.account(account)?.email else { return nil }
-            return await app.avatars.avatar(of: email, for: account)
+            return try await app.ownAvatar(of: account)
         }
         guard let id = name.flatMap({ UUID(uuidString: $0) }) else { return nil }
         return try await app.avatar(of: id, for: account)

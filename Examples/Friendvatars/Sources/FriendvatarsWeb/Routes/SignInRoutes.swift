@@ -24,14 +24,19 @@ struct SignInRoutes: Sendable {
                 SignInForm().content(pages.token(context)), notice: isFarewell ? "You are signed out." : nil)
         }
         router.post("/sign-in", use: signIn)
-        router.get("/sign-up") { _, context in
+        router.get("/sign-up") { request, context in
             if context.signedIn != nil { return Response.seeOther("/friends") }
-            return try pages.render(.signUp, SignUpPage(form: SignUpForm().content(pages.token(context))))
+            let isFarewell = request.uri.queryParameters["deleted"] != nil
+            return try signUpPage(
+                SignUpForm().content(pages.token(context)),
+                notice: isFarewell ? "Your account is deleted, with all that belonged to it." : nil)
         }
         router.post("/sign-up", use: signUp)
         router.post("/sign-out", use: signOut)
         router.post("/sign-out/everywhere") { _, context in
-            if let account = context.signedIn?.account { try await app.sessions.revokeAll(of: account) }
+            if let account = context.signedIn?.account {
+                try await leaving { try await app.sessions.revokeAll(of: account) }
+            }
             return Response.farewell("/sign-in?out", cookie)
         }
     }
@@ -42,6 +47,7 @@ struct SignInRoutes: Sendable {
     }
 
     private struct SignUpPage: Sendable {
+        let notice: String?
         let form: FormContent
     }
 
@@ -51,12 +57,18 @@ struct SignInRoutes: Sendable {
         try pages.render(.signIn, SignInPage(notice: notice, form: form), status: status)
     }
 
-    private func signUpPage(_ form: FormContent, status: HTTPResponse.Status) throws -> Response {
-        try pages.render(.signUp, SignUpPage(form: form), status: status)
+    private func signUpPage(
+        _ form: FormContent, notice: String? = nil, status: HTTPResponse.Status = .ok
+    ) throws -> Response {
+        try pages.render(.signUp, SignUpPage(notice: notice, form: form), status: status)
     }
 
     @Sendable private func signIn(_ request: Request, _ context: AppContext) async throws -> Response {
         let form = try await request.decode(as: SignInForm.self, context: context)
+        guard form.email?.isEmpty == false, form.password?.isEmpty == false else {
+            let problem = "Please enter your e-mail address and your password."
+            return try signInPage(form.content(pages.token(context), problem: problem), status: .unprocessableContent)
+        }
         do {
             let account = try await app.accounts.signIn(
                 email: form.email ?? "", password: form.password ?? "", from: context.client,
@@ -95,8 +107,19 @@ struct SignInRoutes: Sendable {
     }
 
     @Sendable private func signOut(_ request: Request, _ context: AppContext) async throws -> Response {
-        if let token = cookie.text(in: request) { try await app.sessions.revoke(token) }
+        if let token = cookie.text(in: request) { try await leaving { try await app.sessions.revoke(token) } }
         return Response.farewell("/sign-in?out", cookie)
+    }
+
+    /// Where a session cannot be ended, as on a full disk, the browser loses its token all the same.
+    private func leaving(_ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch {
+            var response = Response(status: .internalServerError)
+            cookie.remove(from: &response)
+            throw HTTPError(.internalServerError, headers: response.headers)
+        }
     }
 }
 

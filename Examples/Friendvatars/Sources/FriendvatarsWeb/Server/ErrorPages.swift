@@ -17,6 +17,14 @@ struct ErrorPages: RouterMiddleware {
     func handle(
         _ request: Request, context: AppContext, next: (Request, AppContext) async throws -> Response
     ) async throws -> Response {
+        let response = try await answer(request, context, next)
+        // What has a body tells of it, and sends none (RFC 9110, section 9.3.2).
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func answer(
+        _ request: Request, _ context: AppContext, _ next: (Request, AppContext) async throws -> Response
+    ) async throws -> Response {
         do {
             return try await next(request, context)
         } catch let error as any HTTPResponseError {

@@ -10,6 +10,9 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
 
+    /// So many requests may wait for their answers.
+    private static let pipeline = 16
+
     private let time: TimeAmount
     private let answerTime: TimeAmount
     private let limit: Int
@@ -43,6 +46,8 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
             if size > limit { return context.close(promise: nil) }
         case .end:
             asked += 1
+            // Browsers wait for one answer before they ask again. Who sends requests by the thousand keeps a thread from others.
+            if asked - answered > Self.pipeline { return context.close(promise: nil) }
             start(context)
         }
         context.fireChannelRead(data)

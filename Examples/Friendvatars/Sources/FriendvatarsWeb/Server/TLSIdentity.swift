@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Keychain
 import KeychainTLS
 import NIOSSL
 import SwiftASN1
@@ -14,30 +15,29 @@ public struct TLSIdentity: Sendable {
     /// SHA-256 of the public key in Base64, as browsers' pins and `--ignore-certificate-errors-spki-list` have it (RFC 7469).
     public let keyPin: String
 
-    /// Browsers take no certificate for longer than 398 days. A new one is made at every start.
-    private static let lifetime: TimeInterval = 90 * 86_400
+    /// Browsers take no certificate for longer than 398 days.
+    private static let lifetime: TimeInterval = 397 * 86_400
+    /// A certificate that ends sooner is replaced at a start.
+    private static let remainder: TimeInterval = 30 * 86_400
     private static let clockSkew: TimeInterval = 3_600
 
+    /// The one of before, so that browsers warn once, or a new one.
+    ///
     /// - Parameter name: The name that people reach the server by.
     public init(for name: String) async throws {
         let key = try KeychainPrivateKey.stored(tag: "org.example.friendvatars.tls", label: "Friendvatars: TLS")
-        let subject = try DistinguishedName { CommonName(name) }
-        var names: [GeneralName] = [.dnsName("localhost"), .ipAddress(.init(contentBytes: [127, 0, 0, 1]))]
-        if name != "localhost" { names.append(.dnsName(name)) }
-        let certificate = try await Certificate(
-            version: .v3, serialNumber: .init(), publicKey: key.publicKey, notValidBefore: Date() - Self.clockSkew,
-            notValidAfter: Date() + Self.lifetime, issuer: subject, subject: subject,
-            signatureAlgorithm: key.defaultSignatureAlgorithm,
-            extensions: try Certificate.Extensions {
-                Critical(BasicConstraints.notCertificateAuthority)
-                Critical(KeyUsage(digitalSignature: true))
-                try ExtendedKeyUsage([.serverAuth])
-                SubjectAlternativeNames(names)
-            },
-            issuerAsyncPrivateKey: .init(key))
-        var serializer = DER.Serializer()
-        try serializer.serialize(certificate)
-        let bytes = serializer.serializedBytes
+        let certificates = Keychain(service: "org.example.friendvatars.certificates", accessibility: .afterFirstUnlock)
+        let certificate: Certificate
+        if let stored = try await certificates.get(Data.self, for: name),
+            let former = try? Certificate(derEncoded: [UInt8](stored)),
+            former.publicKey == key.publicKey, former.notValidAfter > Date() + Self.remainder
+        {
+            certificate = former
+        } else {
+            certificate = try await Self.certificate(for: name, key)
+            try await certificates.set(Data(Self.bytes(of: certificate)), for: name)
+        }
+        let bytes = try Self.bytes(of: certificate)
         fingerprint = SHA256.hash(data: bytes).map { String(format: "%02X", $0) }.joined(separator: ":")
         let publicKey = try certificate.publicKey.serializeAsPEM().derBytes
         keyPin = Data(SHA256.hash(data: publicKey)).base64EncodedString()
@@ -47,5 +47,28 @@ public struct TLSIdentity: Sendable {
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]
         self.configuration = configuration
+    }
+
+    private static func certificate(for name: String, _ key: KeychainPrivateKey) async throws -> Certificate {
+        let subject = try DistinguishedName { CommonName(name) }
+        var names: [GeneralName] = [.dnsName("localhost"), .ipAddress(.init(contentBytes: [127, 0, 0, 1]))]
+        if name != "localhost" { names.append(.dnsName(name)) }
+        return try await Certificate(
+            version: .v3, serialNumber: .init(), publicKey: key.publicKey, notValidBefore: Date() - clockSkew,
+            notValidAfter: Date() + lifetime, issuer: subject, subject: subject,
+            signatureAlgorithm: key.defaultSignatureAlgorithm,
+            extensions: try Certificate.Extensions {
+                Critical(BasicConstraints.notCertificateAuthority)
+                Critical(KeyUsage(digitalSignature: true))
+                try ExtendedKeyUsage([.serverAuth])
+                SubjectAlternativeNames(names)
+            },
+            issuerAsyncPrivateKey: .init(key))
+    }
+
+    private static func bytes(of certificate: Certificate) throws -> [UInt8] {
+        var serializer = DER.Serializer()
+        try serializer.serialize(certificate)
+        return serializer.serializedBytes
     }
 }

@@ -22,6 +22,9 @@ public struct WebServer: Sendable {
         public var isBehindProxy = false
         /// Seconds for a whole request to come in, 1 to 3,600; an answer has six times as long to be taken.
         public var patience = 20
+        /// Whether other machines reach the server, by a name: browsers are told to insist on TLS for it. Not for `localhost`, which
+        /// other programs serve, too.
+        public var isForOthers = false
         /// The most connections at a time, a quarter of them from one address unless a proxy is in front.
         public var connections = 1_000
 
@@ -43,11 +46,12 @@ public struct WebServer: Sendable {
 
     /// The routes, and what each request passes before it gets to one.
     public func router() throws -> Router<AppContext> {
-        let router = Router(context: AppContext.self)
+        let router = Router(context: AppContext.self, options: .autoGenerateHeadEndpoints)
         // Browsers take addresses on the machine itself for safe, so cookies are for safe connections in any case.
         let (cookie, tokens) = (SessionCookie(), FormTokens(key: try ServerKey.forms.load()))
         let pages = try Pages(tokens: tokens)
-        router.add(middleware: SecurityHeaders(isSecure: options.tls != nil || options.isBehindProxy))
+        router.add(
+            middleware: SecurityHeaders(isSecure: options.tls != nil && options.isForOthers || options.isBehindProxy))
         router.add(middleware: ErrorPages(pages: pages))
         router.add(middleware: ClientAddress(isBehindProxy: options.isBehindProxy))
         router.add(middleware: SessionMiddleware(tokens: app.sessions, cookie: cookie, lifetime: SignInRoutes.lifetime))

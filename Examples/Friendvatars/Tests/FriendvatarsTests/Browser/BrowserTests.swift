@@ -112,6 +112,7 @@ struct BrowserTests {
             try await page.type(goodPassword, into: "#password")
             try await page.loading { try await page.click("main form.card button:not([type])") }
             #expect(try await page.path == "/sign-up")
+            #expect(try await page.text.contains("Your account is deleted"))
             for _ in 0..<2 {
                 try await page.back()
                 #expect(try await !page.text.contains("Zoe"))

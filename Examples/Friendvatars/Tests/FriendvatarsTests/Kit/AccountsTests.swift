@@ -42,6 +42,10 @@ struct AccountsTests {
             #expect(await problems("ada@example.com", "Ada", "ada@example.com") == [.password])
             #expect(await problems("ada@example.com", "A\u{0}da", goodPassword) == [.name])
             #expect(await problems("ada@example.com", String(repeating: "a", count: 61), goodPassword) == [.name])
+            for unseen in ["\u{FEFF}", "\u{AD}\u{200D}", "\u{301}\u{20E3}"] {
+                #expect(await problems("ada@example.com", unseen, goodPassword) == [.name])
+            }
+            #expect(await problems("emoji@example.com", "👩‍🚀", goodPassword) == [])
             #expect(await problems("ada@example.com", "Ada", goodPassword) == [])
             #expect(await problems("ADA@example.com", "Ada", goodPassword) == [.email])
         }

@@ -129,6 +129,30 @@ struct AvatarsTests {
         }
     }
 
+    /// Another process has deleted the account meanwhile: what came for it goes, at once or at the next start.
+    @Test func deletedElsewhere() async throws {
+        try await withService { stub, service, zoe in
+            stub.setPicture(Pictures.red, for: try #require(EmailAddress("ada@example.com")).avatarHash(.sha256))
+            try await withApp(service: service) { app, folder, _ in
+                let ada = try await app.ada()
+                let other = try await FriendvatarsApp(in: folder, service: nil, hasher: .cheap)
+                stub.mood = .waiting
+                let fetch = Task { try await app.ownAvatar(of: ada.id) }
+                await stub.hasQuestions(1)
+                try await other.deleteAccount(ada.id, password: goodPassword, from: nil)
+                stub.mood = .normal
+                #expect(try await fetch.value == nil)
+                let left = folder.url.appending(path: "avatars/\(ada.id.uuidString)").path(percentEncoded: false)
+                #expect(!FileManager.default.fileExists(atPath: left))
+                try FileManager.default.createDirectory(atPath: left + "/x", withIntermediateDirectories: true)
+                try other.store.close()
+                let again = try await FriendvatarsApp(in: folder, service: nil, hasher: .cheap)
+                #expect(!FileManager.default.fileExists(atPath: left))
+                try again.store.close()
+            }
+        }
+    }
+
     /// A list that changes all the time asks a service only so often.
     @Test func budget() {
         var budget = FetchBudget()

@@ -18,7 +18,7 @@ struct EmailAddressTests {
         "", "ada", "@example.com", "ada@", "ada@example", "ada@.com", "ada@example.", "ada@@example.com",
         "a b@example.com",
         "ada@exa mple.com", "ada@-example.com", "<ada@example.com>", "ada@example.com\r\nBcc: x@example.com",
-        "ada@a,b.com",
+        "ada@a,b.com", "ada\u{9B}@example.com", "ada\u{202E}@example.com", "ada\u{200B}@example.com",
         String(repeating: "a", count: 65) + "@example.com", "a@" + String(repeating: "b.", count: 130) + "com",
     ])
     func none(_ typed: String) {

@@ -13,7 +13,7 @@ enum ProgramStart {
         return URL(filePath: own).deletingLastPathComponent().appending(path: name).path(percentEncoded: false)
     }
 
-    /// Starts one with the descriptors that `describe` adds actions for.
+    /// Starts one with the descriptors that `describe` adds actions for, and its standard ones.
     ///
     /// - Parameter leadsSession: Whether it leads a session of its own; the first terminal that it opens becomes its controlling one.
     static func start(
@@ -24,6 +24,8 @@ enum ProgramStart {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
+        // Not those of other tests that are running. To close what is not open is no error here.
+        for descriptor in Int32(3)..<256 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         describe(&actions)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

@@ -46,11 +46,25 @@ final class ServerUnderTest: Sendable {
         keyPin = word(after: "Key pin: ")
     }
 
-    private static func start(_ arguments: [String], _ log: URL) throws -> pid_t {
+    /// Runs the program where it has nothing to serve, to its end.
+    ///
+    /// - Returns: Its exit status, and what it said.
+    static func failing(_ arguments: [String], environment: [String: String] = [:]) async throws -> (Int32, String) {
+        let log = FileManager.default.temporaryDirectory.appending(path: "friendvatars-\(UUID().uuidString).log")
+        try Data().write(to: log)
+        defer { try? FileManager.default.removeItem(at: log) }
+        let process = try start(arguments, log, environment)
+        let status = await onThread { TerminalProgram.wait(for: process) }
+        return (status, try String(contentsOf: log, encoding: .utf8))
+    }
+
+    private static func start(
+        _ arguments: [String], _ log: URL, _ variables: [String: String] = [:]
+    ) throws -> pid_t {
         // Nothing of the person who runs the tests.
         let environment = ProcessInfo.processInfo.environment.filter {
             !$0.key.hasPrefix("KEYCHAIN_") && !$0.key.hasPrefix("FRIENDVATARS_")
-        }
+        }.merging(variables) { $1 }
         return try ProgramStart.start("friendvatars", arguments, environment: environment) { actions in
             posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
             posix_spawn_file_actions_addopen(&actions, 1, log.path(percentEncoded: false), O_WRONLY | O_APPEND, 0)

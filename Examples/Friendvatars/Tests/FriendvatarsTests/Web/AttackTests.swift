@@ -126,7 +126,12 @@ struct AttackTests {
     }
 
     @Test func headersOfEveryAnswer() async throws {
+        // Other programs serve localhost without TLS.
         try await withServer { server in
+            let headers = try await WebClient(server).get("/sign-in").headers
+            #expect(headers.first(name: "strict-transport-security") == nil)
+        }
+        try await withServer(options: ["--name", "friends.example"]) { server in
             let ada = WebClient(server)
             _ = try await ada.signUp("ada@example.com")
             for path in ["/", "/friends", "/account", "/avatars/me", "/static/style.css", "/nothing", "/about"] {
@@ -203,17 +208,57 @@ struct AttackTests {
     /// Who takes no answers is sent away, too, and the answers wait in no memory.
     @Test func slowTakers() async throws {
         try await withServer(options: ["--plain", "--patience", "1"]) { server in
+            let ada = WebClient(server)
+            _ = try await ada.signUp("ada@example.com")
+            _ = try await ada.get("/friends")
+            // Names that make the page a large one.
+            for number in 0..<100 {
+                let name = "\(number) " + String(repeating: "\u{1F469}", count: 55)
+                #expect(
+                    try await ada.post("/friends", ["name": name, "email": "friend\(number)@example.com"]).status == 303
+                )
+            }
+            let cookie = await ada.cookies["__Host-session"] ?? ""
             let (sockets, memory) = (server.sockets, server.memory)
-            let request = Data("GET /static/style.css HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
-            let takers = try (0..<10).map { _ in try RawConnection(to: server.port, receiving: 4_096) }
-            for taker in takers { taker.sendWhatIsTaken(Data((0..<4_000).flatMap { _ in request })) }
-            #expect(server.sockets >= sockets + 10)
+            let request = Data(
+                "GET /friends HTTP/1.1\r\nHost: localhost\r\nCookie: __Host-session=\(cookie)\r\n\r\n".utf8)
+            let takers = try (0..<5).map { _ in try RawConnection(to: server.port, receiving: 4_096) }
+            for taker in takers { taker.send(Data((0..<15).flatMap { _ in request })) }
+            for taker in takers { #expect(await taker.firstPart().hasPrefix("HTTP/1.1 200")) }
             // Six seconds are an answer's; a minute is the most that this waits.
             for _ in 0..<600 where server.sockets > sockets { try await Task.sleep(for: .milliseconds(100)) }
             #expect(server.sockets <= sockets)
             #expect(server.memory < memory + (64 << 20))
             #expect(try await WebClient(server).get("/health").status == 200)
             _ = takers
+        }
+    }
+
+    /// Requests by the thousand on one connection get few answers, and hold nobody up.
+    @Test func pipelines() async throws {
+        try await withServer(options: ["--plain"]) { server in
+            let request = Data("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+            let few = try RawConnection(to: server.port)
+            let answers = await few.exchange(Data((0..<10).flatMap { _ in request }))
+            #expect(answers.components(separatedBy: "HTTP/1.1 200").count == 11)
+            let greedy = try (0..<10).map { _ in try RawConnection(to: server.port) }
+            for connection in greedy { connection.sendWhatIsTaken(Data((0..<20_000).flatMap { _ in request })) }
+            #expect(try await WebClient(server).get("/health").status == 200)
+            for connection in greedy { #expect(await connection.isClosed()) }
+        }
+    }
+
+    /// An answer to HEAD has no body, also where it is an error: what follows it on the connection is the next answer.
+    @Test func heads() async throws {
+        try await withServer(options: ["--plain"]) { server in
+            for (path, status) in [("/sign-in", 200), ("/health", 200), ("/nothing", 404), ("/static/app.js", 200)] {
+                let request =
+                    "HEAD \(path) HTTP/1.1\r\nHost: localhost\r\n\r\nGET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                let answer = try await RawConnection(to: server.port).exchange(Data(request.utf8))
+                #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(path)")
+                let parts = answer.components(separatedBy: "\r\n\r\n")
+                #expect(parts.count == 3 && parts[1].hasPrefix("HTTP/1.1 200") && parts[2] == "ok\n", "\(path)")
+            }
         }
     }
 

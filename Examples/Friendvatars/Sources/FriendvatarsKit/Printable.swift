@@ -13,7 +13,7 @@ extension Unicode.Scalar {
 }
 
 /// A text as a terminal may show it: control characters stand as numbers.
-func printable(_ text: String) -> String {
+package func printable(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { shown, scalar in
         if scalar.isControl {
             shown += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
@@ -24,7 +24,7 @@ func printable(_ text: String) -> String {
 }
 
 /// A value as JSON, in which control characters stand as numbers, too.
-func encoded(_ value: some Encodable) throws -> String {
+package func encoded(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     return String(decoding: try encoder.encode(value), as: UTF8.self).unicodeScalars.reduce(into: "") { shown, scalar in
