@@ -85,9 +85,10 @@ What was protected where:
     the class keys    keybag         wrapped by keys of the software enclave        by who has device-secret
     device secret     device-secret  mode 0600 in a folder of mode 0700             by its owner, and root
 
-This vault has no passcode, and so is always unlocked for its owner: a copy of its files without device-secret shows
-no secret and no name, a copy of the whole folder everything. `keychain passcode set` closes it to whoever does not know the passcode;
-`keychain init --enclave tpm2`, before anything is stored, keeps the device secret in the machine's TPM.
+The vault, which is gone now, had no passcode, and so was always unlocked for its owner: a copy of its files
+without device-secret shows no secret and no name, a copy of the whole folder everything. `keychain passcode set`
+closes it to whoever does not know the passcode; `keychain init --enclave tpm2`, before anything is stored, keeps
+the device secret in the machine's TPM.
 END
 printf '\nTo go on with a vault of your own, in ~/.local/share/keychain:\n'
 printf '    PATH=%q:$PATH\n    keychain help\n' "${keychain%/*}"

@@ -60,7 +60,7 @@ import Testing
         func hash(of account: String) -> String? { account == "ada" ? adas : nil }
         let deviceKey = SymmetricKey(size: .bits256)
 
-        let devices = try DeviceTokens(key: deviceKey)  // 32 random bytes, kept like the server's other secrets
+        let devices = try DeviceTokens(key: deviceKey)  // a SymmetricKey, kept in the keychain
         let throttle = SignInThrottle(devices: devices)
         let tokens = SessionTokens(store: MemorySessionStore())
 
