@@ -11,7 +11,9 @@ unset KEYCHAIN_WARNINGS
 
 data=${FRIENDVATARS_DATA:-${XDG_DATA_HOME:-$HOME/.local/share}/friendvatars}
 scratch=$PWD/.build-friendvatars
-options=(--package-path Examples/Friendvatars --scratch-path "$scratch" --disable-build-manifest-caching
+# The order of a package's traits in the compiler's arguments is that of a hash table: another one compiles all anew. Not for the server
+# itself, which strangers can send keys.
+build=(env SWIFT_DETERMINISTIC_HASHING=1 swift build --package-path Examples/Friendvatars --scratch-path "$scratch"
     -debug-info-format none)
 server=$scratch/debug/friendvatars
 # Who asks for the options waits for no build.
@@ -26,9 +28,9 @@ echo '--> building Friendvatars: the first time takes about a quarter of an hour
 # All of it at once: a build of one product removes what only the other one has, which is then compiled again.
 if [[ -t 1 ]]; then
     # On a terminal the build says how far it is.
-    swift build "${options[@]}"
+    "${build[@]}"
 else
-    log=$(swift build "${options[@]}" 2>&1) || {
+    log=$("${build[@]}" 2>&1) || {
         tail -n 40 <<<"$log" >&2
         exit 1
     }
