@@ -5,7 +5,7 @@ import ProtectedDatabase
 import SealedFields
 
 extension FriendStore {
-    /// The number that the database and the vault both have.
+    /// Where the vault has the number that the database has, too.
     private static let keychain = Keychain(
         service: "org.example.friendvatars.keys", accessibility: .afterFirstUnlockThisDeviceOnly)
     private static let item = "database"
