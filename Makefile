@@ -2,7 +2,10 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart build test example friendvatars soak fuzz bench lint format install install-security uninstall clean
+# Some of the tests, by a regular expression, as `swift test --filter` takes it.
+FILTER ?=
+
+.PHONY: help setup quickstart build test check example friendvatars soak fuzz bench lint format install install-security uninstall clean
 
 PREFIX ?= /usr/local
 SECONDS ?= 600
@@ -28,6 +31,9 @@ build: ## Build everything for debugging
 test: ## Run every check, for contributors: format, warnings, tests, conformance, names
 	@Scripts/test.sh
 
+check: ## Run the fast part of it while working: format, warnings, tests; FILTER=VaultTests for some of the tests
+	@FILTER='$(FILTER)' Scripts/test.sh --fast
+
 example: ## Build and run the examples: a personal vault, and mutual TLS in the software enclave and in a TPM
 	Scripts/setup.sh --example
 	Examples/run.sh
@@ -39,7 +45,7 @@ friendvatars: ## Build and serve Friendvatars, an example web app, at https://lo
 soak: ## Run the long tests at full counts
 	Scripts/setup.sh --tests
 	KEYCHAIN_TEST_SCALE=soak swift test -c release -Xswiftc -enable-testing --disable-xctest --filter "Soak|MovedField|HostileClient|RestartTests|WireTests|Tampering|ProcessesTests|RandomDictionary|Exchange|CrossCheck|VectorTests|Fuzz|EnclaveTests|EnclaveKeysTests|ProtectedFilesTests|PasswordFilesTests|MountTests|SQLCipherTests|PasswordHashesTests|EqualTime|SealedFieldsTests|DatabasePagesTests|DatabaseVFSTests|ProtectedDatabaseTests"
-	KEYCHAIN_TEST_SCALE=soak swift test --disable-xctest -debug-info-format none --package-path Examples/Friendvatars --scratch-path .build-friendvatars --filter "AttackTests|DiskTests"
+	. Scripts/checks.sh; KEYCHAIN_TEST_SCALE=soak swift test "$${flags[@]}" --package-path Examples/Friendvatars --filter "AttackTests|DiskTests"
 
 fuzz: ## Try damaged input on each parser for SECONDS=600 each
 	Scripts/setup.sh --tests
@@ -58,7 +64,6 @@ format: ## Format every Swift file
 install: ## Build for release and install keychain and keychaind under PREFIX (DESTDIR is honoured)
 	Scripts/setup.sh
 	swift build $(RELEASE) --product keychain
-	swift build $(RELEASE) --product keychaind
 	swift build $(RELEASE) --product keychain-sqlcipher
 	DESTDIR="$(DESTDIR)" Scripts/install.sh "$$(swift build $(RELEASE) --show-bin-path)" "$(DESTDIR)$(PREFIX)"
 

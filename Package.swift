@@ -2,10 +2,9 @@
 import PackageDescription
 
 // Every target is Swift 6 with warnings shown; `ExistentialAny` and `MemberImportVisibility` keep the
-// seams between modules visible in the code. `make test` sets KEYCHAIN_WARNINGS, a build of another
-// package must not: SwiftPM refuses unsafe flags in dependencies.
+// seams between modules visible in the code. `make test` sets KEYCHAIN_WARNINGS.
 let warnings: [SwiftSetting] =
-    Context.environment["KEYCHAIN_WARNINGS"] == "error" ? [.unsafeFlags(["-warnings-as-errors"])] : []
+    Context.environment["KEYCHAIN_WARNINGS"] == "error" ? [.treatAllWarnings(as: .error)] : []
 let strict: [SwiftSetting] =
     [
         .swiftLanguageMode(.v6),
@@ -17,7 +16,6 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
@@ -48,10 +46,6 @@ let package = Package(
         .library(name: "ProtectedDatabase", targets: ["ProtectedDatabase"]),
         .library(name: "SealedFields", targets: ["SealedFields"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
-        .executable(name: "keychain", targets: ["KeychainCommand"]),
-        .executable(name: "keychaind", targets: ["keychaind"]),
-        .executable(name: "keychain-sqlcipher", targets: ["keychain-sqlcipher"]),
-        .executable(name: "keychain-conformance", targets: ["ConformanceCommand"]),
     ],
     traits: [
         .trait(
@@ -64,11 +58,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.1.0"),
         .package(url: "https://github.com/apple/swift-asn1.git", from: "1.3.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.5.0"),
-        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
-        // The daemon's alone.
-        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
         // Behind traits.
         .package(url: "https://github.com/apple/swift-configuration.git", from: "1.0.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.20.0"),
@@ -79,6 +68,8 @@ let package = Package(
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .target(name: "SecureMemory", dependencies: ["CSodium"], swiftSettings: strict),
         .target(name: "PrivateFiles", swiftSettings: strict),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "SystemSQLite", dependencies: ["CSQLite"], swiftSettings: strict),
         .target(name: "KeychainModel", swiftSettings: strict),
 
         // The vault engine, from the root of trust up.
@@ -93,12 +84,16 @@ let package = Package(
         .target(
             name: "Keybag", dependencies: ["Enclave", "KeychainModel", "SecureMemory", crypto], swiftSettings: strict),
         .target(name: "Sealing", dependencies: ["KeychainModel", crypto], swiftSettings: strict),
-        .target(name: "Items", dependencies: ["KeychainModel", "Sealing", sqlite, sqliteC], swiftSettings: strict),
+        .target(
+            name: "Items", dependencies: ["CSQLite", "KeychainModel", "Sealing", "SystemSQLite"], swiftSettings: strict),
         .target(name: "Certificates", dependencies: ["KeychainModel", asn1, crypto], swiftSettings: strict),
         .target(name: "Access", dependencies: ["KeychainModel"], swiftSettings: strict),
         .target(name: "VaultInterface", dependencies: ["Access", "KeychainModel"], swiftSettings: strict),
+        // Apple's status codes.
+        .target(name: "StatusCodes", dependencies: ["Access", "VaultInterface"], swiftSettings: strict),
         .target(
-            name: "Audit", dependencies: ["Access", "KeychainModel", "PrivateFiles", "VaultInterface", crypto],
+            name: "Audit",
+            dependencies: ["Access", "KeychainModel", "PrivateFiles", "SystemLibraries", "VaultInterface", crypto],
             swiftSettings: strict),
         .target(
             name: "Vault",
@@ -112,7 +107,8 @@ let package = Package(
 
         // Keys that the keychain keeps for what follows.
         .target(
-            name: "StoredKeys", dependencies: ["Access", "KeychainModel", "KeychainServices", "VaultInterface"],
+            name: "StoredKeys",
+            dependencies: ["Access", "Certificates", "KeyCryptography", "KeychainModel", "VaultInterface"],
             swiftSettings: strict),
 
         // Files under Data Protection. Keys come from outside.
@@ -132,15 +128,20 @@ let package = Package(
 
         // SQLite on such pages.
         .target(
-            name: "DatabaseVFS", dependencies: ["DatabasePages", "KeychainModel", sqliteC], swiftSettings: strict),
+            name: "DatabaseVFS", dependencies: ["CSQLite", "DatabasePages", "KeychainModel"], swiftSettings: strict),
 
-        // Databases whose keys the keychain keeps.
+        // Databases whose keys the keychain keeps: as files, and open with GRDB.
+        .target(
+            name: "DatabaseFiles",
+            dependencies: [
+                "CSQLite", "DataProtectionEssentials", "DatabasePages", "DatabaseVFS", "KeychainModel", "StoredKeys",
+                "SystemSQLite", "VaultInterface",
+            ],
+            swiftSettings: strict),
         .target(
             name: "ProtectedDatabase",
             dependencies: [
-                "Access", "DataProtection", "DatabasePages", "DatabaseVFS", "KeychainModel", "KeychainServices",
-                "StoredKeys",
-                "VaultInterface", sqlite, sqliteC,
+                "DataProtectionEssentials", "DatabaseFiles", "DatabaseVFS", "KeychainServices", "SystemSQLite", sqlite,
             ],
             swiftSettings: strict),
 
@@ -167,8 +168,8 @@ let package = Package(
         .target(
             name: "SQLCipherService",
             dependencies: [
-                "KeychainModel", "PrivateFiles", "SQLCipherWire", "SystemLibraries", crypto, cryptoExtras, sqlite,
-                sqliteC,
+                "CSQLite", "KeychainModel", "PrivateFiles", "SQLCipherWire", "SystemLibraries", "SystemSQLite", crypto,
+                cryptoExtras,
             ],
             swiftSettings: strict),
 
@@ -182,12 +183,18 @@ let package = Package(
             name: "Presence",
             dependencies: ["Access", "SystemBus", "KeychainModel", "PrivateFiles", "SystemLibraries", crypto],
             swiftSettings: strict),
-        .target(name: "LockSignals", dependencies: ["SystemBus"], swiftSettings: strict),
+        .target(name: "LockSignals", dependencies: ["SystemBus", "SystemLibraries"], swiftSettings: strict),
 
         // What keys can do. libcrypto is loaded for what swift-crypto lacks.
         .target(
             name: "KeyCryptography",
-            dependencies: ["Certificates", "KeychainModel", "SystemLibraries", asn1, crypto], swiftSettings: strict),
+            dependencies: ["Certificates", "KeychainModel", "SystemLibraries", "VaultInterface", asn1, crypto],
+            swiftSettings: strict),
+        // Keys in a vault or kept by its enclave.
+        .target(
+            name: "VaultKeys",
+            dependencies: ["Certificates", "KeyCryptography", "KeychainModel", "StatusCodes", "VaultInterface"],
+            swiftSettings: strict),
         .target(
             name: "VaultService",
             dependencies: ["Access", "KeychainModel", "Presence", "SystemLibraries", "VaultInterface"],
@@ -197,9 +204,8 @@ let package = Package(
         .target(
             name: "KeychainServices",
             dependencies: [
-                "Access", "Certificates", "KeyCryptography", "KeychainModel", "OpenSSLCertificates", "Vault",
-                "VaultInterface",
-                "VaultService", crypto,
+                "Access", "Certificates", "KeyCryptography", "KeychainModel", "OpenSSLCertificates", "StatusCodes",
+                "Vault", "VaultInterface", "VaultKeys", "VaultService", crypto,
             ],
             swiftSettings: strict),
         .target(name: "Security", dependencies: ["KeychainServices"], swiftSettings: strict),
@@ -222,13 +228,18 @@ let package = Package(
             name: "Keychain",
             dependencies: ["Access", "KeychainModel", "KeychainServices", "Presence", "Vault"],
             swiftSettings: strict),
+        // Protected files, without what needs all of Foundation, which brings ICU's data into a program.
         .target(
-            name: "DataProtection",
+            name: "DataProtectionEssentials",
             dependencies: [
                 "Access", "KeychainModel", "PasswordFiles", "ProtectedFiles", "SystemLibraries", "Vault",
                 "VaultInterface",
                 "VaultService",
             ],
+            swiftSettings: strict),
+        .target(
+            name: "DataProtection",
+            dependencies: ["DataProtectionEssentials", "KeychainModel", "ProtectedFiles", "VaultInterface"],
             swiftSettings: strict),
         // Hashes of passwords, without a keychain. libcrypt is loaded when a hash of bcrypt's is met.
         .target(
@@ -238,7 +249,8 @@ let package = Package(
         .target(
             name: "Credentials",
             dependencies: [
-                "Access", "Keychain", "KeychainModel", "PasswordHashes", "PrivateFiles", "StoredKeys", crypto,
+                "Access", "Keychain", "KeychainModel", "PasswordHashes", "PrivateFiles", "StoredKeys", "VaultInterface",
+                crypto,
             ],
             swiftSettings: strict),
         // For servers, each behind a trait; without it the module is empty. Tested by Examples/Friendvatars, which enables both.
@@ -268,24 +280,44 @@ let package = Package(
         .target(
             name: "SSHAgent", dependencies: ["Certificates", "KeyCryptography", "VaultService", asn1, crypto],
             swiftSettings: strict),
-        .executableTarget(
-            name: "KeychainCommand",
-            dependencies: [
-                "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "Presence", "SecureMemory",
-                "SystemLibraries", "Vault", "VaultService",
-                "Attestation", "Certificates", "MountedFolder", "OpenSSLCertificates", "PasswordFiles", "PrivateFiles",
-                "ProtectedDatabase", "ProtectedFiles", "SQLCipherService", "SQLCipherWire", "SSHAgent", "StoredKeys",
-                arguments, asn1, crypto, sqlite, sqliteC,
-            ],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "keychaind",
+    ]
+)
+
+// A package that depends on this one gets the libraries alone: it neither fetches nor plans what only the programs and
+// the tests need. SwiftPM reads the manifest of a dependency from its repository, in which it is at the root, and then
+// from the folder `checkouts`.
+let isFetched = Context.packageDirectory == "/" || Context.packageDirectory.contains("/checkouts/")
+if !isFetched {
+    package.products += [
+        .executable(name: "keychain", targets: ["KeychainCommand"]),
+        .executable(name: "keychain-sqlcipher", targets: ["keychain-sqlcipher"]),
+        .executable(name: "keychain-conformance", targets: ["ConformanceCommand"]),
+    ]
+    package.dependencies += [
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
+    ]
+    package.targets += [
+        // `keychain` under the name `keychaind`.
+        .target(
+            name: "KeychainDaemon",
             dependencies: [
                 "Access", "Audit", "LockSignals", "Presence", "PrivateFiles", "Vault", "VaultInterface", "VaultService",
                 arguments, lifecycle, logging, metrics,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            path: "Sources/KeychainDaemon",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "KeychainCommand",
+            dependencies: [
+                "Access", "Attestation", "CSQLite", "Certificates", "DatabaseFiles", "DatabasePages", "Enclave",
+                "KeyCryptography", "Keybag", "KeychainDaemon", "KeychainModel", "MountedFolder", "OpenSSLCertificates",
+                "PasswordFiles", "Presence", "PrivateFiles", "ProtectedFiles", "SQLCipherService", "SQLCipherWire",
+                "SSHAgent", "SecureMemory", "StatusCodes", "StoredKeys", "SystemLibraries", "SystemSQLite", "Vault",
+                "VaultInterface", "VaultKeys", "VaultService", arguments, asn1, crypto,
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "ConformanceCommand",
@@ -296,14 +328,13 @@ let package = Package(
         .executableTarget(
             name: "VaultBenchmark",
             dependencies: [
-                "Access", "Audit", "DatabaseVFS", "Enclave", "Keybag", "KeychainModel", "KeychainServices",
+                "Access", "Audit", "CSQLite", "DatabaseVFS", "Enclave", "Keybag", "KeychainModel", "KeychainServices",
                 "PasswordHashes", "ProtectedDatabase", "ProtectedFiles",
                 "SealedFields",
                 "Sealing",
                 "SecureMemory", "Vault",
                 "VaultInterface",
-                "VaultService", "keychaind", crypto,
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                "KeychainCommand", "VaultService", crypto,
             ],
             path: "Benchmarks/Engine",
             swiftSettings: strict),
@@ -317,6 +348,8 @@ let package = Package(
             ],
             path: "Tests/TestSupport",
             swiftSettings: strict),
+        // What tests say of how they run.
+        .target(name: "TestTraits", path: "Tests/TestTraits", swiftSettings: strict),
         // The program that tests run as another process.
         .executableTarget(
             name: "VaultWorker",
@@ -326,6 +359,8 @@ let package = Package(
             ],
             path: "Tests/VaultWorker",
             swiftSettings: strict),
+        .testTarget(
+            name: "SystemSQLiteTests", dependencies: ["CSQLite", "SystemSQLite", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "AccessTests", dependencies: ["Access", "KeychainModel"], swiftSettings: strict),
         .testTarget(
             name: "AuditTests",
@@ -354,7 +389,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CredentialsTests",
-            dependencies: ["Credentials", "CredentialsWorker", "Keychain", "KeychainTesting", "TestSupport", crypto],
+            dependencies: [
+                "Credentials", "CredentialsWorker", "Keychain", "KeychainTesting", "PasswordHashes", "TestSupport",
+                crypto,
+            ],
             swiftSettings: strict),
         // The program that tests of Data Protection run as another process.
         .executableTarget(
@@ -364,8 +402,8 @@ let package = Package(
             name: "DataProtectionTests",
             dependencies: [
                 "Access", "DataProtection", "DataProtectionNetworking", "DataWorker", "KeychainModel",
-                "KeychainTesting", "ProtectedFiles", "TestSupport", "Vault", "VaultInterface", "VaultService",
-                "keychaind",
+                "KeychainCommand", "KeychainTesting", "ProtectedFiles", "TestSupport", "Vault", "VaultInterface",
+                "VaultService",
             ],
             swiftSettings: strict),
         // The program that tests of encrypted databases run as another process.
@@ -375,28 +413,32 @@ let package = Package(
         .testTarget(
             name: "ProtectedDatabaseTests",
             dependencies: [
-                "DataProtection", "KeychainServices", "KeychainTesting", "ProtectedDatabase", "ProtectedDatabaseWorker",
-                "TestSupport", sqlite,
+                "DataProtection", "DatabaseFiles", "KeychainServices", "KeychainTesting", "ProtectedDatabase",
+                "ProtectedDatabaseWorker", "TestSupport", sqlite,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "VaultServiceTests",
             dependencies: [
-                "Access", "Attestation", "Enclave", "KeychainModel", "ProtectedFiles", "TestSupport", "Vault",
-                "VaultInterface", "VaultService", "keychaind",
+                "Access", "Attestation", "Enclave", "KeychainModel", "ProtectedFiles", "TestSupport", "TestTraits",
+                "Vault",
+                "KeychainCommand", "VaultInterface", "VaultService",
                 sqlite,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "KeychainCommand", "KeychainModel", "TestSupport", "keychain-sqlcipher", "keychaind", sqlite,
+                "KeychainCommand", "KeychainModel", "TestSupport", "TestTraits", "keychain-sqlcipher", arguments,
+                sqlite,
             ],
             exclude: ["Sessions", "Transcripts"],
             swiftSettings: strict),
         .testTarget(
             name: "EnclaveKeysTests",
-            dependencies: ["CryptoKit", "Enclave", "KeychainModel", "KeychainTesting", "TPM", "TestSupport"],
+            dependencies: [
+                "CryptoKit", "Enclave", "KeychainModel", "KeychainTesting", "TPM", "TestSupport", "TestTraits",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "SSHAgentTests", dependencies: ["SSHAgent", "TestSupport", crypto], swiftSettings: strict),
@@ -404,7 +446,7 @@ let package = Package(
             name: "VaultTests",
             dependencies: [
                 "Access", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing",
-                "SecureMemory", "TestSupport", "Vault", crypto, sqlite,
+                "SecureMemory", "SystemSQLite", "TestSupport", "Vault", crypto, sqlite,
             ],
             exclude: ["Fixtures"],
             swiftSettings: strict),
@@ -416,7 +458,7 @@ let package = Package(
             name: "PresenceTests",
             dependencies: [
                 "Access", "SystemBus", "KeychainModel", "LockSignals", "Presence", "PresenceWorker", "SystemLibraries",
-                "TestSupport",
+                "TestSupport", "TestTraits",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -434,7 +476,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "EnclaveTests",
-            dependencies: ["Attestation", "CTSS2", "Enclave", "SecureMemory", "TPM", "TestSupport", crypto],
+            dependencies: [
+                "Attestation", "CTSS2", "Enclave", "SecureMemory", "TPM", "TestSupport", "TestTraits", crypto,
+            ],
             exclude: ["Layout"], swiftSettings: strict),
         // The program that tests of protected files kill.
         .executableTarget(
@@ -467,9 +511,9 @@ let package = Package(
         .testTarget(
             name: "SQLCipherTests",
             dependencies: [
-                "KeychainModel", "SQLCipherService", "SQLCipherWire", "TestSupport", "keychain-sqlcipher", crypto,
-                sqlite,
-                sqliteC,
+                "KeychainModel", "SQLCipherService", "SQLCipherWire", "SystemSQLite", "TestSupport",
+                "keychain-sqlcipher",
+                crypto,
             ],
             exclude: ["Peer"], swiftSettings: strict),
         .testTarget(
@@ -481,7 +525,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "MountTests",
-            dependencies: ["KeychainCommand", "MountedFolder", "TestSupport", "VaultWorker", "keychaind", crypto],
+            dependencies: [
+                "KeychainCommand", "MountedFolder", "TestSupport", "TestTraits", "VaultWorker", crypto,
+            ],
             exclude: ["Layout", "Peer"], swiftSettings: strict),
         // The program that tests of sealed fields kill.
         .executableTarget(
@@ -505,8 +551,7 @@ let package = Package(
             name: "SecKeyTests",
             dependencies: [
                 "Access", "Certificates", "KeyCryptography", "KeychainModel", "KeychainServices", "TestSupport",
-                "Vault",
-                "VaultInterface",
+                "Vault", "VaultInterface", "VaultKeys",
             ],
             exclude: ["Peer"],
             resources: [.copy("Fixtures")],
@@ -522,7 +567,8 @@ let package = Package(
             name: "KeychainServicesTests",
             dependencies: [
                 "Access", "Certificates", "KeychainModel", "KeychainServices", "Security", "TestSupport", "Vault",
+                "VaultKeys",
             ],
             swiftSettings: strict),
     ]
-)
+}

@@ -37,8 +37,8 @@ Benchmarks/setup-peers.sh >&2
 read -ra release < <(Scripts/release-flags.sh)
 swift build "${release[@]}" --product VaultBenchmark >&2
 swift build "${release[@]}" --product keychain >&2
-swift build "${release[@]}" --product keychaind >&2
 bin=$(swift build "${release[@]}" --show-bin-path)
+ln -sf keychain "$bin/keychaind"
 
 work=$(mktemp -d /tmp/keychain-benchmark-run.XXXXXX)
 finish() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the built `keychain` with its manual pages and completions, `keychaind` with its systemd units and
-# `keychain-sqlcipher`, which `keychain` starts, or removes them.
+# Installs the built `keychain` with its manual pages and completions, its other name `keychaind` with systemd's units,
+# and `keychain-sqlcipher`, which `keychain` starts, or removes them.
 #
 #   Scripts/install.sh FOLDER PREFIX     FOLDER is where they were built
 #   Scripts/install.sh --remove PREFIX
@@ -40,7 +40,8 @@ fi
 binary=$1/keychain
 # Without debug information, which is a third of the size.
 install -s -D -m 755 "$binary" "$prefix/bin/keychain"
-install -s -D -m 755 "$1/keychaind" "$prefix/bin/keychaind"
+# Under this name it is the daemon. One that was a file of its own goes.
+ln -sf keychain "$prefix/bin/keychaind"
 install -s -D -m 755 "$1/keychain-sqlcipher" "$prefix/libexec/keychain-sqlcipher"
 for ((i = 0; i < ${#units[@]}; i += 2)); do
     install -D -m 644 "Packaging/systemd/${units[i]}" "$prefix/${units[i + 1]}"
@@ -48,7 +49,7 @@ for ((i = 0; i < ${#units[@]}; i += 2)); do
 done
 mkdir -p "$manual" "$daemon_manual"
 "$binary" manual --directory "$manual"
-"$1/keychaind" --experimental-dump-help | "$binary" manual --directory "$daemon_manual" --daemon-help
+(exec -a keychaind "$binary" --experimental-dump-help) | "$binary" manual --directory "$daemon_manual" --daemon-help
 for ((i = 0; i < ${#completions[@]}; i += 2)); do
     mkdir -p "$(dirname "${completions[i + 1]}")"
     "$binary" --generate-completion-script "${completions[i]}" >"${completions[i + 1]}"

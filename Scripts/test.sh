@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Every check that a change has to pass, in the order in which failures are cheapest to find.
-# `make test` runs it; there is no other list of checks.
+# `make test` runs it; there is no other list of checks. `make check` runs it with --fast: it stops after the tests of
+# this package, of which FILTER names some.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# Warnings in this package's own targets are errors (see Package.swift).
-export KEYCHAIN_WARNINGS=error
+. Scripts/checks.sh
 
 logs=$(mktemp -d "${TMPDIR:-/tmp}/keychain-tests.XXXXXX")
 trap 'rm -rf "$logs"' EXIT
@@ -35,46 +35,51 @@ explain_failure() {
          END { for (name in begun) if (begun[name] > 0) print "never ended: " name }' "$1" | head -20
 }
 
-# A crash shows its own stack and no more: registers and the list of images would push it out of
-# sight of a log that is cut to its end.
+# In processes that take about the same time. Those of the first two mostly wait, the others compute.
 unit_tests() {
-    SWIFT_BACKTRACE=enable=yes,color=no,threads=crashed,registers=none,images=none,limit=40 \
-        swift test --disable-xctest
+    Scripts/run-tests.py --group 'programs=^(Command|Enclave|Presence|SSHAgent|VaultService)Tests[.]' \
+        --group 'files=^(Mount|PasswordFiles|ProtectedFiles|Vault)Tests[.]' \
+        --group 'keys=^(Certificates|Conformance|EnclaveKeys|KeychainServices|KeychainTesting|SecKey)Tests[.]' \
+        ${FILTER:+--filter "$FILTER"} "$checks/debug/swift-keychainPackageTests.xctest"
 }
 
 # The app that enables the traits, in which the modules behind them are tested.
 friendvatars_tests() {
-    (
-        # It is a consumer of this package, and builds as anybody would; its own warnings are errors.
-        unset KEYCHAIN_WARNINGS
-        FRIENDVATARS_WARNINGS=error swift test --disable-xctest --disable-build-manifest-caching \
-            -debug-info-format none --package-path Examples/Friendvatars --scratch-path .build-friendvatars
-    )
+    # Nothing that asks for Apple's names may find those that the build before made.
+    forget_names
+    swift build --build-tests "${flags[@]}" --package-path Examples/Friendvatars &&
+        Scripts/run-tests.py "$checks/debug/FriendvatarsPackageTests.xctest"
 }
 
 closings=()
-# A run that ends well says so, and says how many tests it ran.
-expect_closing_line() {
-    local line
-    line=$(grep -aE 'Test run with [0-9]+ tests? .*passed' "$logs/step" | tail -1) ||
-        { echo 'test: the test runner printed no closing line' >&2; exit 1; }
-    if [[ $line =~ with\ 0\ tests ]]; then
-        echo 'test: no test ran' >&2
-        exit 1
-    fi
-    closings+=("$line")
+# A run that ends well says so, and says how many tests it ran: a line for each of its processes.
+expect_closing_lines() {
+    local lines
+    mapfile -t lines < <(grep -aE '^✔ Test run with [1-9][0-9]* tests? .*passed' "$logs/step")
+    ((${#lines[@]})) || { echo 'test: the test runner printed no closing line' >&2; exit 1; }
+    closings+=("${lines[@]}")
+}
+
+finish() {
+    printf '\n==> %s\n' "$1"
+    printf '    %s\n' "${summary[@]}"
+    printf '%s\n' "${closings[@]}"
+    exit 0
 }
 
 step 'set-up' Scripts/setup.sh --tests
 step 'format' Scripts/format.sh --check
-step 'build, warnings are errors' swift build --build-tests
+step 'the runner of the tests' Scripts/check-runner.sh
+step 'build, warnings are errors' swift build --build-tests "${flags[@]}" "${traits[@]}"
+# Only the fast part can leave tests out.
+[[ ${1-} == --fast ]] || unset FILTER
 step 'tests' unit_tests
-expect_closing_line
-step 'conformance' swift run --skip-build keychain-conformance Tests/Conformance/Cases/*.json
+expect_closing_lines
+[[ ${1-} != --fast ]] || finish 'the fast part of the checks passed'
+# ConformanceTests runs every case; this is the program on one file of them.
+step 'conformance' "$checks/debug/keychain-conformance" Tests/Conformance/Cases/genp-basic.json
 step 'Friendvatars' friendvatars_tests
-expect_closing_line
+expect_closing_lines
 step 'names' Scripts/check-names.sh
 
-printf '\n==> all checks passed\n'
-printf '    %s\n' "${summary[@]}"
-printf '%s\n' "${closings[@]}"
+finish 'all checks passed'

@@ -1,7 +1,7 @@
+import CSQLite
 import DatabaseVFS
 import Foundation
 import Glibc
-import GRDBSQLite
 import KeychainModel
 import ProtectedDatabase
 

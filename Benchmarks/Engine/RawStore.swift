@@ -1,9 +1,9 @@
+import CSQLite
 import Crypto
 import Enclave
 import Foundation
-import GRDBSQLite
-import KeychainModel
 import Keybag
+import KeychainModel
 import Sealing
 import Vault
 

@@ -1,5 +1,5 @@
+import CSQLite
 import Foundation
-import GRDBSQLite
 
 /// The least that a durable change can cost: one prepared statement in a transaction of its own, on a
 /// copy of a vault's table, with synchronous=FULL.

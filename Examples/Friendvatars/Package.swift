@@ -4,7 +4,7 @@ import PackageDescription
 // A small web app in which people sign in and see their friends, and whose data folder gives nobody away. It stands on
 // the products of swift-keychain; the traits bring the parts for servers.
 let warnings: [SwiftSetting] =
-    Context.environment["FRIENDVATARS_WARNINGS"] == "error" ? [.unsafeFlags(["-warnings-as-errors"])] : []
+    Context.environment["KEYCHAIN_WARNINGS"] == "error" ? [.treatAllWarnings(as: .error)] : []
 let strict: [SwiftSetting] =
     [
         .swiftLanguageMode(.v6),

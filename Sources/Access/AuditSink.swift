@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// Where events are recorded.
 package protocol AuditSink: Sendable {

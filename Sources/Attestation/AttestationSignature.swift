@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 
 /// A TPM's ECDSA signature with SHA-256 (TPM 2.0 Library, Part 2, section 11.3.4, TPMT_SIGNATURE).
 package struct AttestationSignature: Sendable, Equatable {

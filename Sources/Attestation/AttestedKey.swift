@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// What an attestation shows, provided that its attestation key is a TPM's.
 package struct AttestedKey: Sendable, Equatable {

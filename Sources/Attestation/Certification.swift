@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// What a TPM says when it certifies a key (TPM 2.0 Library, Part 2, section 10.12.12, TPMS_ATTEST with a
 /// TPMS_CERTIFY_INFO).

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// A TPM's proof that it made a key and keeps it, in the TPM's own structures.
 ///

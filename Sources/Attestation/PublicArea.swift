@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 
 /// The public half of a P-256 key of a TPM, with what the TPM promises of it (TPM 2.0 Library, Part 2, section 12.2.4,
 /// TPMT_PUBLIC).

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// Reads a structure of a TPM: integers are big-endian, a buffer has its size in two bytes in front (TPM 2.0 Library,
 /// Part 1, "Canonical Form").

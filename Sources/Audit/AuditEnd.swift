@@ -1,5 +1,5 @@
 import Access
-import Foundation
+import FoundationEssentials
 import PrivateFiles
 
 /// Where the next record goes, and what was found there.

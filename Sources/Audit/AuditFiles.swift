@@ -39,6 +39,8 @@ package struct AuditLimits: Sendable {
     package var file = 16 << 20
     /// How many full files are kept beside the one that grows; at least one.
     package var kept = 4
+    /// How long an event waits for other processes: a stopped one must not stop everybody.
+    package var patience = Duration.seconds(1)
 
     package init() {}
 }

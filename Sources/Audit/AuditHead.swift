@@ -1,5 +1,6 @@
 import Access
-import Foundation
+import FoundationEssentials
+import KeychainModel
 
 /// Where the log ends: what a cut end is recognised by.
 struct AuditHead: Equatable, Sendable {
@@ -26,8 +27,8 @@ struct AuditHead: Equatable, Sendable {
     }
 
     func encoded(under seal: any AuditSeal) -> Data {
-        let link = String(decoding: link.bytes.hexadecimal, as: UTF8.self)
-        let tag = String(decoding: seal.tag(of: message).hexadecimal, as: UTF8.self)
+        let link = link.bytes.hexadecimal()
+        let tag = seal.tag(of: message).hexadecimal()
         let text =
             #"{"seq":\#(sequence),"size":\#(size),"link":"\#(link)","key":"\#(key.uuidString)","tag":"\#(tag)"}"#
         var slot = Data(text.utf8)
@@ -55,11 +56,11 @@ struct AuditHead: Equatable, Sendable {
         }
         guard slot.count == Self.slotSize, skip(#"{"seq":"#), let sequence = number(),
             skip(#","size":"#), let size = number(),
-            skip(#","link":""#), let link = Data(hexadecimal: take(64)), link.count == 32,
+            skip(#","link":""#), let link = [UInt8](lowercaseHexadecimal: take(64)), link.count == 32,
             skip(#"","key":""#), let key = UUID(uuidString: String(decoding: take(36), as: UTF8.self)),
             skip(#"","tag":""#)
         else { return nil }
-        self.init(sequence: sequence, link: AuditLink(bytes: link), size: Int(size), key: key)
+        self.init(sequence: sequence, link: AuditLink(bytes: Data(link)), size: Int(size), key: key)
         // The one way to write it, byte for byte.
         if key == seal.identifier, encoded(under: seal) != slot { return nil }
     }

@@ -1,6 +1,7 @@
 import Access
 import Crypto
-import Foundation
+import FoundationEssentials
+import KeychainModel
 
 /// The running value of the chain: SHA-256 over the value before and the record.
 struct AuditLink: Equatable, Sendable {
@@ -51,56 +52,29 @@ struct AuditLine {
             defer { rest = rest.dropFirst(count) }
             return rest.prefix(count)
         }
-        guard take(Self.linkName.count) == Self.linkName, let link = Data(hexadecimal: take(64)),
-            take(Self.tagName.count) == Self.tagName, let tag = Data(hexadecimal: take(64)), rest == Self.end
+        guard take(Self.linkName.count) == Self.linkName, let link = [UInt8](lowercaseHexadecimal: take(64)),
+            take(Self.tagName.count) == Self.tagName, let tag = [UInt8](lowercaseHexadecimal: take(64)),
+            rest == Self.end
         else { return nil }
         record = line.dropLast(Self.suffix)
-        self.link = AuditLink(bytes: link)
-        self.tag = tag
+        self.link = AuditLink(bytes: Data(link))
+        self.tag = Data(tag)
     }
 
     /// The line with its newline.
     var encoded: Data {
-        record + Self.linkName + link.bytes.hexadecimal + Self.tagName + tag.hexadecimal + Self.end + [0x0A]
+        var line = record
+        line.append(Self.linkName)
+        line.append(Data(link.bytes.hexadecimalDigits()))
+        line.append(Self.tagName)
+        line.append(Data(tag.hexadecimalDigits()))
+        line.append(Self.end)
+        line.append(0x0A)
+        return line
     }
 
     /// What the record says; nil if it is not JSON of the expected form.
     var contents: AuditRecord? {
         try? JSONDecoder().decode(AuditRecord.self, from: record + [0x7D])
-    }
-}
-
-extension Data {
-    /// Lower-case digits.
-    var hexadecimal: Data {
-        func digit(_ half: UInt8) -> UInt8 { half < 10 ? 0x30 + half : 0x57 + half }
-        var digits: [UInt8] = []
-        digits.reserveCapacity(2 * count)
-        for byte in self {
-            digits.append(digit(byte >> 4))
-            digits.append(digit(byte & 15))
-        }
-        return Data(digits)
-    }
-
-    /// Of lower-case digits only: there is one way to write a value.
-    init?(hexadecimal digits: Data) {
-        guard digits.count % 2 == 0 else { return nil }
-        self.init(capacity: digits.count / 2)
-        var high: UInt8?
-        for digit in digits {
-            let value: UInt8
-            switch digit {
-            case 0x30...0x39: value = digit - 0x30
-            case 0x61...0x66: value = digit - 0x57
-            default: return nil
-            }
-            if let first = high {
-                append(first << 4 | value)
-                high = nil
-            } else {
-                high = value
-            }
-        }
     }
 }

@@ -1,5 +1,5 @@
 import Access
-import Foundation
+import FoundationEssentials
 import PrivateFiles
 import Synchronization
 
@@ -78,7 +78,7 @@ package final class AuditLog: AuditSink {
     ) throws(FileError) {
         let files = AuditFiles(folder: try PrivateFolder(existing: place.folder), kept: limits.kept)
         let headFile = try PrivateFile(AuditFiles.headName, in: files.folder, creating: true)
-        try headFile.lock(deadline: Self.patience)
+        try headFile.lock(deadline: limits.patience)
         let stored = try headFile.read(AuditHead.fileSize + 1, at: 0)
         let slots: AuditHeadSlots
         if let left = state.left, left.file == stored {
@@ -108,7 +108,4 @@ package final class AuditLog: AuditSink {
         // Without a head the records are still there, and the next append goes on after them.
         state.left = try? page.writeHead(headFile, slots, stored)
     }
-
-    /// How long an event waits for other processes: a stopped one must not stop everybody.
-    private static let patience = Duration.seconds(1)
 }

@@ -1,5 +1,6 @@
 import Access
-import Foundation
+import FoundationEssentials
+import KeychainModel
 import PrivateFiles
 
 /// Records that are written together.
@@ -21,7 +22,7 @@ struct AuditPage {
             var began = AuditRecord(
                 sequence: sequence + 1, time: Self.milliseconds(time), event: AuditRecord.began)
             began.key = seal.identifier.uuidString
-            began.previous = String(decoding: link.bytes.hexadecimal, as: UTF8.self)
+            began.previous = link.bytes.hexadecimal()
             add(began)
         }
         if var repair = end.repair {

@@ -1,5 +1,5 @@
 import Access
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 extension AuditRecord {
@@ -49,7 +49,7 @@ extension AuditRecord {
         itemClass = event.operation?.itemClass?.rawValue
         // The name itself is hidden from whoever only has the folder, as it is among the items.
         group = event.operation?.accessGroup.map { group in
-            String(decoding: seal.tag(of: Data("group".utf8) + Data(group.utf8)).prefix(8).hexadecimal, as: UTF8.self)
+            seal.tag(of: Data("group".utf8) + Data(group.utf8)).prefix(8).hexadecimal()
         }
         items = event.items
         failure = event.failure?.rawValue

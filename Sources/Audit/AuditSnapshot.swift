@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import PrivateFiles
 
 /// The files of a log as they were at one moment, so that reading them keeps nobody from appending.

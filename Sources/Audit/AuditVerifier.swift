@@ -1,5 +1,6 @@
 import Access
-import Foundation
+import FoundationEssentials
+import KeychainModel
 import PrivateFiles
 import VaultInterface
 
@@ -56,7 +57,8 @@ package struct AuditVerifier {
         }
         sequence = record.sequence
         if record.event == AuditRecord.began {
-            let previous = record.previous.flatMap { Data(hexadecimal: Data($0.utf8)) }.map(AuditLink.init)
+            let bytes = record.previous.flatMap { [UInt8](lowercaseHexadecimal: $0.utf8) }
+            let previous = bytes.map { AuditLink(bytes: Data($0)) }
             if previous == nil || link.map({ $0 != previous }) == true {
                 problem("does not continue what is before it")
             }

@@ -1,7 +1,9 @@
 import Access
 import Dispatch
-import Foundation
+import FoundationEssentials
+import Glibc
 import Synchronization
+import SystemLibraries
 
 /// An audit log that is written behind its caller's back, for a daemon: who only looks does not wait.
 ///
@@ -19,7 +21,8 @@ package final class BufferedAudit: AuditSink {
     package init(limits: AuditLimits = AuditLimits()) {
         let writer = Writer(AuditLog(limits: limits))
         self.writer = writer
-        Thread.detachNewThread { writer.run() }
+        // Without a thread every event is written by the one who brings it.
+        if !DetachedThread.start("audit", { writer.run() }) { writer.stop() }
     }
 
     deinit {
@@ -64,12 +67,12 @@ private final class Writer: Sendable {
     }
 
     func record(_ event: AuditEvent) {
-        let (count, mustWake) = queue.withLock { queue in
+        let (mustWrite, mustWake) = queue.withLock { queue in
             queue.moments.append(AuditLog.Moment(event, at: queue.now()))
             defer { queue.isAwake = true }
-            return (queue.moments.count, !queue.isAwake)
+            return (queue.isStopped || queue.moments.count >= BufferedAudit.capacity, !queue.isAwake)
         }
-        if !event.kind.isLook || count >= BufferedAudit.capacity { drain() }
+        if !event.kind.isLook || mustWrite { drain() }
         if mustWake { wakening.signal() }
     }
 

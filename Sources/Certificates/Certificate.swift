@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 import SwiftASN1
 
 /// An X.509 certificate (RFC 5280), read completely.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import SwiftASN1
 
 /// The extensions this module knows; others are checked for their form and otherwise left alone.

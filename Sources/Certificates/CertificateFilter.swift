@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// The conditions a search puts on stored certificates. Bytes that are no certificate meet none.
 package enum CertificateFilter {

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import SwiftASN1
 
 /// A request for a certificate (PKCS#10, RFC 2986), to be signed with the key it is for.

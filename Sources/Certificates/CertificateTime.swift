@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import SwiftASN1
 
 /// The Time of RFC 5280, 4.1.2.5: UTCTime or GeneralizedTime, always in UTC.

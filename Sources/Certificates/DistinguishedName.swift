@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import SwiftASN1
 
 /// An X.501 name: who a certificate is about, or who issued it.

@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 import SwiftASN1
 
 /// The prime curves of SEC 2 that Apple's elliptic-curve keys use.

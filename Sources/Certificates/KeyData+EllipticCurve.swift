@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// An elliptic-curve key as ANSI X9.63 bytes.
 struct EllipticCurveKeyForm: KeyForm {

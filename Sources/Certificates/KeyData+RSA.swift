@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import SwiftASN1
 
 /// An RSA key as PKCS#1.

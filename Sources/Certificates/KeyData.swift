@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// A key in the external representation of Apple's `SecKey`: `04 ‖ X ‖ Y` and `04 ‖ X ‖ Y ‖ K`
@@ -97,8 +97,7 @@ extension KeyData: Hashable, CustomStringConvertible, CustomDebugStringConvertib
     }
 
     package var description: String {
-        let label = applicationLabel.map { String(format: "%02x", $0) }.joined()
-        return "\(type) \(keyClass) key, \(sizeInBits) bits, application label \(label)"
+        "\(type) \(keyClass) key, \(sizeInBits) bits, application label \(applicationLabel.hexadecimal())"
     }
 
     package var debugDescription: String { description }

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import SwiftASN1
 
 /// A SubjectPublicKeyInfo (RFC 5280, 4.1.2.7).

@@ -1,3 +1,4 @@
+import DataProtectionEssentials
 import Foundation
 import Glibc
 import KeychainModel

@@ -1,3 +1,4 @@
+import DataProtectionEssentials
 import Foundation
 
 extension ProtectedFileError {

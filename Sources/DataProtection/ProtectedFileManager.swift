@@ -1,3 +1,5 @@
+// Protected files are there: one module for those who use both.
+@_exported import DataProtectionEssentials
 import Foundation
 import Glibc
 import KeychainModel
@@ -38,7 +40,7 @@ open class ProtectedFileManager: FileManager, @unchecked Sendable {
         if let value = others.removeValue(forKey: .protectionKey) {
             try Self.translating(reading: false) { () throws(ProtectedFileError) in
                 let type = try FileProtectionType(attribute: value, for: path)
-                if Self.isFolder(path) {
+                if ProtectedFolder.isFolder(path) {
                     try ProtectedFolder(path: path).setDefaultProtection(type)
                 } else {
                     try ProtectedFile(path: path).setProtection(type)
@@ -227,11 +229,6 @@ extension ProtectedFileManager {
             default: return false
             }
         }
-    }
-
-    static func isFolder(_ path: String) -> Bool {
-        var information = stat()
-        return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFDIR
     }
 
     /// Nil for a plain file.

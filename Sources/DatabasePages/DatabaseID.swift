@@ -17,24 +17,13 @@ package struct DatabaseID: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Twenty hexadecimal digits, as in the names of files.
-    package var description: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
+    package var description: String { bytes.hexadecimal() }
 }
 
 extension DatabaseID {
     /// Nil unless there are twenty hexadecimal digits, as ``description`` has them.
     package init?(hexadecimal digits: some StringProtocol) {
-        let values = digits.utf8.map { (byte: UInt8) -> UInt8? in
-            switch byte {
-            case 0x30...0x39: byte - 0x30
-            case 0x61...0x66: byte - 0x61 + 10
-            default: nil
-            }
-        }
-        guard values.count == 2 * Self.byteCount, !values.contains(nil) else { return nil }
-        let nibbles = values.compactMap(\.self)
-        self.init(stride(from: 0, to: nibbles.count, by: 2).map { nibbles[$0] << 4 | nibbles[$0 + 1] })
+        guard let bytes = [UInt8](lowercaseHexadecimal: digits.utf8) else { return nil }
+        self.init(bytes)
     }
 }

@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// Seals the batches of one file of a page index, each in a chain with the one before.

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 
 // The tables of methods that SQLite calls files by. Each is for files of one kind: the object in the slot is of that kind.
 

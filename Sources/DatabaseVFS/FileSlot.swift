@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 
 /// The memory that SQLite sets aside for an open file: its table of methods, our object, and behind them what the system's
 /// VFS keeps for the same file.

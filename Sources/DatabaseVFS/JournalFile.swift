@@ -1,5 +1,5 @@
+import CSQLite
 import DatabasePages
-import GRDBSQLite
 import Glibc
 
 /// A connection's file of a database's rollback journal (https://sqlite.org/fileformat2.html, 3).

@@ -1,5 +1,5 @@
+import CSQLite
 import DatabasePages
-import GRDBSQLite
 import Glibc
 
 /// A connection's file of a database's write-ahead log (https://sqlite.org/fileformat2.html, 4.1).

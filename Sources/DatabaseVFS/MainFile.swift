@@ -1,5 +1,5 @@
+import CSQLite
 import DatabasePages
-import GRDBSQLite
 import Glibc
 import KeychainModel
 

@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 import Glibc
 
 /// A temporary file of SQLite's, such as that of a large sort: in memory that is wiped, never on a disk.

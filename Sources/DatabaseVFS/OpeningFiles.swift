@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 import Glibc
 
 /// Files that nobody finds by a name.

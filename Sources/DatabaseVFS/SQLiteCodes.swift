@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 
 /// Codes of SQLite's that its header has as expressions, which Swift does not import; and numbers of its file formats.
 enum SQLiteCode {

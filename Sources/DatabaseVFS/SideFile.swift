@@ -1,4 +1,4 @@
-import GRDBSQLite
+import CSQLite
 
 /// A connection's file that is no database, on which SQLite puts no locks: what its kind does when SQLite calls it.
 class SideFile {

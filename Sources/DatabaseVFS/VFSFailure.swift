@@ -1,5 +1,5 @@
+import CSQLite
 import DatabasePages
-import GRDBSQLite
 import Glibc
 
 /// Why an encrypted database could not be read or written: what SQLite's codes do not tell.

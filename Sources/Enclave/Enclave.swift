@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 import SecureMemory
 
 /// The place where keys live that never leave it.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// A key or a sealed secret as it is stored; without its enclave it is worth nothing. The format is specified in
 /// Documentation/Formats.md.

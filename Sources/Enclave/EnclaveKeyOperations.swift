@@ -1,6 +1,6 @@
 import Attestation
 import Crypto
-import Foundation
+import FoundationEssentials
 import SecureMemory
 
 /// Keys that an enclave makes and uses for others, and small secrets that it seals for them.

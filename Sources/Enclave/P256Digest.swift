@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 
 /// A digest as ECDSA over P-256 uses it: the 32 bytes of the number that is signed (FIPS 186-5, section 6.4.1).
 ///

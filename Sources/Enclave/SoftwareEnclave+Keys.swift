@@ -1,6 +1,6 @@
 import Attestation
 import Crypto
-import Foundation
+import FoundationEssentials
 import SecureMemory
 
 /// The software enclave's keys: P-256 keys and secrets sealed under a key that follows from the device secret

@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 import SecureMemory
 
 /// An enclave whose device secret is 32 random bytes in a file of mode 0600.

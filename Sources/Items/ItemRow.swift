@@ -1,7 +1,7 @@
-import Foundation
-import GRDB
+import FoundationEssentials
 import KeychainModel
 import Sealing
+import SystemSQLite
 
 /// One row of the item table: what is readable without a key, and the sealed parts.
 package struct ItemRow: Sendable, Hashable {
@@ -29,7 +29,7 @@ package struct ItemRow: Sendable, Hashable {
     static let columns = "item.id, class, pk, uuid, grp, pdmn, flags, terms, meta, seal, data"
 
     /// The parts of the row under `statement` that decide whether it is looked at further.
-    static func binding(_ row: RawStatement) throws(StoreError) -> RowBinding {
+    static func binding(_ row: SQLStatement) throws(StoreError) -> RowBinding {
         guard let id = row.integer(0) else { throw .corrupt(reason: "a row has no number") }
         guard let code = row.integer(1).flatMap(UInt8.init(exactly:)), let itemClass = ItemClass(storedCode: code),
             itemClass != .identity
@@ -55,7 +55,7 @@ package struct ItemRow: Sendable, Hashable {
     }
 
     /// The row under `row`, whose readable parts are `binding`.
-    init(_ row: RawStatement, binding: RowBinding, includingCiphertext: Bool) throws(StoreError) {
+    init(_ row: SQLStatement, binding: RowBinding, includingCiphertext: Bool) throws(StoreError) {
         guard let metadata = row.blob(8) else { throw .malformedRow(id: binding.rowID, reason: "attributes") }
         guard let seal = row.blob(9) else { throw .malformedRow(id: binding.rowID, reason: "value seal") }
         do {
@@ -87,13 +87,23 @@ package struct ItemRow: Sendable, Hashable {
         return terms
     }
 
-    var arguments: StatementArguments {
-        let flags = (binding.isSynchronizable ? 1 : 0) | (binding.isTombstone ? 2 : 0)
-        return [
-            binding.rowID, Int(binding.itemClass.storedCode), binding.primaryKey, binding.identifier.bytes,
-            binding.group, Int(binding.protection.storedCode), flags, encodedTerms, metadata, valueSeal,
-            ciphertext ?? Data(),
-        ]
+    /// Runs `statement` with this row's columns as its parameters, in the order of the table's.
+    func run(_ statement: SQLStatement) throws {
+        let flags: Int64 = (binding.isSynchronizable ? 1 : 0) | (binding.isTombstone ? 2 : 0)
+        try statement.bind(binding.rowID, at: 1)
+        try statement.bind(Int64(binding.itemClass.storedCode), at: 2)
+        try statement.bind(binding.primaryKey, at: 3)
+        try statement.bind(binding.identifier.bytes, at: 4)
+        try statement.bind(binding.group, at: 5)
+        try statement.bind(Int64(binding.protection.storedCode), at: 6)
+        try statement.bind(flags, at: 7)
+        try statement.bind(encodedTerms, at: 8)
+        try statement.bind(metadata, at: 9)
+        try statement.bind(valueSeal, at: 10)
+        // It can be large.
+        try (ciphertext ?? Data()).withUnsafeBytes { bytes in
+            try statement.lending(bytes, at: 11) { try statement.run() }
+        }
     }
 }
 

@@ -1,11 +1,12 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
 import Sealing
+import SystemSQLite
 
 extension ItemStore {
     /// Access to the rows for the duration of a read.
     package struct Reader {
-        let database: any StatementSource
+        let database: SQLConnection
         /// The keybag whose keys the caller holds.
         let keybag: UUID?
 
@@ -36,7 +37,7 @@ extension ItemStore {
 
         /// Calls `body` for every row of the table, or with the reason why a row cannot be read.
         package func forEachRow(_ body: (Result<ItemRow, StoreError>) throws -> Void) throws {
-            let statement = try RawStatement("SELECT \(ItemRow.columns) FROM item ORDER BY id", in: database)
+            let statement = try database.statement("SELECT \(ItemRow.columns) FROM item ORDER BY id")
             defer { statement.reset() }
             while try statement.step() {
                 try body(
@@ -48,7 +49,7 @@ extension ItemStore {
 
         /// How many of `terms` the row is filed under.
         package func filings(of rowID: Int64, under terms: Set<Int64>) throws -> Int {
-            let statement = try RawStatement("SELECT count(*) FROM term WHERE term = ? AND item = ?", in: database)
+            let statement = try database.statement("SELECT count(*) FROM term WHERE term = ? AND item = ?")
             defer { statement.reset() }
             var found = 0
             for term in terms {

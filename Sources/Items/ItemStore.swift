@@ -1,6 +1,7 @@
-import Foundation
-import GRDB
+import FoundationEssentials
+import Glibc
 import KeychainModel
+import SystemSQLite
 
 /// The rows of a vault in SQLite: it knows digests and sealed bytes, and no key.
 package final class ItemStore: Sendable {
@@ -18,42 +19,47 @@ package final class ItemStore: Sendable {
     package static func open(path: String) -> ItemStore {
         ItemStore(
             WriterConnection {
-                let connection = try DatabaseQueue(path: path, configuration: configuration())
-                try connection.inDatabase(startLog)
+                let connection = try writing(path)
+                try startLog(connection)
                 return connection
             },
             readers: ReaderPool(limit: readerLimit) {
-                try ReadConnection(path: path, settings: settings) { _, attempts in
-                    ItemStore.waitForOthers(attempts: Int(attempts)) ? 1 : 0
-                }
+                try ReadConnection(path: path, settings: settings, wait: waitForOthers)
             })
     }
 
     /// Whatever database is in the file at `path`, to be looked at and closed: no log is started, so that a
     /// file that is not a store stays as it is.
     package static func examine(path: String) -> ItemStore {
-        ItemStore(
-            WriterConnection { try DatabaseQueue(path: path, configuration: configuration()) }, readers: nil)
+        ItemStore(WriterConnection { try writing(path) }, readers: nil)
+    }
+
+    /// A connection that writes.
+    private static func writing(_ path: String) throws -> SQLConnection {
+        let connection = try SQLConnection(path, .readWrite)
+        connection.setBusyHandler(waitForOthers)
+        // What is deleted is overwritten.
+        try connection.execute(settings + "PRAGMA secure_delete = ON;")
+        return connection
     }
 
     /// Makes every write go through the log and wait for the disk.
-    ///
-    /// GRDB's own setting for this writes to the database each time it is opened.
-    private static func startLog(_ database: Database) throws {
-        guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
+    private static func startLog(_ connection: SQLConnection) throws {
+        guard try connection.texts("PRAGMA journal_mode = WAL") == ["wal"] else {
             throw StoreError.inputOutput(reason: "the file system cannot hold a write-ahead log")
         }
-        try database.execute(sql: "PRAGMA synchronous = FULL")
+        try connection.execute("PRAGMA synchronous = FULL")
     }
 
     /// A store in memory that nobody else sees.
     package static func inMemory() throws(StoreError) -> ItemStore {
+        let writer = WriterConnection { try writing(":memory:") }
         do {
-            let connection = try DatabaseQueue(configuration: configuration())
-            return ItemStore(WriterConnection { connection }, readers: nil)
+            try writer.use { _ in }
         } catch {
             throw StoreError(error)
         }
+        return ItemStore(writer, readers: nil)
     }
 
     /// As many searches at once as a process may sensibly run.
@@ -83,7 +89,7 @@ package final class ItemStore: Sendable {
     /// Closes a file that was only looked at, and leaves nothing beside it: the log's files, which a reader
     /// makes too, are removed by connections that may write.
     package func abandon() {
-        _ = try? writer.connection()
+        try? writer.use { _ in }
         try? close()
     }
 
@@ -94,18 +100,20 @@ package final class ItemStore: Sendable {
         try withConnection { try body(Reader(database: $0, keybag: keybag)) }
     }
 
-    private func withConnection<Result>(_ body: (any StatementSource) throws -> Result) throws -> Result {
-        guard let readers else { return try writer.connection().unsafeRead(body) }
-        return try readers.read(body)
+    private func withConnection<Result>(_ body: (SQLConnection) throws -> Result) throws -> Result {
+        guard let readers else { return try writer.use(body) }
+        return try readers.read { try body($0.database) }
     }
 
     /// Runs `body` in a transaction that is durable when this returns, or undone when it throws.
     ///
     /// - Throws: ``StoreError/otherKeybag`` when the rows do not belong to `keybag`.
     package func write<Result>(under keybag: UUID? = nil, _ body: (Writer) throws -> Result) throws -> Result {
-        try writer.connection().write { database in
-            if let keybag, try Schema.keybagIdentifier(in: database) != keybag { throw StoreError.otherKeybag }
-            return try body(Writer(database: database, keybag: keybag))
+        try writer.use { database in
+            try database.transaction {
+                if let keybag, try Schema.keybagIdentifier(in: database) != keybag { throw StoreError.otherKeybag }
+                return try body(Writer(database: database, keybag: keybag))
+            }
         }
     }
 
@@ -123,23 +131,10 @@ package final class ItemStore: Sendable {
     /// A number that changes when another connection, of this or another process, has committed.
     package func dataVersion() throws(StoreError) -> Int64 {
         do {
-            return try writer.connection().unsafeRead {
-                try Int64.fetchOne($0.cachedStatement(sql: "PRAGMA data_version")) ?? 0
-            }
+            return try writer.use { try $0.integer("PRAGMA data_version") ?? 0 }
         } catch {
             throw StoreError(error)
         }
-    }
-
-    private static func configuration() -> Configuration {
-        var configuration = Configuration()
-        configuration.label = "keychain.items"
-        configuration.busyMode = .callback(waitForOthers)
-        configuration.prepareDatabase { database in
-            // What is deleted is overwritten.
-            try database.execute(sql: settings + "PRAGMA secure_delete = ON;")
-        }
-        return configuration
     }
 
     /// The file may have been changed by somebody else: nothing in its schema is trusted.
@@ -153,9 +148,9 @@ package final class ItemStore: Sendable {
 
     /// Waits a short random time, so that many writers on one file get their turns; gives up after
     /// about a minute.
-    private static func waitForOthers(attempts: Int) -> Bool {
-        guard attempts < 30_000 else { return false }
+    private static let waitForOthers: @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32 = { _, attempts in
+        guard attempts < 30_000 else { return 0 }
         usleep(UInt32.random(in: 100...(attempts < 50 ? 1_000 : 4_000)))
-        return true
+        return 1
     }
 }

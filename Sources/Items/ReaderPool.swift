@@ -2,7 +2,6 @@ import Dispatch
 import Synchronization
 
 /// Connections for reading, so that searches run side by side with each other and with a write.
-///
 final class ReaderPool: Sendable {
     private let open: @Sendable () throws -> ReadConnection
     private let idle = Mutex<[ReadConnection]>([])
@@ -24,11 +23,11 @@ final class ReaderPool: Sendable {
     }
 
     func close() {
-        // Taken out first: one that is closed must not be lent, and one that is lent closes with its last reference.
+        // A connection closes with its last reference: those at rest now, and one that is lent when it is given back.
         let resting = idle.withLock { idle in
             defer { idle = [] }
             return idle
         }
-        for connection in resting { connection.close() }
+        withExtendedLifetime(resting) {}
     }
 }

@@ -1,6 +1,6 @@
-import Foundation
-import GRDB
+import FoundationEssentials
 import KeychainModel
+import SystemSQLite
 
 /// The tables of the item store, specified in Documentation/Formats.md.
 enum Schema {
@@ -39,8 +39,8 @@ enum Schema {
         """,
     ]
 
-    static func keybagIdentifier(in database: any StatementSource) throws -> UUID? {
-        let statement = try RawStatement("SELECT keybag FROM vault WHERE id = 1", in: database)
+    static func keybagIdentifier(in database: SQLConnection) throws -> UUID? {
+        let statement = try database.statement("SELECT keybag FROM vault WHERE id = 1")
         defer { statement.reset() }
         guard try statement.step() else { return nil }
         return statement.withBlob(0) { UUID(bytes: $0) } ?? nil
@@ -48,7 +48,7 @@ enum Schema {
 
     /// The schema is compared as text: a table, index, view or trigger that is not ours means that
     /// somebody else wrote to the file.
-    static func check(_ database: any StatementSource) throws {
+    static func check(_ database: SQLConnection) throws {
         let found = try database.texts("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
         guard found == statements else { throw StoreError.corrupt(reason: "the tables are not those of a vault") }
     }
@@ -70,11 +70,12 @@ extension ItemStore {
     package func create(for keybag: UUID) throws(StoreError) {
         do {
             try write { writer in
-                for statement in Schema.statements { try writer.database.execute(sql: statement) }
+                for statement in Schema.statements { try writer.database.execute(statement) }
+                let statement = try writer.database.prepare("INSERT INTO vault (id, keybag) VALUES (1, ?)")
+                try statement.bind(keybag.bytes, at: 1)
+                try statement.run()
                 try writer.database.execute(
-                    sql: "INSERT INTO vault (id, keybag) VALUES (1, ?)", arguments: [keybag.bytes])
-                try writer.database.execute(
-                    sql: "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.version)")
+                    "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.version)")
             }
         } catch {
             throw StoreError(error)
@@ -120,9 +121,8 @@ extension ItemStore {
         do {
             return try read { reader in
                 var counts: [ItemClass: Int] = [:]
-                let rows = try RawStatement(
-                    "SELECT class, grp, count(*) FROM item WHERE flags & 2 = 0 GROUP BY class, grp",
-                    in: reader.database)
+                let rows = try reader.database.statement(
+                    "SELECT class, grp, count(*) FROM item WHERE flags & 2 = 0 GROUP BY class, grp")
                 defer { rows.reset() }
                 while try rows.step() {
                     guard let code = rows.integer(0).flatMap(UInt8.init(exactly:)),

@@ -1,9 +1,10 @@
-import Foundation
+import FoundationEssentials
 import Sealing
+import SystemSQLite
 
 /// One search: picks the statement that visits the fewest rows and filters what it yields.
 struct Search {
-    let database: any StatementSource
+    let database: SQLConnection
     let keybag: UUID?
     let search: ItemSearch
     let includingCiphertext: Bool
@@ -36,9 +37,9 @@ struct Search {
     /// Returns false when `body` has had enough.
     private func visit(
         _ sql: String, requiring terms: [Int64] = [], _ body: (ItemRow) throws -> Bool,
-        binding bind: (RawStatement) throws -> Void
+        binding bind: (SQLStatement) throws -> Void
     ) throws -> Bool {
-        let statement = try RawStatement(sql, in: database)
+        let statement = try database.statement(sql)
         defer { statement.reset() }
         try bind(statement)
         var isFirst = true
@@ -69,8 +70,8 @@ struct Search {
         guard terms.count > 1 else { return terms.first }
         var best: (term: Int64, count: Int64)?
         for term in terms {
-            let statement = try RawStatement(
-                "SELECT count(*) FROM (SELECT 1 FROM term WHERE term = ? LIMIT 1000)", in: database)
+            let statement = try database.statement(
+                "SELECT count(*) FROM (SELECT 1 FROM term WHERE term = ? LIMIT 1000)")
             defer { statement.reset() }
             try statement.bind(term, at: 1)
             let count = try statement.step() ? statement.integer(0) ?? 0 : 0

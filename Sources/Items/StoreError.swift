@@ -1,4 +1,5 @@
-import GRDB
+import CSQLite
+import SystemSQLite
 
 /// Why the item store could not do its work.
 package enum StoreError: Error, Equatable {
@@ -18,22 +19,20 @@ package enum StoreError: Error, Equatable {
     case memoryUnavailable
 
     package init(_ error: any Error) {
-        guard let error = error as? DatabaseError else {
+        guard let error = error as? SQLiteError else {
             self = error as? StoreError ?? .inputOutput(reason: "\(type(of: error))")
             return
         }
-        // The message of a database error may quote the statement but never its arguments.
-        let reason = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
         self =
-            switch error.resultCode {
-            case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT, .SQLITE_ERROR, .SQLITE_SCHEMA, .SQLITE_MISMATCH,
-                .SQLITE_CONSTRAINT, .SQLITE_TOOBIG:
-                .corrupt(reason: reason)
-            case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
-            case .SQLITE_FULL: .diskFull
-            case .SQLITE_READONLY, .SQLITE_PERM: .readOnly
-            case .SQLITE_NOMEM: .memoryUnavailable
-            default: .inputOutput(reason: reason)
+            switch error.code {
+            case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR, SQLITE_SCHEMA, SQLITE_MISMATCH,
+                SQLITE_CONSTRAINT, SQLITE_TOOBIG:
+                .corrupt(reason: error.message)
+            case SQLITE_BUSY, SQLITE_LOCKED: .busy
+            case SQLITE_FULL: .diskFull
+            case SQLITE_READONLY, SQLITE_PERM: .readOnly
+            case SQLITE_NOMEM: .memoryUnavailable
+            default: .inputOutput(reason: error.message)
             }
     }
 }

@@ -1,27 +1,36 @@
-import GRDB
+import Dispatch
+import SystemSQLite
 import Synchronization
 
-/// The one connection of a store that writes, made at the first write.
-final class WriterConnection: Sendable {
-    private let open: @Sendable () throws -> DatabaseQueue
-    private let opened = Mutex<DatabaseQueue?>(nil)
+/// The one connection of a store that writes, made when it is first used.
+// Safe to share between threads: `opened` is used on `queue` alone, which has one of them at a time.
+final class WriterConnection: @unchecked Sendable {
+    private let open: @Sendable () throws -> SQLConnection
+    private let queue = DispatchQueue(label: "keychain.items")
+    private var opened: SQLConnection?
+    private let hasOpened = Atomic(false)
 
-    init(open: @escaping @Sendable () throws -> DatabaseQueue) {
+    init(open: @escaping @Sendable () throws -> SQLConnection) {
         self.open = open
     }
 
-    func connection() throws -> DatabaseQueue {
-        try opened.withLock { opened in
-            if let opened { return opened }
-            let connection = try open()
-            opened = connection
-            return connection
-        }
+    /// Lends the connection to `body`, after those who asked for it before.
+    func use<Result>(_ body: (SQLConnection) throws -> Result) throws -> Result {
+        try queue.sync { try body(connection()) }
     }
 
-    var isOpen: Bool { opened.withLock { $0 != nil } }
+    private func connection() throws -> SQLConnection {
+        if let opened { return opened }
+        let connection = try open()
+        opened = connection
+        hasOpened.store(true, ordering: .relaxed)
+        return connection
+    }
+
+    /// Whether the connection has been made. Does not wait for those who use it.
+    var isOpen: Bool { hasOpened.load(ordering: .relaxed) }
 
     func close() throws {
-        try opened.withLock { try $0?.close() }
+        try queue.sync { try opened?.close() }
     }
 }

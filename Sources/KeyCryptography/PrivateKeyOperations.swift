@@ -1,5 +1,5 @@
 import Certificates
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// What a private key does, wherever it is kept: in this process, or in an enclave that never gives it away.

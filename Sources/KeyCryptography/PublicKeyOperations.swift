@@ -1,5 +1,5 @@
 import Certificates
-import Foundation
+import FoundationEssentials
 
 /// What everybody can do with a public key.
 package protocol PublicKeyOperations: Sendable {

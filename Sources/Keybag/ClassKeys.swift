@@ -1,6 +1,6 @@
 import Crypto
 import Enclave
-import Foundation
+import FoundationEssentials
 import KeychainModel
 import SecureMemory
 import Synchronization
@@ -17,7 +17,7 @@ package final class ClassKeys: Sendable {
         var keybag: Keybag
         var lockState: LockState
         /// The keys that were unwrapped since they became available: most programs use one class.
-        var unwrapped: [ProtectionClass: Pair]
+        var unwrapped: ClassTable<Pair>
         /// The public half of the agreement key for files, once it was kept for when the vault is locked.
         var filePublicKey: Data?
     }
@@ -39,7 +39,8 @@ package final class ClassKeys: Sendable {
         hasPasscode = Atomic(keybag.passcode != nil)
         state = Mutex(
             State(
-                keybag: keybag, lockState: keybag.passcode == nil ? .unlocked : .beforeFirstUnlock, unwrapped: [:]))
+                keybag: keybag, lockState: keybag.passcode == nil ? .unlocked : .beforeFirstUnlock,
+                unwrapped: ClassTable()))
     }
 
     /// The key that authenticates the audit log; hangs on the 'always' class, because locking is recorded too.
@@ -98,7 +99,7 @@ package final class ClassKeys: Sendable {
             if state.lockState == .unlocked, lockState != .unlocked, state.filePublicKey == nil {
                 state.filePublicKey = filePublicKey(in: state)
             }
-            state.unwrapped = state.unwrapped.filter { lockState.permits($0.key.availability) }
+            state.unwrapped.keep { lockState.permits($0.availability) }
             state.lockState = lockState
         }
     }
@@ -115,8 +116,8 @@ package final class ClassKeys: Sendable {
     ///
     /// - Parameter passcodeKey: What the passcode of `keybag` stretches to; nil if it has none.
     package func adopt(_ keybag: Keybag, with passcodeKey: LockedBytes?) throws(KeybagError) {
-        var pairs: [ProtectionClass: Pair] = [:]
-        for protection in keybag.wrappedKeys.keys where keybag.hangsOnPasscode(protection) {
+        var pairs = ClassTable<Pair>()
+        for (protection, _) in keybag.wrappedKeys.entries where keybag.hangsOnPasscode(protection) {
             pairs[protection] = try pair(protection, from: keybag, with: passcodeKey)
         }
         hasPasscode.store(keybag.passcode != nil, ordering: .relaxed)
@@ -131,10 +132,11 @@ package final class ClassKeys: Sendable {
     /// passcode-only class stays locked: its key may be another by now.
     package func inherit(from other: ClassKeys) {
         guard keybag.passcode != nil, other.keybag.passcode != nil else { return }
-        let (lockState, pairs, filePublicKey) = other.state.withLock { ($0.lockState, $0.unwrapped, $0.filePublicKey) }
+        let (lockState, others, filePublicKey) = other.state.withLock { ($0.lockState, $0.unwrapped, $0.filePublicKey) }
         state.withLock { state in
             state.filePublicKey = filePublicKey
-            state.unwrapped = pairs.filter { $0.key != .whenPasscodeSetThisDeviceOnly }
+            state.unwrapped = others
+            state.unwrapped[.whenPasscodeSetThisDeviceOnly] = nil
             state.lockState = lockState
         }
     }

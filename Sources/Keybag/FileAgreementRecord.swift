@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// The public key for files that a locked machine may make, as it is stored: authenticated with a key that is there when

@@ -1,6 +1,6 @@
 import Crypto
 import Enclave
-import Foundation
+import FoundationEssentials
 import KeychainModel
 import SecureMemory
 
@@ -36,7 +36,7 @@ extension Keybag {
         encoded.append(replaces.map(Self.bytes(of:)) ?? Data(count: 16))
         encoded.append(salt)
         encoded.append(UInt8(wrappedKeys.count))
-        for (protection, wrapped) in wrappedKeys.sorted(by: { $0.key.storedCode < $1.key.storedCode }) {
+        for (protection, wrapped) in wrappedKeys.entries {
             encoded.append(protection.storedCode)
             encoded.append(wrapped)
         }
@@ -97,7 +97,7 @@ extension Keybag {
                 bytes[bodySize...], authenticating: bytes[..<bodySize], using: key)
         else { throw .authenticationFailed }
 
-        var wrapped: [ProtectionClass: Data] = [:]
+        var wrapped = ClassTable<Data>()
         for index in 0..<count {
             let start = Self.headerSize + index * Self.entrySize
             guard let protection = ProtectionClass(storedCode: bytes[start]), wrapped[protection] == nil else {

@@ -1,6 +1,6 @@
 import Crypto
 import Enclave
-import Foundation
+import FoundationEssentials
 import KeychainModel
 import SecureMemory
 
@@ -21,7 +21,7 @@ package struct Keybag: Sendable, Equatable {
     /// What finds out an older copy of this keybag; nil if nothing does.
     package var counter: RollbackCounter?
     /// Each class's key, wrapped with AES key wrap (RFC 3394): 40 bytes.
-    package private(set) var wrappedKeys: [ProtectionClass: Data]
+    private(set) var wrappedKeys: ClassTable<Data>
 
     /// A keybag with fresh random class keys, all but the passcode-only class, and no passcode.
     package static func generate(
@@ -29,7 +29,7 @@ package struct Keybag: Sendable, Equatable {
     ) throws(KeybagError) -> Keybag {
         var keybag = Keybag(
             identifier: UUID(), replaces: replaced, enclaveKind: enclave.kind,
-            salt: SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }, passcode: nil, wrappedKeys: [:])
+            salt: SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }, passcode: nil, wrappedKeys: ClassTable())
         keybag.counter = counter
         for protection in ProtectionClass.allCases where protection != .whenPasscodeSetThisDeviceOnly {
             try keybag.generateKey(for: protection, in: enclave)
@@ -39,11 +39,11 @@ package struct Keybag: Sendable, Equatable {
 
     /// A keybag without a passcode that has the class keys `recovered`, and fresh ones for the other classes.
     static func restored(
-        _ identifier: UUID, _ recovered: [ProtectionClass: LockedBytes], in enclave: any Enclave
+        _ identifier: UUID, _ recovered: ClassTable<LockedBytes>, in enclave: any Enclave
     ) throws(KeybagError) -> Keybag {
         var keybag = Keybag(
             identifier: identifier, replaces: nil, enclaveKind: enclave.kind,
-            salt: SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }, passcode: nil, wrappedKeys: [:])
+            salt: SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }, passcode: nil, wrappedKeys: ClassTable())
         for protection in ProtectionClass.allCases where protection != .whenPasscodeSetThisDeviceOnly {
             if let key = recovered[protection] {
                 try keybag.wrap(key, for: protection, in: enclave, with: nil)
@@ -66,7 +66,7 @@ package struct Keybag: Sendable, Equatable {
     ) throws(KeybagError) -> Keybag {
         var next = Keybag(
             identifier: identifier, replaces: replaces, enclaveKind: enclaveKind, salt: salt, passcode: protection,
-            wrappedKeys: [:])
+            wrappedKeys: ClassTable())
         next.counter = counter
         for name in ProtectionClass.allCases where wrappedKeys[name] != nil {
             if protection == nil, name == .whenPasscodeSetThisDeviceOnly { continue }
@@ -146,7 +146,7 @@ package struct Keybag: Sendable, Equatable {
 
     init(
         identifier: UUID, replaces: UUID?, enclaveKind: EnclaveKind, salt: Data, passcode: PasscodeProtection?,
-        wrappedKeys: [ProtectionClass: Data]
+        wrappedKeys: ClassTable<Data>
     ) {
         self.identifier = identifier
         self.replaces = replaces

@@ -1,6 +1,6 @@
 import Crypto
 import Enclave
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// How many wrong passcodes were given in a row, and how long the next has to wait.

@@ -1,6 +1,6 @@
 import Crypto
 import Enclave
-import Foundation
+import FoundationEssentials
 import KeychainModel
 import SecureMemory
 
@@ -18,7 +18,7 @@ import SecureMemory
 package struct RecoveryRecord: Sendable, Equatable {
     package let keybag: UUID
     private let salt: Data
-    private let wrappedKeys: [ProtectionClass: Data]
+    private let wrappedKeys: ClassTable<Data>
 
     /// The classes whose items survive the loss of a device.
     package static let classes: [ProtectionClass] = [.whenUnlocked, .afterFirstUnlock, .always]
@@ -28,7 +28,7 @@ package struct RecoveryRecord: Sendable, Equatable {
     /// - Throws: ``KeybagError/locked(_:)`` unless the vault is unlocked.
     package static func make(of keys: ClassKeys, under key: RecoveryKey) throws(KeybagError) -> RecoveryRecord {
         let salt = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
-        var wrapped: [ProtectionClass: Data] = [:]
+        var wrapped = ClassTable<Data>()
         for protection in classes {
             let classKey = try keys.classKey(for: protection)
             guard let box = try? AES.KeyWrap.wrap(classKey, using: key.wrappingKey(for: protection, salt: salt)) else {
@@ -42,8 +42,8 @@ package struct RecoveryRecord: Sendable, Equatable {
     /// A keybag without a passcode in another enclave, with the same keys for the classes that were recovered and
     /// fresh ones for the others.
     package func restored(in enclave: any Enclave, with key: RecoveryKey) throws(KeybagError) -> Keybag {
-        var recovered: [ProtectionClass: LockedBytes] = [:]
-        for (protection, wrapped) in wrappedKeys {
+        var recovered = ClassTable<LockedBytes>()
+        for (protection, wrapped) in wrappedKeys.entries {
             let wrapping = key.wrappingKey(for: protection, salt: salt)
             guard let classKey = try? AES.KeyWrap.unwrap(wrapped, using: wrapping) else { throw .authenticationFailed }
             guard let locked = try? classKey.withUnsafeBytes({ try LockedBytes(copying: $0) }) else {
@@ -58,7 +58,7 @@ package struct RecoveryRecord: Sendable, Equatable {
         var encoded = Data(Self.magic + [0, 1])
         withUnsafeBytes(of: keybag.uuid) { encoded.append(contentsOf: $0) }
         encoded += salt + [UInt8(wrappedKeys.count)]
-        for (protection, wrapped) in wrappedKeys.sorted(by: { $0.key.storedCode < $1.key.storedCode }) {
+        for (protection, wrapped) in wrappedKeys.entries {
             encoded.append(protection.storedCode)
             encoded.append(wrapped)
         }
@@ -83,7 +83,7 @@ package struct RecoveryRecord: Sendable, Equatable {
                 bytes[end...], authenticating: bytes[..<end], using: key.authenticationKey(salt: salt))
         else { throw .wrongRecoveryKey }
         keybag = bytes[10..<26].withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
-        var wrapped: [ProtectionClass: Data] = [:]
+        var wrapped = ClassTable<Data>()
         for index in 0..<count {
             let start = Self.headerSize + index * Self.entrySize
             guard let protection = ProtectionClass(storedCode: bytes[start]), Self.classes.contains(protection) else {
@@ -94,7 +94,7 @@ package struct RecoveryRecord: Sendable, Equatable {
         wrappedKeys = wrapped
     }
 
-    private init(keybag: UUID, salt: Data, wrappedKeys: [ProtectionClass: Data]) {
+    private init(keybag: UUID, salt: Data, wrappedKeys: ClassTable<Data>) {
         self.keybag = keybag
         self.salt = salt
         self.wrappedKeys = wrappedKeys

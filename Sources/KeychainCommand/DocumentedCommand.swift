@@ -22,18 +22,29 @@ struct Example {
 
 extension DocumentedCommand {
     static var discussion: String {
-        let examples = examples.map { "  # \($0.purpose)\n  \($0.command.replacing("\n", with: "\n  "))" }
-            .joined(separator: "\n")
-        let exits = ExitStatus.documented.map { "  \($0.code)  \($0.meaning)" }.joined(separator: "\n")
-        return "\(details)\n\nEXAMPLES:\n\(examples)\n\nEXIT STATUS:\n\(exits)"
+        // Every start makes the words of the command that it runs, so that they are made with little.
+        var text = details + "\n\nEXAMPLES:"
+        for example in examples {
+            text += "\n  # " + example.purpose
+            for line in example.command.split(separator: "\n", omittingEmptySubsequences: false) {
+                text += "\n  "
+                text += line
+            }
+        }
+        text += "\n\nEXIT STATUS:"
+        for exit in ExitStatus.documented { text += "\n  " + exit.code + "  " + exit.meaning }
+        return text
     }
 
     static func documented(
-        _ name: String, aliases: [String] = [], shouldDisplay: Bool = true
+        _ name: String, aliases: [String] = [], shouldDisplay: Bool = true,
+        subcommands: [any ParsableCommand.Type] = []
     ) -> CommandConfiguration {
+        // With the name of what it belongs to, a command that is parsed by itself is not asked for completion scripts,
+        // which takes the argument parser longer than all else.
         CommandConfiguration(
-            commandName: name, abstract: summary, discussion: discussion, shouldDisplay: shouldDisplay,
-            aliases: aliases)
+            commandName: name, _superCommandName: "keychain", abstract: summary, discussion: discussion,
+            shouldDisplay: shouldDisplay, subcommands: subcommands, aliases: aliases)
     }
 }
 

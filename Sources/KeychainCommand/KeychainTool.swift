@@ -26,4 +26,36 @@ struct KeychainTool: DocumentedCommand {
             PasscodeCommand.self, LockCommand.self, UnlockCommand.self, StatusCommand.self, AuditCommand.self,
             EntitlementsCommand.self, EraseCommand.self, RecoveryCommand.self, SecurityCommand.self, ManualCommand.self,
         ])
+
+    /// The subcommand of this name, found without making the words of all others.
+    static func subcommand(named name: String) -> (any DocumentedCommand.Type)? {
+        switch name {
+        case "get": GetCommand.self
+        case "set": SetCommand.self
+        case "list", "ls": ListCommand.self
+        case "info": InfoCommand.self
+        case "delete", "rm": DeleteCommand.self
+        case "init": InitCommand.self
+        case "key": KeyCommand.self
+        case "file": FileCommand.self
+        case "mount": MountCommand.self
+        case "unmount": UnmountCommand.self
+        case "db": DatabaseCommand.self
+        case "import": ImportCommand.self
+        case "export": ExportCommand.self
+        case "run": RunCommand.self
+        case "ssh-agent": AgentCommand.self
+        case "passcode": PasscodeCommand.self
+        case "lock": LockCommand.self
+        case "unlock": UnlockCommand.self
+        case "status": StatusCommand.self
+        case "audit": AuditCommand.self
+        case "entitlements": EntitlementsCommand.self
+        case "erase": EraseCommand.self
+        case "recovery": RecoveryCommand.self
+        case "security": SecurityCommand.self
+        case "manual": ManualCommand.self
+        default: nil
+        }
+    }
 }

@@ -1,12 +1,22 @@
 import ArgumentParser
 import Glibc
+import KeychainDaemon
 import Vault
 import VaultService
 
-/// The program: `keychain`, or Apple's `security` when it is called by that name.
+/// The program: `keychain`, or when it is called by another of its names the daemon `keychaind` or Apple's `security`.
 @main
 enum Program {
-    static func main() { exit(run(CommandLine.arguments)) }
+    static func main() {
+        let arguments = CommandLine.arguments
+        if name(in: arguments) == DaemonProgram.name { DaemonProgram.main(Array(arguments.dropFirst())) }
+        exit(run(arguments))
+    }
+
+    /// The last part of what the program was called by.
+    private static func name(in arguments: [String]) -> Substring {
+        arguments.first?.split(separator: "/").last ?? "keychain"
+    }
 
     /// - Returns: The exit status.
     static func run(_ arguments: [String]) -> Int32 {
@@ -17,12 +27,11 @@ enum Program {
             return Failure.usage("an argument is not UTF-8: names are text; give other bytes through --stdin --raw")
                 .report(asJSON: isJSONAsked(arguments))
         }
-        let name = arguments.first?.split(separator: "/").last ?? "keychain"
         let rest = Array(arguments.dropFirst())
-        if name == "security" { return SecurityTool.run(rest) }
+        if name(in: arguments) == "security" { return SecurityTool.run(rest) }
         do {
             if let status = try runShortcut(rest) { return status }
-            var command = try KeychainTool.parseAsRoot(rest)
+            var command = try parse(rest)
             try command.run()
             return 0
         } catch {
@@ -34,7 +43,7 @@ enum Program {
     /// different names the same.
     private static func hasValidArguments() -> Bool {
         // A program to run gets its arguments as they are.
-        let isRun = CommandLine.arguments.dropFirst().first == RunCommand.configuration.commandName
+        let isRun = CommandLine.arguments.dropFirst().first == "run"
         let terminator = isRun ? CommandLine.arguments.firstIndex(of: "--") : nil
         let checked = terminator.map { min($0 + 2, Int(CommandLine.argc)) } ?? Int(CommandLine.argc)
         return (0..<checked).allSatisfy { index in
@@ -61,6 +70,20 @@ enum Program {
         default:
             return nil
         }
+    }
+
+    /// The command that is asked for.
+    ///
+    /// The first word leads to a subcommand, which is parsed by itself: the argument parser would first make a tree of
+    /// all commands with their help texts. For whatever is no command line of that subcommand it does so after all, so
+    /// that help, errors and scripts are those of the whole.
+    private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+        if let subcommand = arguments.first.flatMap(KeychainTool.subcommand(named:)),
+            let command = try? subcommand.parseAsRoot(Array(arguments.dropFirst())), command is any DocumentedCommand
+        {
+            return command
+        }
+        return try KeychainTool.parseAsRoot(arguments)
     }
 
     /// Prints an error, or the help or completion script that was asked for.

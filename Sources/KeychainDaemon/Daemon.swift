@@ -16,7 +16,6 @@ import VaultInterface
 import VaultService
 
 /// `keychaind`: owns a vault and serves it over a socket.
-@main
 struct Daemon: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keychaind",

@@ -7,7 +7,7 @@ struct DaemonPaths {
     var socket: String
     var home: String
     var entitlements: String
-    /// The owner's command line tool, which is installed beside the daemon.
+    /// The owner's command line tool: the program whose other name the daemon is, or one beside it.
     var ownerTool: String
 
     init(_ options: DaemonOptions) throws(DaemonError) {

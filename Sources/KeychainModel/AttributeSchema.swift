@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// One attribute of a class: what it may hold, whether it is part of the primary key, and what it is
 /// when it was never set.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// The value of one attribute, in the type the caller gave it.
 ///
@@ -48,6 +48,15 @@ package enum AttributeValue: Hashable, Sendable {
     /// Whether a search for `other` finds an item whose attribute of this kind holds `self`.
     package func matches(_ other: AttributeValue, as kind: AttributeKind) -> Bool {
         canonicalBytes(as: kind) == other.canonicalBytes(as: kind)
+    }
+
+    /// Whether the value is a string or data without content.
+    package var isEmpty: Bool {
+        switch self {
+        case .string(let string): string.isEmpty
+        case .data(let data): data.isEmpty
+        case .number, .real, .date: false
+        }
     }
 }
 

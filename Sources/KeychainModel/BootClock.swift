@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Glibc
 
 /// Time that nobody can set: since the machine was started, sleep included, and which start that was.
@@ -17,7 +17,7 @@ package struct BootClock: Sendable {
     package static let system = BootClock(
         bootIdentifier: {
             let text = (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)) ?? ""
-            return UUID(uuidString: text.trimmingCharacters(in: .whitespacesAndNewlines))
+            return UUID(uuidString: text.trimmed)
         },
         uptime: {
             var now = timespec()

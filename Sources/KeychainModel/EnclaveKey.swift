@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// What kind of key an enclave keeps; raw values are stored and never reused.
 package enum EnclaveKeyKind: UInt8, Sendable, CaseIterable {
@@ -68,6 +68,8 @@ package struct EnclaveKeyRecord: Sendable, Hashable {
     private static let version: UInt8 = 1
     package static let saltSize = 16
     package static let tagSize = 16
+    /// What items of such keys have in `kSecAttrTokenID`.
+    package static let tokenID = "com.apple.setoken"
     /// The most bytes of a record: an ML-DSA public key has 2,592, and an enclave's blob is shorter.
     package static let mostBytes = 8192
 

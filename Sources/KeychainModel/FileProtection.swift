@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// When a protected file can be read: Apple's four classes of Data Protection.
 package enum FileProtectionClass: UInt8, CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// An item to be stored.
 package struct NewItem: Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// An item as the vault returns it.
 package struct StoredItem: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 // The standard library's accessors, keeping the type of what the closure throws.
 

@@ -1,7 +1,7 @@
-import SystemBus
-import Foundation
 import Glibc
 import Synchronization
+import SystemBus
+import SystemLibraries
 
 /// Listens to logind, systemd's keeper of sessions, for locks, sleep and the end of sessions.
 ///
@@ -40,13 +40,15 @@ package final class LockSignals: Sendable {
     /// is cancelled. To be called once.
     package func signals() -> AsyncStream<LockSignal> {
         AsyncStream { continuation in
-            let thread = Thread { [self] in
+            continuation.onTermination = { [ender] _ in ender.end() }
+            let hasStarted = DetachedThread.start("lock-signals") { [self] in
                 run { continuation.yield($0) }
                 continuation.finish()
             }
-            thread.name = "lock-signals"
-            continuation.onTermination = { [ender] _ in ender.end() }
-            thread.start()
+            guard hasStarted else {
+                report(.notListening(reason: "there can be no further thread"))
+                return continuation.finish()
+            }
         }
     }
 

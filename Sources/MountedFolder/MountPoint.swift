@@ -1,6 +1,8 @@
 import CFuse3
-import Foundation
+import FoundationEssentials
 import Glibc
+import KeychainModel
+import SystemLibraries
 
 /// The folder at which a view is seen.
 package enum MountPoint {
@@ -58,13 +60,17 @@ package enum MountPoint {
 
     /// Checks a folder that a view is about to be mounted at, and takes away a view whose process is gone.
     package static func prepare(_ path: String, for folder: String) throws(MountError) {
-        let isDead = access(path, F_OK) != 0 && errno == ENOTCONN
-        if isDead, isView(path) { try unmount(path, lazily: true) }
         let (one, other) = (path + "/", folder + "/")
         guard !one.hasPrefix(other), !other.hasPrefix(one) else {
             throw .nested(folder: folder, mountPoint: path)
         }
-        guard let stream = opendir(path) else { throw .system(operation: "open", path: path, errno: errno) }
+        var opened = opendir(path)
+        // Opening asks the process. access(2) may be answered from what the kernel remembers of a dead view.
+        if opened == nil, errno == ENOTCONN, isView(path) {
+            try unmount(path, lazily: true)
+            opened = opendir(path)
+        }
+        guard let stream = opened else { throw .system(operation: "open", path: path, errno: errno) }
         defer { closedir(stream) }
         var count = 0
         while readdir(stream) != nil { count += 1 }
@@ -78,22 +84,55 @@ package enum MountPoint {
         if errno == EBUSY { throw .inUse(path: path) }
         guard errno == EPERM else { throw .system(operation: "unmount", path: path, errno: errno) }
         // Its users may unmount it with the help of this program, which is setuid.
-        let program = Process()
-        program.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        program.arguments = ["fusermount3", "-u"] + (lazily ? ["-z"] : []) + ["--", path]
-        let errors = Pipe()
-        program.standardError = errors
-        do {
-            try program.run()
-        } catch {
+        let arguments = ["fusermount3", "-u"] + (lazily ? ["-z"] : []) + ["--", path]
+        guard let (isDone, text) = run("/usr/bin/env", arguments) else {
             throw .system(operation: "run fusermount3 for", path: path, errno: ENOENT)
         }
-        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        program.waitUntilExit()
-        guard program.terminationStatus == 0 else {
+        guard isDone else {
             // fusermount3 has the words of strerror, in whatever language.
             if text.contains(String(cString: strerror(EBUSY))) { throw .inUse(path: path) }
-            throw .notUnmounted(mountPoint: path, reason: text.trimmingCharacters(in: .whitespacesAndNewlines))
+            throw .notUnmounted(mountPoint: path, reason: text.trimmed)
         }
+    }
+
+    /// Runs a program to its end.
+    ///
+    /// - Returns: Whether it ended well, and what it wrote to standard error; nil if it could not be started.
+    private static func run(_ program: String, _ arguments: [String]) -> (isDone: Bool, errors: String)? {
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            return nil
+        }
+        defer { close(ends[0]) }
+        let process = start(program, arguments, errors: ends[1])
+        close(ends[1])
+        guard let process else { return nil }
+        var (text, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
+        while true {
+            let count = read(ends[0], &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            text += buffer[..<count]
+        }
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0 { guard errno == EINTR else { return nil } }
+        return (status == 0, String(decoding: text, as: UTF8.self))
+    }
+
+    private static func start(_ program: String, _ arguments: [String], errors: Int32) -> pid_t? {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        closeDescriptors(from: 3, in: &actions)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        resetSignals(in: &attributes)
+        leadGroup(in: &attributes)
+        var words = ([program] + arguments).map { strdup($0) } + [nil]
+        defer { words.forEach { free($0) } }
+        var process: pid_t = 0
+        return posix_spawn(&process, program, &actions, &attributes, &words, environ) == 0 ? process : nil
     }
 }

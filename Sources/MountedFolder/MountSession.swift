@@ -1,9 +1,11 @@
 import CFuse3
-import Foundation
+import Dispatch
+import FoundationEssentials
 import Glibc
 import KeychainModel
 import ProtectedFiles
 import Synchronization
+import SystemLibraries
 import VaultInterface
 
 /// A view that is mounted.
@@ -115,12 +117,11 @@ package final class MountSession: @unchecked Sendable {
         let threads = DispatchGroup()
         for _ in 0..<Self.threadCount {
             threads.enter()
-            let thread = Thread { [self] in
+            let hasStarted = DetachedThread.start("view", stackSize: 1 << 20) { [self] in
                 serve()
                 threads.leave()
             }
-            thread.stackSize = 1 << 20
-            thread.start()
+            if !hasStarted { threads.leave() }
         }
         threads.wait()
         view.cache.end()

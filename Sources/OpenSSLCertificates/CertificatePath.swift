@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import SystemLibraries
 
 /// A question whether a certificate leads to an anchor, and for what (RFC 5280, 6).

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// The contents of a PKCS#12 file (RFC 7292): keys, and certificates in the order of the file.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import SwiftASN1
 
 /// How often a structure's passphrase is stretched, read before the work is begun: the count comes with the file, and

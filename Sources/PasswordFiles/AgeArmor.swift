@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import ProtectedFiles
 
 /// The bytes in age's armor: strict PEM (RFC 7468) with lines of 64 characters.

@@ -1,6 +1,6 @@
 import Crypto
 import CryptoExtras
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// How a password becomes a key, and what trying one costs.
@@ -84,7 +84,7 @@ package enum PasswordCost: Equatable, Sendable {
 
     private static func argon2id() throws(VaultMemoryError) -> any PasswordStretching.Type {
         // Linked into whatever has this module.
-        guard let found = NSClassFromString("Keybag.Argon2idStretching") as? any PasswordStretching.Type else {
+        guard let found = _typeByName("Keybag.Argon2idStretching") as? any PasswordStretching.Type else {
             throw VaultMemoryError()
         }
         return found

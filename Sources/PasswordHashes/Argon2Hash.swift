@@ -1,5 +1,6 @@
 import CSodium
-import Foundation
+import FoundationEssentials
+import Glibc
 import KeychainModel
 
 /// Argon2 (RFC 9106) in PHC string form, by libsodium.
@@ -42,6 +43,13 @@ struct Argon2Hash: Equatable, Sendable {
         var plain = phc
         plain.parameters.removeAll { $0.name == "keyid" }
         self.plain = plain
+    }
+
+    /// What comparing a password with it takes, in words; see ``HashedPassword/Work``.
+    var work: String {
+        let parameters = plain.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
+        let sizes = [plain.salt, plain.hash].map { UnpaddedBase64.decode($0)?.count ?? 0 }
+        return "\(plain.identifier) \(parameters), salt of \(sizes[0]), hash of \(sizes[1])"
     }
 
     /// A new hash with a random salt of 16 bytes, as a string.

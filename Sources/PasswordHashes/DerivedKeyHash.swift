@@ -1,7 +1,7 @@
 import CSodium
 import Crypto
 import CryptoExtras
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// scrypt (RFC 7914) and PBKDF2 (RFC 8018) in the forms in which older code wrote them.

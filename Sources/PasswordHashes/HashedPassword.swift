@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
 import Synchronization
 
@@ -58,7 +58,9 @@ package struct HashedPassword: Sendable {
     package func matches(_ password: SecretBytes) throws(PasswordHashError) -> Bool {
         guard password.count <= Self.maximalPasswordSize else { throw .passwordTooLong }
         switch form {
-        case .argon2(let hash): return try hash.matches(password)
+        case .argon2(let hash):
+            Self.noteWork?(Work(hash.work, password))
+            return try hash.matches(password)
         case .bcrypt(let hash): return try hash.matches(password)
         case .derivedKey(let hash): return try hash.matches(password)
         }
@@ -69,8 +71,27 @@ package struct HashedPassword: Sendable {
         _ password: SecretBytes, cost: Argon2Cost, keyID: String? = nil
     ) throws(PasswordHashError) -> String {
         guard password.count <= maximalPasswordSize else { throw .passwordTooLong }
-        return try Argon2Hash.make(password, cost: cost, keyID: keyID)
+        let text = try Argon2Hash.make(password, cost: cost, keyID: keyID)
+        if let noteWork, let phc = PHCString(text), let made = try Argon2Hash(phc) {
+            noteWork(Work(made.work, password))
+        }
+        return text
     }
+
+    /// One run of Argon2: all that its time depends on. Two tries with equal work take equally long.
+    package struct Work: Hashable, Sendable {
+        /// Such as `argon2id m=65536,t=3,p=1, salt of 16, hash of 32`.
+        package let function: String
+        /// In bytes.
+        package let passwordSize: Int
+
+        init(_ function: String, _ password: SecretBytes) {
+            (self.function, passwordSize) = (function, password.count)
+        }
+    }
+
+    /// Is told of each run of Argon2; set by tests, which count work where times would depend on the machine.
+    @TaskLocal package static var noteWork: (@Sendable (Work) -> Void)?
 
     /// A hash that no password has, and that takes as long to be held against one as a hash of this cost does.
     package static func decoy(cost: Argon2Cost, keyID: String?) throws(PasswordHashError) -> HashedPassword {

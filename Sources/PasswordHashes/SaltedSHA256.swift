@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// SHA-256 over password, account and a salt that is the same for all, joined by a separator: what many mobile apps and tutorials

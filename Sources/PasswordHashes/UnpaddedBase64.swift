@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// Base64 without padding (RFC 4648, section 4), as strings of hashes have it.
 enum UnpaddedBase64 {
@@ -11,7 +11,7 @@ enum UnpaddedBase64 {
     ///
     /// - Parameter dot: Whether `.` stands for `+`, as in passlib's strings.
     static func decode(_ text: String, dot: Bool = false) -> [UInt8]? {
-        let plain = dot ? text.replacingOccurrences(of: ".", with: "+") : text
+        let plain = dot ? String(text.map { $0 == "." ? "+" : $0 }) : text
         let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
         guard let data = Data(base64Encoded: plain + padding), encode(data) == plain else { return nil }
         return Array(data)

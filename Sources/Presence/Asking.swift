@@ -1,6 +1,7 @@
 import Access
-import Foundation
+import FoundationEssentials
 import KeychainModel
+import SystemLibraries
 
 /// One run through the steps of a plan, with a person.
 struct Asking {
@@ -117,13 +118,14 @@ struct Asking {
             showing.cancel()
             touching.cancel()
         }) {
-            Thread.detachNewThread { [self] in
+            let hasStarted = DetachedThread.start("fingerprint") { [self] in
                 let answer = awaitFinger(touching) {
                     authenticator.prompt.show("The finger was not recognised. Try again.")
                 }
                 finger.put(answer)
                 showing.cancel()
             }
+            guard hasStarted else { return .failure(.systemCancel) }
             let message = reason + "\nTouch the fingerprint reader."
             if authenticator.prompt.hold(message, until: deadline, cancellation: showing) { touching.cancel() }
             return finger.wait(until: limit) ?? .failure(.systemCancel)
@@ -141,12 +143,13 @@ struct Asking {
             typing.cancel()
             touching.cancel()
         }) {
-            Thread.detachNewThread { [self] in
+            let hasStarted = DetachedThread.start("fingerprint") { [self] in
                 let answer = awaitFinger(touching)
                 // Only a finger that was recognised takes the prompt away; else the passcode is left.
                 if case .success = answer { typing.cancel() }
                 finger.put(answer)
             }
+            if !hasStarted { finger.put(.failure(.systemCancel)) }
             let typed = askPasscode(typing, orFinger: true)
             // Without a prompt that works there is still the finger.
             if typed != .failure(.notInteractive) { touching.cancel() }

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Glibc
 
 /// An open file of a private folder, for files that are changed in place.
@@ -22,8 +22,11 @@ package final class PrivateFile: Sendable {
 
     deinit {
         // What closing could still report, only a flush before it can prevent. Ends a lock, too. -1 if
-        // there was nothing to open.
-        if descriptor >= 0 { close(descriptor) }
+        // there was nothing to open. A child that has not run its program yet keeps the file open, and must not keep the lock.
+        if descriptor >= 0 {
+            flock(descriptor, LOCK_UN)
+            close(descriptor)
+        }
     }
 
     /// Waits for the only lock on the file, which lasts as long as this object.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Glibc
 
 /// A folder that only its owner can enter, and the files in it that only the owner can read.

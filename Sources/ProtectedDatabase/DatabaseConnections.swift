@@ -4,7 +4,7 @@ import GRDB
 import Synchronization
 
 /// The connections of an open database, with the claim to its key.
-final class DatabaseConnections: Sendable {
+package final class DatabaseConnections: Sendable {
     let writer: any DatabaseWriter
     let registration: DatabaseRegistration
     /// How many threads and tasks are using them.
@@ -27,8 +27,9 @@ final class DatabaseConnections: Sendable {
 
     var isInUse: Bool { users.load(ordering: .acquiring) > 0 }
 
-    /// How long statements and transactions get to end before their key goes.
-    static let grace = DispatchTimeInterval.seconds(2)
+    /// How long statements and transactions get to end before their key goes. Tests, which know what is running, give less.
+    @TaskLocal package static var grace = DispatchTimeInterval.seconds(2)
+    private let grace = DatabaseConnections.grace
 
     /// Interrupts what is running, lets go of what SQLite has read, and takes the key away.
     ///
@@ -36,7 +37,7 @@ final class DatabaseConnections: Sendable {
     /// about a connection: with the key gone, all that they do fails.
     func end() {
         defer { ended.leave() }
-        let deadline = DispatchTime.now() + Self.grace
+        let deadline = DispatchTime.now() + grace
         // Elsewhere, since GRDB waits for all who use a connection, for as long as they do.
         DispatchQueue.global().async(group: freed) { [writer] in
             (writer as? DatabasePool)?.releaseMemory()

@@ -1,11 +1,8 @@
-import DataProtection
-import DatabasePages
-import DatabaseVFS
+import DataProtectionEssentials
+import DatabaseFiles
 import Foundation
 import GRDB
-import KeychainModel
 import Synchronization
-import VaultInterface
 
 /// An encrypted SQLite database, whose key the keychain keeps, with all that GRDB has for databases.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// A change that is being put together: what it does to the index, and what has to go through the journal.

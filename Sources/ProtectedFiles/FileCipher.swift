@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// AES-256-GCM without plaintext: a tag over public bytes.

@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 
 /// The nonce and the tag of a chunk or an index block, which stand in the block above it.
 ///

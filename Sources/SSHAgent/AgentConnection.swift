@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// The keys an agent has, and their use.
 package protocol AgentKeys: Sendable {

@@ -1,6 +1,6 @@
 import Certificates
 import Crypto
-import Foundation
+import FoundationEssentials
 import KeyCryptography
 import SwiftASN1
 

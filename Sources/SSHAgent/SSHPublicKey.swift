@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// A public key in the form of SSH: RSA (RFC 4253, 6.6) or on a NIST curve (RFC 5656, 3.1).
 package struct SSHPublicKey: Hashable, Sendable {

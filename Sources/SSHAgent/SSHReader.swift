@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// Reads the fields of an SSH message (RFC 4251, 5).
 struct SSHReader {

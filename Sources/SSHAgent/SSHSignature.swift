@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// How a signature is made.
 package enum SSHSignatureAlgorithm: String, Hashable, Sendable {

@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 
 /// What a signature that is asked for will do, for the person who is asked.
 package enum SignaturePurpose: Hashable, Sendable {

@@ -5,7 +5,7 @@ import KeychainServices
 extension FieldKeys {
     /// Where the keys of a keyring are, and what must hold before one can be had.
     public struct Protection: Sendable {
-        let control: SecAccessControl
+        let control: AccessControl
         let isInEnclave: Bool
 
         /// In the keychain, in a class without further conditions.
@@ -19,7 +19,7 @@ extension FieldKeys {
         /// In the keychain, under an access control: it is asked once for each key and program, until ``FieldKeys/discard()``
         /// or, in a class that closes with the lock, until the vault is locked.
         public static func keychain(_ control: SecAccessControl) -> Protection {
-            Protection(control: control, isInEnclave: false)
+            Protection(control: control.control, isInEnclave: false)
         }
 
         /// In the keychain, encrypted for a key of the Secure Enclave, so that opening a field needs the enclave.
@@ -33,18 +33,18 @@ extension FieldKeys {
         /// In the keychain, encrypted for a key of the Secure Enclave whose use is guarded by an access control, so that
         /// opening a field needs the enclave and what the control asks for.
         public static func enclave(_ control: SecAccessControl) -> Protection {
-            Protection(control: control, isInEnclave: true)
+            Protection(control: control.control, isInEnclave: true)
         }
 
         /// In the keychain, readable while the vault is unlocked, on this machine only.
         public static let whenUnlocked = Protection(
-            control: SecAccessControl(AccessControl(protection: .whenUnlockedThisDeviceOnly)), isInEnclave: false)
+            control: AccessControl(protection: .whenUnlockedThisDeviceOnly), isInEnclave: false)
 
         /// In the keychain, readable from the first unlock on, on this machine only. For background work.
         public static let afterFirstUnlock = Protection(
-            control: SecAccessControl(AccessControl(protection: .afterFirstUnlockThisDeviceOnly)), isInEnclave: false)
+            control: AccessControl(protection: .afterFirstUnlockThisDeviceOnly), isInEnclave: false)
 
-        private init(control: SecAccessControl, isInEnclave: Bool) {
+        private init(control: AccessControl, isInEnclave: Bool) {
             self.control = control
             self.isInEnclave = isInEnclave
         }
@@ -54,7 +54,7 @@ extension FieldKeys {
                 throw SealedFieldsError(
                     .invalidRequest, message: "there is no such class; use one of the kSecAttrAccessible constants")
             }
-            self.init(control: SecAccessControl(AccessControl(protection: protection)), isInEnclave: isInEnclave)
+            self.init(control: AccessControl(protection: protection), isInEnclave: isInEnclave)
         }
     }
 }

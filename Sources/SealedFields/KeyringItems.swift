@@ -1,6 +1,5 @@
 import Foundation
 import KeychainModel
-import KeychainServices
 import StoredKeys
 import VaultInterface
 
@@ -27,7 +26,7 @@ struct KeyringItems: Sendable {
     }
 
     /// Adds an item that is no key's to the list, in the class of `protection`; nothing happens if there is one already.
-    func add(_ account: String, protection: SecAccessControl) throws(SealedFieldsError) {
+    func add(_ account: String, protection: AccessControl) throws(SealedFieldsError) {
         _ = try translating { () throws(StoredKeyError) in
             try items.add(account, generic: Data(), protection: protection)
         }
@@ -92,7 +91,7 @@ struct KeyringItems: Sendable {
                 case .accessDenied: .accessDenied
                 case .memoryUnavailable: .outOfMemory
                 case .damaged: .damagedKey
-                case .vault, .status: .keychain
+                case .vault: .keychain
                 }
             throw SealedFieldsError(code, subject: name, message: error.description)
         }

@@ -65,7 +65,7 @@ public struct SealedFieldsError: Error, Sendable {
         public static let accessDenied = Code("accessDenied")
         /// What is in the keychain under the keyring's name is no key, or not the one that it says.
         public static let damagedKey = Code("damagedKey")
-        /// The keychain refused for another reason; the message has its status.
+        /// The keychain refused for another reason; the message says which.
         public static let keychain = Code("keychain")
         /// A key is still needed, or it cannot be shown that it is not.
         public static let keyInUse = Code("keyInUse")

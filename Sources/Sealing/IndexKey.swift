@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// Keyed digests that stand for attribute values in the item store: equal values give equal digests,

@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// A sealed value: what opens it, and the ciphertext apart from it, so that a listing need not read

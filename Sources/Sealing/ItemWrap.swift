@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// The key that wraps an item's own key when a class key alone must not.

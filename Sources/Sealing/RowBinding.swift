@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// The parts of a row that are readable without a key, and that every sealed part is bound to.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// What a value's seal begins with when something besides the class key opens it.
 ///

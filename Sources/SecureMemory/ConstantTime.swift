@@ -1,5 +1,5 @@
 import CSodium
-import Foundation
+import FoundationEssentials
 
 /// Whether `first` and `second` are equal, in time that depends on their lengths alone.
 package func isEqualInConstantTime(_ first: Data, _ second: Data) -> Bool {

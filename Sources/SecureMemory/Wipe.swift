@@ -1,5 +1,5 @@
 import CSodium
-import Foundation
+import FoundationEssentials
 
 /// Overwrites `bytes` with zeros in a way the compiler may not leave out.
 package func wipe(_ bytes: UnsafeMutableRawBufferPointer) {

@@ -1,7 +1,8 @@
 import Access
-import Foundation
+import Certificates
+import FoundationEssentials
+import KeyCryptography
 import KeychainModel
-import KeychainServices
 import VaultInterface
 
 /// Keys that the keychain keeps for other parts of this package: generic passwords of two services, and keys of the enclave.
@@ -55,18 +56,13 @@ package struct KeyItems: Sendable {
     ///
     /// - Parameter account: Nil for all there is.
     package func list(_ account: String? = nil) throws(StoredKeyError) -> [Item] {
-        var query = base([kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true])
-        if let account { query[kSecAttrAccount] = account }
-        guard let found = try copy(query) as? [NSDictionary] else { return [] }
-        return found.compactMap { item in
-            guard let account = item[kSecAttrAccount] as? String else { return nil }
+        try list(query(service, account)).compactMap { item in
+            guard case .string(let account) = item.attribute(.account) else { return nil }
+            var generic = Data()
+            if case .data(let data) = item.attribute(.generic) { generic = data }
             return Item(
-                account: account, generic: item[kSecAttrGeneric] as? Data ?? Data(),
-                accessGroup: item[kSecAttrAccessGroup] as? String ?? "",
-                created: item[kSecAttrCreationDate] as? Date ?? .distantPast,
-                protection: (item[kSecAttrAccessible] as? String).flatMap(ProtectionClass.init(rawValue:))
-                    ?? .whenUnlocked,
-                flags: (item[kSecAttrAccessControl] as? SecAccessControl)?.control.flags)
+                account: account, generic: generic, accessGroup: item.accessGroup, created: item.creationDate,
+                protection: item.accessControl.protection, flags: item.accessControl.flags)
         }
     }
 
@@ -74,51 +70,47 @@ package struct KeyItems: Sendable {
     ///
     /// - Parameter name: What people see.
     package func add(
-        _ account: String, name: String? = nil, generic: Data, protection: SecAccessControl
+        _ account: String, name: String? = nil, generic: Data, protection: AccessControl
     ) throws(StoredKeyError) -> Bool {
-        var item = base([kSecAttrAccount: account, kSecAttrGeneric: generic, kSecValueData: Data()])
-        if let name { item[kSecAttrLabel] = name }
-        protection.withoutConditions.store(in: &item)
-        return try add(item)
+        try add(
+            account, name: name, generic: generic, value: Data(), guardedBy: protection.withoutConditions)
     }
 
     /// Adds an item that has the key itself, for keys that people handle with `keychain get` and `keychain delete`: listing one with
     /// conditions may ask a person. False if there is one already.
     package func add(
-        _ account: String, name: String?, generic: Data, value: Data, guardedBy protection: SecAccessControl
+        _ account: String, name: String?, generic: Data, value: Data, guardedBy protection: AccessControl
     ) throws(StoredKeyError) -> Bool {
-        var item = base([kSecAttrAccount: account, kSecAttrGeneric: generic, kSecValueData: value])
-        if let name { item[kSecAttrLabel] = name }
-        protection.store(in: &item)
+        var item = password(service, account, value, protection)
+        item.attributes[.generic] = .data(generic)
+        if let name { item.attributes[.label] = .string(name) }
         return try add(item)
     }
 
     /// The value of such an item, which may ask a person.
     package func value(_ account: String) throws(StoredKeyError) -> Data? {
-        var query = base([kSecAttrAccount: account, kSecReturnData: true])
-        if let prompt { query[kSecUseOperationPrompt] = prompt }
-        return try copy(query) as? Data
+        try open(query(service, account))?.value
     }
 
     /// Says something else of a key.
     package func change(
-        _ account: String, generic: Data, protection: SecAccessControl
+        _ account: String, generic: Data, protection: AccessControl
     ) throws(StoredKeyError) {
-        var changes: [CFString: Any] = [kSecAttrGeneric: generic]
-        protection.withoutConditions.store(in: &changes)
-        try update(base([kSecAttrAccount: account]), changes)
+        try update(
+            query(service, account),
+            ItemChanges(attributes: [.generic: .data(generic)], accessControl: protection.withoutConditions))
     }
 
     /// Takes an item off the list; nothing happens if it is not on it.
     package func remove(_ account: String) throws(StoredKeyError) {
-        try delete(base([kSecAttrAccount: account]))
+        try delete(query(service, account))
     }
 
     /// Removes everything, keys of the enclave included.
     package func removeAll() throws(StoredKeyError) {
-        try delete(base([kSecAttrService: keyService]))
-        try delete(keyBase([:]))
-        try delete(base([:]))
+        try delete(query(keyService, nil))
+        try delete(enclaveKeys(nil))
+        try delete(query(service, nil))
     }
 
     // MARK: Keys
@@ -127,35 +119,29 @@ package struct KeyItems: Sendable {
     ///
     /// - Parameter isGuarded: Whether reading it takes what the access control asks for, besides its class.
     package func addKey(
-        _ name: String, value: Data, protection: SecAccessControl, isGuarded: Bool
+        _ name: String, value: Data, protection: AccessControl, isGuarded: Bool
     ) throws(StoredKeyError) -> Bool {
-        var item = base([kSecAttrService: keyService, kSecAttrAccount: name, kSecValueData: value])
-        (isGuarded ? protection : protection.withoutConditions).store(in: &item)
-        return try add(item)
+        try add(password(keyService, name, value, isGuarded ? protection : protection.withoutConditions))
     }
 
     /// A key, as the keychain has it. Reading it may ask a person.
     package func key(_ name: String) throws(StoredKeyError) -> Data? {
-        var query = base([kSecAttrService: keyService, kSecAttrAccount: name, kSecReturnData: true])
-        if let prompt { query[kSecUseOperationPrompt] = prompt }
-        return try copy(query) as? Data
+        try open(query(keyService, name))?.value
     }
 
     /// Gives a key another protection, which may ask a person.
-    package func protectKey(_ name: String, _ protection: SecAccessControl) throws(StoredKeyError) {
-        var changes: [CFString: Any] = [:]
-        protection.store(in: &changes)
-        try update(base([kSecAttrService: keyService, kSecAttrAccount: name]), changes)
+    package func protectKey(_ name: String, _ protection: AccessControl) throws(StoredKeyError) {
+        try update(query(keyService, name), ItemChanges(accessControl: protection))
     }
 
     /// Removes a key, and the enclave's that it is encrypted for. Asks nobody.
     package func removeKey(_ name: String, enclaveKey label: Data?) throws(StoredKeyError) {
-        try delete(base([kSecAttrService: keyService, kSecAttrAccount: name]))
+        try delete(query(keyService, name))
         if let label { try removeEnclaveKey(label) }
     }
 
     package func removeEnclaveKey(_ label: Data) throws(StoredKeyError) {
-        try delete(keyBase([kSecAttrApplicationLabel: label]))
+        try delete(enclaveKeys(label))
     }
 
     // MARK: Keys of the enclave
@@ -163,117 +149,143 @@ package struct KeyItems: Sendable {
     /// Makes a key in the enclave.
     ///
     /// - Returns: Its public half, and the hash of that under which it is found.
-    package func makeEnclaveKey(_ control: SecAccessControl) throws(StoredKeyError) -> (public: SecKey, label: Data) {
-        var attributes: [CFString: Any] = [
-            kSecAttrIsPermanent: true, kSecAttrApplicationTag: tag, kSecAttrLabel: label,
-        ]
-        if let accessGroup { attributes[kSecAttrAccessGroup] = accessGroup }
-        control.store(in: &attributes)
-        let parameters: [CFString: Any] = [
-            kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
-            kSecAttrTokenID: kSecAttrTokenIDSecureEnclave, kSecPrivateKeyAttrs: attributes,
-        ]
-        var error: Unmanaged<CFError>?
-        let key = run { SecKeyCreateRandomKey(parameters as CFDictionary, &error) }
-        guard let key else { throw StoredKeyError(error) }
-        guard let publicKey = SecKeyCopyPublicKey(key),
-            let label = (SecKeyCopyAttributes(key) as NSDictionary?)?[kSecAttrApplicationLabel] as? Data
+    package func makeEnclaveKey(_ control: AccessControl) throws(StoredKeyError) -> (public: KeyData, label: Data) {
+        let record = try onVault { (session) throws(VaultError) in
+            try session.vault.makeEnclaveKey(
+                .p256, accessControl: control, options: AuthenticationOptions(), as: session.client)
+        }
+        guard let publicKey = EnclavePrivateKey(record: record, authentication: AuthenticationOptions()).publicKey
         else { throw .damaged(reason: "the enclave made no usable key; try again") }
-        return (publicKey, label)
+        var attributes = publicKey.storedAttributes(keptBy: EnclaveKeyRecord.tokenID)
+        attributes[.applicationTag] = tag
+        attributes[.label] = .string(label)
+        // The conditions guard the use of the key, where it is kept, and not the finding of it.
+        let item = NewItem(
+            itemClass: .key, attributes: attributes, accessGroup: accessGroup,
+            accessControl: control.withoutConditions, value: record.encoded)
+        guard try add(item) else { throw .vault(.duplicateItem) }
+        return (publicKey, publicKey.applicationLabel)
     }
 
     /// Encrypts for a key of the enclave.
-    package func encrypt(_ secret: Data, for key: SecKey) throws(StoredKeyError) -> Data {
-        var error: Unmanaged<CFError>?
-        guard let encrypted = SecKeyCreateEncryptedData(key, Self.algorithm, secret as CFData, &error) else {
+    package func encrypt(_ secret: Data, for key: KeyData) throws(StoredKeyError) -> Data {
+        do throws(KeyError) {
+            return try SoftwareKeys.publicOperations(of: key).encrypt(secret, by: Self.algorithm)
+        } catch {
             throw StoredKeyError(error)
         }
-        return encrypted as Data
     }
 
     /// Has a key of the enclave decrypt, which may ask a person.
     package func decrypt(_ encrypted: Data, with label: Data) throws(StoredKeyError) -> Data {
-        var query = keyBase([kSecAttrApplicationLabel: label, kSecReturnRef: true])
-        if let prompt { query[kSecUseOperationPrompt] = prompt }
-        guard let key = try copy(query) as? SecKey else {
+        let item = try open(enclaveKeys(label))
+        guard let item, item.attribute(.tokenID) == .string(EnclaveKeyRecord.tokenID),
+            let record = item.value.flatMap(EnclaveKeyRecord.init(decoding:))
+        else {
             throw .damaged(
                 reason: "the enclave's key that it is encrypted for is gone; restore the keychain from a backup")
         }
-        var error: Unmanaged<CFError>?
-        let secret = run { SecKeyCreateDecryptedData(key, Self.algorithm, encrypted as CFData, &error) }
-        guard let secret else { throw StoredKeyError(error) }
-        return secret as Data
+        let key = EnclavePrivateKey(record: record, authentication: authentication)
+        let secret = inSession { Result { () throws(KeyError) in try key.decrypt(encrypted, by: Self.algorithm) } }
+        do throws(KeyError) { return try secret.get() } catch { throw StoredKeyError(error) }
     }
 
-    /// With a fresh ephemeral key each time (Apple's name for X9.63 key derivation and AES-GCM).
-    private static var algorithm: SecKeyAlgorithm { .eciesEncryptionCofactorVariableIVX963SHA256AESGCM }
+    /// ECIES with a fresh ephemeral key each time; what Apple calls `eciesEncryptionCofactorVariableIVX963SHA256AESGCM`.
+    private static var algorithm: EncryptionAlgorithm { .ecies(.sha256, derivesNonce: true) }
+
+    // MARK: Requests
+
+    private var keyService: String { service + "/keys" }
+    private var tag: AttributeValue { .data(Data(service.utf8)) }
+    private var authentication: AuthenticationOptions { AuthenticationOptions(prompt: prompt) }
+
+    private func query(_ service: String, _ account: String?) -> ItemQuery {
+        var query = ItemQuery(
+            itemClass: .genericPassword, attributes: [.service: .string(service)], accessGroup: accessGroup)
+        if let account { query.attributes[.account] = .string(account) }
+        return query
+    }
+
+    private func enclaveKeys(_ label: Data?) -> ItemQuery {
+        var query = ItemQuery(itemClass: .key, attributes: [.applicationTag: tag], accessGroup: accessGroup)
+        if let label { query.attributes[.applicationLabel] = .data(label) }
+        return query
+    }
+
+    private func password(
+        _ service: String, _ account: String, _ value: Data, _ control: AccessControl
+    ) -> NewItem {
+        NewItem(
+            itemClass: .genericPassword, attributes: [.service: .string(service), .account: .string(account)],
+            accessGroup: accessGroup, accessControl: control, value: value)
+    }
 
     // MARK: Calls
 
-    private var keyService: String { service + "/keys" }
-    private var tag: Data { Data(service.utf8) }
-
-    private func base(_ more: [CFString: Any]) -> [CFString: Any] {
-        var query: [CFString: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrService: service]
-        if let accessGroup { query[kSecAttrAccessGroup] = accessGroup }
-        return query.merging(more) { $1 }
+    private func add(_ item: NewItem) throws(StoredKeyError) -> Bool {
+        try onVault { (session) throws(VaultError) in
+            do throws(VaultError) {
+                _ = try session.vault.add(item, as: session.client)
+                return true
+            } catch .duplicateItem {
+                return false
+            }
+        }
     }
 
-    private func keyBase(_ more: [CFString: Any]) -> [CFString: Any] {
-        var query: [CFString: Any] = [kSecClass: kSecClassKey, kSecAttrApplicationTag: tag]
-        if let accessGroup { query[kSecAttrAccessGroup] = accessGroup }
-        return query.merging(more) { $1 }
+    private func update(_ query: ItemQuery, _ changes: ItemChanges) throws(StoredKeyError) {
+        try onVault { (session) throws(VaultError) in
+            _ = try session.vault.update(query, with: changes, as: session.client)
+        }
     }
 
-    private func add(_ item: [CFString: Any]) throws(StoredKeyError) -> Bool {
-        let status = run { SecItemAdd(item as CFDictionary, nil) }
-        if status == errSecDuplicateItem { return false }
-        guard status == errSecSuccess else { throw StoredKeyError(status) }
-        return true
+    private func list(_ query: ItemQuery) throws(StoredKeyError) -> [StoredItem] {
+        try copy(query, includingValues: false)
     }
 
-    private func update(_ query: [CFString: Any], _ changes: [CFString: Any]) throws(StoredKeyError) {
-        let status = run { SecItemUpdate(query as CFDictionary, changes as CFDictionary) }
-        guard status == errSecSuccess else { throw StoredKeyError(status) }
+    /// An item with its value, which is handed out as its access control says: a person may be asked.
+    private func open(_ query: ItemQuery) throws(StoredKeyError) -> StoredItem? {
+        var query = query
+        query.limit = 1
+        query.authentication = authentication
+        return try copy(query, includingValues: true).first
     }
 
-    private func copy(_ query: [CFString: Any]) throws(StoredKeyError) -> CFTypeRef? {
-        var result: CFTypeRef?
-        let status = run { SecItemCopyMatching(query as CFDictionary, &result) }
-        if status == errSecItemNotFound { return nil }
-        guard status == errSecSuccess else { throw StoredKeyError(status) }
-        return result
+    private func copy(_ query: ItemQuery, includingValues: Bool) throws(StoredKeyError) -> [StoredItem] {
+        try onVault { (session) throws(VaultError) in
+            do throws(VaultError) {
+                return try session.vault.copy(query, includingValues: includingValues, as: session.client)
+            } catch .itemNotFound {
+                return []
+            }
+        }
     }
 
-    private func delete(_ query: [CFString: Any]) throws(StoredKeyError) {
-        let status = run { SecItemDelete(query as CFDictionary) }
-        guard status == errSecSuccess || status == errSecItemNotFound else { throw StoredKeyError(status) }
+    private func delete(_ query: ItemQuery) throws(StoredKeyError) {
+        try onVault { (session) throws(VaultError) in
+            do throws(VaultError) {
+                _ = try session.vault.delete(query, as: session.client)
+            } catch .itemNotFound {}
+        }
     }
 
-    private func run<Result>(_ body: () -> Result) -> Result {
+    private func onVault<Value>(
+        _ body: (VaultSession) throws(VaultError) -> Value
+    ) throws(StoredKeyError) -> Value {
+        let result = inSession {
+            Result { () throws(VaultError) in try body(try VaultSession.current()) }
+        }
+        do throws(VaultError) { return try result.get() } catch { throw StoredKeyError(error) }
+    }
+
+    private func inSession<Value>(_ body: () -> Value) -> Value {
         guard let session else { return body() }
         return VaultSession.$override.withValue(session, operation: body)
     }
 
     /// The vault whose lock counts for the keys.
     package func vaultSession() throws(StoredKeyError) -> VaultSession {
-        do throws(VaultError) {
-            return try run { () -> Swift.Result<VaultSession, VaultError> in
-                Swift.Result { () throws(VaultError) in try VaultSession.current() }
-            }.get()
-        } catch {
-            throw .vault(error)
-        }
-    }
-}
-
-extension SecAccessControl {
-    /// As an attribute of an item: the class alone where nothing else is asked for.
-    fileprivate func store(in attributes: inout [CFString: Any]) {
-        if control.flags != nil {
-            attributes[kSecAttrAccessControl] = self
-        } else {
-            attributes[kSecAttrAccessible] = control.protection.rawValue
-        }
+        let session = inSession { Result { () throws(VaultError) in try VaultSession.current() } }
+        do throws(VaultError) { return try session.get() } catch { throw .vault(error) }
     }
 }

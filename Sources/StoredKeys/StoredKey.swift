@@ -1,6 +1,4 @@
-import Foundation
-import KeychainModel
-import KeychainServices
+import FoundationEssentials
 
 /// What the list says of a key: a note of its owner's, and the enclave's key that it is encrypted for.
 package struct KeyReference: Sendable, Hashable {

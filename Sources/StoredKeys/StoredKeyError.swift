@@ -1,5 +1,5 @@
-import Foundation
-import KeychainServices
+import Access
+import KeyCryptography
 import VaultInterface
 
 /// Why a key is not to be had from the keychain.
@@ -10,28 +10,31 @@ package enum StoredKeyError: Error, CustomStringConvertible {
     case accessDenied
     case damaged(reason: String)
     case memoryUnavailable
+    /// Anything else that keeps the vault from doing it.
     case vault(VaultError)
-    case status(OSStatus)
 
-    init(_ status: OSStatus) {
+    init(_ error: VaultError) {
         self =
-            switch status {
-            case errSecInteractionNotAllowed: .locked
-            case errSecAuthFailed: .notAuthenticated
-            case errSecUserCanceled: .canceled
-            case errSecMissingEntitlement: .accessDenied
-            case errSecAllocate: .memoryUnavailable
-            case errSecDecode: .damaged(reason: "it does not verify; restore the keychain from a backup")
-            default: .status(status)
+            switch error {
+            case .interactionNotAllowed, .presence(.notInteractive), .passcodeDelayed: .locked
+            case .userCanceled, .presence(.userCancel): .canceled
+            case .authenticationFailed, .enrolmentChanged, .presence, .wrongPasscode, .erasedAfterWrongPasscodes:
+                .notAuthenticated
+            case .accessDenied: .accessDenied
+            case .memoryUnavailable: .memoryUnavailable
+            case .corruptItem, .corruptFileKey:
+                .damaged(reason: "it does not verify; restore the keychain from a backup")
+            default: .vault(error)
             }
     }
 
-    init(_ error: Unmanaged<CFError>?) {
-        guard let error = error?.takeRetainedValue() else {
-            self = .damaged(reason: "the keychain did not say why; check it with `keychain status --verify`")
-            return
+    init(_ error: KeyError) {
+        switch error {
+        case .refused(let cause as VaultError): self.init(cause)
+        case .memoryUnavailable: self = .memoryUnavailable
+        case .unsupported, .invalidInput, .undecipherable, .failed, .libraryMissing, .refused:
+            self = .damaged(reason: "\(error) Restore the keychain from a backup.")
         }
-        self.init(OSStatus(truncatingIfNeeded: error.code))
     }
 
     package var description: String {
@@ -44,8 +47,6 @@ package enum StoredKeyError: Error, CustomStringConvertible {
         case .damaged(let reason): "the key is damaged: \(reason)"
         case .memoryUnavailable: "there is no memory for the key"
         case .vault(let error): error.description
-        case .status(let status):
-            "\((SecCopyErrorMessageString(status, nil) as String?) ?? "the keychain refused") (\(status))"
         }
     }
 }

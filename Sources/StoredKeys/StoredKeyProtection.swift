@@ -1,34 +1,25 @@
-import Access
 import KeychainModel
-import KeychainServices
 
 /// How a key in the keychain is kept.
 package struct StoredKeyProtection: Sendable {
-    package let control: SecAccessControl
+    package let control: AccessControl
     /// Whether the key is encrypted for a key of the enclave, to whose use the conditions of ``control`` then apply.
     package let isInEnclave: Bool
 
-    package init(_ control: SecAccessControl, isInEnclave: Bool) {
+    package init(_ control: AccessControl, isInEnclave: Bool) {
         self.control = control
         self.isInEnclave = isInEnclave
     }
 
     package init(_ protection: ProtectionClass, isInEnclave: Bool = false) {
-        self.init(SecAccessControl(AccessControl(protection: protection)), isInEnclave: isInEnclave)
+        self.init(AccessControl(protection: protection), isInEnclave: isInEnclave)
     }
 
     /// Whether what was read of the key has to be forgotten when the vault is locked.
-    package var closesWithLock: Bool { control.closesWithLock }
+    package var closesWithLock: Bool { control.protection.availability == .whileUnlocked }
 }
 
-extension SecAccessControl {
-    /// Whether the class is open only while the vault is unlocked.
-    package var closesWithLock: Bool {
-        control.protection.availability == .whileUnlocked
-    }
-
+extension AccessControl {
     /// The class alone, without the conditions.
-    package var withoutConditions: SecAccessControl {
-        SecAccessControl(AccessControl(protection: control.protection))
-    }
+    package var withoutConditions: AccessControl { AccessControl(protection: protection) }
 }

@@ -45,6 +45,13 @@ package func leadSession(in attributes: inout posix_spawnattr_t) {
     addFlags(0x80, to: &attributes)
 }
 
+/// Has a child that is about to start be the first process of a group of its own, which what is typed at this process's
+/// terminal does not end.
+package func leadGroup(in attributes: inout posix_spawnattr_t) {
+    posix_spawnattr_setpgroup(&attributes, 0)
+    addFlags(POSIX_SPAWN_SETPGROUP, to: &attributes)
+}
+
 private func addFlags(_ added: Int32, to attributes: inout posix_spawnattr_t) {
     var flags: Int16 = 0
     posix_spawnattr_getflags(&attributes, &flags)

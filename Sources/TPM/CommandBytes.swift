@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import SecureMemory
 
 /// A command as it goes to the TPM: numbers have their high byte first (Part 1, "Structures", and Part 3, "Command Header").

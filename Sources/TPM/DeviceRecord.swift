@@ -1,6 +1,6 @@
 import Crypto
 import Enclave
-import Foundation
+import FoundationEssentials
 
 /// What a vault stores to find its device secret in the TPM again: the file `device-secret`.
 ///

@@ -1,6 +1,6 @@
 import CTSS2
 import Enclave
-import Foundation
+import FoundationEssentials
 import SecureMemory
 
 /// The commands that use what was loaded.

@@ -1,6 +1,6 @@
 import CTSS2
 import Crypto
-import Foundation
+import FoundationEssentials
 import SecureMemory
 
 /// A session in which loaded objects are used: it proves authorizations without sending them, tells answers of the TPM from

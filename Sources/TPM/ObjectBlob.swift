@@ -2,7 +2,7 @@ import Attestation
 import CTSS2
 import Crypto
 import Enclave
-import Foundation
+import FoundationEssentials
 
 /// An object outside of the TPM: its public area, and its private one, which only its TPM can read.
 struct ObjectBlob: Sendable {

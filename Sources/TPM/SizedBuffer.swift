@@ -1,6 +1,6 @@
 import CTSS2
 import Enclave
-import Foundation
+import FoundationEssentials
 import SecureMemory
 
 /// A structure of the TPM that is a size and as many bytes (TPM2B_…).

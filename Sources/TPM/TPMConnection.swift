@@ -1,7 +1,7 @@
 import CTSS2
 import Dispatch
 import Enclave
-import Foundation
+import FoundationEssentials
 import Synchronization
 import SystemLibraries
 

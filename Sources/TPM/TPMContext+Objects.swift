@@ -1,6 +1,6 @@
 import CTSS2
 import Crypto
-import Foundation
+import FoundationEssentials
 
 /// Loading objects and using them, by commands of this package's own: see ``KeySession`` for why.
 extension TPMContext {

@@ -1,7 +1,7 @@
 import CTSS2
 import Crypto
 import Enclave
-import Foundation
+import FoundationEssentials
 
 /// One conversation with a TPM: what is loaded in it is flushed when it ends.
 ///

@@ -2,7 +2,7 @@ import Attestation
 import CTSS2
 import Crypto
 import Enclave
-import Foundation
+import FoundationEssentials
 
 /// The TPM's word for a key: certified by a key that signs nothing but what the TPM says (TPM 2.0 Library, Part 3,
 /// TPM2_Certify).

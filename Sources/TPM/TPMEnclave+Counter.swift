@@ -1,6 +1,6 @@
 import CTSS2
 import Enclave
-import Foundation
+import FoundationEssentials
 
 /// Counters in the TPM's non-volatile storage. A new one starts above every count there ever was (TPM 2.0 Library, Part 3,
 /// TPM2_NV_Increment), so that taking one away and making it again does not turn it back.

@@ -1,7 +1,7 @@
 import CTSS2
 import Crypto
 import Enclave
-import Foundation
+import FoundationEssentials
 import SecureMemory
 
 /// Keys and sealed secrets under the vault's storage key. Wrong authorizations for them are not counted, and

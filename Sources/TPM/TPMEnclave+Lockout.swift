@@ -1,7 +1,7 @@
 import CTSS2
 import Crypto
 import Enclave
-import Foundation
+import FoundationEssentials
 import SecureMemory
 
 /// The TPM's guard against guessing: it belongs to the machine and not to a vault.

@@ -1,7 +1,7 @@
 import CTSS2
 import Crypto
 import Enclave
-import Foundation
+import FoundationEssentials
 import SecureMemory
 
 /// The passcode: a random secret sealed in the TPM, whose authorization follows from what the passcode stretches to.

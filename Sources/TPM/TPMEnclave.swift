@@ -1,7 +1,7 @@
 import CTSS2
 import Crypto
 import Enclave
-import Foundation
+import FoundationEssentials
 import SecureMemory
 import Synchronization
 

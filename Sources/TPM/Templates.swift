@@ -1,6 +1,6 @@
 import Attestation
 import CTSS2
-import Foundation
+import FoundationEssentials
 
 /// The public areas that objects are made from (Part 2, section 12.2).
 ///

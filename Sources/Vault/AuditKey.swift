@@ -1,6 +1,6 @@
 import Access
 import Crypto
-import Foundation
+import FoundationEssentials
 
 /// The key of a keybag's audit log.
 struct AuditKey: AuditSeal {

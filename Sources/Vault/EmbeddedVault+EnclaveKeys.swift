@@ -2,7 +2,7 @@ import Access
 import Attestation
 import Crypto
 import Enclave
-import Foundation
+import FoundationEssentials
 import Keybag
 import KeychainModel
 import Sealing

@@ -1,7 +1,7 @@
 import Access
 import Dispatch
 import Enclave
-import Foundation
+import FoundationEssentials
 import Keybag
 import KeychainModel
 import SecureMemory
@@ -46,8 +46,7 @@ extension EmbeddedVault {
         // What is to lock sooner still does: asking again must not keep a vault open.
         guard let number = pendingLock.withLock({ $0.start(until: .now + grace) }) else { return }
         if lockState == .unlocked { lockNotifier.tellOfLocking() }
-        let seconds = Double(grace.components.seconds) + Double(grace.components.attoseconds) / 1e18
-        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
+        afterGrace.withLock(\.self)(grace) { [weak self] in
             guard let self, self.pendingLock.withLock({ $0.isCurrent(number) }) else { return }
             self.lockNow()
         }

@@ -1,6 +1,6 @@
 import Access
 import Enclave
-import Foundation
+import FoundationEssentials
 import Items
 import Keybag
 import KeychainModel

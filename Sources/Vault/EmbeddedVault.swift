@@ -1,7 +1,7 @@
 import Access
 import Dispatch
 import Enclave
-import Foundation
+import FoundationEssentials
 import Items
 import Keybag
 import KeychainModel
@@ -34,6 +34,11 @@ package final class EmbeddedVault: Vault {
     let answers = Mutex(AnswerBudget())
     let bootClock: BootClock
     let pendingLock = Mutex(PendingLock())
+    /// Calls when a grace is over; changed by tests, which decide when that is.
+    package let afterGrace = Mutex<@Sendable (Duration, @escaping @Sendable () -> Void) -> Void> { grace, lock in
+        let seconds = Double(grace.components.seconds) + Double(grace.components.attoseconds) / 1e18
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: lock)
+    }
     private let storeFile: FileIdentity?
     private let opened: Mutex<OpenedKeybag>
 

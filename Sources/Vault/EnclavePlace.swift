@@ -1,5 +1,5 @@
 import Enclave
-import Foundation
+import FoundationEssentials
 import Glibc
 import TPM
 

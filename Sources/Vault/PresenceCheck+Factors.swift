@@ -1,7 +1,7 @@
 import Access
 import Crypto
 import Dispatch
-import Foundation
+import FoundationEssentials
 import KeychainModel
 import Sealing
 import SecureMemory

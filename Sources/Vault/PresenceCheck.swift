@@ -1,6 +1,6 @@
 import Access
 import Crypto
-import Foundation
+import FoundationEssentials
 import KeychainModel
 import Sealing
 

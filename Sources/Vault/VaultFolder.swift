@@ -1,5 +1,5 @@
 import Enclave
-import Foundation
+import FoundationEssentials
 import Items
 import Keybag
 import PrivateFiles

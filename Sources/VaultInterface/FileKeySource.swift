@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// What gives files their keys. A file's identifier has 16 bytes and never changes.

@@ -1,6 +1,7 @@
 import Access
-import Foundation
+import FoundationEssentials
 import Glibc
+import KeychainModel
 import Synchronization
 
 /// The vault this process uses when nobody says otherwise, and who this process claims to be.
@@ -86,14 +87,14 @@ package enum ProcessVault {
     }
 
     private static func linkedConnector() throws(VaultError) -> any VaultConnection.Type {
-        guard let connector = NSClassFromString("VaultService.RemoteVault") as? any VaultConnection.Type else {
+        guard let connector = _typeByName("VaultService.RemoteVault") as? any VaultConnection.Type else {
             throw .unusableVault(reason: "this program was linked without the daemon's client; link it anew")
         }
         return connector
     }
 
     private static func linkedEngine() throws(VaultError) -> any VaultEngine.Type {
-        guard let engine = NSClassFromString("Vault.EmbeddedVault") as? any VaultEngine.Type else {
+        guard let engine = _typeByName("Vault.EmbeddedVault") as? any VaultEngine.Type else {
             throw .unusableVault(reason: "this program was linked without the vault engine; link it anew")
         }
         return engine
@@ -138,7 +139,7 @@ package enum ProcessVault {
     /// The groups in `KEYCHAIN_ACCESS_GROUPS`; empty if it names none.
     package static func environmentGroups() -> [String] {
         (environment("KEYCHAIN_ACCESS_GROUPS") ?? "")
-            .split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+            .split(separator: ",").map { $0.trimmedInLine }.filter { !$0.isEmpty }
     }
 
     /// Whether a daemon serves the process's vault, or there is anything of one in its folder.

@@ -1,5 +1,5 @@
 import Access
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// A keychain: the one interface between Apple's names, the idiomatic API and the command line above,

@@ -1,5 +1,5 @@
 import Access
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// Keys whose private half stays in the vault's enclave.

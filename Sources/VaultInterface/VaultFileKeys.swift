@@ -1,5 +1,5 @@
 import Access
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// Keys of protected files: see ``FileKeySource``, whose operations these are for a client.

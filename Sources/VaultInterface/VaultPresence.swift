@@ -1,5 +1,5 @@
 import Access
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// Asking a person on behalf of an authentication context, apart from any item.

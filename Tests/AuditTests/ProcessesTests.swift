@@ -9,7 +9,9 @@ import Vault
 /// A log that several processes write to, and one that runs out of room.
 @Suite struct ProcessesTests {
     private func audited(_ folder: TemporaryFolder) throws -> EmbeddedVault {
-        let vault = try EmbeddedVault.open(at: folder.path(of: "vault"), audit: AuditLog())
+        var limits = AuditLimits()
+        limits.patience = Patience.duration
+        let vault = try EmbeddedVault.open(at: folder.path(of: "vault"), audit: AuditLog(limits: limits))
         _ = try vault.add(.password("s", "a", "value"), as: .app)
         return vault
     }
@@ -37,8 +39,9 @@ import Vault
             let worker = try Worker(["audit", folder.path(of: "vault"), "1000000"])
             #expect(worker.readLine() == "ready")
             worker.cue()
-            worker.waitForOutput()
-            usleep(UInt32(random.int(below: 5_000)))
+            // After so many reads, and wherever it is in one that comes later.
+            worker.waitForOutput(2 + random.int(below: 20))
+            usleep(UInt32(random.int(below: 2_000)))
             worker.kill()
             worker.wait()
             said += worker.readToEnd().count

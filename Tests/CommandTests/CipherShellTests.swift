@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 /// What another program is given when `keychain db shell` starts it with a key.
-@Suite struct CipherShellTests {
+@Suite(.waiting) struct CipherShellTests {
     /// Stands in for `sqlcipher`: writes down everything that it gets.
     private static let recorder = """
         #!/bin/sh

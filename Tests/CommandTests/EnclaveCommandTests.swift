@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 /// `keychain init`, and a vault in a TPM at the command line.
-@Suite struct EnclaveCommandTests {
+@Suite(.waiting) struct EnclaveCommandTests {
     private let workplace: Workplace
     private let tpm: SoftwareTPM
 

@@ -1,10 +1,12 @@
 import Foundation
 import GRDB
+import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 /// `keychain db export` and `keychain db import` that are killed on their way.
-@Suite struct InterruptedTransferTests {
+@Suite(.waiting) struct InterruptedTransferTests {
     private static let canary = "a canary that sings in the clear"
 
     private static func workplace() throws -> Workplace {
@@ -48,11 +50,19 @@ import Testing
         let start = ContinuousClock.now
         try Self.require(workplace, "keychain db \(command)")
         // Up to somewhat longer than it takes.
-        let time = (ContinuousClock.now - start) / .seconds(1)
+        let time = (ContinuousClock.now - start) / .microseconds(1)
         for _ in 0..<TestScale.count(6, soak: 150) {
             try Self.require(workplace, "rm -f new.db new.db-*")
-            let limit = Double.random(in: 0.01...max(0.02, 1.2 * time), using: &generator)
-            let status = try workplace.shell("timeout -s KILL \(limit) keychain db \(command)").status
+            var program = workplace.start(["keychain", "db"] + command.split(separator: " ").map(String.init))
+            program.folder = workplace.path
+            let process = try program.start { actions in
+                for descriptor in Int32(0)...2 {
+                    posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+                }
+            }
+            usleep(useconds_t(Double.random(in: 0...max(20_000, 1.2 * time), using: &generator)))
+            kill(process, SIGKILL)
+            let status = ProgramStart.wait(for: process)
             if status == 0 { finished += 1 } else { killed += 1 }
             if !isPlain { #expect(try Self.clear(workplace) == []) }
             let isThere = try Self.names(workplace).contains("new.db")

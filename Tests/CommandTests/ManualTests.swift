@@ -1,8 +1,9 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct ManualTests {
+@Suite(.waiting) struct ManualTests {
     @Test func everySubcommandHasAPageWithAllItsOptions() throws {
         let workplace = try Workplace()
         let outcome = try workplace.run(["keychain", "manual", "--directory", workplace.path])

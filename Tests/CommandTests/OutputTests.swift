@@ -2,9 +2,10 @@ import Foundation
 import GRDB
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct OutputTests {
+@Suite(.waiting) struct OutputTests {
     @Test func readerThatGoesAwayIsAnErrorAndNotASilentDeath() throws {
         let workplace = try Workplace()
         _ = try workplace.run(["keychain", "set", "mail", "alice"], input: Data("hunter2".utf8))

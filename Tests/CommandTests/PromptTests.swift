@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 /// What happens at a terminal.
-@Suite struct PromptTests {
+@Suite(.waiting) struct PromptTests {
     @Test func secretIsTypedTwiceWithoutEcho() throws {
         let workplace = try Workplace()
         let terminal = try Pseudoterminal(workplace, ["keychain", "set", "mail", "alice"])

@@ -1,12 +1,14 @@
 import Foundation
 import Glibc
 import TestSupport
+import Testing
 import Synchronization
 
 /// A child at a terminal of its own, and the person who types at it.
 final class Pseudoterminal {
     private let master: Int32
     let process: pid_t
+    private var hasEnded = false
     /// Everything the terminal has shown.
     private(set) var screen = ""
 
@@ -35,12 +37,15 @@ final class Pseudoterminal {
 
     deinit {
         close(master)
+        guard !hasEnded else { return }
+        kill(process, SIGKILL)
+        ProgramStart.wait(for: process)
     }
 
     /// Waits until the terminal shows `text` beyond what was waited for before.
-    func expect(_ text: String, within seconds: Int32 = 20) throws {
+    func expect(_ text: String) throws {
         while !pending.contains(text) {
-            guard try readMore(seconds) else {
+            guard try readMore() else {
                 throw WorkplaceError(operation: "see '\(text)' in '\(screen)'", errno: ETIMEDOUT)
             }
         }
@@ -57,8 +62,7 @@ final class Pseudoterminal {
 
     /// Waits until what is typed is not shown.
     func waitUntilSilent() throws {
-        for _ in 0..<2_000 where isEchoing { usleep(5_000) }
-        guard !isEchoing else { throw WorkplaceError(operation: "wait for a silent prompt", errno: ETIMEDOUT) }
+        try eventually("the prompt does not echo") { !isEchoing }
     }
 
     var isEchoing: Bool {
@@ -69,14 +73,15 @@ final class Pseudoterminal {
 
     /// Reads what is left and waits for the child's end.
     func finish() throws -> Int32 {
-        while try readMore(20) {}
+        while try readMore() {}
+        hasEnded = true
         return ProgramStart.wait(for: process)
     }
 
     /// - Returns: False at the end, which is when no process has the terminal open any more.
-    private func readMore(_ seconds: Int32) throws -> Bool {
+    private func readMore() throws -> Bool {
         var entry = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
-        let ready = poll(&entry, 1, seconds * 1000)
+        let ready = poll(&entry, 1, Patience.milliseconds)
         if ready < 0, errno == EINTR { return true }
         guard ready > 0 else { throw WorkplaceError(operation: "wait for output after '\(screen)'", errno: ETIMEDOUT) }
         var buffer = [UInt8](repeating: 0, count: 4096)

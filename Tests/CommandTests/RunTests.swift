@@ -1,33 +1,20 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 /// `keychain run` with real programs. What it says is in the transcript of the same name.
-@Suite struct RunTests {
+@Suite(.waiting) struct RunTests {
     private static let secret = "correct-horse-battery"
     private let workplace: Workplace
-    private let memory: Memory
-    private var runtime: String { memory.path }
-
     /// A folder in memory for the files of one test alone.
-    private final class Memory: Sendable {
-        let path: String
-
-        init() throws {
-            var template = Array("/dev/shm/keychain-test-XXXXXX".utf8CString)
-            guard mkdtemp(&template) != nil else { throw WorkplaceError(operation: "mkdtemp", errno: errno) }
-            path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        }
-
-        deinit {
-            try? FileManager.default.removeItem(atPath: path)
-        }
-    }
+    private let memory: TemporaryFolder
+    private var runtime: String { memory.path }
 
     init() throws {
         workplace = try Workplace()
-        memory = try Memory()
+        memory = try TemporaryFolder(in: "/dev/shm")
         _ = try workplace.run(["keychain", "set", "db", "alice"], input: Data(Self.secret.utf8))
     }
 
@@ -48,7 +35,7 @@ import Testing
 
     /// What is written into the fifo `said` until its end.
     private func said() throws -> String {
-        try withDeadline(60, "the script says something") {
+        try withDeadline("the script says something", ending: unblock("said")) {
             let descriptor = try open("said", O_RDONLY)
             defer { close(descriptor) }
             var (text, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
@@ -59,11 +46,17 @@ import Testing
 
     /// Writes into the fifo `cue`, for as many readers as there are.
     private func cue() throws {
-        try withDeadline(60, "the script reads its cue") {
+        try withDeadline("the script reads its cue", ending: unblock("cue")) {
             let descriptor = try open("cue", O_WRONLY)
             _ = write(descriptor, "\n\n", 2)
             close(descriptor)
         }
+    }
+
+    /// Has somebody who waits for the other end of a fifo find one that closes.
+    private func unblock(_ name: String) -> @Sendable () -> Void {
+        let path = "\(workplace.path)/\(name)"
+        return { close(Glibc.open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)) }
     }
 
     private func open(_ name: String, _ mode: Int32) throws -> Int32 {
@@ -175,7 +168,7 @@ import Testing
             """)
         #expect(try said() == "ready\n")
         kill(script, signal)
-        #expect(withDeadline(60, "the program ends") { ProgramStart.wait(for: script) } == 6)
+        #expect(ProgramStart.wait(for: script) == 6)
         #expect(try String(contentsOfFile: workplace.path + "/out", encoding: .utf8).split(separator: "\n").count == 1)
         #expect(try left() == [])
     }
@@ -186,7 +179,7 @@ import Testing
             "exec keychain run --file A=keychain://db/alice -- sh -c 'echo > said; exec cat cue'")
         _ = try said()
         kill(script, SIGTERM)
-        #expect(withDeadline(60, "the program ends") { ProgramStart.wait(for: script) } == 128 + SIGTERM)
+        #expect(ProgramStart.wait(for: script) == 128 + SIGTERM)
         #expect(try left() == [])
     }
 
@@ -248,7 +241,7 @@ import Testing
         #expect(try left() == after)
         // Both of those that wait for a cue see its end.
         try cue()
-        #expect(withDeadline(60, "the program ends") { ProgramStart.wait(for: living) } >= 0)
+        #expect(ProgramStart.wait(for: living) >= 0)
         #expect(try left() == [])
     }
 
@@ -277,12 +270,10 @@ import Testing
                 printf "\(second)y\\n"; printf "\(second)\\n" >&2; printf %s "${A%?}"; exit 8'
             """)
         let out = workplace.path + "/out"
-        withDeadline(60, "the prompt") {
-            while (try? String(contentsOfFile: out, encoding: .utf8)) != "Name: " { sched_yield() }
-        }
+        try eventually("there is a prompt") { (try? String(contentsOfFile: out, encoding: .utf8)) == "Name: " }
         try cue()
         _ = try said()
-        #expect(withDeadline(60, "the program ends") { ProgramStart.wait(for: script) } == 8)
+        #expect(ProgramStart.wait(for: script) == 8)
         #expect(
             try String(contentsOfFile: out, encoding: .utf8) == "Name: x********y\n" + Self.secret.dropLast())
         #expect(try String(contentsOfFile: workplace.path + "/err", encoding: .utf8) == "********\n")
@@ -300,16 +291,14 @@ import Testing
 
     /// What a program leaves running, and a reader that goes away, keep nobody waiting.
     @Test func masksEndWithTheProgram() throws {
-        let outcome = try withDeadline(60, "the command ends") {
-            try shell(
-                """
-                mkfifo never
-                keychain run --mask --env A=keychain://db/alice -- sh -c 'cat < never & echo $! > process; echo "$A"; exit 2'
-                echo $?; kill "$(cat process)"
-                keychain run --mask --env A=keychain://db/alice -- sh -c 'yes; echo $? > ended' | head -n 1
-                cat ended
-                """)
-        }
+        let outcome = try shell(
+            """
+            mkfifo never
+            keychain run --mask --env A=keychain://db/alice -- sh -c 'cat < never & echo $! > process; echo "$A"; exit 2'
+            echo $?; kill "$(cat process)"
+            keychain run --mask --env A=keychain://db/alice -- sh -c 'yes; echo $? > ended' | head -n 1
+            cat ended
+            """)
         #expect(outcome.text == "********\n2\ny\n\(128 + SIGPIPE)\n", "\(outcome.errors)")
     }
 

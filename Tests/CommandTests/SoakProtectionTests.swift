@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 /// `keychain file protect` and `unprotect` of a folder, killed on their way.
-@Suite(.serialized) struct SoakProtectionTests {
+@Suite(.serialized, .waiting) struct SoakProtectionTests {
     private let place: Workplace
     private let files: [String: Data]
 

@@ -1,8 +1,9 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct TranscriptTests {
+@Suite(.waiting) struct TranscriptTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Transcripts"
 
     @Test(arguments: [

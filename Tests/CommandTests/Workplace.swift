@@ -1,26 +1,21 @@
 import Foundation
 import Glibc
 import TestSupport
+import Testing
 
 /// A folder of its own for one test: the vault's home, the programs by their names, and scratch files.
 final class Workplace: Sendable {
-    let path: String
+    private let folder: TemporaryFolder
+    var path: String { folder.path }
     var home: String { path + "/home" }
 
     init() throws {
-        var template = Array("/tmp/keychain-command-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw WorkplaceError(operation: "mkdtemp", errno: errno) }
-        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        folder = try TemporaryFolder()
         try FileManager.default.createDirectory(atPath: path + "/bin", withIntermediateDirectories: false)
         let program = try Self.program()
-        let daemon = URL(fileURLWithPath: program).deletingLastPathComponent().path + "/keychaind"
-        for (name, program) in [("keychain", program), ("security", program), ("keychaind", daemon)] {
+        for name in ["keychain", "keychaind", "security"] {
             try FileManager.default.createSymbolicLink(atPath: "\(path)/bin/\(name)", withDestinationPath: program)
         }
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
     }
 
     /// The program is built into the same folder as the test bundle, which is this process's executable.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Several processes of an app, with one vault and one file of preferences.
-@Suite(.timeLimit(.minutes(15))) struct AuthControllerProcessTests {
+@Suite(.timeLimit(.minutes(60))) struct AuthControllerProcessTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -4,21 +4,20 @@ import TestSupport
 import Testing
 
 /// Files and the lock that all programs share.
-@Suite(.timeLimit(.minutes(2))) struct DaemonTests {
+@Suite(.timeLimit(.minutes(60))) struct DaemonTests {
     private func outcome(of program: Worker) -> String? {
         program.cue()
-        return withDeadline(30, "the program says nothing") { program.readLine() }
+        return program.readLine()
     }
 
     /// What the program says once it says something else than `former`: it hears of a lock a moment later.
-    private func outcome(of program: Worker, after former: String) -> String? {
-        withDeadline(20, "the program says \(former)") {
-            while true {
-                let said = outcome(of: program)
-                if said != former { return said }
-                usleep(1_000)
-            }
+    private func outcome(of program: Worker, after former: String) throws -> String? {
+        var said: String?
+        try eventually("the program says something else than \(former)") {
+            said = outcome(of: program)
+            return said != former
         }
+        return said
     }
 
     @Test func handlesInAnotherProcess() throws {
@@ -29,32 +28,32 @@ import Testing
             try ProtectedFile(path: open).write(Data("data".utf8), options: .completeFileProtectionUnlessOpen)
         }
         let (first, second) = (try world.program("hold", complete), try world.program("hold", open))
-        #expect(withDeadline(30, "open") { first.readLine() } == "open")
-        #expect(withDeadline(30, "open") { second.readLine() } == "open")
+        #expect(first.readLine() == "open")
+        #expect(second.readLine() == "open")
         #expect(outcome(of: first) == "ok ok ok")
         #expect(outcome(of: second) == "ok ok ok")
         try world.lock()
         // What cannot be opened any more tells that the daemon has locked; the handle follows.
-        #expect(outcome(of: second, after: "ok ok ok") == "ok ok locked")
-        _ = outcome(of: first, after: "ok ok locked")
+        #expect(try outcome(of: second, after: "ok ok ok") == "ok ok locked")
+        _ = try outcome(of: first, after: "ok ok locked")
         #expect(outcome(of: first) == "locked locked locked")
         try world.unlock()
         #expect(outcome(of: first) == "locked locked ok")
         #expect(outcome(of: second) == "ok ok ok")
         // With the daemon go its keys.
         let third = try world.program("hold", complete)
-        #expect(withDeadline(30, "open") { third.readLine() } == "open")
+        #expect(third.readLine() == "open")
         #expect(outcome(of: third) == "ok ok ok")
         try world.restart()
-        _ = outcome(of: third, after: "ok ok ok")
-        _ = outcome(of: third, after: "ok ok locked")
+        _ = try outcome(of: third, after: "ok ok ok")
+        _ = try outcome(of: third, after: "ok ok locked")
         #expect(outcome(of: third) == "locked locked locked")
     }
 
     @Test func events() throws {
         let world = try DaemonWorld()
         let program = try world.program("events")
-        func next() -> String? { withDeadline(30, "no event") { program.readLine() } }
+        func next() -> String? { program.readLine() }
         #expect(next() == "didBecomeAvailable true")
         try world.lock(after: .seconds(3600))
         #expect(next() == "willBecomeUnavailable true")

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import KeychainModel
 import TestSupport
+import Testing
 import VaultInterface
 import VaultService
 
@@ -26,21 +27,16 @@ final class DaemonWorld: VaultSessionProvider {
     }
 
     private static func start(_ folder: TemporaryFolder) throws -> Worker {
-        let binary = URL(filePath: Worker.executable).deletingLastPathComponent().appending(path: "keychaind").path
         let socket = folder.path(of: "run/socket")
         let daemon = try Worker(
             [
                 "--socket", socket, "--home", folder.path(of: "vault"), "--entitlements",
                 folder.path(of: "entitlements.json"), "--log", "error",
-            ], command: binary)
-        withDeadline(20, "the daemon does not listen") {
-            while true {
-                if let connected = try? UnixSocket.connect(to: socket) {
-                    close(connected)
-                    return
-                }
-                usleep(2_000)
-            }
+            ], command: Worker.daemon)
+        try eventually("the daemon listens") {
+            guard let connected = try? UnixSocket.connect(to: socket) else { return false }
+            close(connected)
+            return true
         }
         return daemon
     }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Downloads, from a real server in another process.
-@Suite(.timeLimit(.minutes(3))) struct DownloadTests {
+@Suite(.timeLimit(.minutes(60))) struct DownloadTests {
     private let folder: TemporaryFolder
     private let world: TestKeychain
     private let server: TestServer
@@ -153,7 +153,7 @@ import Testing
         let home = "KEYCHAIN_HOME=\(folder.path(of: "vault"))"
         let worker = try Worker(
             [home, binary, "download", file.path, server.url("huge").absoluteString], command: "env")
-        let numbers = withDeadline(120, "download") { worker.readLine() ?? "" }.split(separator: " ")
+        let numbers = (worker.readLine() ?? "").split(separator: " ")
         #expect(numbers.first == "\(256 << 20)")
         #expect(try #require(numbers.last.flatMap { Int($0) }) < 48 << 10, "KiB more than for a small body")
     }

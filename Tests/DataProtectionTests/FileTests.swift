@@ -137,7 +137,7 @@ import VaultInterface
             try file.write(Data("some data".utf8), options: .completeFileProtection)
             var bytes = try Data(contentsOf: file.url)
             bytes[bytes.count - 1] ^= 1
-            try bytes.write(to: file.url)
+            try FolderContents.write(bytes, to: file.path)
             expect(.damaged) { _ = try file.data() }
             expect(.damaged) { try file.verify() }
             // Of another vault.
@@ -199,7 +199,7 @@ import VaultInterface
             let record = folder.path(of: ".keychain-folder")
             var bytes = try Data(contentsOf: URL(filePath: record))
             bytes[bytes.count - 1] ^= 1
-            try bytes.write(to: URL(filePath: record))
+            try FolderContents.write(bytes, to: record)
             expect(.damaged) { try file.write(Data("x".utf8)) }
             expect(.damaged) { try file.write(Data("x".utf8), options: .completeFileProtection) }
             expect(.damaged) { _ = try ProtectedFileHandle(creating: file.url) }

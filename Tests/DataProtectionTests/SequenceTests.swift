@@ -103,7 +103,7 @@ import Testing
         func run(_ arguments: String...) throws -> [Int] {
             let home = "KEYCHAIN_HOME=\(folder.path(of: "vault"))"
             let worker = try Worker([home, binary] + arguments, command: "env")
-            let line = withDeadline(120, "\(arguments)") { worker.readLine() ?? "" }
+            let line = worker.readLine() ?? ""
             return line.split(separator: " ").compactMap { Int($0) }
         }
         let written = try run("write", file.path, "256")

@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import Testing
 
 /// An HTTP server in another process, with bodies of every kind.
 final class TestServer: Sendable {
@@ -9,7 +10,7 @@ final class TestServer: Sendable {
 
     init() throws {
         let server = try Worker(["-c", Self.program], command: "python3")
-        port = withDeadline(30, "the server does not start") { server.readLine() }.flatMap { Int($0) } ?? 0
+        port = server.readLine().flatMap { Int($0) } ?? 0
         process = server
     }
 
@@ -23,7 +24,7 @@ final class TestServer: Sendable {
     /// How many requests there were.
     func requests() -> Int {
         process.cue()
-        return withDeadline(30, "the server is silent") { process.readLine() }.flatMap { Int($0) } ?? -1
+        return process.readLine().flatMap { Int($0) } ?? -1
     }
 
     private static let program = #"""

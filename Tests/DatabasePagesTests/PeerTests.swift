@@ -9,14 +9,14 @@ import Testing
 /// Pages and indexes go back and forth between this package and `Peer/database_pages.py`, which was written from the
 /// description of the format.
 @Suite struct PeerTests {
+    private static let peer = Result {
+        try PythonPeer(
+            URL(filePath: #filePath).deletingLastPathComponent().appendingPathComponent("Peer/database_pages.py").path)
+    }
+
     @discardableResult
     private func peer(_ arguments: [String]) throws -> [String] {
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appendingPathComponent(
-            "Peer/database_pages.py")
-        let worker = try Worker(["-B", script.path] + arguments, command: "python3")
-        let output = worker.remainingLines()
-        try #require(worker.wait() == 0, "\(arguments[0]): \(output)")
-        return output
+        try Self.peer.get().ask(arguments).split(separator: "\n").map(String.init)
     }
 
     private let key = String(repeating: "07", count: 32)
@@ -39,12 +39,12 @@ import Testing
         for place in CipherTests.places {
             let (page, extra) = (cipher.page(&random, number: place.page), random.next())
             let (sealed, version) = try cipher.seal(page, extra: extra, at: place)
-            try Data(sealed).write(to: URL(filePath: from))
+            try FolderContents.write(Data(sealed), to: from)
             let said = try peer(["open", key, id, "\(size)", name(place), from, to])
             #expect(said == ["\(version.rawValue) \(extra)"])
             #expect(try Data(contentsOf: URL(filePath: to)) == Data(page))
 
-            try Data(page).write(to: URL(filePath: from))
+            try FolderContents.write(Data(page), to: from)
             let (epoch, nonce) = (Data(random.bytes(12)).hexadecimal, Data(random.bytes(12)).hexadecimal)
             try peer(["seal", key, id, "\(size)", name(place), epoch, nonce, "\(extra)", from, to])
             let opened = try cipher.open([UInt8](Data(contentsOf: URL(filePath: to))), at: place)
@@ -114,7 +114,7 @@ import Testing
                 (expected.pageCount, expected.logFrames) = (count, 3)
                 (expected.logSalts, expected.formerSalts) = (number, number - 1)
             }
-            try JSONEncoder().encode(made).write(to: URL(filePath: groups))
+            try FolderContents.write(JSONEncoder().encode(made), to: groups)
             try peer(["write", key, id, groups, path])
             let index = try PageIndex.open(path, database: .ofTests, key: .ofTests())
             #expect(index.state == expected && index.sequence == 8, "round \(round), seed \(random.seed)")

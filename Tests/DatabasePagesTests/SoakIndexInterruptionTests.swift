@@ -6,23 +6,21 @@ import Testing
 
 /// Processes that are killed, or work on one index at the same time, or find no room.
 @Suite(.serialized) struct SoakIndexInterruptionTests {
-    private static let worker = URL(filePath: Worker.executable).deletingLastPathComponent()
-        .appendingPathComponent("PageWorker").path
-
     /// What was acknowledged is in force, and what was about to be, as a whole or not at all.
     @Test func killedWhileChanging() throws {
         var random = SeededGenerator()
         let test = try IndexUnderTest()
         var files: Set<ino_t> = []
         let rounds = TestScale.count(25, soak: 1_000)
-        // On a busy machine they change little before they are killed, and it takes longer until the file is compacted.
         for round in 0..<(20 * rounds) where round < rounds || files.count < 2 {
             let seed = random.next()
             try test.index.refresh()
             let former = test.index.state
-            let worker = try Worker(["change", test.path, "\(seed)"], command: Self.worker)
+            let worker = try Worker(["change", test.path, "\(seed)"], command: Worker.ofPages)
             #expect(worker.readLine() == "ready")
-            usleep(UInt32.random(in: 0...20_000, using: &random))
+            // By what it has changed and not by the clock: on a busy machine, too, the file grows until it is compacted.
+            worker.waitForOutput(random.int(below: 100))
+            usleep(UInt32.random(in: 0...2_000, using: &random))
             worker.kill()
             let acknowledged = worker.readToEnd()
             worker.wait()
@@ -45,7 +43,7 @@ import Testing
     /// Four processes and this one.
     @Test func together() throws {
         let test = try IndexUnderTest()
-        let workers = try (0..<4).map { try Worker(["share", test.path, "\($0)"], command: Self.worker) }
+        let workers = try (0..<4).map { try Worker(["share", test.path, "\($0)"], command: Worker.ofPages) }
         for worker in workers { #expect(worker.readLine() == "ready") }
         for worker in workers { worker.cue() }
         for salts in UInt64(1)...100 {
@@ -66,7 +64,7 @@ import Testing
 
     private static func onSmallDisk(_ program: String, _ folder: TemporaryFolder) throws -> (Int32, [String]) {
         let lines = #"mount -t tmpfs -o size=2m,mode=0700 tmpfs "$1"; "# + program
-        let worker = try Worker(["-rm", "sh", "-ec", lines, Self.worker, folder.path], command: "unshare")
+        let worker = try Worker(["-rm", "sh", "-ec", lines, Worker.ofPages, folder.path], command: "unshare")
         let said = worker.remainingLines()
         return (worker.wait(), said)
     }
@@ -83,4 +81,10 @@ import Testing
         #expect(status == 0)
         #expect(lines == ["errno no space", "refused", "whole", "goes on"])
     }
+}
+
+extension Worker {
+    /// The program `PageWorker`.
+    static let ofPages = URL(filePath: Worker.executable).deletingLastPathComponent()
+        .appendingPathComponent("PageWorker").path
 }

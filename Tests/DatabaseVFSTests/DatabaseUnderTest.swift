@@ -27,7 +27,7 @@ final class DatabaseUnderTest {
 
     func queue(_ prepare: (@Sendable (Database) throws -> Void)? = nil) throws -> DatabaseQueue {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(20)
+        configuration.busyMode = .timeout(120)
         if let prepare { configuration.prepareDatabase(prepare) }
         return try DatabaseQueue(path: uri, configuration: configuration)
     }
@@ -38,7 +38,7 @@ final class DatabaseUnderTest {
 
     func pool() throws -> DatabasePool {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(20)
+        configuration.busyMode = .timeout(120)
         return try DatabasePool(path: uri, configuration: configuration)
     }
 
@@ -56,7 +56,7 @@ final class DatabaseUnderTest {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
             try FileManager.default.removeItem(atPath: folder.path(of: name))
         }
-        for (name, bytes) in files { try bytes.write(to: URL(fileURLWithPath: folder.path(of: name))) }
+        for (name, bytes) in files { try write(bytes, name) }
     }
 
     func bytes(_ name: String = "test.db") throws -> Data {

@@ -6,9 +6,10 @@ import Testing
 
 /// Processes that write at the same time, and processes that are killed.
 @Suite struct SoakDatabaseInterruptionTests {
-    private func prepared() throws -> DatabaseUnderTest {
+    /// With the journal that the workers use: two that change it at the same moment are in each other's way, whatever timeout SQLite has.
+    private func prepared(_ journal: String) throws -> DatabaseUnderTest {
         let database = try DatabaseUnderTest()
-        let queue = try database.queue()
+        let queue = try database.queue(journal: journal)
         try queue.write { db in
             try db.execute(
                 sql: """
@@ -30,7 +31,7 @@ import Testing
 
     @Test(arguments: ["WAL", "DELETE", "PERSIST"])
     func processesWriteAtOnce(journal: String) throws {
-        let database = try prepared()
+        let database = try prepared(journal)
         let rounds = TestScale.count(15, soak: 300)
         let workers = try (0..<3).map {
             try worker(database, journal: journal, task: "plain", rounds: rounds, number: $0)
@@ -51,7 +52,7 @@ import Testing
     ])
     func killedWritersLoseNothing(journal: String, task: String) throws {
         var generator = SeededGenerator()
-        let database = try prepared()
+        let database = try prepared(journal)
         var acknowledged: [Int: Int] = [:]
         for round in 0..<TestScale.count(2, soak: 60) {
             // Two at once in turn with one that has the file to itself.

@@ -4,10 +4,11 @@ import Foundation
 import SecureMemory
 import TPM
 import TestSupport
+import TestTraits
 import Testing
 
 /// What somebody can do with a blob from the disk and tools of their own.
-@Suite struct StolenBlobTests {
+@Suite(.waiting) struct StolenBlobTests {
     private let tpm: SoftwareTPM
     private let enclave: TPMEnclave
     private let authorization = SymmetricKey.random

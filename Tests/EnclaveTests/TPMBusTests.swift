@@ -4,10 +4,11 @@ import Foundation
 import SecureMemory
 import TPM
 import TestSupport
+import TestTraits
 import Testing
 
 /// What somebody between a program and its TPM sees and can do.
-@Suite struct TPMBusTests {
+@Suite(.waiting) struct TPMBusTests {
     private let tpm: SoftwareTPM
     private let tap: Tap
     private let enclave: TPMEnclave

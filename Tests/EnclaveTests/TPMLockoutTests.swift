@@ -4,10 +4,11 @@ import Foundation
 import SecureMemory
 import TPM
 import TestSupport
+import TestTraits
 import Testing
 
 /// The TPM's own count of wrong passcodes.
-@Suite struct TPMLockoutTests {
+@Suite(.waiting) struct TPMLockoutTests {
     private let tpm: SoftwareTPM
     private let enclave: TPMEnclave
     private let right: LockedBytes
@@ -60,16 +61,14 @@ import Testing
     @Test func forgivesWithTime() throws {
         try lock(tries: 2, recovery: 1)
         for _ in 0..<2 { expectWrong() }
-        let answer = try withDeadline(30, "the TPM to forget a wrong passcode") {
-            var answer: LockedBytes?
-            while answer == nil {
-                do throws(EnclaveError) {
-                    answer = try enclave.passcodeKey(stretched: right, binding: binding)
-                } catch {
-                    guard error == .lockedOut(retryAfter: 1) else { throw error }
-                }
+        var answer: LockedBytes?
+        try eventually("the TPM forgets a wrong passcode") {
+            do throws(EnclaveError) {
+                answer = try enclave.passcodeKey(stretched: right, binding: binding)
+            } catch {
+                guard error == .lockedOut(retryAfter: 1) else { throw error }
             }
-            return answer
+            return answer != nil
         }
         #expect(answer?.isEqual(to: key) == true)
     }

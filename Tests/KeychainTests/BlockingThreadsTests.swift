@@ -8,7 +8,7 @@ import Vault
 
 @testable import Keychain
 
-@Suite(.timeLimit(.minutes(5))) struct BlockingThreadsTests {
+@Suite(.timeLimit(.minutes(60))) struct BlockingThreadsTests {
     /// More operations wait for a person than there are threads for tasks, and tasks go on.
     @Test func aPersonWhoTakesTheirTimeHoldsUpNoTask() async throws {
         let person = SlowPerson()

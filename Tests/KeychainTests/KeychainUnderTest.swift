@@ -19,7 +19,8 @@ final class KeychainUnderTest: VaultSessionProvider {
     init(client: Client = .app, asksPerson: Bool = true) throws {
         let enclave = try SoftwareEnclave()
         keys = try ClassKeys(Keybag.generate(in: enclave), in: enclave)
-        vault = try EmbeddedVault.inMemory(keys: keys, authenticator: asksPerson ? person : nil)
+        vault = try EmbeddedVault.inMemory(
+            keys: keys, authenticator: asksPerson ? person : nil, now: tickingClock())
         self.client = client
     }
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Vault
 
-@Suite(.timeLimit(.minutes(5))) struct ObservationTests {
+@Suite(.timeLimit(.minutes(60))) struct ObservationTests {
     let keychain = Keychain(service: "observed")
 
     @Test func reportsChangesSinceItWasAsked() async throws {

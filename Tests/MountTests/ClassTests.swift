@@ -1,20 +1,13 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 /// The classes of files and folders of a mount, and other extended attributes.
-@Suite struct ClassTests {
-    /// Runs Python in the mount and returns what it prints.
-    private func python(_ mount: MountUnderTest, _ script: String) throws -> String {
-        let program = ProgramStart(["python3", "-c", script], environment: mount.environment, folder: mount.point)
-        let outcome = try program.run()
-        guard outcome.status == 0 else { throw MountTestError("\(script): \(outcome.errors)") }
-        return outcome.text
-    }
-
+@Suite(.waiting) struct ClassTests {
     private func fileClass(_ mount: MountUnderTest, _ name: String) throws -> String {
-        try python(mount, "import os; print(os.getxattr('\(name)', 'user.keychain.class').decode(), end='')")
+        try mount.python("print(os.getxattr('\(name)', 'user.keychain.class').decode(), end='')")
     }
 
     @Test func newFilesGetTheClassOfTheirFolder() throws {
@@ -24,7 +17,7 @@ import Testing
             #expect(try fileClass(mount, name) == "complete", "\(name)")
         }
         try mount.keychain(["file", "set-class", mount.path("file"), "--class", "none"])
-        _ = try python(mount, "import os; os.setxattr('a', 'user.keychain.class', b'complete-unless-open')")
+        _ = try mount.python("os.setxattr('a', 'user.keychain.class', b'complete-unless-open')")
         try mount.shell("echo x > a/new; mkdir a/c; echo x > a/c/new; echo x > a/b/new; mv a/b/file a/moved")
         let expected = [
             "file": "none", "a": "complete-unless-open", "a/new": "complete-unless-open",
@@ -54,26 +47,22 @@ import Testing
 
     @Test func theClassOfAnOpenFileChanges() throws {
         let mount = try MountUnderTest(["--class", "none"], hasPasscode: true)
-        try Data("data".utf8).write(to: URL(fileURLWithPath: mount.path("file")))
-        let descriptor = open(mount.path("file"), O_RDWR | O_CLOEXEC)
-        defer { close(descriptor) }
-        #expect(pwrite(descriptor, "more", 4, 4) == 4)
+        try mount.put(Array("data".utf8), "file")
+        let file = try mount.open("file", O_RDWR)
+        #expect(try file.write(Array("more".utf8), at: 4) == 4)
         try mount.keychain(["file", "set-class", mount.path("file"), "--class", "complete"])
         #expect(try mount.contents("file") == Array("datamore".utf8))
         try mount.lock()
-        var byte: UInt8 = 0
-        withDeadline(10, "the file does not close") { while pread(descriptor, &byte, 1, 0) == 1 { usleep(1_000) } }
-        #expect(errno == EACCES)
+        try eventually("the file closes") { try file.readError() != 0 }
+        #expect(try file.readError() == EACCES)
         // A class that is closed cannot be left either.
         try mount.keychain(["file", "set-class", mount.path("file"), "--class", "none"], status: 1)
     }
 
     @Test func attributes() throws {
         let mount = try MountUnderTest()
-        let text = try python(
-            mount,
+        let text = try mount.python(
             """
-            import os
             open('f', 'w').close()
             os.setxattr('f', 'user.a', b'1')
             os.setxattr('f', 'user.b', b'x' * 1000)

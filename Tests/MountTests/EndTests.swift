@@ -1,16 +1,18 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 /// How a mount ends, and what is below afterwards.
-@Suite struct EndTests {
-    private func write(_ path: String, _ bytes: [UInt8], synchronizing: Bool = false) throws -> Int32 {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        try #require(descriptor >= 0, "\(path): \(String(cString: strerror(errno)))")
-        #expect(Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
-        if synchronizing { #expect(fsync(descriptor) == 0) }
-        return descriptor
+@Suite(.waiting) struct EndTests {
+    private func write(
+        _ mount: MountUnderTest, _ name: String, _ bytes: [UInt8], synchronizing: Bool = false
+    ) throws -> OpenFile {
+        let file = try mount.open(name, O_RDWR | O_CREAT)
+        #expect(try file.write(bytes) == bytes.count)
+        if synchronizing { #expect(try file.synchronize() == 0) }
+        return file
     }
 
     /// What was closed or flushed outlives the process, whenever it is killed, and nothing else is left behind.
@@ -19,13 +21,13 @@ import Testing
         var random = SeededGenerator()
         var expected: [String: [UInt8]] = [:]
         for round in 0..<TestScale.count(4, soak: 200) {
-            var open: [Int32] = []
+            var open: [OpenFile] = []
             for number in 0..<5 {
                 let name = "\(round)-\(number)"
                 let bytes = [UInt8](random.bytes(random.int(below: 200_000)))
-                let descriptor = try write(mount.path(name), bytes, synchronizing: number > 2)
+                let file = try write(mount, name, bytes, synchronizing: number > 2)
                 expected[name] = bytes
-                if number > 2 { open.append(descriptor) } else { close(descriptor) }
+                if number > 2 { open.append(file) } else { #expect(try file.close() == 0) }
             }
             // In the midst of a write that nobody was promised.
             let path = mount.path("growing")
@@ -43,10 +45,10 @@ import Testing
                 command: "python3")
             _ = worker.readLine()
             usleep(UInt32(random.int(below: 50_000)))
-            mount.end(SIGKILL)
+            try mount.end(SIGKILL)
             worker.kill()
             worker.wait()
-            for descriptor in open { close(descriptor) }
+            for file in open { try file.close() }
             // What was mounted is still there without its process, and goes when it is mounted anew.
             try mount.mount()
             for (name, bytes) in expected { #expect(try mount.contents(name) == bytes, "\(name), seed \(random.seed)") }
@@ -65,9 +67,9 @@ import Testing
         let mount = try MountUnderTest()
         let bytes = [UInt8](repeating: 3, count: 50_000)
         // Open, written, and not flushed.
-        let descriptor = try write(mount.path("open"), bytes)
-        mount.end(signal)
-        close(descriptor)
+        let file = try write(mount, "open", bytes)
+        try mount.end(signal)
+        try file.close()
         #expect(try mount.shell("ls -A", in: mount.point) == "")
         try mount.mount()
         #expect(try mount.contents("open") == bytes)
@@ -75,17 +77,17 @@ import Testing
 
     @Test func unmounted() throws {
         let mount = try MountUnderTest()
-        let descriptor = try write(mount.path("open"), [1, 2, 3])
+        let file = try write(mount, "open", [1, 2, 3])
         let busy = try mount.keychain(["unmount", mount.point], status: 1)
         #expect(busy.errors.contains("--lazy"), "\(busy.errors)")
         try mount.keychain(["unmount", "--lazy", mount.point])
-        #expect(Glibc.write(descriptor, [4] as [UInt8], 1) == 1)
-        close(descriptor)
-        withDeadline(10, "the process does not end") { while kill(mount.process, 0) == 0 { usleep(1_000) } }
+        #expect(try file.write([4]) == 1)
+        #expect(try file.close() == 0)
+        try mount.waitForEnd()
         try mount.keychain(["unmount", mount.point], status: 44)
         try mount.mount(["--read-only"])
         #expect(try mount.contents("open") == [1, 2, 3, 4])
-        #expect(open(mount.path("open"), O_WRONLY) == -1 && errno == EROFS)
+        #expect(try mount.openError("open", O_WRONLY) == EROFS)
         #expect(mkdir(mount.path("new"), 0o700) == -1 && errno == EROFS)
     }
 
@@ -139,7 +141,7 @@ import Testing
             user + ["/bin/sh", "-euc", script],
         ]
         for step in steps {
-            let outcome = try withDeadline(60, "\(step)") { try ProgramStart(step, folder: folder.path).run() }
+            let outcome = try ProgramStart(step, folder: folder.path).run()
             #expect(outcome.status == 0, "\(outcome.errors)")
         }
     }

@@ -12,6 +12,7 @@ final class FileExercise {
     private var descriptor: Int32 = -1
     private(set) var counts: [String: Int] = [:]
     private var history: [String] = []
+    private var deck: [Int] = []
 
     init(_ path: String, seed: UInt64) throws {
         self.path = path
@@ -35,9 +36,15 @@ final class FileExercise {
         if history.count > 100 { history.removeFirst(50) }
     }
 
+    /// A number below a hundred; each comes once in a hundred times.
+    private func deal() -> Int {
+        if deck.isEmpty { deck = (0..<100).shuffled(using: &random) }
+        return deck.removeLast()
+    }
+
     /// One operation.
     func step() throws {
-        switch random.int(below: 100) {
+        switch deal() {
         case 0..<25: try writeSomewhere()
         case 25..<45: try readSomewhere()
         case 45..<55: try appendSomething()

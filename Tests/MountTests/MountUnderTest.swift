@@ -14,6 +14,8 @@ final class MountUnderTest {
     var point: String { folder.path(of: "view") }
     private var daemon: Worker?
     private(set) var process: pid_t = 0
+    private var watched: WatchedProcess?
+    private var startedPeer: MountPeer?
 
     /// - Parameters:
     ///   - options: Of `keychain mount`; nil to mount nothing yet.
@@ -34,11 +36,14 @@ final class MountUnderTest {
     }
 
     deinit {
-        if process != 0 {
-            kill(process, SIGKILL)
-            waitForEnd()
+        // First the mount: whoever has files of it open may wait for it until it is gone.
+        try? watched?.send(SIGKILL)
+        startedPeer?.end()
+        try? watched?.waitForEnd()
+        // MNT_DETACH and UMOUNT_NOFOLLOW (sys/mount.h); a user without rights takes fusermount3.
+        if umount2(point, 2 | 8) != 0, errno == EPERM {
+            _ = try? ProgramStart(["fusermount3", "-u", "-q", "-z", point]).run()
         }
-        _ = try? ProgramStart(["fusermount3", "-u", "-q", "-z", point]).run()
     }
 
     var environment: [String] {
@@ -61,11 +66,9 @@ final class MountUnderTest {
             [
                 "--socket", folder.path(of: "run/socket"), "--home", folder.path(of: "vault"), "--entitlements",
                 folder.path(of: "none.json"), "--no-lock-signals", "--log", "error",
-            ], command: Self.program("keychaind"))
-        try withDeadline(20, "the daemon does not listen") {
-            while access(folder.path(of: "run/socket"), F_OK) != 0 { usleep(2_000) }
-            while try start(["status"]).run().status != 0 { usleep(2_000) }
-        }
+            ], command: Worker.daemon)
+        try eventually("the daemon listens") { access(folder.path(of: "run/socket"), F_OK) == 0 }
+        try eventually("the daemon answers") { try start(["status"]).run().status == 0 }
     }
 
     func stopDaemon() {
@@ -93,7 +96,7 @@ final class MountUnderTest {
             program.passed = ends[0]
         }
         defer { if ends[0] >= 0 { close(ends[0]) } }
-        let outcome = try withDeadline(60, "keychain \(arguments)") { try program.run() }
+        let outcome = try program.run()
         guard outcome.status == status else {
             throw MountTestError("keychain \(arguments) ended with \(outcome.status): \(outcome.errors)")
         }
@@ -104,24 +107,28 @@ final class MountUnderTest {
         struct Answer: Decodable { var process: pid_t }
         let outcome = try keychain(["mount", below, point, "--json"] + options)
         process = try JSONDecoder().decode(Answer.self, from: outcome.output).process
+        watched = try WatchedProcess(process)
+        try TestWatcher.end(process)
     }
 
     func unmount() throws {
-        try keychain(["unmount", point])
-        waitForEnd()
+        try eventually("nobody uses the mount") {
+            let outcome = try start(["unmount", point]).run()
+            // A child that another test has just started may have, for a moment, what this process had open.
+            if outcome.status == 1, outcome.errors.contains("--lazy") { return false }
+            guard outcome.status == 0 else { throw MountTestError("not unmounted: \(outcome.errors)") }
+            return true
+        }
+        try waitForEnd()
     }
 
     /// Ends the process that serves the mount with a signal, and waits.
-    func end(_ signal: Int32) {
-        kill(process, signal)
-        waitForEnd()
+    func end(_ signal: Int32) throws {
+        try watched?.send(signal)
+        try waitForEnd()
     }
 
-    private func waitForEnd() {
-        // It is no child of this process: it is gone when nobody can be sent anything.
-        withDeadline(30, "the process of the mount does not end") { while kill(process, 0) == 0 { usleep(1_000) } }
-        process = 0
-    }
+    func waitForEnd() throws { try watched?.waitForEnd("the process of the mount ends") }
 
     func lock() throws { try keychain(["lock"]) }
 
@@ -134,16 +141,42 @@ final class MountUnderTest {
     @discardableResult
     func shell(_ script: String, in place: String? = nil) throws -> String {
         let program = ProgramStart(["/bin/sh", "-euc", script], environment: environment, folder: place ?? point)
-        let outcome = try withDeadline(300, script) { try program.run() }
+        let outcome = try program.run()
         guard outcome.status == 0 else {
             throw MountTestError("\(script)\nended with \(outcome.status): \(outcome.text)\(outcome.errors)")
         }
         return outcome.text
     }
 
+    // MARK: Through the peer
+
+    func peer() throws -> MountPeer {
+        if let startedPeer { return startedPeer }
+        let peer = try MountPeer()
+        startedPeer = peer
+        return peer
+    }
+
+    /// Runs Python in the mount and returns what it prints.
+    func python(_ script: String) throws -> String { try peer().run(script, in: point) }
+
+    func open(_ name: String, _ flags: Int32) throws -> OpenFile { try peer().open(path(name), flags) }
+
+    /// The error of opening a file of the mount, or 0.
+    func openError(_ name: String, _ flags: Int32 = O_RDONLY) throws -> Int32 {
+        try peer().openError(path(name), flags)
+    }
+
     /// What is in a file of the mount.
     func contents(_ name: String) throws -> [UInt8] {
-        [UInt8](try Data(contentsOf: URL(fileURLWithPath: path(name))))
+        try peer().contents(path(name), by: folder.path(of: "copy"))
+    }
+
+    /// Makes or replaces a file of the mount.
+    func put(_ bytes: [UInt8], _ name: String) throws {
+        let file = try open(name, O_WRONLY | O_CREAT | O_TRUNC)
+        #expect(try file.write(bytes) == bytes.count)
+        #expect(try file.close() == 0)
     }
 }
 

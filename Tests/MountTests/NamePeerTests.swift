@@ -10,10 +10,16 @@ import Testing
 @Suite struct NamePeerTests {
     private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Peer/names.py"
 
+    private let python: Worker
+
+    init() throws {
+        python = try Worker(["-B", Self.script], command: "python3")
+    }
+
     private func peer(_ words: String...) throws -> String {
-        let outcome = try ProgramStart(["python3", "-B", Self.script] + words).run()
-        guard outcome.status == 0 else { throw MountTestError("\(words): \(outcome.errors)") }
-        return outcome.text.trimmingCharacters(in: .newlines)
+        python.send(Array((words.joined(separator: " ") + "\n").utf8))
+        guard let answer = python.readLine() else { throw MountTestError("no answer to \(words)") }
+        return answer
     }
 
     private func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 /// Programs that ask much of a file system, at work in a mount.
-@Suite struct ProgramTests {
+@Suite(.waiting) struct ProgramTests {
     @Test func versionControlAndBuild() throws {
         let mount = try MountUnderTest()
         let files = TestScale.count(60, soak: 2000)
@@ -76,7 +77,7 @@ import Testing
         // The process of the mount is killed with the database open.
         let writer = try start("write", "last", "100000")
         for _ in 0..<30 { _ = writer.readLine() }
-        mount.end(SIGKILL)
+        try mount.end(SIGKILL)
         writer.kill()
         writer.wait()
         try mount.mount()

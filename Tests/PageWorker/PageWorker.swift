@@ -14,6 +14,7 @@ import TestSupport
             case "change": try change(arguments[1], seed: number)
             case "share": try share(arguments[1], part: UInt32(number))
             case "scarce": try scarce(arguments[1])
+            case "mode": try create(arguments[1], mode: mode_t(number))
             default: exit(64)
             }
         } catch {
@@ -52,6 +53,17 @@ import TestSupport
             }
         }
         emit("done\n")
+    }
+
+    /// Makes an index for more users than the umask allows, and changes it until it has been replaced by smaller ones.
+    private static func create(_ path: String, mode: mode_t) throws {
+        umask(0o077)
+        let index = try PageIndex.create(path, database: .ofTests, key: .ofTests(), mode: mode)
+        for version in UInt64(1)...2_000 {
+            try index.set(PageVersion(rawValue: version), of: 1)
+            try index.flush(pageCount: nil, durably: false)
+        }
+        emit("\(index.sequence)\n")
     }
 
     /// Fills the disk and goes on; what was noted has its room, the rest is refused.

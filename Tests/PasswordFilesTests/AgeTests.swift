@@ -166,7 +166,7 @@ struct AgeSample {
         var random = SeededGenerator()
         let folder = try TemporaryFolder()
         let data = random.bytes(140_000)
-        try data.write(to: URL(filePath: folder.path(of: "data")))
+        try FolderContents.write(data, to: folder.path(of: "data"))
         // age asks at a terminal, and nowhere else.
         let script = """
             import os, pty, sys

@@ -8,8 +8,8 @@ import Testing
 
 @Suite struct OpenSSLTests {
     private func encrypted(_ data: Data, iterations: Int, in folder: TemporaryFolder) throws -> Data {
-        try data.write(to: URL(filePath: folder.path(of: "data")))
-        try Data("right\n".utf8).write(to: URL(filePath: folder.path(of: "password")))
+        try FolderContents.write(data, to: folder.path(of: "data"))
+        try FolderContents.write(Data("right\n".utf8), to: folder.path(of: "password"))
         let worker = try Worker(
             [
                 "enc", "-aes-256-cbc", "-pbkdf2", "-iter", String(iterations), "-pass",

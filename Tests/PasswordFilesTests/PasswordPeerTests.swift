@@ -14,13 +14,13 @@ import Testing
         .pbkdf2(iterations: 5_000),
     ]
 
-    private func peer(_ arguments: [String]) throws {
-        let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("ProtectedFilesTests/Peer/protected_file.py")
-        let worker = try Worker(["-B", script.path] + arguments, command: "python3")
-        let output = worker.remainingLines()
-        try #require(worker.wait() == 0, "\(arguments[0]): \(output)")
+    private static let peer = Result {
+        try PythonPeer(
+            URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .appendingPathComponent("ProtectedFilesTests/Peer/protected_file.py").path)
     }
+
+    private func peer(_ arguments: [String]) throws { _ = try Self.peer.get().ask(arguments) }
 
     private static let password = "a path, ein Paßwort"
 
@@ -42,7 +42,7 @@ import Testing
         let data = random.bytes(70_000)
         let file = try PasswordFileUnderTest()
         let plain = file.folder.path(of: "plain")
-        try data.write(to: URL(filePath: plain))
+        try FolderContents.write(data, to: plain)
         let id = random.bytes(16).map { String(format: "%02x", $0) }.joined()
         try peer(["write-password", Self.password] + parameters + [id, plain, file.path])
         #expect(try file.contents(Self.password) == data)

@@ -7,14 +7,16 @@ import Testing
 
 /// Strings go back and forth between this module and Python's argon2-cffi, bcrypt and passlib.
 @Suite struct ExchangeTests {
+    /// Debian's, which has Debian's modules.
+    private static let peer = Result {
+        try PythonPeer(
+            URL(filePath: #filePath).deletingLastPathComponent().appendingPathComponent("Peer/password_hashes.py").path,
+            interpreter: "/usr/bin/python3")
+    }
+
     private func peer(_ arguments: [String]) throws -> String {
-        let script = URL(filePath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("Peer/password_hashes.py").path
-        // Debian's, which has Debian's modules.
-        let worker = try Worker(["-B", script] + arguments, command: "/usr/bin/python3")
-        let lines = worker.remainingLines()
-        try #require(worker.wait() == 0, "\(arguments): \(lines)")
-        return try #require(lines.last)
+        let text = try Self.peer.get().ask(arguments)
+        return try #require(text.split(separator: "\n").last.map(String.init))
     }
 
     private func hexadecimal(_ text: String) -> String {

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainModel
+import TestSupport
 import Testing
 
 @testable import PasswordHashes
@@ -81,15 +82,8 @@ import Testing
     /// SHA-256 over `password.account.salt`, by coreutils' sha256sum.
     @Test func saltedSHA256() throws {
         let form = SaltedSHA256(salt: "x4vV8bGgqqmQwgCoyXFQj+(o.nUNQhVP7ND", separator: ".")
-        let program = Process()
-        program.executableURL = URL(filePath: "/usr/bin/sha256sum")
-        let (input, output) = (Pipe(), Pipe())
-        (program.standardInput, program.standardOutput) = (input, output)
-        try program.run()
-        input.fileHandleForWriting.write(Data("horse.ada@example.com.\(form.salt)".utf8))
-        try input.fileHandleForWriting.close()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile().prefix(64), as: UTF8.self)
-        program.waitUntilExit()
+        let input = Data("horse.ada@example.com.\(form.salt)".utf8)
+        let text = String(try ProgramStart(["sha256sum"]).run(input: input).text.prefix(64))
         let hash = try #require(SaltedSHA256.bytes(of: text))
         #expect(try form.matches(SecretBytes("horse"), account: "ada@example.com", hash: hash))
         #expect(try form.matches(SecretBytes("horse"), account: "ada@example.org", hash: hash) == false)

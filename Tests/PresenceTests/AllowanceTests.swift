@@ -3,6 +3,7 @@ import Glibc
 import KeychainModel
 import Presence
 import Synchronization
+import TestSupport
 import Testing
 
 /// When a fingerprint alone is enough.
@@ -19,7 +20,10 @@ import Testing
     }
 
     let machine = Machine()
-    let folder = FileManager.default.temporaryDirectory.path + "/allowance-\(UUID().uuidString)"
+    private let place: TemporaryFolder
+    private var folder: String { place.path(of: "allowance") }
+
+    init() throws { place = try TemporaryFolder() }
 
     /// One that lives in memory, and one that several objects and processes share.
     private func allowances() -> [BiometryAllowance] {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import TestSupport
+import Testing
 
 /// A program that runs beside a test and ends with this object.
 final class Child {
@@ -30,6 +31,12 @@ final class Child {
         let status = exitStatus ?? ProgramStart.wait(for: process)
         exitStatus = status
         return status
+    }
+
+    /// Kills it, from whichever thread.
+    var killer: @Sendable () -> Void {
+        let process = process
+        return { kill(process, SIGKILL) }
     }
 
     func end() {

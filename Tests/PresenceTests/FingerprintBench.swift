@@ -2,6 +2,8 @@ import SystemBus
 import Foundation
 import Glibc
 import Presence
+import TestSupport
+import Testing
 
 /// The real fprintd with libfprint's virtual reader, and the fingers that touch it.
 final class FingerprintBench {
@@ -35,17 +37,44 @@ final class FingerprintBench {
 
     /// What a person does while `body` waits for it, in the words of libfprint's virtual reader, such as
     /// `SCAN finger-a`.
-    func whileDoing<Result>(_ commands: [String], _ body: () throws -> Result) throws -> Result {
+    ///
+    /// - Parameter later: What is done when the reader is used once more: what it hears before is lost with the first use.
+    func whileDoing<Result>(
+        _ commands: [String], later: [String] = [], _ body: () throws -> Result
+    ) throws -> Result {
         let path = socketPath
-        let hand = Thread { for command in commands { try? Self.tell(command, path) } }
+        let hand = Thread {
+            var use: Use?
+            for command in commands { use = try? Self.tell(command, path) }
+            for command in later { _ = try? Self.tell(command, path, after: use) }
+        }
         hand.start()
         return try body()
     }
 
-    /// Waits until the reader is in use: it listens only then.
-    private static func tell(_ command: String, _ path: String) throws {
-        for _ in 0..<5_000 {
-            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    /// The socket of one use of the reader, which it makes anew for each.
+    private struct Use: Equatable {
+        let inode: ino_t
+        let seconds: Int
+        let nanoseconds: Int
+
+        init?(_ path: String) {
+            var information = stat()
+            guard stat(path, &information) == 0 else { return nil }
+            (inode, seconds, nanoseconds) = (
+                information.st_ino, information.st_ctim.tv_sec, information.st_ctim.tv_nsec
+            )
+        }
+    }
+
+    /// Waits until the reader is in use, for it listens only then, and until it has heard the command.
+    @discardableResult
+    private static func tell(_ command: String, _ path: String, after former: Use? = nil) throws -> Use? {
+        var use: Use?
+        try eventually("the virtual reader at \(path) hears '\(command)'") {
+            use = Use(path)
+            guard use != nil, use != former else { return false }
+            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
             defer { close(descriptor) }
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
@@ -55,14 +84,15 @@ final class FingerprintBench {
                     connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
                 }
             }
-            if connected == 0 {
-                _ = write(descriptor, command, command.utf8.count)
-                shutdown(descriptor, Int32(SHUT_WR))
-                return
-            }
-            usleep(2_000)
+            guard connected == 0, Use(path) == use else { return false }
+            let sent = send(descriptor, command, command.utf8.count, Int32(MSG_NOSIGNAL))
+            guard sent == command.utf8.count else { return false }
+            // It closes the connection when it has heard. One that comes while it still listens to another, or goes out
+            // of use, is reset.
+            var byte: UInt8 = 0
+            return recv(descriptor, &byte, 1, 0) == 0
         }
-        throw NothingHappened(expected: "the virtual reader at \(path)")
+        return use
     }
 
     /// Enrolls `print` as a finger, by touching the reader as often as fprintd asks for it.
@@ -72,7 +102,7 @@ final class FingerprintBench {
             defer { _ = try? connection.call(device, "EnrollStop") }
             while true {
                 try Self.tell("SCAN \(print)", socketPath)
-                guard let signal = try connection.nextSignal(until: .now + .seconds(10)),
+                guard let signal = try connection.nextSignal(until: .patience),
                     let result = signal.values.first?.string
                 else { throw NothingHappened(expected: "EnrollStatus") }
                 if result == "enroll-completed" { return }

@@ -3,10 +3,12 @@ import SystemBus
 import Foundation
 import KeychainModel
 import Presence
+import TestSupport
+import TestTraits
 import Testing
 
 /// Against the real fprintd.
-@Suite struct FingerprintTests {
+@Suite(.waiting) struct FingerprintTests {
     @Test func enrolledFingerIsRecognised() throws {
         let bench = try FingerprintBench()
         #expect(bench.reader.availability().failure == .biometryNotEnrolled)
@@ -19,7 +21,7 @@ import Testing
 
         func answer(to commands: String...) throws -> BiometryAnswer {
             try bench.whileDoing(commands) {
-                bench.reader.recognize(until: .now + .seconds(10), cancellation: Cancellation())
+                bench.reader.recognize(until: .patience, cancellation: Cancellation())
             }
         }
         #expect(try answer(to: "SCAN finger-a") == .recognized)
@@ -35,10 +37,10 @@ import Testing
         #expect(bench.reader.recognize(until: .now + .milliseconds(100), cancellation: Cancellation()) == .timedOut)
         let cancellation = Cancellation()
         DispatchQueue.global().asyncAfter(deadline: .now() + 0.1) { cancellation.cancel() }
-        #expect(bench.reader.recognize(until: .now + .seconds(30), cancellation: cancellation) == .canceled)
+        #expect(bench.reader.recognize(until: .patience, cancellation: cancellation) == .canceled)
         // The reader was given back.
         let answer = try bench.whileDoing(["SCAN finger-a"]) {
-            bench.reader.recognize(until: .now + .seconds(10), cancellation: Cancellation())
+            bench.reader.recognize(until: .patience, cancellation: Cancellation())
         }
         #expect(answer == .recognized)
     }
@@ -67,7 +69,7 @@ import Testing
         let absent = FingerprintReader(bus: .at("unix:path=/nonexistent/bus"))
         #expect(absent.availability().kind == .none)
         #expect(
-            absent.recognize(until: .now + .seconds(5), cancellation: Cancellation())
+            absent.recognize(until: .patience, cancellation: Cancellation())
                 == .failed(.biometryNotAvailable))
     }
 }

@@ -2,11 +2,12 @@ import SystemBus
 import Foundation
 import Glibc
 import LockSignals
+import TestTraits
 import Testing
 
 /// Against a real dbus-daemon and a stand-in for logind.
-@Suite struct LockSignalsTests {
-    @Test(.timeLimit(.minutes(5))) func sessionsOfTheUserCount() async throws {
+@Suite(.waiting, .timeLimit(.minutes(10))) struct LockSignalsTests {
+    @Test func sessionsOfTheUserCount() async throws {
         let bus = try SessionBus()
         let session = try bus.addSession("c1", user: getuid())
         let other = try bus.addSession("c2", user: getuid() + 1)
@@ -27,7 +28,7 @@ import Testing
         #expect(await heard.next() == .sessionEnded(left: 0))
     }
 
-    @Test(.timeLimit(.minutes(5))) func newSessionsCountToo() async throws {
+    @Test func newSessionsCountToo() async throws {
         let bus = try SessionBus()
         let (signals, _) = try await bus.listen()
         var heard = signals.makeAsyncIterator()
@@ -37,7 +38,7 @@ import Testing
         #expect(await heard.next() == .lock)
     }
 
-    @Test(.timeLimit(.minutes(5))) func sleepWaitsUntilTheVaultIsLocked() async throws {
+    @Test func sleepWaitsUntilTheVaultIsLocked() async throws {
         let bus = try SessionBus()
         let (signals, listener) = try await bus.listen()
         var heard = signals.makeAsyncIterator()
@@ -51,7 +52,7 @@ import Testing
         try await bus.awaitInhibitors(1)
     }
 
-    @Test(.timeLimit(.minutes(5))) func lostBusIsFoundAgain() async throws {
+    @Test func lostBusIsFoundAgain() async throws {
         let bus = try SessionBus()
         let (signals, listener) = try await bus.listen()
         var heard = signals.makeAsyncIterator()
@@ -71,7 +72,7 @@ import Testing
     }
 
     /// A session that is locked already when the listening begins.
-    @Test(.timeLimit(.minutes(5))) func lockedSessionIsNoticedAtTheStart() async throws {
+    @Test func lockedSessionIsNoticedAtTheStart() async throws {
         let bus = try SessionBus()
         let session = try bus.addSession("c1", user: getuid())
         try bus.call(session, "SetLockedHint", [.boolean(true)])
@@ -80,7 +81,7 @@ import Testing
         #expect(await heard.next() == .lock)
     }
 
-    @Test(.timeLimit(.minutes(5))) func givenUpStreamEnds() async throws {
+    @Test func givenUpStreamEnds() async throws {
         let bus = try SessionBus()
         let (signals, _) = try await bus.listen()
         let task = Task { for await _ in signals {} }

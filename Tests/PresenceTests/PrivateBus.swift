@@ -1,10 +1,13 @@
 import SystemBus
 import Foundation
 import Glibc
+import TestSupport
+import Testing
 
 /// A message bus of its own, with the real dbus-daemon.
 final class PrivateBus {
-    let folder: String
+    private let temporary: TemporaryFolder
+    var folder: String { temporary.path }
     let address: String
     private var daemon: Child
     private var services: [Child] = []
@@ -13,9 +16,8 @@ final class PrivateBus {
     var environment: [String: String] { ["DBUS_SYSTEM_BUS_ADDRESS": address] }
 
     init() throws {
-        var template = Array("/tmp/presence-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw NothingHappened(expected: "a folder") }
-        folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        temporary = try TemporaryFolder()
+        let folder = temporary.path
         address = "unix:path=\(folder)/bus"
         let configuration = """
             <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -42,7 +44,6 @@ final class PrivateBus {
     deinit {
         services = []
         daemon.end()
-        try? FileManager.default.removeItem(atPath: folder)
     }
 
     /// Returns when it listens.
@@ -51,7 +52,10 @@ final class PrivateBus {
         let daemon = try Child(
             "/usr/bin/dbus-daemon", ["--config-file=\(folder)/bus.conf", "--nofork", "--nopidfile", "--print-address"],
             output: ready)
-        guard !ready.fileHandleForReading.availableData.isEmpty else { throw NothingHappened(expected: "a bus") }
+        let said = withDeadline("the bus starts", ending: daemon.killer) {
+            ready.fileHandleForReading.availableData
+        }
+        guard !said.isEmpty else { throw NothingHappened(expected: "a bus") }
         return daemon
     }
 
@@ -73,7 +77,7 @@ final class PrivateBus {
         try connection.listen("type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(name)'")
         services.append(
             try Child(program, arguments, environment: self.environment.merging(environment) { $1 }))
-        guard try connection.nextSignal(until: .now + .seconds(20)) != nil else {
+        guard try connection.nextSignal(until: .patience) != nil else {
             throw NothingHappened(expected: "\(name) on the bus")
         }
     }

@@ -2,6 +2,7 @@ import Access
 import Foundation
 import Glibc
 import KeychainModel
+import TestSupport
 import Testing
 
 @testable import Presence
@@ -26,16 +27,16 @@ import Testing
         let pipe = pipe("12 34\nnext\n")
         let descriptor = pipe.fileHandleForReading.fileDescriptor
         let prompt = DescriptorPrompt(descriptor)
-        #expect(text(prompt.ask(question, until: .now + .seconds(10))) == "12 34")
+        #expect(text(prompt.ask(question, until: .patience)) == "12 34")
         // The same answer to the next question, but for one that says that it is wrong.
-        #expect(text(prompt.ask(question, until: .now + .seconds(10))) == "12 34")
+        #expect(text(prompt.ask(question, until: .patience)) == "12 34")
         var complaining = question
         complaining.complaint = "Wrong."
-        guard case .unavailable = prompt.ask(complaining, until: .now + .seconds(10)) else {
+        guard case .unavailable = prompt.ask(complaining, until: .patience) else {
             Issue.record("a wrong passcode was given again")
             return
         }
-        #expect(text(DescriptorPrompt(descriptor).ask(question, until: .now + .seconds(10))) == "next")
+        #expect(text(DescriptorPrompt(descriptor).ask(question, until: .patience)) == "next")
     }
 
     @Test func descriptorEndsAtANulAndAtTheEnd() throws {
@@ -43,11 +44,11 @@ import Testing
         #expect(
             text(
                 DescriptorPrompt(terminated.fileHandleForReading.fileDescriptor)
-                    .ask(question, until: .now + .seconds(10))) == "secret")
+                    .ask(question, until: .patience)) == "secret")
         let ended = pipe("secret")
         try ended.fileHandleForWriting.close()
         #expect(
-            text(DescriptorPrompt(ended.fileHandleForReading.fileDescriptor).ask(question, until: .now + .seconds(10)))
+            text(DescriptorPrompt(ended.fileHandleForReading.fileDescriptor).ask(question, until: .patience))
                 == "secret")
     }
 
@@ -61,7 +62,7 @@ import Testing
         let cancellation = Cancellation()
         cancellation.cancel()
         let answer = DescriptorPrompt(descriptor).ask(
-            question, until: .now + .seconds(10), cancellation: cancellation)
+            question, until: .patience, cancellation: cancellation)
         guard case .canceled = answer else {
             Issue.record("a question that was taken back had an answer")
             return
@@ -72,7 +73,7 @@ import Testing
         let long = pipe(String(repeating: "x", count: DescriptorPrompt.limit + 1))
         for descriptor in [long.fileHandleForReading.fileDescriptor, 9_999] {
             guard
-                case .unavailable(let remedy) = DescriptorPrompt(descriptor).ask(question, until: .now + .seconds(10))
+                case .unavailable(let remedy) = DescriptorPrompt(descriptor).ask(question, until: .patience)
             else {
                 Issue.record("there was an answer on \(descriptor)")
                 return
@@ -83,12 +84,12 @@ import Testing
 
     @Test func callbackAnswers() throws {
         let secret = try SecretBytes("1234")
-        #expect(text(CallbackPrompt { _, _ in .passcode(secret) }.ask(question, until: .now + .seconds(10))) == "1234")
+        #expect(text(CallbackPrompt { _, _ in .passcode(secret) }.ask(question, until: .patience)) == "1234")
         let suspending = CallbackPrompt { question in
             await Task.yield()
             return question.purpose == .unlock ? .passcode(secret) : .canceled
         }
-        #expect(text(suspending.ask(question, until: .now + .seconds(10))) == "1234")
+        #expect(text(suspending.ask(question, until: .patience)) == "1234")
     }
 
     /// The host program's window is told to go away, whatever ended the question.
@@ -96,14 +97,14 @@ import Testing
         let gone = Handoff<Bool>()
         let prompt = CallbackPrompt { _, window in
             let closed = Handoff<Bool>()
-            window.withHandler({ closed.put(true) }) { gone.put(closed.wait(until: .now + .seconds(20)) == true) }
+            window.withHandler({ closed.put(true) }) { gone.put(closed.wait(until: .patience) == true) }
             return .canceled
         }
         guard case .timedOut = prompt.ask(question, until: .now + .milliseconds(50)) else {
             Issue.record("a callback that hangs had an answer")
             return
         }
-        #expect(gone.wait(until: .now + .seconds(10)) == true)
+        #expect(gone.wait(until: .patience) == true)
     }
 
     @Test func firstAvailableWayIsTaken() throws {
@@ -112,9 +113,9 @@ import Testing
             try ScriptedPrompt(typing: "1234"),
         ])
         #expect(chain.isAvailable)
-        #expect(text(chain.ask(question, until: .now + .seconds(10))) == "1234")
+        #expect(text(chain.ask(question, until: .patience)) == "1234")
         #expect(!PromptChain([ScriptedPrompt(isAvailable: false)]).isAvailable)
-        guard case .unavailable = PromptChain([]).ask(question, until: .now + .seconds(10)) else {
+        guard case .unavailable = PromptChain([]).ask(question, until: .patience) else {
             Issue.record("nothing had an answer")
             return
         }
@@ -125,23 +126,23 @@ import Testing
         let (inside, second) = (Handoff<Bool>(), Handoff<Bool>())
         let release = Cancellation()
         Thread.detachNewThread {
-            turn.take(until: .now + .seconds(20), Cancellation()) {
+            turn.take(until: .patience, Cancellation()) {
                 inside.put(true)
                 let ended = Handoff<Bool>()
-                release.withHandler({ ended.put(true) }) { _ = ended.wait(until: .now + .seconds(20)) }
+                release.withHandler({ ended.put(true) }) { _ = ended.wait(until: .patience) }
             }
         }
-        #expect(inside.wait(until: .now + .seconds(10)) == true)
+        #expect(inside.wait(until: .patience) == true)
         #expect(turn.take(until: .now + .milliseconds(20), Cancellation(), { true }) == nil)
         let canceled = Cancellation()
         canceled.cancel()
-        #expect(turn.take(until: .now + .seconds(10), canceled, { true }) == nil)
+        #expect(turn.take(until: .patience, canceled, { true }) == nil)
         Thread.detachNewThread {
-            second.put(turn.take(until: .now + .seconds(20), Cancellation(), { true }) ?? false)
+            second.put(turn.take(until: .patience, Cancellation(), { true }) ?? false)
         }
         release.cancel()
-        #expect(second.wait(until: .now + .seconds(10)) == true)
-        #expect(turn.take(until: .now + .seconds(10), Cancellation(), { true }) == true)
+        #expect(second.wait(until: .patience) == true)
+        #expect(turn.take(until: .patience, Cancellation(), { true }) == true)
     }
 
     @Test(arguments: ["", "plain", "100 %\nnext", "ä\\%25", "\u{7F}\t"])

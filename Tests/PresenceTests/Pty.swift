@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import TestSupport
+import Testing
 
 /// A terminal, what it shows, and the person who types at it.
 final class Pty {
@@ -36,8 +37,7 @@ final class Pty {
 
     /// Types when nothing is echoed any more: pinentry drops what came before that.
     func typeUnseen(_ text: String) throws {
-        for _ in 0..<5_000 where isEchoing { usleep(2_000) }
-        guard !isEchoing else { throw NothingHappened(expected: "a terminal without echo") }
+        try eventually("the terminal echoes no more") { !isEchoing }
         type(text)
     }
 
@@ -47,10 +47,19 @@ final class Pty {
         if let range = screen.range(of: text) { screen = String(screen[range.upperBound...]) }
     }
 
+    /// Whether the terminal shows `text`, without waiting for it.
+    func shows(_ text: String) throws -> Bool {
+        var entry = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+        while poll(&entry, 1, 0) > 0 { try readMore() }
+        return screen.contains(text)
+    }
+
     private func readMore() throws {
         var entry = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
         var buffer = [UInt8](repeating: 0, count: 4_096)
-        guard poll(&entry, 1, 10_000) > 0, case let count = read(master, &buffer, buffer.count), count > 0 else {
+        guard poll(&entry, 1, Patience.milliseconds) > 0, case let count = read(master, &buffer, buffer.count),
+            count > 0
+        else {
             throw NothingHappened(expected: "more than '\(screen)' on the terminal")
         }
         screen += String(decoding: buffer[..<count], as: UTF8.self)

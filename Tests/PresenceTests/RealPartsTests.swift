@@ -1,12 +1,14 @@
 import Access
 import Foundation
 import KeychainModel
+import TestSupport
+import TestTraits
 import Testing
 
 @testable import Presence
 
 /// The real fprintd and the real pinentry at once, as a person meets them.
-@Suite struct RealPartsTests {
+@Suite(.waiting) struct RealPartsTests {
     private let request = AuthenticationRequest(
         flags: .userPresence, prompt: "Show the code", client: Client(identifier: "mail", accessGroups: ["mail"]))
 
@@ -18,14 +20,14 @@ import Testing
         allowance.passcodeWasGiven()
         let person = PersonAuthenticator(
             prompt: PinentryPrompt(program: "/usr/bin/pinentry-tty", terminal: terminal.path),
-            biometry: bench.reader, allowance: allowance)
+            biometry: bench.reader, allowance: allowance, timeout: Patience.duration)
         #expect(
             person.availability(verifier: KnownPasscode())
                 == PresenceAvailability(
                     biometryKind: .fingerprint, biometryFailure: nil, biometryState: bench.reader.availability().state,
                     isPasscodeSet: true, passcodeFailure: nil))
 
-        let touched = try bench.whileDoing(["SCAN finger-b", "SCAN finger-a"]) {
+        let touched = try bench.whileDoing(["SCAN finger-b"], later: ["SCAN finger-a"]) {
             person.evaluate(request, verifier: KnownPasscode())
         }
         #expect(touched == .succeeded(.biometry))
@@ -40,10 +42,10 @@ import Testing
         try terminal.expect("The passcode is wrong.")
         try terminal.expect("Passcode:")
         try terminal.typeUnseen("1234\n")
-        #expect(typed.wait(until: .now + .seconds(20)) == .succeeded(.passcode))
+        #expect(typed.wait(until: .patience) == .succeeded(.passcode))
         // The reader was given back.
         let again = try bench.whileDoing(["SCAN finger-a"]) {
-            bench.reader.recognize(until: .now + .seconds(10), cancellation: Cancellation())
+            bench.reader.recognize(until: .patience, cancellation: Cancellation())
         }
         #expect(again == .recognized)
     }

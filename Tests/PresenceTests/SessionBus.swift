@@ -2,6 +2,8 @@ import SystemBus
 import Foundation
 import Glibc
 import LockSignals
+import TestSupport
+import Testing
 
 /// A bus with a stand-in for logind.
 final class SessionBus {
@@ -70,10 +72,6 @@ final class SessionBus {
     }
 
     func awaitInhibitors(_ count: Int) async throws {
-        for _ in 0..<1_000 {
-            if try inhibitors() == count { return }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        throw NothingHappened(expected: "\(count) inhibitors")
+        try await suspendUntil("there are \(count) inhibitors") { try inhibitors() == count }
     }
 }

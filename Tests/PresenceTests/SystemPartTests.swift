@@ -4,10 +4,12 @@ import Glibc
 import KeychainModel
 import Presence
 import SystemLibraries
+import TestSupport
+import TestTraits
 import Testing
 
 /// Parts of the system that are absent, silent or strange.
-@Suite struct SystemPartTests {
+@Suite(.waiting) struct SystemPartTests {
     @Test func missingLibraryIsSaid() throws {
         let error = #expect(throws: SystemLibraryError.self) {
             _ = try SystemLibrary("libnonexistent.so.0", provides: "flying")
@@ -33,11 +35,11 @@ import Testing
     @Test func silentBusIsGivenUp() throws {
         let path = "/tmp/silent-\(UUID().uuidString)"
         let silent = try ListeningSocket(path: path)
-        let start = ContinuousClock.now
         #expect(throws: BusError.noBus(reason: "it does not answer")) {
-            _ = try BusConnection(.at("unix:path=\(path)"), patience: .milliseconds(200))
+            try withDeadline("the silent bus is given up") {
+                _ = try BusConnection(.at("unix:path=\(path)"), patience: .milliseconds(200))
+            }
         }
-        #expect(ContinuousClock.now - start < .seconds(3))
         withExtendedLifetime(silent) {}
     }
 

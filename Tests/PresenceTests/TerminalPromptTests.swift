@@ -1,9 +1,11 @@
 import Foundation
 import Glibc
+import TestSupport
+import TestTraits
 import Testing
 
 /// At a real terminal, in a process of its own.
-@Suite struct TerminalPromptTests {
+@Suite(.waiting) struct TerminalPromptTests {
     /// A worker at a terminal.
     private final class Asked {
         let terminal: Pty
@@ -36,14 +38,14 @@ import Testing
     }
 
     @Test func passcodeIsCalledWhatTheProgramCallsIt() throws {
-        let asked = try Asked("titled", "20000")
+        let asked = try Asked("titled", "300000")
         try asked.terminal.expect("The PIN: ")
         try asked.terminal.typeUnseen("1234\n")
         #expect(try asked.outcome() == "passcode 1234")
     }
 
     @Test func passcodeIsTypedWithoutEcho() throws {
-        let asked = try Asked("presence", "20000")
+        let asked = try Asked("presence", "300000")
         // Nothing of the reason reaches the terminal as a command.
         try asked.terminal.expect("Not that.\r\nWhat  [2J for\r\nPasscode: ")
         #expect(!asked.terminal.isEchoing)
@@ -53,7 +55,7 @@ import Testing
     }
 
     @Test func newPasscodeIsTypedTwice() throws {
-        let asked = try Asked("new", "20000")
+        let asked = try Asked("new", "300000")
         for (first, second) in [("1", "2"), ("3", "3")] {
             try asked.terminal.expect("New passcode: ")
             asked.terminal.type(first + "\n")
@@ -71,13 +73,13 @@ import Testing
     }
 
     @Test func questionIsTakenBack() throws {
-        let asked = try Asked("presence", "20000", "50")
+        let asked = try Asked("presence", "300000", "50")
         #expect(try asked.outcome() == "canceled")
         #expect(asked.terminal.isEchoing)
     }
 
     @Test func endOfInputCancels() throws {
-        let asked = try Asked("presence", "20000")
+        let asked = try Asked("presence", "300000")
         try asked.terminal.expect("Passcode: ")
         asked.terminal.type("\u{04}")
         #expect(try asked.outcome() == "canceled")
@@ -87,7 +89,7 @@ import Testing
     /// Though other threads are there, which the signal may pick.
     @Test func signalPutsTheEchoBack() throws {
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            let asked = try Asked("presence", "20000", "20000")
+            let asked = try Asked("presence", "300000", "300000")
             try asked.terminal.expect("Passcode: ")
             kill(asked.process, signal)
             #expect(try asked.outcome() == "signal \(signal)")

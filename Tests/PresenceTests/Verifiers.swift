@@ -3,6 +3,7 @@ import Glibc
 import KeychainModel
 import Presence
 import Synchronization
+import TestSupport
 
 /// A vault's answers to passcodes: `1234` is right.
 final class KnownPasscode: PasscodeVerifier {
@@ -78,6 +79,7 @@ final class ScriptedPrompt: PasscodePrompt {
 /// A reader whose answers are known before.
 final class ScriptedReader: BiometryReader {
     private let answers: Mutex<[BiometryAnswer]>
+    private let answered = Collected<BiometryAnswer>()
     private let available: BiometryAvailability
 
     /// - Parameter answers: In turn; a reader that nobody touches after that.
@@ -86,11 +88,16 @@ final class ScriptedReader: BiometryReader {
         available = BiometryAvailability(kind: .fingerprint, failure: failure, state: nil)
     }
 
+    /// The answers so far.
+    var given: [BiometryAnswer] { answered.all }
+
     func availability() -> BiometryAvailability { available }
 
     func recognize(until deadline: ContinuousClock.Instant, cancellation: Cancellation) -> BiometryAnswer {
-        if let answer = answers.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return answer }
-        return waitInVain(until: deadline, cancellation) ? .canceled : .timedOut
+        let next = answers.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        let answer = next ?? (waitInVain(until: deadline, cancellation) ? .canceled : .timedOut)
+        answered.append(answer)
+        return answer
     }
 }
 

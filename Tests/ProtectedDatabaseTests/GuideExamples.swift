@@ -35,7 +35,7 @@ import Testing
             try database.write { try Notes.fill($0, 1) }
             let note = Note(id: 7, text: "later")
             world.keychain.lock()
-            withDeadline(20, "the database does not close") { while !database.isLocked { usleep(1000) } }
+            try eventually("the database closes") { database.isLocked }
             var isLater = false
             do {
                 try database.write { db in try note.insert(db) }

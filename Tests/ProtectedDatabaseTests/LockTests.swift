@@ -9,10 +9,8 @@ import Testing
 
 /// What happens to open databases when the vault is locked.
 @Suite struct LockTests {
-    private func waitUntilLocked(_ database: ProtectedDatabase) {
-        withDeadline(20, "the database does not close") {
-            while !database.isLocked { usleep(1000) }
-        }
+    private func waitUntilLocked(_ database: ProtectedDatabase) throws {
+        try eventually("the database closes") { database.isLocked }
     }
 
     @Test(arguments: [ProtectedDatabase.Connections.pool, .queue])
@@ -23,7 +21,7 @@ import Testing
             try database.write { try Notes.fill($0, 10) }
             let former = try database.connection()
             world.keychain.lock()
-            waitUntilLocked(database)
+            try waitUntilLocked(database)
             #expect(throws: ProtectedDatabaseError(.locked, message: "")) { try database.read(Notes.count) }
             #expect(throws: ProtectedDatabaseError(.locked, message: "")) {
                 try database.write { try Notes.fill($0, 1) }
@@ -37,7 +35,7 @@ import Testing
             try database.write { try Notes.fill($0, 1) }
             // And again.
             world.keychain.lock()
-            waitUntilLocked(database)
+            try waitUntilLocked(database)
             world.keychain.unlock()
             #expect(try database.read(Notes.count) == 11)
             try database.close()
@@ -53,7 +51,7 @@ import Testing
                 try database.write { db in
                     try Notes.fill(db, 5)
                     world.keychain.lock()
-                    waitUntilLocked(database)
+                    try waitUntilLocked(database)
                     // Until it is interrupted, or has no key.
                     while true { try Notes.fill(db, 100) }
                 }
@@ -89,10 +87,10 @@ import Testing
             try await database.write { try Notes.fill($0, 1) }
             // GRDB may tell of a value twice.
             var value = try await values.next()
-            if value == 2 { value = try await values.next() }
+            while value == 2 { value = try await values.next() }
             #expect(value == 3)
             world.keychain.lock()
-            waitUntilLocked(database)
+            try waitUntilLocked(database)
             world.keychain.unlock()
             // One that is begun anew goes on.
             var others = ValueObservation.tracking(Notes.count).values(in: database).makeAsyncIterator()
@@ -133,7 +131,9 @@ import Testing
     func theKeyGoesInTime(_ kind: ProtectedDatabase.Connections) throws {
         let world = try DatabaseUnderTest()
         try world.keychain.run {
-            let database = try ProtectedDatabase(path: world.path, key: .keychain(.complete), connections: kind)
+            let database = try DatabaseConnections.$grace.withValue(.milliseconds(100)) {
+                try ProtectedDatabase(path: world.path, key: .keychain(.complete), connections: kind)
+            }
             try database.write { try Notes.fill($0, 10) }
             let (began, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let holder = Thread {
@@ -146,10 +146,10 @@ import Testing
             holder.start()
             began.wait()
             world.keychain.lock()
-            waitUntilLocked(database)
+            try waitUntilLocked(database)
             world.keychain.unlock()
             // It opens again once the former key is gone.
-            withDeadline(20, "the key stays") { #expect(throws: Never.self) { try database.read(Notes.count) } }
+            withDeadline("the database opens again") { #expect(throws: Never.self) { try database.read(Notes.count) } }
             goOn.signal()
             goOn.wait()
             try database.close()
@@ -173,7 +173,7 @@ import Testing
             let other = try keychain.run {
                 try ProtectedDatabase(path: world.path, connections: kind, creation: .never)
             }
-            withDeadline(60, "it hangs") {
+            withDeadline("all of them end") {
                 DispatchQueue.concurrentPerform(iterations: 8) { number in
                     keychain.run {
                         switch number {

@@ -81,7 +81,8 @@ import Testing
         }
         let writer = try start("insert", world.path, mode)
         var acknowledged = Set<Int>()
-        while acknowledged.count < 100, let line = withDeadline(60, "insert", { writer.readLine() }) {
+        let wanted = TestScale.count(30, soak: 100)
+        while acknowledged.count < wanted, let line = writer.readLine() {
             acknowledged.insert(try #require(Int(line), "\(line)"))
         }
         writer.kill()
@@ -89,11 +90,11 @@ import Testing
         writer.wait()
         unlink(try index())
         let recovery = try start("recover", world.path, recovered.path)
-        #expect(withDeadline(60, "recover") { recovery.remainingLines() } == ["done"])
+        #expect(recovery.remainingLines() == ["done"])
         let rows = try start("rows", recovered.path)
-        let found = Set(withDeadline(60, "rows") { rows.remainingLines() }.compactMap { Int($0) })
+        let found = Set(rows.remainingLines().compactMap { Int($0) })
         #expect(acknowledged.isSubset(of: found))
-        #expect(acknowledged.count >= 100)
+        #expect(acknowledged.count >= wanted)
     }
 
     @Test func damagedPages() throws {
@@ -143,7 +144,7 @@ import Testing
             case "pipe": try #require(mkfifo(name, 0o600) == 0)
             default: try #require(mkdir(name, 0o700) == 0)
             }
-            withDeadline(20, "a \(thing) in the place of '\(suffix)'") {
+            withDeadline("a \(thing) in the place of '\(suffix)'") {
                 let error = #expect(throws: ProtectedDatabaseError(.damaged, message: "")) {
                     try world.file.recover(to: recovered)
                 }
@@ -181,7 +182,7 @@ import Testing
         try world.keychain.run {
             try make(300)
             try #require(truncate(world.path, 1 << 40) == 0)
-            try withDeadline(60, "a terabyte of nothing") { try world.file.recover(to: recovered) }
+            try withDeadline("a terabyte of nothing") { try world.file.recover(to: recovered) }
             let size = try FileManager.default.attributesOfItem(atPath: recovered.path)[.size] as? Int
             #expect(try #require(size) < 1 << 20)
             let database = try ProtectedDatabase(path: recovered.path, creation: .never)
@@ -196,7 +197,7 @@ import Testing
             try file.write(contentsOf: Data(repeating: 1, count: 4096))
             try file.close()
             #expect(throws: ProtectedDatabaseError(.notDatabase, message: "")) {
-                try withDeadline(60, "nothing, and something behind it") { try world.file.recover(to: recovered) }
+                try withDeadline("nothing, and something behind it") { try world.file.recover(to: recovered) }
             }
         }
     }

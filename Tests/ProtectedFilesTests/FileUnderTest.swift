@@ -34,7 +34,7 @@ struct FileUnderTest {
         get throws { try Data(contentsOf: URL(filePath: path)) }
     }
 
-    func put(_ bytes: Data) throws { try bytes.write(to: URL(filePath: path)) }
+    func put(_ bytes: Data) throws { try FolderContents.write(bytes, to: path) }
 
     /// Writes a change into the journal and stops there, as a process that is killed may.
     func interrupt(_ new: Data, at place: Int) throws -> JournalRecord {

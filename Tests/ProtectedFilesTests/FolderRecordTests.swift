@@ -76,12 +76,12 @@ import VaultInterface
         try put(sound, .complete)
         expect(.damaged(path: path, part: .header))
         // Made without the vault.
-        try Data(sound).write(to: URL(filePath: path))
+        try FolderContents.write(Data(sound), to: path)
         expect(.notProtected(path: path))
         try put(sound)
         var bytes = try Data(contentsOf: URL(filePath: path))
         bytes[bytes.count - 1] ^= 1
-        try bytes.write(to: URL(filePath: path))
+        try FolderContents.write(bytes, to: path)
         expect(damaged)
     }
 

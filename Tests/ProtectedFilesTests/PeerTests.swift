@@ -12,13 +12,12 @@ import VaultInterface
 @Suite struct PeerTests {
     static let group = 128 * 65_536
 
-    private func peer(_ arguments: [String]) throws {
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appendingPathComponent(
-            "Peer/protected_file.py")
-        let worker = try Worker(["-B", script.path] + arguments, command: "python3")
-        let output = worker.remainingLines()
-        try #require(worker.wait() == 0, "\(arguments[0]): \(output)")
+    private static let peer = Result {
+        try PythonPeer(
+            URL(filePath: #filePath).deletingLastPathComponent().appendingPathComponent("Peer/protected_file.py").path)
     }
+
+    private func peer(_ arguments: [String]) throws { _ = try Self.peer.get().ask(arguments) }
 
     private func hexadecimal(_ bytes: Data) -> String { bytes.map { String(format: "%02x", $0) }.joined() }
 
@@ -46,7 +45,7 @@ import VaultInterface
         let (id, key) = (random.bytes(16), random.bytes(32))
         let wrapped = try file.keys.wrap(SymmetricKey(data: key), FileProtectionClass.none, id).wrapped
         let plain = file.folder.path(of: "plain")
-        try data.write(to: URL(filePath: plain))
+        try FolderContents.write(data, to: plain)
         try peer(["write", hexadecimal(key), hexadecimal(wrapped), hexadecimal(id), "4", plain, file.path])
         #expect(try file.contents() == data)
         #expect(try file.open().fileClass == .none)

@@ -24,7 +24,10 @@ import VaultInterface
 
     /// Makes a file that can be converted.
     private func put(_ direction: Direction, count: Int = 100) throws {
-        let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 / 100) })
+        // A hundred of each byte.
+        let data = (0..<(count + 99) / 100).reduce(into: Data(capacity: count)) {
+            $0.append(Data(repeating: UInt8(truncatingIfNeeded: $1), count: min(100, count - 100 * $1)))
+        }
         try data.write(to: URL(filePath: path))
         if direction == .unprotecting { try conversion.protect(path, .complete) }
     }
@@ -95,9 +98,8 @@ import VaultInterface
         #expect(throws: SealedFileError.self) {
             try convert(path, direction) { _ in
                 guard after == nil else { return }
-                // Times have the resolution of the kernel's clock.
-                usleep(20_000)
                 do {
+                    try waitForLaterTime()
                     try meddle(how)
                     after = try FolderState(folder.path)
                 } catch {
@@ -106,6 +108,18 @@ import VaultInterface
             }
         }
         #expect(try FolderState(folder.path) == after)
+    }
+
+    /// Waits until a change would get another time than the file has: those have the resolution of the kernel's clock.
+    private func waitForLaterTime() throws {
+        var information = stat()
+        try #require(stat(path, &information) == 0)
+        var now = timespec()
+        repeat {
+            usleep(500)
+            // The clock that the kernel takes the times of files from (clock_gettime(2)).
+            clock_gettime(CLOCK_REALTIME_COARSE, &now)
+        } while (now.tv_sec, now.tv_nsec) <= (information.st_ctim.tv_sec, information.st_ctim.tv_nsec)
     }
 
     @Test(arguments: Direction.allCases) func closedClasses(_ direction: Direction) throws {

@@ -153,14 +153,16 @@ import Testing
         #expect(worker.readLine() == "ready")
         var lengths = Set<UInt64>()
         var left = TestScale.count(400, soak: 100_000)
-        let end = ContinuousClock.now + .seconds(30)
         // At least until the other process has changed the length under the reader.
-        while left > 0 || lengths.count < 2 && ContinuousClock.now < end {
+        let end = ContinuousClock.Instant.patience
+        while left > 0 || (lengths.count < 2 && .now < end) {
             left -= 1
             let length = try reader.length
             lengths.insert(length)
             _ = try reader.read(300_000, at: UInt64.random(in: 0...length, using: &random))
         }
+        // One for each change that has returned.
+        worker.waitForOutput(2)
         worker.kill()
         #expect(worker.readToEnd().count > 1)
         #expect(lengths.count > 1)

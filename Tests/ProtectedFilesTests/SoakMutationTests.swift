@@ -46,8 +46,9 @@ import Testing
             #expect(found == nil || found == data, "round \(round), seed \(random.seed)")
             if found == nil { detected += 1 }
         }
-        // What is not noticed did not matter, such as bytes behind the end.
-        #expect(detected > rounds / 2)
+        // What is not noticed did not matter: bytes behind the end, and those of the hole. That is a fifth of the small
+        // files and a twelfth of the large ones, so 10 of 15 large ones by chance is less than one in ten million.
+        #expect(detected > rounds / 3)
         if TestScale.isSoak {
             print("damage to \(size) bytes: \(rounds) files, \(detected) refused, \(rounds - detected) as they were")
         }

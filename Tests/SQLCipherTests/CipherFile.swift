@@ -1,6 +1,7 @@
 import Foundation
 import KeychainModel
 import SQLCipherWire
+import SystemSQLite
 import TestSupport
 
 @testable import SQLCipherService
@@ -39,6 +40,18 @@ struct CipherFile {
 
     func open(readOnly: Bool = false, _ options: SQLCipherOptions = .init()) throws -> SQLCipherDatabase {
         try SQLCipherDatabase(path, key: key, readOnly: readOnly, options: options)
+    }
+}
+
+/// A database of the machine's SQLite, as the other end of a transfer.
+struct PlainDatabase {
+    let path: String
+    let connection: SQLConnection
+
+    init(_ path: String) throws {
+        self.path = path
+        connection = try SQLConnection(path, .create)
+        try connection.execute("PRAGMA foreign_keys = ON")
     }
 }
 

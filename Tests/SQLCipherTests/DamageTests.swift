@@ -46,7 +46,7 @@ import Testing
         #expect(try read(file))
         var refused = 0
         for round in 0..<TestScale.count(60, soak: 3000) {
-            try random.mutated(whole).write(to: URL(filePath: file.path))
+            try FolderContents.write(random.mutated(whole), to: file.path)
             do {
                 if try !read(file) { refused += 1 }
             } catch {
@@ -59,7 +59,7 @@ import Testing
     @Test func cutOff() throws {
         let (file, whole) = try filled()
         for size in [0, 1, 15, 16, 100, 4095, 4096, 8192, whole.count - 4096, whole.count - 100] {
-            try whole.prefix(size).write(to: URL(filePath: file.path))
+            try FolderContents.write(whole.prefix(size), to: file.path)
             #expect(try !read(file), "\(size)")
         }
     }
@@ -72,11 +72,11 @@ import Testing
             let (a, b) = (first * 4096..<(first + 1) * 4096, second * 4096..<(second + 1) * 4096)
             bytes.replaceSubrange(a, with: whole[b])
             bytes.replaceSubrange(b, with: whole[a])
-            try bytes.write(to: URL(filePath: file.path))
+            try FolderContents.write(bytes, to: file.path)
             #expect(try !read(file))
             bytes = whole
             bytes.replaceSubrange(a, with: other[a])
-            try bytes.write(to: URL(filePath: file.path))
+            try FolderContents.write(bytes, to: file.path)
             #expect(try !read(file))
         }
     }

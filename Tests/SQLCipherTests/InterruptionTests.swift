@@ -1,8 +1,8 @@
 import Foundation
-import GRDB
 import Glibc
 import KeychainModel
 import SQLCipherWire
+import SystemSQLite
 import TestSupport
 import Testing
 
@@ -10,12 +10,20 @@ import Testing
 
 /// Helpers and their clients end at any moment: what was committed is there, and nothing else.
 @Suite struct InterruptionTests {
-    /// Kills a process after a while, from another thread.
-    private func kill(_ process: pid_t, after microseconds: Int) {
-        DispatchQueue.global().async {
-            usleep(useconds_t(microseconds))
-            Glibc.kill(process, SIGKILL)
+    /// Kills a helper after a while, from another thread.
+    private struct Killer {
+        private let isDone = DispatchSemaphore(value: 0)
+
+        init(_ process: pid_t, after microseconds: Int) {
+            Thread.detachNewThread { [isDone] in
+                usleep(useconds_t(microseconds))
+                Glibc.kill(process, SIGKILL)
+                isDone.signal()
+            }
         }
+
+        /// Until then nobody may wait for the helper's end: its number could be another process's by the time of the kill.
+        func wait() { isDone.wait() }
     }
 
     @Test(arguments: ["DELETE", "WAL"])
@@ -27,7 +35,7 @@ import Testing
         try database.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v)")
         var committed: Int64 = 0
         for round in 0..<TestScale.count(8, soak: 250) {
-            kill(database.processIdentifier, after: random.int(below: 60_000))
+            let killer = Killer(database.processIdentifier, after: random.int(below: 60_000))
             do {
                 while true {
                     try database.transaction {
@@ -47,6 +55,7 @@ import Testing
                 #expect(error == .helperEnded(status: 128 + SIGKILL), "round \(round), seed \(random.seed)")
                 #expect(error.description.contains("signal 9"))
             }
+            killer.wait()
             database = try file.open()
             #expect(try database.integrityProblems() == [], "round \(round), seed \(random.seed)")
             let count = try database.rows("SELECT count(*), max(id) FROM t")[0].map { $0.integer ?? 0 }
@@ -70,13 +79,14 @@ import Testing
         var changed = 0
         for round in 0..<TestScale.count(8, soak: 250) {
             let next = try CipherFile.key([UInt8].random(count: 32))
-            kill(database.processIdentifier, after: random.int(below: 150_000))
+            let killer = Killer(database.processIdentifier, after: random.int(below: 150_000))
             do {
                 try database.changeKey(to: next)
                 changed += 1
             } catch {
                 #expect(error == .helperEnded(status: 128 + SIGKILL), "round \(round), seed \(random.seed)")
             }
+            killer.wait()
             // The old key or the new one, and all of the database under it.
             do {
                 database = try SQLCipherDatabase(file.path, key: key)
@@ -120,33 +130,36 @@ import Testing
         worker.send([UInt8](frames.bytes))
         worker.waitForOutput()
         worker.finishInput()
-        let status = withDeadline(60, "the end of a helper") { worker.wait() }
+        let status = worker.wait()
         #expect(status == 0)
     }
 
     @Test func killedWhileImporting() throws {
         var random = SeededGenerator()
         let file = try CipherFile()
-        let source = try DatabaseQueue(path: file.folder.path(of: "plain"))
-        try source.write {
-            try $0.execute(
-                sql: """
-                    CREATE TABLE t (v);
-                    WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 20000)
-                        INSERT INTO t SELECT 'canary ' || x FROM c;
-                    """)
-        }
+        let source = try PlainDatabase(file.folder.path(of: "plain"))
+        try source.connection.execute(
+            """
+            CREATE TABLE t (v);
+            WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 20000)
+                INSERT INTO t SELECT 'canary ' || x FROM c;
+            """)
         // The helper of an import is not to be seen from here: the program in its place is killed after so many bytes.
+        // It is written by another process. While this one has it open for writing, any other test may start a child, which then has it
+        // open as well for a moment: too long for it to be run (ETXTBSY, execve(2)).
         let wrapper = file.folder.path(of: "helper")
+        func write(_ script: String) throws {
+            let made = try ProgramStart(["sh", "-c", "cat > \"$1\" && chmod 700 \"$1\"", "sh", wrapper]).run(
+                input: Data(script.utf8))
+            try #require(made.status == 0, "\(made.errors)")
+        }
         for round in 0..<TestScale.count(4, soak: 60) {
             let seconds = Double(random.int(below: 150)) / 1000
-            try Data("#!/bin/sh\nexec timeout -s KILL \(seconds + 0.01) '\(CipherFile.program)'\n".utf8)
-                .write(to: URL(filePath: wrapper))
-            chmod(wrapper, 0o700)
+            try write("#!/bin/sh\nexec timeout -s KILL \(seconds + 0.01) '\(CipherFile.program)'\n")
             var options = SQLCipherOptions()
             options.helper = wrapper
             do {
-                try source.read { _ = try SQLCipherFile.import($0, to: file.path, key: file.key, options: options) }
+                try SQLCipherFile.import(source.connection, to: file.path, key: file.key, options: options)
                 #expect(try file.open().rows("SELECT count(*) FROM t") == [[.integer(20_000)]])
                 unlink(file.path)
             } catch let error as SQLCipherError {

@@ -1,6 +1,6 @@
 import Foundation
-import GRDB
 import SQLCipherWire
+import SystemSQLite
 import TestSupport
 import Testing
 
@@ -9,11 +9,11 @@ import Testing
 /// Whole databases go from SQLite to SQLCipher and back.
 @Suite struct TransferTests {
     /// A plain database made of `script` by the `sqlite3` shell.
-    private func plain(_ folder: TemporaryFolder, _ script: String, _ name: String = "plain") throws -> DatabaseQueue {
+    private func plain(_ folder: TemporaryFolder, _ script: String, _ name: String = "plain") throws -> PlainDatabase {
         let path = folder.path(of: name)
         let made = try ProgramStart(["sqlite3", "-bail", path]).run(input: Data(script.utf8))
         try #require(made.status == 0, "\(made.errors)")
-        return try DatabaseQueue(path: path)
+        return try PlainDatabase(path)
     }
 
     /// The database as the shell writes it out, with the rowids.
@@ -54,9 +54,7 @@ import Testing
         let file = try CipherFile()
         let source = try plain(file.folder, Self.script)
         var last = TransferProgress(table: "", totalBytes: 0)
-        let summary = try source.read {
-            try SQLCipherFile.import($0, to: file.path, key: file.key) { last = $0 }
-        }
+        let summary = try SQLCipherFile.import(source.connection, to: file.path, key: file.key) { last = $0 }
         #expect(summary.omitted == [])
         #expect(last.rows == summary.rows && last.bytes > 200_000 && last.totalBytes > last.bytes)
         #expect(try FileManager.default.contentsOfDirectory(atPath: file.folder.path).sorted() == ["db", "plain"])
@@ -65,15 +63,12 @@ import Testing
         #expect(try database.rows("PRAGMA user_version; ") == [[.integer(42)]])
         #expect(try database.rows("SELECT rowid, what FROM log LIMIT 1") == [[.integer(1000), .string("first")]])
         #expect(try database.rows("SELECT v FROM aaa_child WHERE parent IS NULL") == [[.text([0x61, 0, 0x62])]])
-        let target = try DatabaseQueue(path: file.folder.path(of: "back"))
-        try target.writeWithoutTransaction { _ = try SQLCipherFile.export(database, to: $0) }
+        let target = try PlainDatabase(file.folder.path(of: "back"))
+        try SQLCipherFile.export(database, to: target.connection)
         #expect(try dump(source.path) == dump(target.path))
         let kinds = "SELECT group_concat(typeof(n) || typeof(r) || quote(n) || quote(r)) FROM parent"
-        #expect(
-            try source.read { try String.fetchOne($0, sql: kinds) }
-                == target.read { try String.fetchOne($0, sql: kinds) })
-        let foreignKeys = try target.read { try Int.fetchOne($0, sql: "PRAGMA foreign_keys") }
-        #expect(foreignKeys == 1)
+        #expect(try source.connection.printed(kinds) == target.connection.printed(kinds))
+        #expect(try target.connection.integer("PRAGMA foreign_keys") == 1)
         // Triggers have not run, and do now.
         try database.execute("INSERT INTO parent (id, n) VALUES (6, 1)")
         #expect(try database.rows("SELECT count(*) FROM log WHERE what LIKE 'in %'") == [[.integer(1)]])
@@ -96,7 +91,7 @@ import Testing
             INSERT INTO f4_source VALUES (3, 'outside words');
             INSERT INTO outside (docid, body) SELECT id, body FROM f4_source;
             """)
-        try source.read { _ = try SQLCipherFile.import($0, to: file.path, key: file.key) }
+        try SQLCipherFile.import(source.connection, to: file.path, key: file.key)
         let database = try file.open()
         func check(_ rows: (String) throws -> [[SQLValue]]) throws {
             #expect(try rows("SELECT b FROM f3 WHERE f3 MATCH 'hello'") == [[.string("one")]])
@@ -110,11 +105,10 @@ import Testing
         try database.execute("DELETE FROM boxes WHERE id = 9000")
         try database.execute("INSERT INTO f3 VALUES ('hello again', 'three')")
         try database.execute("DELETE FROM f3 WHERE b = 'three'")
-        let target = try DatabaseQueue(path: file.folder.path(of: "back"))
-        try target.writeWithoutTransaction { _ = try SQLCipherFile.export(database, to: $0) }
-        try DatabaseQueue(path: target.path).writeWithoutTransaction { connection in
-            try check { try GRDBTransferConnection(connection).rows($0) }
-        }
+        let target = try PlainDatabase(file.folder.path(of: "back"))
+        try SQLCipherFile.export(database, to: target.connection)
+        let copy = try PlainDatabase(target.path)
+        try check { try SystemTransferConnection(copy.connection).rows($0) }
     }
 
     @Test(arguments: [
@@ -137,7 +131,7 @@ import Testing
         // A newer library has all of these but FTS5 in some builds.
         guard version.hasPrefix("3.") else { return }
         do {
-            try source.read { _ = try SQLCipherFile.import($0, to: file.path, key: file.key) }
+            try SQLCipherFile.import(source.connection, to: file.path, key: file.key)
             Issue.record("\(name) was carried")
         } catch let error as TransferError {
             guard case .cannotCarry(_, name, _, _) = error else { throw error }
@@ -146,7 +140,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: file.folder.path) == ["plain"])
     }
 
-    /// What the system's own SQLite can have, from one of GRDB's databases to another.
+    /// What the system's own SQLite can have, from one of its databases to another.
     @Test func newerSchemas() throws {
         let folder = try TemporaryFolder()
         let source = try plain(
@@ -162,22 +156,15 @@ import Testing
             INSERT INTO f5 VALUES ('hello world', 'one'), ('goodbye', 'two');
             CREATE VIRTUAL TABLE words USING fts5vocab('f5', 'row');
             """)
-        let target = try DatabaseQueue(path: folder.path(of: "copy"))
-        try source.read { source in
-            try target.writeWithoutTransaction { target in
-                _ = try SQLCipherFile.transfer(
-                    from: GRDBTransferConnection(source), to: GRDBTransferConnection(target)
-                ) { _ in }
-            }
-        }
+        let target = try PlainDatabase(folder.path(of: "copy"))
+        _ = try SQLCipherFile.transfer(
+            from: SystemTransferConnection(source.connection), to: SystemTransferConnection(target.connection)
+        ) { _ in }
         #expect(try dump(source.path) == dump(target.path))
-        let copy = try DatabaseQueue(path: target.path)
-        let found = try copy.read { try String.fetchOne($0, sql: "SELECT b FROM f5 WHERE f5 MATCH 'he*'") }
-        #expect(found == "one")
-        let counts = try copy.read {
-            try Int.fetchAll($0, sql: "SELECT count(*) FROM words UNION ALL SELECT sum(b + c) FROM made")
-        }
-        #expect(counts == [5, 11])
+        let copy = try PlainDatabase(target.path)
+        #expect(try copy.connection.printed("SELECT b FROM f5 WHERE f5 MATCH 'he*'") == ["one"])
+        #expect(try copy.connection.integer("SELECT count(*) FROM words") == 5)
+        #expect(try copy.connection.integer("SELECT sum(b + c) FROM made") == 11)
     }
 
     /// Nothing of what is carried is to be seen in any file, at any moment.
@@ -198,9 +185,7 @@ import Testing
                 #expect(bytes.range(of: canary) == nil, "\(name)")
             }
         }
-        try source.read {
-            _ = try SQLCipherFile.import($0, to: file.path, key: file.key) { _ in try look() }
-        }
+        try SQLCipherFile.import(source.connection, to: file.path, key: file.key) { _ in try look() }
         let database = try file.open()
         for journal in ["WAL", "DELETE"] {
             #expect(try database.rows("PRAGMA journal_mode = \(journal)") == [[.string(journal.lowercased())]])
@@ -226,14 +211,14 @@ import Testing
                 PRAGMA encoding = '\(encoding)'; PRAGMA auto_vacuum = \(vacuum);
                 CREATE TABLE t (v); INSERT INTO t VALUES ('Grüße'), (x'00'), (NULL);
                 """)
-            try source.read { _ = try SQLCipherFile.import($0, to: file.path, key: file.key) }
+            try SQLCipherFile.import(source.connection, to: file.path, key: file.key)
             let database = try file.open()
             #expect(try database.rows("PRAGMA encoding") == [[.string(encoding)]])
             #expect(try database.rows("PRAGMA auto_vacuum") == [[.integer(Int64(vacuum))]])
             #expect(try database.rows("SELECT v FROM t") == [[.string("Grüße")], [.blob([0])], [.null]])
             #expect(try !file.data.starts(with: Data("SQLite format 3".utf8)))
-            let target = try DatabaseQueue(path: file.folder.path(of: "back"))
-            try target.writeWithoutTransaction { _ = try SQLCipherFile.export(database, to: $0) }
+            let target = try PlainDatabase(file.folder.path(of: "back"))
+            try SQLCipherFile.export(database, to: target.connection)
             #expect(try dump(source.path) == dump(target.path))
         }
     }
@@ -243,19 +228,17 @@ import Testing
         let source = try plain(file.folder, Self.script)
         struct Stop: Error {}
         #expect(throws: Stop.self) {
-            try source.read { _ = try SQLCipherFile.import($0, to: file.path, key: file.key) { _ in throw Stop() } }
+            try SQLCipherFile.import(source.connection, to: file.path, key: file.key) { _ in throw Stop() }
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: file.folder.path) == ["plain"])
-        try source.read { _ = try SQLCipherFile.import($0, to: file.path, key: file.key) }
+        try SQLCipherFile.import(source.connection, to: file.path, key: file.key)
         let database = try file.open()
-        let target = try DatabaseQueue(path: file.folder.path(of: "back"))
-        try target.writeWithoutTransaction { connection in
-            #expect(throws: Stop.self) { try SQLCipherFile.export(database, to: connection) { _ in throw Stop() } }
-            #expect(try Int.fetchOne(connection, sql: "SELECT count(*) FROM sqlite_master") == 0)
-            _ = try SQLCipherFile.export(database, to: connection)
-            #expect(throws: TransferError.targetNotEmpty) { try SQLCipherFile.export(database, to: connection) }
-        }
-        #expect(code { try source.read { _ = try SQLCipherFile.import($0, to: file.path, key: file.key) } } == .exists)
-        try source.read { _ = try SQLCipherFile.import($0, to: file.path, key: file.key, replacing: true) }
+        let target = try PlainDatabase(file.folder.path(of: "back")).connection
+        #expect(throws: Stop.self) { try SQLCipherFile.export(database, to: target) { _ in throw Stop() } }
+        #expect(try target.integer("SELECT count(*) FROM sqlite_master") == 0)
+        try SQLCipherFile.export(database, to: target)
+        #expect(throws: TransferError.targetNotEmpty) { try SQLCipherFile.export(database, to: target) }
+        #expect(code { try SQLCipherFile.import(source.connection, to: file.path, key: file.key) } == .exists)
+        try SQLCipherFile.import(source.connection, to: file.path, key: file.key, replacing: true)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Glibc
 import KeychainTesting
 import SealedFields
 import TestSupport
@@ -145,9 +146,16 @@ import Testing
             let rotating = try worker(folder, "rotate")
             let batches = 1 + random.int(below: count / 200 / TestScale.count(8, soak: 30))
             var last = 0
-            for _ in 0..<batches {
+            for batch in 0..<batches {
+                // It goes on when it is told to, so that it never gets to the end before it is killed.
+                if batch > 0 { rotating.cue() }
                 guard let line = rotating.readLine(), let done = Int(line.prefix { $0.isNumber }) else { break }
                 last = done
+            }
+            // Between two batches, or in the middle of the next.
+            if random.int(below: 2) == 0 {
+                rotating.cue()
+                usleep(UInt32.random(in: 0...20_000, using: &random))
             }
             rotating.kill()
             rotating.wait()
@@ -159,7 +167,9 @@ import Testing
             #expect(groups.count == 2)
             #expect(groups.contains { $0 >= sealed }, "\(groups) after \(sealed), seed \(random.seed)")
         }
-        let end = try worker(folder, "rotate").remainingLines().last
+        let ending = try worker(folder, "rotate")
+        ending.finishInput()
+        let end = ending.remainingLines().last
         #expect(end?.hasPrefix("done ") == true && end?.hasSuffix(" 0") == true, "\(end ?? "")")
         #expect(try worker(folder, "check").remainingLines() == ["\(count) \(count) \(count)"])
     }

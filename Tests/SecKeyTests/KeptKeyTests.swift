@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 import Vault
 import VaultInterface
+import VaultKeys
 
 @testable import KeychainServices
 
@@ -55,8 +56,9 @@ struct KeptKeyTests {
         let operations = try SoftwareKeys.privateOperations(of: data)
         keeper = Keeper(try #require(operations as? any CurvePrivateKey))
         key = SecKey(
-            publicKey: data,
-            kept: KeptKey(tokenID: "com.apple.setoken", operations: keeper, storedValue: stored))
+            VaultKey(
+                publicKey: data,
+                kept: KeptKey(tokenID: "com.apple.setoken", operations: keeper, storedValue: stored)))
     }
 
     @Test func neverLeaves() throws {

@@ -15,7 +15,7 @@ struct OpenSSLTool {
     /// Writes a file and returns its path.
     func file(_ name: String, _ content: Data) throws -> String {
         let path = folder.path(of: name)
-        try content.write(to: URL(fileURLWithPath: path))
+        try FolderContents.write(content, to: path)
         return path
     }
 

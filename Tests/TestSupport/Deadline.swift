@@ -1,17 +1,85 @@
+import Dispatch
 import Foundation
-import Glibc
+import Synchronization
+import Testing
 
-/// Runs `body`, and ends the process with a message if that takes longer than `seconds`: a hang must
-/// not look like a slow test.
+/// Runs `body`, which blocks. If that takes longer than `seconds`, the test fails when `body` returns.
+///
+/// Nothing can end a thread that is blocked. So `end` ends what `body` waits for, and standard error says at once in what
+/// the test is stuck. If it stays so, `Scripts/run-tests.py` ends the process.
+///
+/// - Parameters:
+///   - what: What `body` waits for, such as "the script says something".
+///   - end: Ends what `body` waits for: kills a process, or shuts a socket down. It runs on another thread.
 package func withDeadline<Result>(
-    _ seconds: Int = 30, _ what: @autoclosure () -> String, _ body: () throws -> Result
+    _ what: @autoclosure () -> String, within seconds: Int = Patience.seconds,
+    ending end: (@Sendable () -> Void)? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Result
 ) rethrows -> Result {
-    let message = "no answer after \(seconds) s: \(what())\n"
-    let alarm = DispatchWorkItem {
-        FileHandle.standardError.write(Data(message.utf8))
-        abort()
-    }
-    DispatchQueue.global(qos: .userInteractive).asyncAfter(deadline: .now() + .seconds(seconds), execute: alarm)
-    defer { alarm.cancel() }
+    let alarm = DeadlineAlarm(NeverHappened(what(), in: seconds), sourceLocation, end)
+    alarm.start(seconds)
+    defer { if alarm.stop() { _ = alarm.never.record(sourceLocation) } }
     return try body()
+}
+
+/// Runs `body`, which suspends. If that takes longer than `seconds`, its task is cancelled and the test fails.
+///
+/// - Throws: ``NeverHappened``, and what `body` throws before.
+package func withTaskDeadline<Result: Sendable>(
+    _ what: @autoclosure () -> String, within seconds: Int = Patience.seconds,
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: @escaping @Sendable () async throws -> Result
+) async throws -> Result {
+    let never = NeverHappened(what(), in: seconds)
+    return try await withThrowingTaskGroup(of: Result?.self) { group in
+        group.addTask(operation: body)
+        group.addTask {
+            try await Task.sleep(for: .seconds(seconds))
+            // Before the group waits for `body`, which may not heed that it is cancelled.
+            _ = never.record(sourceLocation)
+            return nil
+        }
+        defer { group.cancelAll() }
+        guard let result = try await group.next() ?? nil else { throw never }
+        return result
+    }
+}
+
+/// Says that a deadline has passed, from a thread that is not blocked, and ends what the test waits for.
+private final class DeadlineAlarm: Sendable {
+    private enum State { case waiting, passed, stopped }
+
+    let never: NeverHappened
+    private let sourceLocation: SourceLocation
+    private let end: (@Sendable () -> Void)?
+    private let state = Mutex(State.waiting)
+
+    init(_ never: NeverHappened, _ sourceLocation: SourceLocation, _ end: (@Sendable () -> Void)?) {
+        (self.never, self.sourceLocation, self.end) = (never, sourceLocation, end)
+    }
+
+    func start(_ seconds: Int) {
+        // Weak: a test that has its answer leaves nothing behind for minutes.
+        DispatchQueue.global(qos: .userInteractive).asyncAfter(deadline: .now() + .seconds(seconds)) { [weak self] in
+            self?.ring()
+        }
+    }
+
+    private func ring() {
+        // Under the lock: what is ended must still be what the test waits for.
+        state.withLock { state in
+            guard state == .waiting else { return }
+            state = .passed
+            let message = "\(sourceLocation.fileID):\(sourceLocation.line): stuck: \(never)\n"
+            FileHandle.standardError.write(Data(message.utf8))
+            end?()
+        }
+    }
+
+    /// - Returns: Whether the deadline has passed.
+    func stop() -> Bool {
+        state.withLock { state in
+            defer { state = .stopped }
+            return state == .passed
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// Compares declarations of a library's interface that this package has with the library's own headers.
 package struct DeclaredLayout {

@@ -42,7 +42,7 @@ package struct FolderContents: Equatable {
         }
     }
 
-    /// Makes or replaces the file at `path`, mode 0600.
+    /// Makes or replaces the file at `path`, mode 0600. Unlike `Data.write`, it does not wait for the disk.
     package static func write(_ bytes: Data, to path: String) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }

@@ -1,8 +1,9 @@
 import Foundation
 import Glibc
 import SystemLibraries
+import Testing
 
-/// A program to start, which inherits no descriptor of this process but those it is given.
+/// A program to start, which inherits no descriptor of this process but those it is given, and ends with it.
 ///
 /// Some libraries open descriptors that every child gets, tpm2-tss its connections to swtpm among them:
 /// a child that keeps one keeps the other end waiting for as long as it lives.
@@ -25,10 +26,25 @@ package struct ProgramStart {
         self.leadsSession = leadsSession
     }
 
-    /// Starts it with the descriptors 0, 1 and 2 that `describe` adds actions for, or those of this process.
+    /// Starts it with the descriptors 0, 1 and 2 that `describe` adds actions for.
+    ///
+    /// Without them it has no input, and what it writes goes to standard error.
     ///
     /// - Throws: ``ProgramError``.
     package func start(_ describe: (inout posix_spawn_file_actions_t) -> Void) throws -> pid_t {
+        let process = try spawn { actions in
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+            for descriptor in Int32(1)...2 {
+                posix_spawn_file_actions_adddup2(&actions, ChildErrors.descriptor, descriptor)
+            }
+            describe(&actions)
+        }
+        try TestWatcher.end(process)
+        return process
+    }
+
+    /// Starts it with standard descriptors that are only those of `describe`, and has nobody watch it.
+    func spawn(_ describe: (inout posix_spawn_file_actions_t) -> Void) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -53,29 +69,55 @@ package struct ProgramStart {
     }
 
     /// Runs it to its end with `input` as its standard input and, where there is one, `given` as its output.
-    package func run(input: Data = Data(), output given: Int32? = nil) throws -> ProgramOutcome {
+    ///
+    /// - Parameter seconds: If it runs longer, it is killed and the test fails.
+    package func run(
+        input: Data = Data(), output given: Int32? = nil, within seconds: Int = Patience.seconds,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> ProgramOutcome {
         let folder = try TemporaryFolder()
         let (standardInput, output, errors) = (folder.path(of: "in"), folder.path(of: "out"), folder.path(of: "err"))
-        try input.write(to: URL(fileURLWithPath: standardInput))
+        try FolderContents.write(input, to: standardInput)
         let process = try start { actions in
             posix_spawn_file_actions_addopen(&actions, 0, standardInput, O_RDONLY, 0)
             posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT, 0o600)
             if let given { posix_spawn_file_actions_adddup2(&actions, given, 1) }
             posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT, 0o600)
         }
+        let what = "the end of \(arguments.joined(separator: " "))"
+        let status = Self.wait(for: process, what, within: seconds, sourceLocation: sourceLocation)
         return ProgramOutcome(
-            status: Self.wait(for: process), output: try Data(contentsOf: URL(fileURLWithPath: output)),
+            status: status, output: try Data(contentsOf: URL(fileURLWithPath: output)),
             errors: String(decoding: try Data(contentsOf: URL(fileURLWithPath: errors)), as: UTF8.self))
     }
 
-    /// Waits until the process is gone.
+    /// Waits until a child is gone.
     ///
+    /// - Parameter seconds: If it runs longer, it is killed and the test fails.
     /// - Returns: The exit code, or 128 and the number of the signal.
-    @discardableResult package static func wait(for process: pid_t) -> Int32 {
+    @discardableResult package static func wait(
+        for process: pid_t, _ what: @autoclosure () -> String? = nil, within seconds: Int = Patience.seconds,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) -> Int32 {
+        withDeadline(
+            what() ?? "the end of \(name(of: process))", within: seconds, ending: { kill(process, SIGKILL) },
+            sourceLocation: sourceLocation
+        ) {
+            var info = siginfo_t()
+            // WEXITED and WNOWAIT (waitid(2)): its number stays its own for as long as it may be killed.
+            while waitid(P_PID, id_t(process), &info, 0x4 | 0x0100_0000) < 0, errno == EINTR {}
+        }
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
         let signal = status & 0x7F
         return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
+    }
+
+    /// What a process was started with, for messages.
+    static func name(of process: pid_t) -> String {
+        let words = (try? Data(contentsOf: URL(fileURLWithPath: "/proc/\(process)/cmdline"))) ?? Data()
+        let name = words.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
+        return "process \(process) (\(name.prefix(200)))"
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// Random numbers that come again with the same seed (SplitMix64), so that a failure can be repeated.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
@@ -10,11 +11,18 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         state = seed
     }
 
-    /// A new seed for each run, or the one in `KEYCHAIN_TEST_SEED`; failures print it.
+    /// A new seed for each run, or the one in `KEYCHAIN_TEST_SEED`.
+    ///
+    /// It is printed with the command that repeats the test, before anything can fail or crash.
     package init() {
-        let given = ProcessInfo.processInfo.environment["KEYCHAIN_TEST_SEED"].flatMap(UInt64.init)
-        self.init(seed: given ?? UInt64.random(in: 0 ... .max))
+        self.init(seed: Self.given ?? UInt64.random(in: 0 ... .max))
+        guard let test = Test.current else { return }
+        let name = test.name.prefix { $0 != "(" }
+        let line = "seed \(seed) of \(test.name), again: KEYCHAIN_TEST_SEED=\(seed) swift test --filter '/\(name)'\n"
+        FileHandle.standardError.write(Data(line.utf8))
     }
+
+    private static let given = ProcessInfo.processInfo.environment["KEYCHAIN_TEST_SEED"].flatMap(UInt64.init)
 
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 import Glibc
 import Synchronization
 
@@ -34,14 +35,12 @@ package final class SoftwareTPM: Sendable {
             ]
             let started = try Worker(arguments, command: "/bin/sh")
             process = started
-            try withDeadline(20, "swtpm does not listen") {
-                while !listens(socket) || !listens(controlSocket) {
-                    if let status = started.endedWith() {
-                        let log = try? String(contentsOfFile: folder.path(of: "log"), encoding: .utf8)
-                        throw SoftwareTPMError(program: "swtpm", status: status, output: log ?? "")
-                    }
-                    usleep(1_000)
+            try eventually("swtpm listens") {
+                if let status = started.endedWith() {
+                    let log = try? String(contentsOfFile: folder.path(of: "log"), encoding: .utf8)
+                    throw SoftwareTPMError(program: "swtpm", status: status, output: log ?? "")
                 }
+                return listens(socket) && listens(controlSocket)
             }
         }
     }

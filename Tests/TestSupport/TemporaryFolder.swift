@@ -1,19 +1,45 @@
 import Foundation
 import Glibc
+import Synchronization
 
-/// A fresh folder of mode 0700 that goes away with this object.
+/// A fresh folder of mode 0700 that goes away with this object, and with this process.
 package final class TemporaryFolder: Sendable {
     package let path: String
 
-    package init() throws {
-        var template = Array("/tmp/keychain-test-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw POSIXError(.EIO) }
+    /// - Parameter place: The folder that it is made in; nil for that of temporary files.
+    package init(in place: String? = nil) throws {
+        // By the number `Scripts/run-tests.py` knows it in a folder that others use too.
+        let owner = place == nil ? nil : ProcessInfo.processInfo.environment["KEYCHAIN_TEST_SUPERVISED"]
+        let name = "keychain-test-" + (owner.map { "\($0)-" } ?? "") + "XXXXXX"
+        var template = Array("\(place ?? Self.place)/\(name)".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        try TestWatcher.remove(folder: path)
+        Self.removesAtEnd
+        Self.living.withLock { _ = $0.insert(path) }
     }
 
     deinit {
+        Self.living.withLock { _ = $0.remove(path) }
         try? FileManager.default.removeItem(atPath: path)
     }
 
+    /// Folders whose object lives. What a static property holds lives until the process ends.
+    private static let living = Mutex(Set<String>())
+
+    private static let removesAtEnd: Void = {
+        _ = atexit {
+            for path in TemporaryFolder.living.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
+        }
+    }()
+
     package func path(of name: String) -> String { path + "/" + name }
+
+    /// `TMPDIR`, unless sockets below it would have paths that are too long (unix(7)).
+    private static let place: String = {
+        let given = ProcessInfo.processInfo.environment["TMPDIR"] ?? ""
+        return given.hasPrefix("/") && given.utf8.count <= 40 ? given : "/tmp"
+    }()
 }

@@ -3,6 +3,7 @@ import Enclave
 import Foundation
 import Keybag
 import KeychainModel
+import Synchronization
 import Vault
 
 extension Client {
@@ -13,6 +14,23 @@ extension Client {
 extension PasscodeOptions {
     /// As cheap as a passcode can be, so that tests take no time.
     package static let cheapest = PasscodeOptions(cost: .explicit(memoryMiB: 1, passes: 1))
+}
+
+/// A clock that is a second further each time somebody looks, so that what comes later is dated later, whatever the machine's does.
+package func tickingClock() -> @Sendable () -> Date {
+    let ticks = Ticks()
+    return { ticks.next() }
+}
+
+private final class Ticks: Sendable {
+    private let date = Mutex(Date(timeIntervalSinceReferenceDate: 800_000_000))
+
+    func next() -> Date {
+        date.withLock { date in
+            date += 1
+            return date
+        }
+    }
 }
 
 /// A vault in memory with fresh keys.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Testing
 
 /// A run of the `VaultWorker` program: another process that works on a vault and reports on a pipe.
 package final class Worker {
@@ -64,31 +65,45 @@ package final class Worker {
     }
 
     /// The next line the worker prints; nil once it has closed its output.
-    package func readLine() -> String? {
+    ///
+    /// - Parameter seconds: If it says nothing for longer, it is killed and the test fails; so with all that read.
+    package func readLine(
+        within seconds: Int = Patience.seconds, sourceLocation: SourceLocation = #_sourceLocation
+    ) -> String? {
+        let deadline = Deadline(seconds, sourceLocation)
         while true {
             if let end = buffered.firstIndex(of: 0x0A) {
                 defer { buffered.removeSubrange(...end) }
                 return String(decoding: buffered[..<end], as: UTF8.self)
             }
-            guard fill() else { return nil }
+            guard fill(deadline) else { return nil }
         }
     }
 
-    /// Waits for at least one byte of output and leaves it there.
-    package func waitForOutput() {
-        if buffered.isEmpty { _ = fill() }
+    /// Waits for so many bytes of output and leaves them there.
+    package func waitForOutput(
+        _ count: Int = 1, within seconds: Int = Patience.seconds, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let deadline = Deadline(seconds, sourceLocation)
+        while buffered.count < count, fill(deadline) {}
     }
 
     /// Everything the worker prints until it closes its output.
-    package func readToEnd() -> [UInt8] {
-        while fill() {}
+    package func readToEnd(
+        within seconds: Int = Patience.seconds, sourceLocation: SourceLocation = #_sourceLocation
+    ) -> [UInt8] {
+        let deadline = Deadline(seconds, sourceLocation)
+        while fill(deadline) {}
         defer { buffered = [] }
         return buffered
     }
 
     /// Everything the worker still prints, by lines.
-    package func remainingLines() -> [String] {
-        String(decoding: readToEnd(), as: UTF8.self).split(separator: "\n").map(String.init)
+    package func remainingLines(
+        within seconds: Int = Patience.seconds, sourceLocation: SourceLocation = #_sourceLocation
+    ) -> [String] {
+        let bytes = readToEnd(within: seconds, sourceLocation: sourceLocation)
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
     package func kill() {
@@ -102,10 +117,13 @@ package final class Worker {
 
     /// Waits until the process is gone.
     ///
+    /// - Parameter seconds: If it runs longer, it is killed and the test fails.
     /// - Returns: The exit code, or 128 and the number of the signal.
-    @discardableResult package func wait() -> Int32 {
+    @discardableResult package func wait(
+        within seconds: Int = Patience.seconds, sourceLocation: SourceLocation = #_sourceLocation
+    ) -> Int32 {
         if let exitStatus { return exitStatus }
-        let code = ProgramStart.wait(for: process)
+        let code = ProgramStart.wait(for: process, within: seconds, sourceLocation: sourceLocation)
         exitStatus = code
         return code
     }
@@ -120,9 +138,32 @@ package final class Worker {
         return info.si_signo == 0 ? nil : wait()
     }
 
-    private func fill() -> Bool {
+    /// When to wait no longer, and where the test then fails.
+    private struct Deadline {
+        let seconds: Int
+        let end: ContinuousClock.Instant
+        let sourceLocation: SourceLocation
+
+        init(_ seconds: Int, _ sourceLocation: SourceLocation) {
+            (self.seconds, end, self.sourceLocation) = (seconds, .now + .seconds(seconds), sourceLocation)
+        }
+
+        /// In milliseconds, as poll(2) takes it.
+        var left: Int32 { Int32(max(0, (end - .now) / .milliseconds(1))) }
+    }
+
+    private func fill(_ deadline: Deadline) -> Bool {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
+            var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            let ready = poll(&entry, 1, deadline.left)
+            if ready < 0, errno == EINTR { continue }
+            guard ready > 0 else {
+                let what = "more output of \(ProgramStart.name(of: process))"
+                _ = NeverHappened(what, in: deadline.seconds).record(deadline.sourceLocation)
+                kill()
+                return false
+            }
             let count = read(socket, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return false }

@@ -3,6 +3,7 @@ import Enclave
 import Foundation
 import Glibc
 import TestSupport
+import Testing
 import Vault
 import VaultInterface
 import VaultService
@@ -55,21 +56,16 @@ final class DaemonUnderTest {
     }
 
     func start() throws {
-        let binary = URL(fileURLWithPath: Worker.executable).deletingLastPathComponent()
-            .appendingPathComponent("keychaind").path
         var command =
-            [binary, "--socket", socket, "--home", home, "--entitlements", entitlements, "--log", "error"] + options
+            [Worker.daemon, "--socket", socket, "--home", home, "--entitlements", entitlements, "--log", "error"]
+            + options
         if let tpm { command = ["env", "KEYCHAIN_TPM=\(tpm.address)"] + command }
         if let user { command = ["setpriv", "--reuid", "\(user)", "--clear-groups"] + command }
         process = try Worker(Array(command.dropFirst()), command: command[0])
-        withDeadline(20, "the daemon does not listen") {
-            while true {
-                if let connected = try? UnixSocket.connect(to: socket) {
-                    close(connected)
-                    return
-                }
-                usleep(2_000)
-            }
+        try eventually("the daemon listens") {
+            guard let connected = try? UnixSocket.connect(to: socket) else { return false }
+            close(connected)
+            return true
         }
     }
 
@@ -104,16 +100,8 @@ final class DaemonUnderTest {
     /// What `program` says of `words`; see `VaultWorker.remote`.
     func says(_ program: String, _ words: String...) throws -> String {
         let worker = try Worker(["remote", socket] + words, command: program)
-        return withDeadline(30, "\(words)") { worker.readLine() ?? "nothing" }
+        return worker.readLine() ?? "nothing"
     }
 
-    /// A connection that has been greeted, for tests that speak the protocol themselves.
-    func greeted() throws -> FrameSocket {
-        let socket = FrameSocket(try UnixSocket.connect(to: self.socket))
-        let frame = WireBuffer()
-        frame.appendFrame(.hello) { Hello().encode(to: frame) }
-        try socket.send(frame, within: .seconds(5))
-        _ = try socket.receive(into: frame, limit: 1 << 16, first: .seconds(10), rest: .seconds(5))
-        return socket
-    }
+    func greeted() throws -> FrameSocket { try .greeted(at: socket) }
 }

@@ -4,12 +4,13 @@ import Foundation
 import Glibc
 import KeychainModel
 import TestSupport
+import TestTraits
 import Testing
 import VaultInterface
 import VaultService
 
 /// Keys of files from a daemon.
-@Suite struct FileKeyServiceTests {
+@Suite(.waiting) struct FileKeyServiceTests {
     // By the user: a confined daemon does not see which program calls.
     private static let owner =
         #"{"uid": \#(geteuid()), "groups": ["TEAM.app", "*"], "rights": ["list", "unlock", "administer"]}"#
@@ -83,8 +84,8 @@ import VaultService
             var bytes = Data(frame.bytes)
             // The class stands before the identifier and its length.
             bytes[bytes.count - 21] = fileClass
-            try socket.send(WireBuffer(bytes), within: .seconds(5))
-            let kind = try socket.receive(into: frame, limit: 1 << 16, first: .seconds(10), rest: .seconds(5))
+            try socket.send(WireBuffer(bytes), within: Patience.duration)
+            let kind = try socket.receiveFrame(into: frame)
             #expect(kind == .failure)
         }
         _ = try KeptFileKey.make(.none, in: vault, as: vault.granted)

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 /// What the daemon does to itself.
-@Suite struct HardeningTests {
+@Suite(.waiting) struct HardeningTests {
     /// The process of the daemon that listens at `socket`.
     private func process(of daemon: DaemonUnderTest) throws -> pid_t { try #require(daemon.processNumber) }
 
@@ -40,9 +41,7 @@ import Testing
         #expect(try daemon.says(program, "put", "treasure") == "stored in TEAM")
         #expect(try daemon.says(program, "get") == "treasure")
         try daemon.setRules([#"{"uid": \#(geteuid()), "groups": ["OTHER"]}"#])
-        withDeadline(20, "the rules are not read again") {
-            while (try? daemon.says(program, "groups")) != "OTHER" { usleep(20_000) }
-        }
+        try eventually("the rules are read again") { (try? daemon.says(program, "groups")) == "OTHER" }
         #expect(daemon.stop() == 0)
         #expect(access(daemon.socket, F_OK) != 0)
     }
@@ -61,7 +60,7 @@ import Testing
         let number = try process(of: daemon)
         let peeking = try Worker(
             ["--reuid", "65534", "--clear-groups", "head", "-c", "1", "/proc/\(number)/mem"], command: "setpriv")
-        #expect(withDeadline(20, "head does not end") { peeking.wait() } != 0)
+        #expect(peeking.wait() != 0)
         let environment = try Worker(
             ["--reuid", "65534", "--clear-groups", "cat", "/proc/\(number)/environ"], command: "setpriv")
         #expect(environment.readToEnd().isEmpty)

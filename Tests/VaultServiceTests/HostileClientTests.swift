@@ -3,12 +3,13 @@ import Foundation
 import Glibc
 import KeychainModel
 import TestSupport
+import TestTraits
 import Testing
 import VaultInterface
 import VaultService
 
 /// Whatever some clients do, others are answered.
-@Suite struct HostileClientTests {
+@Suite(.waiting) struct HostileClientTests {
     private let daemon: DaemonUnderTest
     private let vault: RemoteVault
 
@@ -19,7 +20,7 @@ import VaultService
     }
 
     private func expectAnswer(_ place: SourceLocation = #_sourceLocation) throws {
-        try withDeadline(20, "the daemon answers nobody any more") {
+        try withDeadline("the daemon answers") {
             let other = try daemon.connect()
             let found = try other.copy(.password("mail", "ada"), includingValues: true, as: other.granted)
             #expect(found.first?.value == Data("treasure".utf8), sourceLocation: place)
@@ -53,7 +54,7 @@ import VaultService
             // Half the time the answer is waited for.
             if samples.random.int(below: 2) == 0 {
                 Glibc.shutdown(socket.descriptor, Int32(SHUT_WR))
-                _ = try? socket.receive(into: frame, limit: 1 << 20, first: .seconds(10), rest: .seconds(10))
+                _ = try? socket.receiveFrame(into: frame)
             }
         }
         try expectAnswer()
@@ -84,8 +85,8 @@ import VaultService
         let frame = WireBuffer()
         let client = Client(identifier: "x", accessGroups: ["*"])
         frame.appendFrame(.request) { WireCall(.status, claim: client, canAsk: false).encode(to: frame) }
-        try socket.send(frame, within: .seconds(10))
-        let kind = try socket.receive(into: frame, limit: 1 << 20, first: .seconds(10), rest: .seconds(10))
+        try socket.send(frame, within: Patience.duration)
+        let kind = try socket.receiveFrame(into: frame)
         guard kind == .result else { return nil }
         var reader = WireReader(frame, from: 1)
         return try WireReply(from: &reader)
@@ -110,12 +111,14 @@ import VaultService
     }
 
     @Test func connectionsThatNeverGreetMakeRoom() throws {
-        let small = try DaemonUnderTest(["--connections", "8"])
+        // Their time for a greeting is never over.
+        var limits = ServerUnderTest.patient
+        limits.connections = 8
+        let small = try ServerUnderTest(limits)
         let greeted = try small.greeted()
         var silent: [FrameSocket] = []
         for _ in 0..<200 { silent.append(FrameSocket(try UnixSocket.connect(to: small.socket))) }
-        // Sooner than their time for a greeting is over.
-        try withDeadline(8, "connections without a greeting keep others out") {
+        try withDeadline("there is room beside connections without a greeting") {
             let vault = try small.connect()
             _ = try vault.status(as: vault.granted)
         }
@@ -123,26 +126,39 @@ import VaultService
     }
 
     @Test func questionsThatNobodyAnswersMakeRoom() throws {
-        let rule =
-            #"{"executable": "\#(DaemonUnderTest.ownExecutable)", "groups": ["*"], "rights": ["administer"]}"#
-        let small = try DaemonUnderTest(["--connections", "8", "--rate", "0"], rules: [rule])
+        // A question whose time is never over.
+        var limits = ServerUnderTest.patient
+        limits.connections = 8
+        let small = try ServerUnderTest(limits, authenticator: EndlessAuthenticator())
         let owner = try small.connect()
-        let passcode = try Array("right".utf8).withUnsafeBytes { try SecretBytes(copying: $0) }
-        let cost = PasscodeOptions(cost: .explicit(memoryMiB: 1, passes: 1))
-        try owner.setPasscode(passcode, options: cost, as: owner.granted)
+        try owner.setPasscode(SecretBytes("right"), options: .cheapest, as: owner.granted)
         var asked: [FrameSocket] = []
         for _ in 0..<90 {
             let socket = try small.greeted()
             let frame = WireBuffer()
             let request = WireRequest.authenticate(.devicePasscode, context: UUID(), AuthenticationOptions())
             frame.appendFrame(.request) { WireCall(request, claim: owner.granted, canAsk: true).encode(to: frame) }
-            try socket.send(frame, within: .seconds(5))
-            let kind = try socket.receive(into: frame, limit: 1 << 16, first: .seconds(10), rest: .seconds(5))
-            #expect(kind == .question)
+            try socket.send(frame, within: Patience.duration)
+            #expect(try socket.receiveFrame(into: frame) == .question)
             asked.append(socket)
         }
-        try withDeadline(8, "open questions keep others out") {
+        try withDeadline("there is room beside open questions") {
             _ = try small.connect().status(as: owner.granted)
+        }
+    }
+
+    /// Asks who is at the client, for a day.
+    private struct EndlessAuthenticator: Authenticator {
+        func evaluate(_ request: AuthenticationRequest, verifier: any PasscodeVerifier) -> AuthenticationOutcome {
+            let question = PasscodeQuestion(purpose: .presence, reason: "to go on")
+            _ = RemotePrompt().ask(question, until: .now + .seconds(86_400))
+            return .failed(.systemCancel)
+        }
+
+        func availability(verifier: any PasscodeVerifier) -> PresenceAvailability {
+            PresenceAvailability(
+                biometryKind: .none, biometryFailure: .biometryNotAvailable, biometryState: nil, isPasscodeSet: true,
+                passcodeFailure: nil)
         }
     }
 
@@ -157,7 +173,7 @@ import VaultService
         var deaf: [FrameSocket] = []
         for _ in 0..<16 {
             let socket = try daemon.greeted()
-            for _ in 0..<4 { try socket.send(frame, within: .seconds(5)) }
+            for _ in 0..<4 { try socket.send(frame, within: Patience.duration) }
             deaf.append(socket)
         }
         try expectAnswer()
@@ -180,7 +196,7 @@ import VaultService
             }
         }
         for thread in threads { thread.start() }
-        withDeadline(60, "the items") { while !threads.allSatisfy(\.isFinished) { usleep(5_000) } }
+        try eventually("all items are stored") { threads.allSatisfy(\.isFinished) }
         let process = try #require(daemon.processNumber)
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }?.split(separator: " ").dropLast().last
@@ -192,7 +208,7 @@ import VaultService
         let socket = try daemon.greeted()
         send(Data([0xFF, 0xFF, 0xFF, 0xFF, 0x02]), on: socket.descriptor)
         #expect(throws: SocketError.closed) {
-            try socket.receive(into: WireBuffer(), limit: 1 << 10, first: .seconds(10), rest: .seconds(5))
+            try socket.receiveFrame(into: WireBuffer(), limit: 1 << 10)
         }
         try expectAnswer()
     }

@@ -1,11 +1,12 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 import VaultInterface
 import VaultService
 
 /// What the daemon writes for a collector of metrics.
-@Suite struct MetricsTests {
+@Suite(.waiting) struct MetricsTests {
     @Test func requestsAreCountedByOperationAndOutcome() throws {
         let place = try TemporaryFolder()
         let file = place.path(of: "keychain.prom")

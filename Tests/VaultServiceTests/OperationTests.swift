@@ -4,13 +4,14 @@ import Access
 import Foundation
 import KeychainModel
 import TestSupport
+import TestTraits
 import Synchronization
 import Testing
 import VaultInterface
 import VaultService
 
 /// Every operation, through a real daemon.
-@Suite struct OperationTests {
+@Suite(.waiting) struct OperationTests {
     private let daemon: DaemonUnderTest
     private let vault: RemoteVault
 
@@ -125,8 +126,7 @@ import VaultService
     private func administer() throws {
         let rule = #"{"executable": "\#(DaemonUnderTest.ownExecutable)", "groups": ["*"], "rights": ["administer"]}"#
         try daemon.setRules([rule])
-        let deadline = ContinuousClock.now + .seconds(10)
-        while try !vault.describeCaller().rights.contains(.administer), .now < deadline { usleep(20_000) }
+        try eventually("the rules are read again") { try vault.describeCaller().rights.contains(.administer) }
     }
 
     @Test func damagedItemsAreDeletedByWhoMayAdminister() throws {

@@ -4,15 +4,18 @@ import Glibc
 import KeychainModel
 import Synchronization
 import TestSupport
+import TestTraits
 import Testing
 import VaultInterface
-
-@testable import VaultService
+import VaultService
 
 /// A server that needs a person asks the one in front of the client.
-@Suite(.serialized) struct QuestionTests {
+@Suite(.waiting) struct QuestionTests {
     /// Asks for one word, through the prompt of whoever is being served.
     private struct WordAuthenticator: Authenticator {
+        /// Told how to take back a question that is about to be asked.
+        var takesBack: @Sendable (Cancellation) -> Void = { _ in }
+
         func evaluate(_ request: AuthenticationRequest, verifier: any PasscodeVerifier) -> AuthenticationOutcome {
             let prompt = RemotePrompt()
             guard prompt.isAvailable else { return .failed(.notInteractive) }
@@ -20,21 +23,14 @@ import VaultInterface
             prompt.show("a message first")
             let cancellation = Cancellation()
             // A finger, say, comes first.
-            if request.prompt == "take back" { Self.cancelSoon(cancellation) }
-            switch prompt.ask(question, until: .now + .seconds(10), cancellation: cancellation) {
+            if request.prompt == "take back" { takesBack(cancellation) }
+            switch prompt.ask(question, until: .patience, cancellation: cancellation) {
             case .passcode(let passcode):
                 let isRight = passcode.withUnsafeBytes { $0.elementsEqual("swordfish".utf8) }
                 return isRight ? .succeeded(.passcode) : .failed(.authenticationFailed)
             case .canceled: return .failed(.userCancel)
             case .timedOut: return .failed(.systemCancel)
             case .unavailable: return .failed(.notInteractive)
-            }
-        }
-
-        private static func cancelSoon(_ cancellation: Cancellation) {
-            Thread.detachNewThread {
-                usleep(50_000)
-                cancellation.cancel()
             }
         }
 
@@ -66,34 +62,24 @@ import VaultInterface
 
     /// Waits until the question is taken back.
     private struct PatientPrompt: PasscodePrompt {
+        let asked: @Sendable () -> Void
         var isAvailable: Bool { true }
         func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer { .timedOut }
         func ask(
             _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
         ) -> PasscodeAnswer {
+            asked()
             var polled = pollfd(fd: cancellation.descriptor, events: Int16(POLLIN), revents: 0)
-            return poll(&polled, 1, 9_000) == 1 ? .canceled : .timedOut
+            return poll(&polled, 1, Patience.milliseconds) == 1 ? .canceled : .timedOut
         }
     }
 
     private func authenticate(
-        through prompt: any PasscodePrompt, for reason: String = "to pay", titles: PromptTitles = .init()
+        through prompt: any PasscodePrompt, for reason: String = "to pay", titles: PromptTitles = .init(),
+        _ authenticator: WordAuthenticator = WordAuthenticator()
     ) throws -> PresenceProofs {
-        let folder = try TemporaryFolder()
-        let vault = try EmbeddedVaultForQuestions.open(in: folder, WordAuthenticator())
-        let entitlements = try EntitlementsSource(file: nil)
-        let server = VaultServer(vault: vault, entitlements: entitlements)
-        let listener = try UnixSocket.listen(at: folder.path(of: "socket"), mode: 0o600)
-        let thread = Thread { server.serve(listener) }
-        thread.start()
-        defer {
-            server.stop()
-            while !thread.isFinished { usleep(1_000) }
-            close(listener)
-        }
-        ProcessPrompt.current = prompt
-        defer { ProcessPrompt.current = nil }
-        let remote = try RemoteVault(socket: folder.path(of: "socket"))
+        let server = try ServerUnderTest(authenticator: authenticator)
+        let remote = try server.connect(prompt: prompt)
         let availability = try remote.presenceAvailability(as: remote.granted)
         #expect((availability.passcodeFailure == nil) == prompt.isAvailable)
         return try remote.authenticate(
@@ -118,7 +104,12 @@ import VaultInterface
     }
 
     @Test func aQuestionThatIsTakenBackIsTakenAway() throws {
-        #expect(throws: VaultError.userCanceled) { try authenticate(through: PatientPrompt(), for: "take back") }
+        let question = Mutex<Cancellation?>(nil)
+        let authenticator = WordAuthenticator { cancellation in question.withLock { $0 = cancellation } }
+        let prompt = PatientPrompt { question.withLock { $0 }?.cancel() }
+        #expect(throws: VaultError.userCanceled) {
+            try authenticate(through: prompt, for: "take back", authenticator)
+        }
     }
 
     @Test func whatThePersonDoesComesBack() throws {

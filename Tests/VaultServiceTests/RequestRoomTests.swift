@@ -3,12 +3,13 @@ import Foundation
 import Glibc
 import KeychainModel
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import VaultService
 
 /// The room that long requests share.
-@Suite struct RequestRoomTests {
+@Suite(.waiting) struct RequestRoomTests {
     private let mail = ServedProgram(user: 1000, name: "mail")
     private let news = ServedProgram(user: 1000, name: "news")
     private let theirs = ServedProgram(user: 1001, name: "mail")
@@ -43,17 +44,17 @@ import Testing
         #expect(budget.reserve(50, for: another, within: .zero))
     }
 
-    @Test func whoWaitsGoesOnWhenRoomIsMade() {
+    @Test func whoWaitsGoesOnWhenRoomIsMade() throws {
         let budget = RequestBudget(bytes: 400, wholeRequest: 50)
         let claims = (0..<3).map { _ in budget.begin(mail) }
         for claim in claims.prefix(2) { #expect(budget.reserve(50, for: claim, within: .zero)) }
         let thread = Thread {
-            #expect(budget.reserve(50, for: claims[2], within: .seconds(20)))
+            #expect(budget.reserve(50, for: claims[2], within: Patience.duration))
             budget.end(claims[2])
         }
         thread.start()
         budget.end(claims[1])
-        withDeadline(20, "room") { while !thread.isFinished { usleep(1_000) } }
+        try eventually("there is room") { thread.isFinished }
     }
 
     private func largeRequest(_ client: Client) -> WireBuffer {
@@ -77,35 +78,35 @@ import Testing
     }
 
     @Test func announcementsTakeNoRoom() throws {
-        let daemon = try DaemonUnderTest(["--rate", "0"])
-        let client = try daemon.connect().granted
+        // They are never given up.
+        let server = try ServerUnderTest(ServerUnderTest.patient)
+        let client = try server.connect().granted
         let announcement: [UInt8] = [0x02, 0x40, 0x00, 0x00, 0x02] + [UInt8](repeating: 0, count: 70_000)
-        let stalled = try (0..<60).map { _ in try daemon.greeted() }
+        let stalled = try (0..<60).map { _ in try server.greeted() }
         for socket in stalled { announcement.withUnsafeBytes { sendSome($0, on: socket) } }
-        // Sooner than they are given up, the very program that made them is served.
-        let socket = try daemon.greeted()
-        try withDeadline(8, "announcements keep a request out") {
-            let frame = largeRequest(client)
-            try socket.send(frame, within: .seconds(8))
-            let kind = try socket.receive(into: frame, limit: 1 << 20, first: .seconds(8), rest: .seconds(8))
-            #expect(kind == .result)
-        }
+        // The very program that made them is served.
+        let socket = try server.greeted()
+        let frame = largeRequest(client)
+        try socket.send(frame, within: Patience.duration)
+        #expect(try socket.receiveFrame(into: frame) == .result)
+        withExtendedLifetime(stalled) {}
     }
 
     @Test func aProgramThatStallsLargeRequestsKeepsNoOtherOut() throws {
-        let daemon = try DaemonUnderTest(["--rate", "0"])
-        let frame = largeRequest(try daemon.connect().granted)
-        let stalled = try (0..<24).map { _ in try daemon.greeted() }
+        // They are never given up.
+        let server = try ServerUnderTest(ServerUnderTest.patient)
+        let frame = largeRequest(try server.connect().granted)
+        let stalled = try (0..<24).map { _ in try server.greeted() }
         let bytes = UnsafeRawBufferPointer(rebasing: frame.bytes.dropLast(1))
-        // Until the daemon takes in no more of any.
+        // Until the server takes in no more of any.
         for _ in 0..<40 {
             for socket in stalled { sendSome(bytes, on: socket) }
             usleep(2_000)
         }
-        let other = try daemon.program("other")
-        let storing = try Worker(["remote", daemon.socket, "put-large", "16"], command: other)
-        let said = withDeadline(9, "stalled requests keep another program out") { storing.readLine() }
-        #expect(said == "stored in \(other)")
+        // Another program: this one is the test's own.
+        let storing = try Worker(["remote", server.socket, "put-large", "16"])
+        #expect(storing.readLine() == "stored in \(Worker.executable)")
+        withExtendedLifetime(stalled) {}
     }
 
     @Test func manyLargeRequestsOfOneProgramAllGoThrough() throws {
@@ -123,6 +124,6 @@ import Testing
             }
         }
         for thread in threads { thread.start() }
-        withDeadline(60, "the items") { while !threads.allSatisfy(\.isFinished) { usleep(5_000) } }
+        try eventually("all items are stored") { threads.allSatisfy(\.isFinished) }
     }
 }

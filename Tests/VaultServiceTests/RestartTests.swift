@@ -4,12 +4,13 @@ import Glibc
 import KeychainModel
 import Synchronization
 import TestSupport
+import TestTraits
 import Testing
 import VaultInterface
 import VaultService
 
 /// The daemon comes and goes; what it acknowledged stays.
-@Suite struct RestartTests {
+@Suite(.waiting) struct RestartTests {
     @Test func killingItLosesNothingThatWasAcknowledged() throws {
         let daemon = try DaemonUnderTest()
         let vault = try daemon.connect()
@@ -29,16 +30,12 @@ import VaultService
                 return thread
             }
             let before = acknowledged.withLock { $0.count }
-            withDeadline(30, "nothing is written") {
-                while acknowledged.withLock({ $0.count }) < before + 20 { usleep(1_000) }
-            }
+            try eventually("something is written") { acknowledged.withLock { $0.count } >= before + 20 }
             daemon.kill()
             // A write whose answer was lost is reported; the others went to the next daemon or failed.
             try daemon.start()
-            withDeadline(30, "the writers do not end") {
-                daemon.kill()
-                while writers.contains(where: { !$0.isFinished }) { usleep(1_000) }
-            }
+            daemon.kill()
+            try eventually("the writers end") { writers.allSatisfy(\.isFinished) }
             try daemon.start()
         }
         // The same client finds the daemon that runs now.
@@ -81,9 +78,8 @@ import VaultService
         let daemon = try DaemonUnderTest()
         let second = try Worker(
             ["--socket", daemon.socket, "--home", daemon.folder.path(of: "other"), "--entitlements", "/nonexistent"],
-            command: URL(fileURLWithPath: Worker.executable).deletingLastPathComponent()
-                .appendingPathComponent("keychaind").path)
-        #expect(withDeadline(20, "it does not end") { second.wait() } == 1)
+            command: Worker.daemon)
+        #expect(second.wait() == 1)
         _ = try daemon.connect()
     }
 
@@ -96,8 +92,7 @@ import VaultService
                 "--socket", daemon.socket, "--home", daemon.home, "--entitlements",
                 daemon.folder.path(of: "entitlements.json"),
             ],
-            command: URL(fileURLWithPath: Worker.executable).deletingLastPathComponent()
-                .appendingPathComponent("keychaind").path)
-        #expect(withDeadline(20, "it does not end") { failed.wait() } == 1)
+            command: Worker.daemon)
+        #expect(failed.wait() == 1)
     }
 }

@@ -1,11 +1,12 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 import Vault
 import VaultService
 
 /// What a daemon and its client have in memory after everything was read and the vault was locked.
-@Suite(.serialized) struct SoakDaemonMemoryTests {
+@Suite(.serialized, .waiting) struct SoakDaemonMemoryTests {
     private static let items = TestScale.count(100, soak: 1000)
 
     @Test func nothingIsLeftAfterTheLock() throws {

@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 import VaultService
 
 /// Started by a service manager: the socket is passed, and the state told.
-@Suite struct SystemdTests {
+@Suite(.waiting) struct SystemdTests {
     @Test func aPassedSocketIsServedAndReadinessTold() throws {
         let folder = try TemporaryFolder()
         let path = folder.path(of: "socket")
@@ -18,24 +19,20 @@ import VaultService
         let script = #"export LISTEN_PID=$$ LISTEN_FDS=1 NOTIFY_SOCKET=$1; exec $0 "${@:2}""#
         let daemon = try Worker(
             [
-                "-c", script, binary("keychaind"), folder.path(of: "notify"), "--home", folder.path(of: "vault"),
+                "-c", script, Worker.daemon, folder.path(of: "notify"), "--home", folder.path(of: "vault"),
                 "--socket", path, "--entitlements", folder.path(of: "none"), "--log", "error",
             ], command: "bash", passing: listener)
-        #expect(withDeadline(20, "not ready") { receive(notifications) }.hasPrefix("READY=1"))
+        #expect(receive(notifications).hasPrefix("READY=1"))
         let frame = WireBuffer()
         frame.appendFrame(.hello) { Hello().encode(to: frame) }
-        try early.send(frame, within: .seconds(5))
-        let kind = try early.receive(into: frame, limit: 1 << 16, first: .seconds(10), rest: .seconds(5))
+        try early.send(frame, within: Patience.duration)
+        let kind = try early.receiveFrame(into: frame)
         #expect(kind == .welcome)
         daemon.terminate()
-        #expect(withDeadline(20, "not stopping") { receive(notifications) } == "STOPPING=1")
+        #expect(receive(notifications) == "STOPPING=1")
         #expect(daemon.wait() == 0)
         // The service manager's socket is not the daemon's to remove.
         #expect(access(path, F_OK) == 0)
-    }
-
-    private func binary(_ name: String) -> String {
-        URL(fileURLWithPath: Worker.executable).deletingLastPathComponent().appendingPathComponent(name).path
     }
 
     private func notificationSocket(_ path: String) throws -> Int32 {
@@ -54,7 +51,9 @@ import VaultService
 
     private func receive(_ socket: Int32) -> String {
         var buffer = [UInt8](repeating: 0, count: 1024)
-        let count = recv(socket, &buffer, buffer.count, 0)
+        let count = withDeadline("a notification", ending: { shutdown(socket, Int32(SHUT_RDWR)) }) {
+            recv(socket, &buffer, buffer.count, 0)
+        }
         return String(decoding: buffer[..<max(0, count)], as: UTF8.self)
     }
 }

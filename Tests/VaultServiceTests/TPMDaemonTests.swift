@@ -5,12 +5,13 @@ import Glibc
 import KeychainModel
 import Synchronization
 import TestSupport
+import TestTraits
 import Testing
 import VaultInterface
 import VaultService
 
 /// A daemon whose vault hangs on a TPM.
-@Suite struct TPMDaemonTests {
+@Suite(.waiting) struct TPMDaemonTests {
     // By the user: a confined daemon does not see which program calls.
     private let owner =
         #"{"uid": \#(geteuid()), "groups": ["TEAM.app", "*"], "rights": ["list", "unlock", "administer"]}"#
@@ -43,9 +44,7 @@ import VaultService
                 thread.start()
                 return thread
             }
-            withDeadline(60, "the clients do not end") {
-                while clients.contains(where: { !$0.isFinished }) { usleep(1_000) }
-            }
+            try eventually("the clients end") { clients.allSatisfy(\.isFinished) }
             #expect(done.withLock { $0 } == 80)
             if round == 0 { try tpm.restart() } else { #expect(daemon.stop() == 0) }
             if round == 1 { try tpm.restart() }

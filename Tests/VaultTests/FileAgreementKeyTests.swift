@@ -60,7 +60,7 @@ import Vault
             return changed
         }
         for changed in changes + [Data(), record.dropLast(), Data(count: record.count)] {
-            try changed.write(to: URL(fileURLWithPath: file))
+            try FolderContents.write(changed, to: file)
             let error = try failureWhileLocked(vault)
             guard case .corruptVault(let reason) = error else { throw error }
             #expect(reason.contains(file))

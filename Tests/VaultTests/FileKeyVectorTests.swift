@@ -95,15 +95,10 @@ import Vault
         try Data("right".utf8).write(to: URL(fileURLWithPath: folder.path(of: "passcode")))
         let keys = try KeptFileKey.makeAll(in: vault, as: .app)
         vault.close()
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Scripts/format-vectors.py").standardizedFileURL.path
         let asked = keys.flatMap {
             ["--file-key", "\($0.fileClass.rawValue):\(hexadecimal($0.file)):\(hexadecimal($0.made.wrapped))"]
         }
-        let python = try Worker(
-            [script, "--passcode", folder.path(of: "passcode")] + asked + [path], command: "python3")
-        let output = Data(python.readToEnd())
-        #expect(python.wait() == 0)
+        let output = try FormatVectors.read(path, ["--passcode", folder.path(of: "passcode")] + asked)
         struct Inventory: Decodable { var fileKeys: [String] }
         let read = try JSONDecoder().decode(Inventory.self, from: output)
         #expect(read.fileKeys == keys.map { $0.made.key.withUnsafeBytes { hexadecimal($0) } })

@@ -11,8 +11,6 @@ import Vault
 @Suite struct FixtureTests {
     private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("Fixtures")
-    private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("../../Scripts/format-vectors.py").standardizedFileURL.path
 
     /// A copy of the example vault, with the modes that version control does not keep.
     private static func fixture(in folder: TemporaryFolder) throws -> String {
@@ -93,12 +91,8 @@ import Vault
         #expect(read.failures == 1)
     }
 
-    /// What the script, run with the machine's Python and its `cryptography`, prints about a vault.
     private static func read(_ path: String, _ options: String...) throws -> Data {
-        let python = try Worker([script, "--keys"] + options + [path], command: "python3")
-        let output = python.readToEnd()
-        #expect(python.wait() == 0, "python3 with the package 'cryptography' is needed; see the error above")
-        return Data(output)
+        try FormatVectors.read(path, ["--keys"] + options)
     }
 }
 

@@ -41,7 +41,7 @@ struct FuzzTarget {
     ///
     /// - Parameter mayBeOld: Whether items may be what they were before the last writes.
     @discardableResult func probe(_ what: @autoclosure () -> String, mayBeOld: Bool = false) throws -> Answer {
-        try withDeadline(60, what()) {
+        try withDeadline(what()) {
             var refusal: VaultError?
             guard let vault = attempt({ try EmbeddedVault.open(at: path) }, refusal: &refusal) else {
                 return .refused(try #require(refusal))

@@ -72,15 +72,10 @@ import Vault
     }
 
     private static func read(_ path: String, withFactors: Bool) throws -> Data {
-        let script = tests.appendingPathComponent("../../Scripts/format-vectors.py").standardizedFileURL.path
         let factors = [
             "--application-password", fixtures.path + "/guarded/password", "--enrolment",
             fixtures.path + "/guarded/enrolment",
         ]
-        let python = try Worker(
-            [script, "--keys"] + (withFactors ? factors : []) + [path], command: "python3")
-        let output = python.readToEnd()
-        #expect(python.wait() == 0)
-        return Data(output)
+        return try FormatVectors.read(path, ["--keys"] + (withFactors ? factors : []))
     }
 }

@@ -29,7 +29,7 @@ import Vault
     }
 
     private func count(issuers: [Data]) throws -> Int {
-        try withDeadline(10, "certificates by issuer") {
+        try withDeadline("certificates by issuer") {
             try vault.items(ItemQuery(itemClass: .certificate, filters: [.issuers(issuers)])).count
         }
     }

@@ -11,10 +11,10 @@ import Vault
 
     private func withVault(_ place: Place, _ body: (EmbeddedVault) throws -> Void) throws {
         switch place {
-        case .memory: try body(memoryVault())
+        case .memory: try body(memoryVault(now: tickingClock()))
         case .disk:
             let folder = try TemporaryFolder()
-            try body(EmbeddedVault.open(at: folder.path(of: "vault")))
+            try body(EmbeddedVault.open(at: folder.path(of: "vault"), now: tickingClock()))
         }
     }
 

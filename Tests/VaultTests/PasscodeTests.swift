@@ -185,32 +185,68 @@ import Vault
         #expect(vault.lockState == .unlocked)
     }
 
+    /// Graces that are over when a test says so.
+    private final class Graces: Sendable {
+        private let put = Collected<(length: Duration, lock: @Sendable () -> Void)>()
+
+        init(of vault: EmbeddedVault) {
+            vault.afterGrace.withLock { [put] in $0 = { put.append(($0, $1)) } }
+        }
+
+        var lengths: [Duration] { put.all.map(\.length) }
+
+        func end(_ number: Int) { put.all[number].lock() }
+    }
+
     @Test func lockingCanBePutOff() throws {
         let vault = try EmbeddedVault.open(at: path)
+        let graces = Graces(of: vault)
         try vault.setPasscode(.test("1"), options: .cheapest, as: .owner)
-        // Long enough for a busy machine to get to the next line.
         try vault.lock(after: .seconds(2), as: .app)
         #expect(vault.lockState == .unlocked)
-        withDeadline(30, "the lock") { while vault.lockState == .unlocked { usleep(5_000) } }
+        #expect(graces.lengths == [.seconds(2)])
+        graces.end(0)
+        #expect(vault.lockState == .locked)
         try vault.unlock(with: .test("1"), as: .app)
         // An unlocking calls a locking off that was put off.
         try vault.lock(after: .milliseconds(50), as: .app)
         try vault.unlock(with: .test("1"), as: .app)
-        usleep(200_000)
+        graces.end(1)
         #expect(vault.lockState == .unlocked)
+        #expect(graces.lengths.count == 2)
     }
 
     @Test func aLockIsNotPutOffAgain() throws {
         let vault = try EmbeddedVault.open(at: path)
+        let graces = Graces(of: vault)
         try vault.setPasscode(.test("1"), options: .cheapest, as: .owner)
         try vault.lock(after: .milliseconds(50), as: .app)
         try vault.lock(after: .seconds(3600), as: .app)
-        withDeadline(30, "the lock") { while vault.lockState == .unlocked { usleep(5_000) } }
+        #expect(graces.lengths == [.milliseconds(50)])
+        graces.end(0)
+        #expect(vault.lockState == .locked)
         // One that is due sooner counts.
         try vault.unlock(with: .test("1"), as: .app)
         try vault.lock(after: .seconds(3600), as: .app)
         try vault.lock(after: .milliseconds(50), as: .app)
-        withDeadline(30, "the lock") { while vault.lockState == .unlocked { usleep(5_000) } }
+        #expect(graces.lengths.dropFirst() == [.seconds(3600), .milliseconds(50)])
+        graces.end(2)
+        #expect(vault.lockState == .locked)
+        try vault.unlock(with: .test("1"), as: .app)
+        graces.end(1)
+        #expect(vault.lockState == .unlocked)
+    }
+
+    /// By the machine's own clock.
+    @Test func aGraceEnds() async throws {
+        let vault = try EmbeddedVault.open(at: path)
+        try vault.setPasscode(.test("1"), options: .cheapest, as: .owner)
+        let events = vault.lockEvents()
+        let begin = ContinuousClock.now
+        try vault.lock(after: .milliseconds(50), as: .app)
+        for await event in events where event == .locked { break }
+        #expect(ContinuousClock.now - begin >= .milliseconds(50))
+        #expect(vault.lockState == .locked)
     }
 
     /// The folder on another machine, with the passcode known; and with the device secret and no passcode.

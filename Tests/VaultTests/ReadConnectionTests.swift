@@ -1,4 +1,5 @@
 import Foundation
+import SystemSQLite
 import Testing
 
 @testable import Items
@@ -25,7 +26,7 @@ struct ReadConnectionTests {
         let store = try store()
         let connection = try connection()
         let failure = #expect(throws: (any Error).self) {
-            _ = try RawStatement("DELETE FROM vault", in: connection).step()
+            _ = try connection.database.statement("DELETE FROM vault").step()
         }
         #expect(failure.map { StoreError($0) } == .readOnly)
         _ = try store.check()
@@ -50,9 +51,9 @@ struct ReadConnectionTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try store()
         let connection = try connection()
-        let held = try RawStatement("SELECT 0", in: connection)
+        let held = try connection.database.statement("SELECT 0")
         #expect(try held.step())
-        for round in 1...100 { #expect(try connection.integer("SELECT \(round)") == Int64(round)) }
+        for round in 1...100 { #expect(try connection.database.integer("SELECT \(round)") == Int64(round)) }
         #expect(held.integer(0) == 0)
         try store.close()
     }
@@ -62,13 +63,15 @@ struct ReadConnectionTests {
         let store = try store()
         let connection = try connection()
         let twoRows = "SELECT 1 UNION ALL SELECT 2"
-        let outer = try RawStatement(twoRows, in: connection)
-        #expect(try outer.step())
-        #expect(try connection.integer(twoRows) == 1)
-        #expect(try outer.step())
-        #expect(outer.integer(0) == 2)
-        connection.close()
-        #expect(throws: (any Error).self) { try connection.integer("SELECT 1") }
+        do {
+            let outer = try connection.database.statement(twoRows)
+            #expect(try outer.step())
+            #expect(try connection.database.integer(twoRows) == 1)
+            #expect(try outer.step())
+            #expect(outer.integer(0) == 2)
+        }
+        try connection.database.close()
+        #expect(throws: (any Error).self) { try connection.database.integer("SELECT 1") }
         try store.close()
     }
 }

@@ -8,7 +8,9 @@ import Vault
 extension VaultWorker {
     /// Reads an item again and again; prints `.` after each read that has returned.
     static func audit(_ path: String, count: Int) throws {
-        let vault = try EmbeddedVault.open(at: path, audit: AuditLog())
+        var limits = AuditLimits()
+        limits.patience = Patience.duration
+        let vault = try EmbeddedVault.open(at: path, audit: AuditLog(limits: limits))
         waitForCue()
         for _ in 0..<count {
             _ = try vault.copy(.password("s", "a"), includingValues: true, as: .app)

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import KeychainModel
 import Synchronization
+import TestSupport
 import VaultInterface
 import VaultService
 
@@ -113,8 +114,9 @@ extension VaultWorker {
         let connection = FrameSocket(descriptor, ownsDescriptor: false)
         let frame = WireBuffer()
         frame.appendFrame(.hello) { Hello().encode(to: frame) }
-        try connection.send(frame, within: .seconds(5))
-        let kind = try connection.receive(into: frame, limit: 1 << 16, first: .seconds(5), rest: .seconds(5))
+        try connection.send(frame, within: Patience.duration)
+        let kind = try connection.receive(
+            into: frame, limit: 1 << 16, first: Patience.duration, rest: Patience.duration)
         guard kind == .welcome else { return "failed: not welcome" }
         _ = fcntl(descriptor, F_SETFD, 0)
         let arguments = [program, "remote", socket, "inherit", "\(descriptor)"]
@@ -129,8 +131,9 @@ extension VaultWorker {
         frame.appendFrame(.request) {
             WireCall(.describeCaller, claim: Client(identifier: "x", accessGroups: []), canAsk: false).encode(to: frame)
         }
-        try connection.send(frame, within: .seconds(5))
-        let kind = try connection.receive(into: frame, limit: 1 << 16, first: .seconds(5), rest: .seconds(5))
+        try connection.send(frame, within: Patience.duration)
+        let kind = try connection.receive(
+            into: frame, limit: 1 << 16, first: Patience.duration, rest: Patience.duration)
         var reader = WireReader(frame, from: 1)
         if kind == .failure { throw try reader.vaultError() }
         return "answered"

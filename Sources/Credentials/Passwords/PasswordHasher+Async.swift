@@ -41,12 +41,23 @@ extension PasswordHasher {
     ) throws(CredentialsError) -> Cost {
         let hasher = PasswordHasher(cost: Cost(memoryKiB: memoryKiB, passes: Cost.standard.passes))
         let password = try Password("calibration")
-        // The first one pays for memory that the kernel gives and clears.
-        _ = try hasher.hash(password)
         let clock = ContinuousClock()
-        let start = clock.now
-        _ = try hasher.hash(password)
-        let once = max(clock.now - start, .microseconds(1))
+        return try calibratedCost(for: duration, memoryKiB: memoryKiB) { () throws(CredentialsError) in
+            let start = clock.now
+            _ = try hasher.hash(password)
+            return clock.now - start
+        }
+    }
+
+    /// What ``calibratedCost(for:memoryKiB:)`` makes of its measurements.
+    ///
+    /// - Parameter measure: Tries once with that memory and the standard passes, and returns how long it took.
+    static func calibratedCost(
+        for duration: Duration, memoryKiB: UInt32, measure: () throws(CredentialsError) -> Duration
+    ) throws(CredentialsError) -> Cost {
+        // The first one pays for memory that the kernel gives and clears.
+        _ = try measure()
+        let once = max(try measure(), .microseconds(1))
         let factor = min(duration, .seconds(10)) / once
         let passes = (Double(Cost.standard.passes) * factor).rounded(.up)
         return Cost(memoryKiB: memoryKiB, passes: UInt32(min(64, max(Double(Cost.standard.passes), passes))))

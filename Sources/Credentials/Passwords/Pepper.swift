@@ -1,8 +1,8 @@
 import Crypto
 import Foundation
 import KeychainModel
-import KeychainServices
 import StoredKeys
+import VaultInterface
 
 /// A key that passwords are mixed with before they are hashed, kept apart from the hashes: who has the database alone cannot try a
 /// single password.
@@ -38,14 +38,14 @@ public struct Pepper: Sendable {
             guard listed.count < 2 else {
                 throw StoredKeyError.damaged(reason: "there are several of its name in different groups; say which")
             }
-            guard let item = listed.first else { throw StoredKeyError.status(errSecItemNotFound) }
+            guard let item = listed.first else { throw StoredKeyError.vault(.itemNotFound) }
             guard let reference = KeyReference(item.generic, noteCount: 16),
                 var secret = try items.read(Self.keyName(reference.note), reference)
             else { throw StoredKeyError.damaged(reason: "it is gone, or no key; restore the keychain from a backup") }
             defer { secret.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
             guard secret.count == 32 else { throw StoredKeyError.damaged(reason: "it is no key of 32 bytes") }
             self.init(key: SymmetricKey(data: secret))
-        } catch .status(errSecItemNotFound) {
+        } catch .vault(.itemNotFound) {
             throw CredentialsError(
                 .noPepper,
                 message: "there is no pepper \(name) in this vault; if there never was one, make it with Pepper.make")
@@ -73,8 +73,8 @@ public struct Pepper: Sendable {
             let isStored = try items(name, accessGroup).store(
                 (keyName(note), value), as: name, name: "Pepper \(name)", note: note,
                 StoredKeyProtection(.afterFirstUnlock, isInEnclave: storage == .enclave))
-            guard isStored else { throw StoredKeyError.status(errSecDuplicateItem) }
-        } catch .status(errSecDuplicateItem) {
+            guard isStored else { throw StoredKeyError.vault(.duplicateItem) }
+        } catch .vault(.duplicateItem) {
             throw CredentialsError(
                 .duplicatePepper, message: "there is a pepper \(name) already; use it, or give this one another name")
         } catch {

@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// The hash functions that key algorithms are built on (FIPS 180-4).

@@ -1,5 +1,5 @@
 import Certificates
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// A key pair made for one agreement.

@@ -1,6 +1,6 @@
 import Certificates
 import Crypto
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// A public key on one of the curves.

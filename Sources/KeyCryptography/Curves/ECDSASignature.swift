@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import SwiftASN1
 
 /// The two numbers of an ECDSA signature, r and s, as bytes of one length.

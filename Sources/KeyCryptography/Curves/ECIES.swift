@@ -1,6 +1,6 @@
 import Certificates
 import Crypto
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// Encryption for the holder of a key on a curve, byte for byte as Apple's `SecKey` does it.

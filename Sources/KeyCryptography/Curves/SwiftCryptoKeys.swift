@@ -1,6 +1,6 @@
 import Certificates
 import Crypto
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// What swift-crypto has alike for each of its curves, under one name.

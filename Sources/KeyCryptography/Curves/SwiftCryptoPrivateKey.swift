@@ -1,6 +1,6 @@
 import Certificates
 import Crypto
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// A private key on P-256, P-384 or P-521.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// The key derivation function of ANSI X9.63 (SEC 1, 3.6.1): blocks of Hash(Z ‖ counter ‖ SharedInfo), where the

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import SystemLibraries
 
 /// The functions of OpenSSL 3's libcrypto that are needed here (openssl/evp.h, openssl/x509.h), all of which are

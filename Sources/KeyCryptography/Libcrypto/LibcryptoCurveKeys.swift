@@ -1,5 +1,5 @@
 import Certificates
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// A private key on P-192 or P-224, which swift-crypto does not have.

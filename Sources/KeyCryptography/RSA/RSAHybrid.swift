@@ -1,6 +1,6 @@
 import Certificates
 import Crypto
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// Encryption of data of any length for the holder of an RSA key, byte for byte as Apple's `SecKey` does it.

@@ -1,5 +1,5 @@
 import Certificates
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// The private half of an RSA key, in libcrypto.

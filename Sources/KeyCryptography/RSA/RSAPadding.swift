@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// How a message becomes a number of the size of the modulus.
 enum RSAPadding: Equatable {

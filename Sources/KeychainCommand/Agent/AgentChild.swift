@@ -1,5 +1,5 @@
 import Glibc
-import KeychainServices
+import StatusCodes
 import Synchronization
 import SystemLibraries
 import VaultService

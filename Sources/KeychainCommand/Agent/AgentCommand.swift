@@ -1,9 +1,9 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import Glibc
-import KeychainServices
 import PrivateFiles
 import SSHAgent
+import StatusCodes
 import VaultService
 
 /// Serves keys to OpenSSH.

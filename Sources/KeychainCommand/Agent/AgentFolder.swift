@@ -1,5 +1,5 @@
 import Glibc
-import KeychainServices
+import StatusCodes
 
 /// A folder for the socket of an agent that ends with its command, where the session has none.
 struct AgentFolder {

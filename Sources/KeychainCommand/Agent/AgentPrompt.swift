@@ -1,14 +1,14 @@
 import Access
-import Foundation
+import Dispatch
 import Presence
-import Synchronization
 
 /// Asks as every command does, but takes its questions back when the agent ends, so that no terminal is left without
 /// its echo.
 final class AgentPrompt: PasscodePrompt {
     private let base = StandardPrompt()
     private let end = Cancellation()
-    private let count = AskingCount()
+    /// The questions that are being asked.
+    private let asked = DispatchGroup()
 
     var isAvailable: Bool { !end.isCanceled && base.isAvailable }
 
@@ -29,8 +29,8 @@ final class AgentPrompt: PasscodePrompt {
     }
 
     private func asking<Result>(_ cancellation: Cancellation, _ body: (Cancellation) -> Result) -> Result {
-        count.enter()
-        defer { count.leave() }
+        asked.enter()
+        defer { asked.leave() }
         let either = Cancellation()
         return cancellation.withHandler({ either.cancel() }) {
             end.withHandler({ either.cancel() }) { body(either) }
@@ -40,27 +40,6 @@ final class AgentPrompt: PasscodePrompt {
     /// Takes back what is asked, and waits for it to be gone.
     func takeBack() {
         end.cancel()
-        count.waitForNone(until: Date(timeIntervalSinceNow: 2))
-    }
-}
-
-/// How many questions are being asked.
-private final class AskingCount: Sendable {
-    private let count = Mutex(0)
-    private let condition = NSCondition()
-
-    func enter() { count.withLock { $0 += 1 } }
-
-    func leave() {
-        condition.lock()
-        count.withLock { $0 -= 1 }
-        condition.broadcast()
-        condition.unlock()
-    }
-
-    func waitForNone(until deadline: Date) {
-        condition.lock()
-        while count.withLock({ $0 }) > 0, condition.wait(until: deadline) {}
-        condition.unlock()
+        _ = asked.wait(timeout: .now() + 2)
     }
 }

@@ -1,8 +1,10 @@
 import Certificates
-import Foundation
+import FoundationEssentials
+import KeyCryptography
 import KeychainModel
-import KeychainServices
 import SSHAgent
+import StatusCodes
+import VaultKeys
 
 /// The keychain's private keys as an ssh-agent has them.
 struct KeychainAgentKeys: AgentKeys {
@@ -35,8 +37,8 @@ struct KeychainAgentKeys: AgentKeys {
             else { throw Failure(status: errSecItemNotFound, "the key that ssh asks for is gone") }
             let words = KnownHosts.ofUser.words(for: purpose, key: pair.name, from: asker)
             let privateKey = try session.privateKey(of: pair, AuthenticationOptions(prompt: words))
-            return try session.result {
-                SecKeyCreateSignature(privateKey, algorithm.keyAlgorithm, data as NSData, $0).map { $0 as Data }
+            return try session.result { () throws(KeyError) in
+                try privateKey.sign(data, by: algorithm.keyAlgorithm)
             }
         }
     }
@@ -50,7 +52,7 @@ struct KeychainAgentKeys: AgentKeys {
 
     /// The public key of a pair. Of a software key that was stored without it, the private one tells, unless that asks
     /// for a person.
-    private func key(of pair: KeyPair, _ session: KeySession) -> SecKey? {
+    private func key(of pair: KeyPair, _ session: KeySession) -> VaultKey? {
         if let key = pair.publicKey { return key }
         guard case .found = pair.privateHalf else { return nil }
         return try? session.privateKey(of: pair, AuthenticationOptions(interaction: .skip)).publicKey
@@ -69,13 +71,15 @@ struct KeychainAgentKeys: AgentKeys {
 
 extension SSHSignatureAlgorithm {
     /// Signatures on curves as r and s, one after the other.
-    fileprivate var keyAlgorithm: SecKeyAlgorithm {
-        switch self {
-        case .ecdsaP256: .ecdsaSignatureMessageRFC4754SHA256
-        case .ecdsaP384: .ecdsaSignatureMessageRFC4754SHA384
-        case .ecdsaP521: .ecdsaSignatureMessageRFC4754SHA512
-        case .rsaSHA256: .rsaSignatureMessagePKCS1v15SHA256
-        case .rsaSHA512: .rsaSignatureMessagePKCS1v15SHA512
-        }
+    fileprivate var keyAlgorithm: KeyAlgorithmName {
+        let name: SignatureName =
+            switch self {
+            case .ecdsaP256: .ecdsaRawSHA256
+            case .ecdsaP384: .ecdsaRawSHA384
+            case .ecdsaP521: .ecdsaRawSHA512
+            case .rsaSHA256: .pkcs1SHA256
+            case .rsaSHA512: .pkcs1SHA512
+            }
+        return name.algorithm(isDigest: false)
     }
 }

@@ -1,7 +1,7 @@
 import Access
 import ArgumentParser
-import Foundation
-import KeychainServices
+import FoundationEssentials
+import StatusCodes
 import Vault
 
 /// Shows and checks the vault's audit log.

@@ -1,7 +1,7 @@
 import Access
 import ArgumentParser
 import Glibc
-import KeychainServices
+import StatusCodes
 import Vault
 import VaultService
 
@@ -18,8 +18,8 @@ struct EntitlementsCommand: DocumentedCommand {
         Example("Check a file before putting it in place", "keychain entitlements check new.json"),
         Example("See what the daemon grants to this command", "keychain entitlements show"),
     ]
-    static let configuration = CommandConfiguration(
-        commandName: "entitlements", abstract: summary, discussion: discussion,
+    static let configuration = documented(
+        "entitlements",
         subcommands: [EntitlementsListCommand.self, EntitlementsCheckCommand.self, EntitlementsShowCommand.self])
 }
 

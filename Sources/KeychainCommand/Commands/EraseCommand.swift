@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-import KeychainServices
+import StatusCodes
 import Vault
 
 /// Destroys the vault's keys and items.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Enclave
-import Foundation
-import KeychainServices
+import FoundationEssentials
+import StatusCodes
 import Vault
 
 /// Makes a vault.

@@ -1,7 +1,7 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
+import StatusCodes
 import Synchronization
 import Vault
 

@@ -1,7 +1,7 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
+import StatusCodes
 import Vault
 
 /// What `lock` and `unlock` print as JSON.

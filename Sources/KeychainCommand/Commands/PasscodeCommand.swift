@@ -1,6 +1,5 @@
 import ArgumentParser
 import KeychainModel
-import KeychainServices
 import Vault
 
 /// The vault's passcode.
@@ -19,8 +18,8 @@ struct PasscodeCommand: DocumentedCommand {
         Example("Set one in a script", "keychain passcode set --new-passcode-fd 3 3< passcode-file"),
         Example("In a container with little memory", "keychain passcode set --memory 19 --passes 2"),
     ]
-    static let configuration = CommandConfiguration(
-        commandName: "passcode", abstract: summary, discussion: discussion,
+    static let configuration = documented(
+        "passcode",
         subcommands: [SetPasscodeCommand.self, ChangePasscodeCommand.self, RemovePasscodeCommand.self])
 }
 

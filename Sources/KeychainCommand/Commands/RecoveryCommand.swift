@@ -1,12 +1,12 @@
 import Access
 import ArgumentParser
 import Enclave
-import Foundation
+import FoundationEssentials
 import Glibc
 import Keybag
 import KeychainModel
-import KeychainServices
 import SecureMemory
+import StatusCodes
 import Vault
 
 /// A way back into a vault whose enclave is gone.
@@ -21,8 +21,8 @@ struct RecoveryCommand: DocumentedCommand {
         Example("Make one", "keychain recovery create"),
         Example("On the new machine, in a copy of the folder", "keychain recovery restore --enclave tpm2"),
     ]
-    static let configuration = CommandConfiguration(
-        commandName: "recovery", abstract: summary, discussion: discussion,
+    static let configuration = documented(
+        "recovery",
         subcommands: [CreateRecoveryCommand.self, RestoreCommand.self])
 
     /// The vault's owner, who may do everything.

@@ -1,6 +1,6 @@
 import Access
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import KeychainModel
 import Vault
 

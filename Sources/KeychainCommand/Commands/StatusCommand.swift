@@ -1,6 +1,6 @@
 import ArgumentParser
 import KeychainModel
-import KeychainServices
+import StatusCodes
 import Vault
 
 /// Shows the state of the vault and checks it.

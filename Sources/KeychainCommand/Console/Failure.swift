@@ -1,5 +1,5 @@
-import Foundation
-import KeychainServices
+import FoundationEssentials
+import StatusCodes
 import Vault
 
 /// An error as a person or a script sees it: what happened, what to do, and how the program exits.

@@ -1,6 +1,6 @@
-import Foundation
+import FoundationEssentials
 import Glibc
-import KeychainServices
+import StatusCodes
 
 /// Writing that reports what went wrong, unlike buffered output, which loses it at exit.
 enum FileOutput {

@@ -1,8 +1,8 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import Glibc
-import KeychainServices
 import SecureMemory
+import StatusCodes
 import Vault
 
 /// Where a command takes a secret from. Never the command line: every user of the machine can read the

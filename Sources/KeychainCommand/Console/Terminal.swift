@@ -1,7 +1,7 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
 import Presence
+import StatusCodes
 
 /// The controlling terminal, and what a command says when it does not answer.
 struct Terminal: ~Copyable {

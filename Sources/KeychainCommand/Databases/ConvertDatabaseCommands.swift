@@ -1,5 +1,5 @@
 import ArgumentParser
-import ProtectedDatabase
+import DatabaseFiles
 
 /// Encrypts a plain database in its place.
 struct EncryptDatabaseCommand: DocumentedCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import ProtectedDatabase
+import DatabaseFiles
 
 /// Makes an empty encrypted database.
 struct CreateDatabaseCommand: DocumentedCommand {

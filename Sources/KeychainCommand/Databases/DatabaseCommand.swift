@@ -24,8 +24,8 @@ struct DatabaseCommand: DocumentedCommand {
         Example("Look something up", "keychain db shell app.db 'SELECT count(*) FROM note'"),
         Example("Change its key", "keychain db rekey app.db"),
     ]
-    static let configuration = CommandConfiguration(
-        commandName: "db", abstract: summary, discussion: discussion,
+    static let configuration = documented(
+        "db",
         subcommands: [
             CreateDatabaseCommand.self, EncryptDatabaseCommand.self, DecryptDatabaseCommand.self,
             RekeyDatabaseCommand.self, SetDatabaseClassCommand.self, DatabaseInfoCommand.self,

@@ -1,8 +1,8 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
-import ProtectedDatabase
+import StatusCodes
+import DatabaseFiles
 import StoredKeys
 
 /// What a database is, without opening it.
@@ -72,7 +72,7 @@ struct DatabaseSummary: Encodable {
             info.key?.protection.flatMap { FileProtectionClass(of: $0) }?.commandName
             ?? info.key?.accessible.flatMap { ProtectionClass(rawValue: $0) }.map { ProtectionName($0).rawValue }
         accessGroup = info.key?.accessGroup
-        requires = ItemRequirement.names(in: info.key?.control?.control.flags)
+        requires = ItemRequirement.names(in: info.key?.accessControl?.flags)
     }
 
     /// A SQLCipher file whose key the keychain has.

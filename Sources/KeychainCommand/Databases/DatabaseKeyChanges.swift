@@ -1,7 +1,7 @@
 import ArgumentParser
 import KeychainModel
-import KeychainServices
-import ProtectedDatabase
+import StatusCodes
+import DatabaseFiles
 
 /// What is to be different about the keeping of a key that is there: what nobody says anything about stays as it is.
 struct DatabaseKeyChanges: ParsableArguments {
@@ -52,7 +52,7 @@ struct DatabaseKeyChanges: ParsableArguments {
             throw .usage("a key in a file has no access group and no requirements: say where it goes with --key-in")
         }
         var requirements = require
-        if requirements.isEmpty, !noRequire, let flags = former?.control?.control.flags {
+        if requirements.isEmpty, !noRequire, let flags = former?.accessControl?.flags {
             requirements = ItemRequirement.allCases.filter { flags.contains($0.flag) }
         }
         guard place != .file || requirements.isEmpty else {

@@ -1,9 +1,9 @@
 import Access
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
-import ProtectedDatabase
+import StatusCodes
+import DatabaseFiles
 import StoredKeys
 
 /// Where the key of a database is kept.
@@ -73,7 +73,7 @@ struct DatabaseKeyOptions: ParsableArguments {
                 try className.map { (name) throws(Failure) in try FileProtectionClass(commandName: name) }
                 ?? .completeUntilFirstUserAuthentication
             let control = AccessControl(protection: protection.itemClass, flags: Self.flags(require, place))
-            return StoredKeyProtection(SecAccessControl(control), isInEnclave: place == .enclave)
+            return StoredKeyProtection(control, isInEnclave: place == .enclave)
         }
     }
 
@@ -102,10 +102,9 @@ struct DatabaseKeyOptions: ParsableArguments {
         let itemClass = isOfItemsAlone ? former?.accessible.flatMap { ProtectionClass(rawValue: $0) } : nil
         return try handlingDatabase { () throws(ProtectedDatabaseError) in
             if place != .file, !require.isEmpty || itemClass != nil {
-                let control = SecAccessControl(
-                    AccessControl(
-                        protection: itemClass ?? FileProtectionClass(of: type)?.itemClass ?? .afterFirstUnlock,
-                        flags: flags(require, place)))
+                let control = AccessControl(
+                    protection: itemClass ?? FileProtectionClass(of: type)?.itemClass ?? .afterFirstUnlock,
+                    flags: flags(require, place))
                 let storage: DatabaseKeyStorage =
                     place == .enclave
                     ? .enclave(control, accessGroup: group) : .keychain(control, accessGroup: group)

@@ -1,6 +1,6 @@
 import KeychainModel
-import KeychainServices
-import ProtectedDatabase
+import StatusCodes
+import DatabaseFiles
 import VaultInterface
 
 /// Runs `body` with the owner's view of the vault, which asks for the passcode where it is needed.
@@ -23,6 +23,11 @@ func withOwnersVault<Result>(
 
 private struct OwnersVault: VaultSessionProvider {
     let session: VaultSession
+}
+
+extension ProtectedDatabaseFile {
+    /// The database at a path that was given.
+    init(path: String) { self.init(path: path, preparing: TextFunctions.add) }
 }
 
 /// Runs `body`, with what it throws as this command's failure.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import ProtectedDatabase
+import DatabaseFiles
 
 /// Makes a database of one that lost its page index.
 struct RecoverDatabaseCommand: DocumentedCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import ProtectedDatabase
+import DatabaseFiles
 
 /// Keeps a database's key elsewhere.
 struct SetDatabaseClassCommand: DocumentedCommand {

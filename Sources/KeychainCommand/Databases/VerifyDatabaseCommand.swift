@@ -1,6 +1,6 @@
 import ArgumentParser
-import KeychainServices
-import ProtectedDatabase
+import StatusCodes
+import DatabaseFiles
 import SQLCipherService
 import SQLCipherWire
 

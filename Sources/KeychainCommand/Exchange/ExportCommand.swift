@@ -1,11 +1,12 @@
 import Access
 import ArgumentParser
 import Certificates
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
 import SecureMemory
+import StatusCodes
 import Vault
+import VaultKeys
 
 /// Writes a certificate or a key.
 struct ExportCommand: DocumentedCommand {
@@ -107,7 +108,7 @@ struct ExportCommand: DocumentedCommand {
     }
 
     /// A private key as PKCS#8.
-    private static func encoding(of key: SecKey, _ pair: KeyPair) throws(Failure) -> Data {
+    private static func encoding(of key: VaultKey, _ pair: KeyPair) throws(Failure) -> Data {
         guard key.kept == nil else {
             throw Failure(
                 status: errSecUnimplemented,

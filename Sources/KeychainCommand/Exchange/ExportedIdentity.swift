@@ -1,10 +1,10 @@
 import ArgumentParser
 import Certificates
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
 import OpenSSLCertificates
 import SecureMemory
+import StatusCodes
 import Vault
 
 /// An identity on its way into a PKCS#12 file.

@@ -1,10 +1,11 @@
 import Access
 import ArgumentParser
 import Certificates
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
+import StatusCodes
 import Vault
+import VaultKeys
 
 /// Stores the certificates and keys of a file.
 struct ImportCommand: DocumentedCommand {
@@ -81,8 +82,8 @@ struct ImportCommand: DocumentedCommand {
     /// The name of the key's certificate in the file, else that of the file.
     private func label(of key: KeyData, in contents: [ImportedFile.Content]) -> String {
         for case .certificate(let certificate) in contents
-        where certificate.certificate.publicKeyHash == key.applicationLabel {
-            if let name = certificate.certificate.subjectSummary { return name }
+        where certificate.publicKeyHash == key.applicationLabel {
+            if let name = certificate.subjectSummary { return name }
         }
         return file == "-" ? "imported" : URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
     }
@@ -107,7 +108,7 @@ struct ImportCommand: DocumentedCommand {
     private func add(_ key: KeyData, _ label: String, _ store: KeyStore) throws(Failure) -> ImportAnswer {
         let kind = key.keyClass == .private ? Self.privateKey : "public key"
         do {
-            _ = try store.add(SecKey(key), label: label, protection.accessControl(isEnclave: false))
+            _ = try store.add(VaultKey(key), label: label, protection.accessControl(isEnclave: false))
             return ImportAnswer(kind: kind, name: label, isNew: true)
         } catch {
             guard error.status == errSecDuplicateItem else { throw error }
@@ -116,13 +117,13 @@ struct ImportCommand: DocumentedCommand {
         }
     }
 
-    private func add(_ certificate: SecCertificate, _ session: KeySession) throws(Failure) -> ImportAnswer {
+    private func add(_ certificate: Certificate, _ session: KeySession) throws(Failure) -> ImportAnswer {
         var attributes = certificate.storedAttributes
         if let label { attributes[.label] = .string(label) }
-        let name = label ?? certificate.certificate.subjectSummary ?? "certificate"
+        let name = label ?? certificate.subjectSummary ?? "certificate"
         let item = NewItem(
             itemClass: .certificate, attributes: attributes, accessGroup: protection.group,
-            value: certificate.storedValue)
+            value: certificate.encoded)
         do {
             _ = try session.session.vault.add(item, as: session.session.client)
             return ImportAnswer(kind: "certificate", name: name, isNew: true)

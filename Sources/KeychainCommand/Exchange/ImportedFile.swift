@@ -1,13 +1,13 @@
 import Certificates
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
 import OpenSSLCertificates
+import StatusCodes
 
 /// What a file holds: certificates and keys, in the order of the file.
 struct ImportedFile {
     enum Content {
-        case certificate(SecCertificate)
+        case certificate(Certificate)
         case key(KeyData)
     }
 
@@ -37,7 +37,7 @@ struct ImportedFile {
             + "NIST curves")
 
     private static func documents(in bytes: Data) throws(Failure) -> [PEM]? {
-        guard bytes.range(of: Data("-----BEGIN ".utf8)) != nil else { return nil }
+        guard bytes.firstRange(of: "-----BEGIN ") != nil else { return nil }
         guard let documents = PEM.documents(in: bytes) else {
             throw Failure(status: errSecDecode, "the file is PEM and damaged: fetch or export it again")
         }
@@ -71,7 +71,7 @@ struct ImportedFile {
 
     /// One certificate or key in DER.
     private static func content(_ der: Data) -> Content? {
-        if let certificate = SecCertificateCreateWithData(nil, der as NSData) { return .certificate(certificate) }
+        if let certificate = try? Certificate(der: der) { return .certificate(certificate) }
         let key =
             (try? KeyData(privateKeyInfo: der)) ?? (try? KeyData(der, type: .rsa, keyClass: .private))
             ?? (try? KeyData(sec1: der)) ?? (try? PublicKeyInfo(der: der))?.key
@@ -93,7 +93,7 @@ struct ImportedFile {
             contents.append(.key(key))
         }
         for der in file.certificates {
-            guard let certificate = SecCertificateCreateWithData(nil, der as NSData) else { throw Self.unreadable }
+            guard let certificate = try? Certificate(der: der) else { throw Self.unreadable }
             contents.append(.certificate(certificate))
         }
     }

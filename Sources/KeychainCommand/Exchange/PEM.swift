@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// Data in base64 between two lines that say what it is (RFC 7468).
@@ -22,7 +22,7 @@ struct PEM {
         var documents: [PEM] = []
         var open: (kind: String, digits: String, isEncrypted: Bool)?
         for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
-            let text = line.trimmingCharacters(in: .whitespaces)
+            let text = String(line.trimmed(where: \.isWhitespace))
             if let kind = boundary("BEGIN", text) {
                 guard open == nil else { return nil }
                 open = (kind, "", false)

@@ -1,7 +1,7 @@
-import Foundation
+import FoundationEssentials
 import Glibc
-import KeychainServices
 import ProtectedFiles
+import StatusCodes
 
 /// Where a command that reads one file and makes another puts it.
 enum ConvertedOutput {

@@ -1,7 +1,6 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
 import PasswordFiles
 import ProtectedFiles
 

@@ -1,9 +1,9 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
 import PasswordFiles
 import ProtectedFiles
+import StatusCodes
 
 /// Encrypts files with a password.
 struct EncryptFileCommand: DocumentedCommand {

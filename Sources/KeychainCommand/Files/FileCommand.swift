@@ -26,8 +26,8 @@ struct FileCommand: DocumentedCommand {
         Example("Check that nothing is damaged", "keychain file verify ~/Records"),
         Example("Take a file along under a password", "keychain file encrypt tax.pdf --output /media/stick/tax.kcp"),
     ]
-    static let configuration = CommandConfiguration(
-        commandName: "file", abstract: summary, discussion: discussion,
+    static let configuration = documented(
+        "file",
         subcommands: [
             ProtectCommand.self, UnprotectCommand.self, CatCommand.self, FileInfoCommand.self, SetClassCommand.self,
             VerifyFileCommand.self, EncryptFileCommand.self, DecryptFileCommand.self,

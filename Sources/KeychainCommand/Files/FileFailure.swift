@@ -1,5 +1,5 @@
-import KeychainServices
 import ProtectedFiles
+import StatusCodes
 
 extension Failure {
     /// What went wrong with a file.

@@ -1,7 +1,6 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
 import PasswordFiles
 import ProtectedFiles
 import VaultInterface
@@ -36,7 +35,7 @@ struct FileInfoCommand: DocumentedCommand {
 
         init(_ path: String, bytes: UInt64, identifier: Data? = nil) {
             (self.path, self.bytes) = (path, bytes)
-            self.identifier = identifier?.map { String(format: "%02x", $0) }.joined()
+            self.identifier = identifier?.hexadecimal(uppercase: false)
         }
 
         var kind: String {

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Glibc
 import Synchronization
 
@@ -56,7 +56,10 @@ final class FileProgress: Sendable {
     static func amount(_ bytes: Double) -> String {
         var (value, unit) = (bytes, "B")
         for next in ["kB", "MB", "GB", "TB"] where value >= 1000 { (value, unit) = (value / 1000, next) }
-        return unit == "B" ? "\(Int(value)) B" : "\(String(format: value < 10 ? "%.1f" : "%.0f", value)) \(unit)"
+        guard unit != "B" else { return "\(Int(value)) B" }
+        guard value < 10 else { return "\(Int(value.rounded(.toNearestOrEven))) \(unit)" }
+        let tenths = Int((value * 10).rounded(.toNearestOrEven))
+        return "\(tenths / 10).\(tenths % 10) \(unit)"
     }
 
     private func put(_ text: String) {

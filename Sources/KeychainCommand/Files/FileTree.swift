@@ -1,8 +1,8 @@
-import Foundation
+import FoundationEssentials
 import Glibc
-import KeychainServices
 import MountedFolder
 import ProtectedFiles
+import StatusCodes
 
 /// The regular files that paths on the command line stand for: themselves, or everything below a folder.
 struct FileTree {

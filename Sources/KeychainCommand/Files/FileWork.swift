@@ -1,5 +1,5 @@
-import Foundation
-import KeychainServices
+import Dispatch
+import FoundationEssentials
 import ProtectedFiles
 import Synchronization
 

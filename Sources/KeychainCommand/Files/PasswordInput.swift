@@ -1,6 +1,6 @@
 import ArgumentParser
 import KeychainModel
-import KeychainServices
+import StatusCodes
 
 /// Where a command takes the password of a file from: a descriptor, else the terminal. Never the command line.
 struct PasswordInput: ParsableArguments {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import KeychainModel
-import KeychainServices
 import MountedFolder
 import ProtectedFiles
 import VaultInterface

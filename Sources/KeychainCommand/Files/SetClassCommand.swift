@@ -1,6 +1,5 @@
 import ArgumentParser
 import KeychainModel
-import KeychainServices
 import ProtectedFiles
 import VaultInterface
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import KeychainServices
 import ProtectedFiles
 import VaultInterface
 

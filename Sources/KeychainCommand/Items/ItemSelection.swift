@@ -1,8 +1,8 @@
 import Access
 import ArgumentParser
 import KeychainModel
-import KeychainServices
 import Presence
+import StatusCodes
 import Vault
 
 /// The service and the account that name a password.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Glibc
 
 /// A moment in UTC, formatted without loading the locale data that date formatters bring in.

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Certificates
-import Foundation
-import KeychainServices
+import FoundationEssentials
+import KeyCryptography
+import VaultKeys
 
 /// The algorithms that signatures are made with, by short names.
 enum SignatureName: String, CaseIterable {
@@ -30,21 +31,24 @@ enum SignatureName: String, CaseIterable {
     }
 
     /// - Parameter isDigest: Whether a digest is given and not the message.
-    func algorithm(isDigest: Bool) -> SecKeyAlgorithm {
-        switch self {
-        case .ecdsaSHA256: isDigest ? .ecdsaSignatureDigestX962SHA256 : .ecdsaSignatureMessageX962SHA256
-        case .ecdsaSHA384: isDigest ? .ecdsaSignatureDigestX962SHA384 : .ecdsaSignatureMessageX962SHA384
-        case .ecdsaSHA512: isDigest ? .ecdsaSignatureDigestX962SHA512 : .ecdsaSignatureMessageX962SHA512
-        case .ecdsaRawSHA256: isDigest ? .ecdsaSignatureDigestRFC4754SHA256 : .ecdsaSignatureMessageRFC4754SHA256
-        case .ecdsaRawSHA384: isDigest ? .ecdsaSignatureDigestRFC4754SHA384 : .ecdsaSignatureMessageRFC4754SHA384
-        case .ecdsaRawSHA512: isDigest ? .ecdsaSignatureDigestRFC4754SHA512 : .ecdsaSignatureMessageRFC4754SHA512
-        case .pkcs1SHA256: isDigest ? .rsaSignatureDigestPKCS1v15SHA256 : .rsaSignatureMessagePKCS1v15SHA256
-        case .pkcs1SHA384: isDigest ? .rsaSignatureDigestPKCS1v15SHA384 : .rsaSignatureMessagePKCS1v15SHA384
-        case .pkcs1SHA512: isDigest ? .rsaSignatureDigestPKCS1v15SHA512 : .rsaSignatureMessagePKCS1v15SHA512
-        case .pssSHA256: isDigest ? .rsaSignatureDigestPSSSHA256 : .rsaSignatureMessagePSSSHA256
-        case .pssSHA384: isDigest ? .rsaSignatureDigestPSSSHA384 : .rsaSignatureMessagePSSSHA384
-        case .pssSHA512: isDigest ? .rsaSignatureDigestPSSSHA512 : .rsaSignatureMessagePSSSHA512
-        }
+    func algorithm(isDigest: Bool) -> KeyAlgorithmName {
+        let kind = isDigest ? "digest" : "message"
+        let name =
+            switch self {
+            case .ecdsaSHA256: "ECDSA:\(kind)-X962:SHA256"
+            case .ecdsaSHA384: "ECDSA:\(kind)-X962:SHA384"
+            case .ecdsaSHA512: "ECDSA:\(kind)-X962:SHA512"
+            case .ecdsaRawSHA256: "ECDSA:\(kind)-RFC4754:SHA256"
+            case .ecdsaRawSHA384: "ECDSA:\(kind)-RFC4754:SHA384"
+            case .ecdsaRawSHA512: "ECDSA:\(kind)-RFC4754:SHA512"
+            case .pkcs1SHA256: "RSA:\(kind)-PKCS1v15:SHA256"
+            case .pkcs1SHA384: "RSA:\(kind)-PKCS1v15:SHA384"
+            case .pkcs1SHA512: "RSA:\(kind)-PKCS1v15:SHA512"
+            case .pssSHA256: "RSA:\(kind)-PSS:SHA256:SHA256:32"
+            case .pssSHA384: "RSA:\(kind)-PSS:SHA384:SHA384:48"
+            case .pssSHA512: "RSA:\(kind)-PSS:SHA512:SHA512:64"
+            }
+        return KeyAlgorithmName(rawValue: "algid:sign:" + name)
     }
 }
 
@@ -71,18 +75,20 @@ enum EncryptionName: String, CaseIterable {
             }
     }
 
-    var algorithm: SecKeyAlgorithm {
-        switch self {
-        case .eciesSHA256: .eciesEncryptionCofactorVariableIVX963SHA256AESGCM
-        case .eciesSHA384: .eciesEncryptionCofactorVariableIVX963SHA384AESGCM
-        case .eciesSHA512: .eciesEncryptionCofactorVariableIVX963SHA512AESGCM
-        case .oaepSHA256WithAES: .rsaEncryptionOAEPSHA256AESGCM
-        case .oaepSHA512WithAES: .rsaEncryptionOAEPSHA512AESGCM
-        case .oaepSHA1: .rsaEncryptionOAEPSHA1
-        case .oaepSHA256: .rsaEncryptionOAEPSHA256
-        case .oaepSHA512: .rsaEncryptionOAEPSHA512
-        case .pkcs1: .rsaEncryptionPKCS1
-        }
+    var algorithm: KeyAlgorithmName {
+        let name =
+            switch self {
+            case .eciesSHA256: "ECIES:ECDHC:KDFX963:SHA256:AESGCM-KDFIV"
+            case .eciesSHA384: "ECIES:ECDHC:KDFX963:SHA384:AESGCM-KDFIV"
+            case .eciesSHA512: "ECIES:ECDHC:KDFX963:SHA512:AESGCM-KDFIV"
+            case .oaepSHA256WithAES: "RSA:OAEP:SHA256:AESGCM"
+            case .oaepSHA512WithAES: "RSA:OAEP:SHA512:AESGCM"
+            case .oaepSHA1: "RSA:OAEP:SHA1"
+            case .oaepSHA256: "RSA:OAEP:SHA256"
+            case .oaepSHA512: "RSA:OAEP:SHA512"
+            case .pkcs1: "RSA:PKCS1"
+            }
+        return KeyAlgorithmName(rawValue: "algid:encrypt:" + name)
     }
 }
 
@@ -90,10 +96,10 @@ enum EncryptionName: String, CaseIterable {
 struct AlgorithmChoice {
     /// As it was given.
     let name: String
-    let algorithm: SecKeyAlgorithm
+    let algorithm: KeyAlgorithmName
 
     static func signature(
-        _ given: String?, isDigest: Bool, for key: SecKey, _ operation: SecKeyOperationType
+        _ given: String?, isDigest: Bool, for key: VaultKey, _ operation: KeyOperation
     ) throws(Failure) -> AlgorithmChoice {
         let name = given ?? SignatureName(for: key.keyData).rawValue
         let known = SignatureName.allCases.map { ($0.rawValue, $0.algorithm(isDigest: isDigest)) }
@@ -101,20 +107,20 @@ struct AlgorithmChoice {
     }
 
     static func encryption(
-        _ given: String?, for key: SecKey, _ operation: SecKeyOperationType
+        _ given: String?, for key: VaultKey, _ operation: KeyOperation
     ) throws(Failure) -> AlgorithmChoice {
         let name = given ?? EncryptionName(for: key.keyData).rawValue
         return try choose(name, EncryptionName.allCases.map { ($0.rawValue, $0.algorithm) }, for: key, operation)
     }
 
     private static func choose(
-        _ name: String, _ known: [(name: String, algorithm: SecKeyAlgorithm)], for key: SecKey,
-        _ operation: SecKeyOperationType
+        _ name: String, _ known: [(name: String, algorithm: KeyAlgorithmName)], for key: VaultKey,
+        _ operation: KeyOperation
     ) throws(Failure) -> AlgorithmChoice {
         let named = known.first { $0.name == name }?.algorithm
-        let algorithm = named ?? SecKeyAlgorithm(rawValue: NSString(string: name))
-        guard named != nil || name.hasPrefix("algid:"), SecKeyIsAlgorithmSupported(key, operation, algorithm) else {
-            let possible = known.filter { SecKeyIsAlgorithmSupported(key, operation, $0.algorithm) }.map(\.name)
+        let algorithm = named ?? KeyAlgorithmName(rawValue: name)
+        guard named != nil || name.hasPrefix("algid:"), key.supports(algorithm, for: operation) else {
+            let possible = known.filter { key.supports($0.algorithm, for: operation) }.map(\.name)
             throw Failure.usage(
                 "the key cannot use '\(name.escapedForTerminal)': it can use \(possible.joined(separator: ", ")), or one "
                     + "of Apple's names, such as \(known.first?.algorithm.rawValue ?? "algid:")")

@@ -4,10 +4,11 @@ import Attestation
 import Certificates
 import Crypto
 import Enclave
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
+import StatusCodes
 import Vault
+import VaultKeys
 
 /// Proves where a key is.
 struct AttestCommand: DocumentedCommand {
@@ -138,7 +139,7 @@ extension KeySession {
             itemClass: .key,
             attributes: [
                 .keyClass: .number(1), .applicationLabel: .data(pair.hash),
-                .tokenID: .string(kSecAttrTokenIDSecureEnclave as String),
+                .tokenID: .string(EnclaveKeyRecord.tokenID),
             ], accessGroup: pair.group, synchronizable: .any)
         let found: [StoredItem]
         do {

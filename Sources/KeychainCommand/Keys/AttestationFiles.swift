@@ -1,8 +1,8 @@
 import Attestation
 import Certificates
-import Foundation
+import FoundationEssentials
 import Glibc
-import KeychainServices
+import StatusCodes
 
 /// An attestation as files that tpm2-tools and OpenSSL read.
 struct AttestationFiles {

@@ -1,9 +1,9 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import Glibc
-import KeychainServices
 import OpenSSLCertificates
 import SecureMemory
+import StatusCodes
 
 /// What a key works on: bytes that somebody pipes in, and no secret of the keychain's.
 enum BytesInput {

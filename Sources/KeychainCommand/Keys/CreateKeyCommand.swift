@@ -1,9 +1,11 @@
 import ArgumentParser
 import Certificates
-import Foundation
+import FoundationEssentials
+import KeyCryptography
 import KeychainModel
-import KeychainServices
+import StatusCodes
 import Vault
+import VaultKeys
 
 /// Makes a key.
 struct CreateKeyCommand: DocumentedCommand {
@@ -61,19 +63,18 @@ struct CreateKeyCommand: DocumentedCommand {
 
     private func create(
         _ control: AccessControl, _ session: KeySession, _ authentication: AuthenticationOptions
-    ) throws(Failure) -> SecKey {
+    ) throws(Failure) -> VaultKey {
         guard enclave else {
-            let parameters: [NSString: Any] = [
-                kSecAttrKeyType: String(type.type.rawValue), kSecAttrKeySizeInBits: type.sizeInBits,
-            ]
-            return try session.result { SecKeyCreateRandomKey(parameters as NSDictionary, $0) }
+            return try session.result { () throws(KeyError) in
+                VaultKey(try SoftwareKeys.randomKey(type: type.type, sizeInBits: type.sizeInBits))
+            }
         }
         let vault = session.session
         let record = try failing { () throws(VaultError) in
             try vault.vault.makeEnclaveKey(
                 .p256, accessControl: control, options: authentication, as: vault.client)
         }
-        guard let key = SecKey.made(record, authentication: authentication) else {
+        guard let key = VaultKey(record, use: KeyUse(authentication: authentication)) else {
             throw Failure(status: errSecInternalComponent, "the enclave made no key: `keychain status --verify`")
         }
         return key

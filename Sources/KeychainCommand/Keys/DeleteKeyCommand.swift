@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 import KeychainModel
-import KeychainServices
+import StatusCodes
 import Vault
 
 /// Deletes a key.

@@ -1,7 +1,9 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
+import KeyCryptography
 import KeychainModel
-import KeychainServices
+import StatusCodes
+import VaultKeys
 
 /// Encrypts for a key.
 struct EncryptCommand: DocumentedCommand {
@@ -44,8 +46,8 @@ struct EncryptCommand: DocumentedCommand {
         let key = try session.publicKey(of: pair, itemPassword.authentication())
         let choice = try AlgorithmChoice.encryption(algorithm, for: key, .encrypt)
         let plaintext = try BytesInput.readAll()
-        let ciphertext: Data = try session.result {
-            SecKeyCreateEncryptedData(key, choice.algorithm, plaintext as NSData, $0).map { $0 as Data }
+        let ciphertext = try session.result { () throws(KeyError) in
+            try key.encrypt(plaintext, by: choice.algorithm)
         }
         if json {
             let answer = Answer(algorithm: choice.name, ciphertext: ciphertext.base64EncodedString())
@@ -101,8 +103,8 @@ struct DecryptCommand: DocumentedCommand {
         options.prompt = "decrypt with the key '\(pair.name)'."
         let key = try session.privateKey(of: pair, options)
         let choice = try AlgorithmChoice.encryption(algorithm, for: key, .decrypt)
-        let plaintext: Data = try session.result {
-            SecKeyCreateDecryptedData(key, choice.algorithm, ciphertext as NSData, $0).map { $0 as Data }
+        let plaintext = try session.result { () throws(KeyError) in
+            try key.decrypt(ciphertext, by: choice.algorithm)
         }
         if json {
             let text = String(validating: plaintext, as: UTF8.self)

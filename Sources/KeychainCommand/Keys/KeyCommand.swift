@@ -22,8 +22,8 @@ struct KeyCommand: DocumentedCommand {
         Example("Ask for a certificate", "keychain key csr www --subject CN=www.example.com > www.csr"),
         Example("Prove that a key is in the TPM", "keychain key attest laptop --out proof"),
     ]
-    static let configuration = CommandConfiguration(
-        commandName: "key", abstract: summary, discussion: discussion,
+    static let configuration = documented(
+        "key",
         subcommands: [
             CreateKeyCommand.self, ListKeysCommand.self, PublicKeyCommand.self, SignCommand.self, VerifyCommand.self,
             EncryptCommand.self, DecryptCommand.self, RequestCommand.self, AttestCommand.self,

@@ -1,7 +1,6 @@
 import Access
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
 import Synchronization
 import Vault
 
@@ -88,7 +87,7 @@ struct KeyInventory {
             _ half: Half, inEnclave: Bool = false, includingValues: Bool
         ) throws(Failure) -> (items: [StoredItem], isLocked: Bool) {
             var query = query(half)
-            if inEnclave { query.attributes[.tokenID] = .string(kSecAttrTokenIDSecureEnclave as String) }
+            if inEnclave { query.attributes[.tokenID] = .string(EnclaveKeyRecord.tokenID) }
             if let items = try items(query, includingValues) { return (items, false) }
             // An item that is locked fails a search as a whole, so that each class is looked at by itself.
             var found: [StoredItem] = []

@@ -1,7 +1,7 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
 import Vault
+import VaultKeys
 
 /// A key in the keychain: what is stored of its two halves, found without asking anybody.
 struct KeyPair {
@@ -73,10 +73,10 @@ struct KeyPair {
     }
 
     /// The public key, as far as it can be had without the private one.
-    var publicKey: SecKey? {
-        if let publicHalf { return SecKey.stored(in: publicHalf, authentication: .init()) }
+    var publicKey: VaultKey? {
+        if let publicHalf { return VaultKey.stored(in: publicHalf) }
         if enclaveRecord != nil, case .found(let item) = privateHalf {
-            return SecKey.stored(in: item, authentication: .init())?.publicKey
+            return VaultKey.stored(in: item)?.publicKey
         }
         return nil
     }
@@ -85,6 +85,6 @@ struct KeyPair {
 extension StoredItem {
     /// Whether the item stands for a key that the vault's enclave keeps.
     var isEnclaveKey: Bool {
-        attributes[.tokenID] == .string(kSecAttrTokenIDSecureEnclave as String)
+        attributes[.tokenID] == .string(EnclaveKeyRecord.tokenID)
     }
 }

@@ -1,9 +1,11 @@
 import Access
 import ArgumentParser
-import Foundation
+import FoundationEssentials
+import KeyCryptography
 import KeychainModel
-import KeychainServices
+import StatusCodes
 import Vault
+import VaultKeys
 
 /// Which key a command is about.
 struct KeySelection: ParsableArguments {
@@ -76,7 +78,7 @@ struct KeySession {
     /// The private key of a pair, asking whom it wants asked.
     ///
     /// - Parameter options: Say also how the key may ask when it is used.
-    func privateKey(of pair: KeyPair, _ options: AuthenticationOptions) throws(Failure) -> SecKey {
+    func privateKey(of pair: KeyPair, _ options: AuthenticationOptions) throws(Failure) -> VaultKey {
         guard pair.hasPrivateHalf else {
             throw Failure(
                 status: errSecItemNotFound,
@@ -88,7 +90,7 @@ struct KeySession {
         let found = try failing { () throws(VaultError) in
             try session.vault.copy(query, includingValues: true, as: session.client)
         }
-        guard let item = found.first, let key = SecKey.stored(in: item, authentication: options) else {
+        guard let item = found.first, let key = VaultKey.stored(in: item, use: KeyUse(authentication: options)) else {
             throw Failure(
                 status: errSecDecode,
                 "the item '\(pair.name)' holds no private key that can be used here: delete it, or use it where it came "
@@ -98,23 +100,22 @@ struct KeySession {
     }
 
     /// The public key of a pair; the private one is read only if nothing else tells it.
-    func publicKey(of pair: KeyPair, _ options: AuthenticationOptions = .init()) throws(Failure) -> SecKey {
+    func publicKey(of pair: KeyPair, _ options: AuthenticationOptions = .init()) throws(Failure) -> VaultKey {
         if let key = pair.publicKey { return key }
         return try privateKey(of: pair, options).publicKey
     }
 
-    /// Runs one of Apple's functions on keys in this session.
-    func result<Value>(
-        _ function: (UnsafeMutablePointer<Unmanaged<CFError>?>) -> Value?
-    ) throws(Failure) -> Value {
-        var error: Unmanaged<CFError>?
-        let value = VaultSession.$override.withValue(Provider(session: session)) { function(&error) }
-        let failure = error?.takeRetainedValue()
-        if let value { return value }
-        let message = failure?.localizedDescription ?? "the key could not be used"
-        if message.contains(VaultError.itemPasswordMissing.description) { throw .itemPasswordMissing }
-        throw Failure(
-            status: failure.flatMap { Int32(exactly: $0.code) } ?? errSecInternalComponent, Self.inOneStyle(message))
+    /// The result of an operation of a key in this session.
+    func result<Value>(_ operation: () throws(KeyError) -> Value) throws(Failure) -> Value {
+        let result = VaultSession.$override.withValue(Provider(session: session)) { Result(catching: operation) }
+        do throws(KeyError) {
+            return try result.get()
+        } catch {
+            if case .refused(let refusal) = error, refusal as? VaultError == .itemPasswordMissing {
+                throw .itemPasswordMissing
+            }
+            throw Failure(status: error.osStatus, Self.inOneStyle(error.description))
+        }
     }
 
     private struct Provider: VaultSessionProvider {

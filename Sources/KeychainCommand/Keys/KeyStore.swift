@@ -1,10 +1,11 @@
 import Access
 import ArgumentParser
 import Certificates
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
+import StatusCodes
 import Vault
+import VaultKeys
 
 /// Where a key goes, and what using it takes.
 struct KeyProtection: ParsableArguments {
@@ -80,7 +81,7 @@ struct KeyStore {
 
     /// Stores a key; of a private one both halves, the public one also where the private one is there already: a program
     /// may have been killed between them.
-    func add(_ key: SecKey, label: String?, _ control: AccessControl) throws(Failure) -> KeyPair {
+    func add(_ key: VaultKey, label: String?, _ control: AccessControl) throws(Failure) -> KeyPair {
         var pair = KeyPair(hash: key.keyData.applicationLabel, group: group)
         var duplicate: Failure?
         if key.keyClass == .private {
@@ -105,7 +106,7 @@ struct KeyStore {
 
     /// - Parameter isOptional: Whether it is as well that the item is there already.
     private func store(
-        _ key: SecKey, _ label: String?, _ control: AccessControl, isOptional: Bool
+        _ key: VaultKey, _ label: String?, _ control: AccessControl, isOptional: Bool
     ) throws(Failure) -> StoredItem {
         var item = NewItem(
             itemClass: .key, attributes: key.storedAttributes, accessGroup: group, accessControl: control,

@@ -1,7 +1,8 @@
 import ArgumentParser
-import Foundation
-import KeychainServices
+import FoundationEssentials
+import StatusCodes
 import Vault
+import VaultKeys
 
 /// Lists the keys.
 struct ListKeysCommand: DocumentedCommand {

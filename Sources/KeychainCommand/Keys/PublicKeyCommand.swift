@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 
 /// Prints a public key.
 struct PublicKeyCommand: DocumentedCommand {

@@ -1,17 +1,18 @@
 import ArgumentParser
 import Certificates
 import Crypto
-import Foundation
-import KeychainServices
+import FoundationEssentials
 import SSHAgent
+import StatusCodes
 import SwiftASN1
+import VaultKeys
 
 /// A way to write a public key.
 enum PublicKeyFormat: String, CaseIterable, ExpressibleByArgument {
     case pem, der, openssh, jwk
 
     /// The key, with a newline after what is text.
-    func encoding(of key: SecKey, comment: String) throws(Failure) -> Data {
+    func encoding(of key: VaultKey, comment: String) throws(Failure) -> Data {
         let data = key.keyData
         switch self {
         case .der: return try Self.info(of: data)

@@ -1,8 +1,10 @@
 import ArgumentParser
 import Certificates
-import Foundation
+import FoundationEssentials
+import KeyCryptography
 import KeychainModel
-import KeychainServices
+import StatusCodes
+import VaultKeys
 
 /// Asks an authority for a certificate.
 struct RequestCommand: DocumentedCommand {
@@ -63,8 +65,8 @@ struct RequestCommand: DocumentedCommand {
         let request = try Self.encoded { () throws(CertificateError) in
             try CertificateRequest(subject: name, key: key.keyData, hostNames: dns)
         }
-        let signature: Data = try session.result {
-            SecKeyCreateSignature(key, request.algorithm.keyAlgorithm, request.body as NSData, $0).map { $0 as Data }
+        let signature = try session.result { () throws(KeyError) in
+            try key.sign(request.body, by: request.algorithm.keyAlgorithm)
         }
         let encoding = try Self.encoded { () throws(CertificateError) in try request.encoded(signature: signature) }
         try format.write(encoding, as: "CERTIFICATE REQUEST")
@@ -98,12 +100,14 @@ enum DocumentFormat: String, CaseIterable, ExpressibleByArgument {
 }
 
 extension CertificateRequest.SignatureAlgorithm {
-    fileprivate var keyAlgorithm: SecKeyAlgorithm {
-        switch self {
-        case .ecdsaSHA256: .ecdsaSignatureMessageX962SHA256
-        case .ecdsaSHA384: .ecdsaSignatureMessageX962SHA384
-        case .ecdsaSHA512: .ecdsaSignatureMessageX962SHA512
-        case .rsaSHA256: .rsaSignatureMessagePKCS1v15SHA256
-        }
+    fileprivate var keyAlgorithm: KeyAlgorithmName {
+        let name: SignatureName =
+            switch self {
+            case .ecdsaSHA256: .ecdsaSHA256
+            case .ecdsaSHA384: .ecdsaSHA384
+            case .ecdsaSHA512: .ecdsaSHA512
+            case .rsaSHA256: .pkcs1SHA256
+            }
+        return name.algorithm(isDigest: false)
     }
 }

@@ -1,7 +1,9 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
+import KeyCryptography
 import KeychainModel
-import KeychainServices
+import StatusCodes
+import VaultKeys
 
 /// Signs.
 struct SignCommand: DocumentedCommand {
@@ -58,8 +60,8 @@ struct SignCommand: DocumentedCommand {
         options.prompt = "sign with the key '\(pair.name)'."
         let key = try session.privateKey(of: pair, options)
         let choice = try AlgorithmChoice.signature(algorithm, isDigest: digest, for: key, .sign)
-        let signature: Data = try session.result {
-            SecKeyCreateSignature(key, choice.algorithm, message as NSData, $0).map { $0 as Data }
+        let signature = try session.result { () throws(KeyError) in
+            try key.sign(message, by: choice.algorithm)
         }
         if json {
             try StandardOutput.write(json: Answer(algorithm: choice.name, signature: signature.base64EncodedString()))

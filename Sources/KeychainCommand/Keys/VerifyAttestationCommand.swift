@@ -1,7 +1,6 @@
 import ArgumentParser
 import Attestation
-import Foundation
-import KeychainServices
+import FoundationEssentials
 
 /// Checks where a key is said to be.
 struct VerifyAttestationCommand: DocumentedCommand {

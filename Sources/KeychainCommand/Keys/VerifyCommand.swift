@@ -1,6 +1,8 @@
 import ArgumentParser
-import Foundation
-import KeychainServices
+import FoundationEssentials
+import KeyCryptography
+import StatusCodes
+import VaultKeys
 
 /// Verifies a signature.
 struct VerifyCommand: DocumentedCommand {
@@ -53,15 +55,13 @@ struct VerifyCommand: DocumentedCommand {
                 status: errSecParam, "the signature is not \(encoding.rawValue): say with --encoding how it is written")
         }
         let message = try BytesInput.readAll()
-        do {
-            let _: Bool = try session.result {
-                SecKeyVerifySignature(key, choice.algorithm, message as NSData, signature as NSData, $0) ? true : nil
-            }
-        } catch {
-            guard json, error.status == errSecVerifyFailed else { throw error }
-            try StandardOutput.write(json: Answer(valid: false))
-            throw ExitCode(ExitStatus.other)
+        let isValid = try session.result { () throws(KeyError) in
+            try key.isValid(signature, of: message, by: choice.algorithm)
         }
-        if json { try StandardOutput.write(json: Answer(valid: true)) }
+        if json { try StandardOutput.write(json: Answer(valid: isValid)) }
+        guard isValid else {
+            if json { throw ExitCode(ExitStatus.other) }
+            throw Failure(status: errSecVerifyFailed, "the signature is not this key's for this data")
+        }
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// The part of ArgumentParser's machine-readable help (`--experimental-dump-help`) that manual pages
 /// need.

@@ -1,7 +1,7 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import Glibc
-import KeychainServices
+import StatusCodes
 
 /// Writes the manual pages. Hidden: it is for those who package the program.
 struct ManualCommand: DocumentedCommand {
@@ -34,8 +34,8 @@ struct ManualCommand: DocumentedCommand {
     }
 
     private func daemonPage() throws -> ManualPage {
-        let help = FileHandle.standardInput.readDataToEndOfFile()
-        guard let tree = try? JSONDecoder().decode(HelpTree.self, from: help), tree.command.commandName == "keychaind"
+        guard let help = try? DescriptorReader.readAll(0, limit: 1 << 20),
+            let tree = try? JSONDecoder().decode(HelpTree.self, from: help), tree.command.commandName == "keychaind"
         else {
             throw Failure(
                 status: errSecParam, exitCode: ExitStatus.other,

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 extension ManualPage {
     /// The page of a command of `keychain`.
@@ -6,7 +6,7 @@ extension ManualPage {
         self.init(
             help: help, path: path, summary: command.summary, details: command.details,
             exitStatus: ExitStatus.documented.map {
-                Entry(tag: Mdoc.text($0.code.trimmingCharacters(in: .whitespaces)), lines: [Mdoc.line($0.meaning)])
+                Entry(tag: Mdoc.text(String($0.code.trimmed(where: \.isWhitespace))), lines: [Mdoc.line($0.meaning)])
             },
             environment: [
                 Entry(

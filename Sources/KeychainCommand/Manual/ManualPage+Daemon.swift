@@ -1,7 +1,7 @@
-import Foundation
+import FoundationEssentials
 
 extension ManualPage {
-    /// The page of `keychaind`, whose program is another one and describes itself.
+    /// The page of `keychaind`, which describes itself: its module has its command line.
     init(daemon help: HelpTree.Command) {
         var help = help
         // A pair such as --lock-signals and --no-lock-signals has one description, which is that of the first.

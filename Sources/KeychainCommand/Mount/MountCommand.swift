@@ -1,9 +1,10 @@
 import ArgumentParser
-import Foundation
+import Dispatch
+import FoundationEssentials
 import Glibc
 import KeychainModel
-import KeychainServices
 import MountedFolder
+import StatusCodes
 import VaultInterface
 import VaultService
 

@@ -1,8 +1,8 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import Glibc
 import KeychainModel
-import KeychainServices
+import StatusCodes
 import SystemLibraries
 import VaultService
 
@@ -29,7 +29,9 @@ enum MountProcess {
             return { text in try? FileOutput.write(Data("keychain: \(text.escapedForTerminal)\n".utf8), to: 2) }
         }
         return { text in
-            withVaList([text.escapedForTerminal]) { vsyslog(LOG_WARNING | LOG_USER, "keychain mount: %s", $0) }
+            text.escapedForTerminal.withCString { text in
+                withVaList([text]) { vsyslog(LOG_WARNING | LOG_USER, "keychain mount: %s", $0) }
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 import ArgumentParser
-import KeychainServices
 import MountedFolder
+import StatusCodes
 
 /// Takes away what `mount` shows.
 struct UnmountCommand: DocumentedCommand {

@@ -1,12 +1,10 @@
 import Access
-import Access
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
-import Presence
 import Presence
 import SecureMemory
+import StatusCodes
 import Vault
 
 /// Where a command takes the vault's passcode from: a descriptor, else the terminal. Never the command line.

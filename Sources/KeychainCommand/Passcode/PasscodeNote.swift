@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import VaultInterface
 
 /// What is said on standard error of something whose requirements nobody can meet yet.

@@ -1,7 +1,8 @@
 import Access
-import Foundation
+import FoundationEssentials
+import KeyCryptography
 import KeychainModel
-import KeychainServices
+import StatusCodes
 import Vault
 
 /// A vault that asks for the passcode when an operation meets locked items, unlocks, and tries again.

@@ -1,6 +1,6 @@
 import Glibc
 import KeychainModel
-import KeychainServices
+import StatusCodes
 
 /// The environment that a command gets: this process's, with variables of its own in it.
 ///

@@ -1,5 +1,5 @@
 import KeychainModel
-import KeychainServices
+import StatusCodes
 
 /// What is masked of a value: the value without newlines at its end, and its lines, which programs print one at a time.
 ///

@@ -1,6 +1,6 @@
 import Glibc
 import KeychainModel
-import KeychainServices
+import StatusCodes
 import SystemLibraries
 
 /// A folder on a file system that is in memory, with files that are wiped when the command that reads them has ended.

@@ -1,7 +1,7 @@
-import Foundation
+import FoundationEssentials
 import Glibc
 import KeychainModel
-import KeychainServices
+import StatusCodes
 import Vault
 
 extension Failure {

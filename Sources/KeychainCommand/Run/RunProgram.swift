@@ -1,6 +1,6 @@
-import Foundation
+import FoundationEssentials
 import Glibc
-import KeychainServices
+import StatusCodes
 import SystemLibraries
 
 /// The command that `keychain run` runs.

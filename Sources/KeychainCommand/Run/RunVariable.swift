@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// A variable that the command gets, and what is in it.

@@ -1,7 +1,7 @@
 import Access
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
+import StatusCodes
 import Vault
 
 /// Finds the secrets that references name, each once, as `keychain get` finds them.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// Where a secret is in the keychain, as a URL: `keychain://SERVICE/ACCOUNT`, and where that means several items,
@@ -22,19 +22,23 @@ struct SecretReference: Sendable, Hashable {
         guard text.hasPrefix(Self.scheme) else {
             throw Problem(reason: "is no reference: write \(Self.scheme)SERVICE/ACCOUNT")
         }
-        guard text.dropFirst(Self.scheme.count).contains("/") else { throw Self.nameless }
-        guard let parts = URLComponents(string: text, encodingInvalidCharacters: false), parts.fragment == nil,
-            // What the service has before an '@' or behind a ':' would be something else.
-            let host = parts.encodedHost, text.hasPrefix(Self.scheme + host + "/"),
-            let service = parts.host
-        else { throw Self.badlyEncoded }
-        let path = parts.percentEncodedPath.dropFirst()
+        let parts = text.dropFirst(Self.scheme.count).split(
+            separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let slash = parts[0].firstIndex(of: "/") else { throw Self.nameless }
+        let path = parts[0][parts[0].index(after: slash)...]
+        let service = try Self.decoded(parts[0][..<slash], allowing: "")
         guard !service.isEmpty, !path.isEmpty, !path.contains("/") else { throw Self.nameless }
-        guard let account = String(path).removingPercentEncoding else { throw Self.badlyEncoded }
+        let account = try Self.decoded(path, allowing: ":@")
         var group: String?
         var synchronizable: SynchronizableScope?
-        for item in parts.queryItems ?? [] {
-            switch (item.name, item.value) {
+        for option in parts.dropFirst().first?.split(separator: "&", omittingEmptySubsequences: false) ?? [] {
+            guard option != "" || parts[1] != "" else { break }
+            let words = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = try Self.decoded(words[0], allowing: ":@/?")
+            let value = try words.dropFirst().first.map { (word) throws(Problem) in
+                try Self.decoded(word, allowing: ":@/?")
+            }
+            switch (name, value) {
             case ("group", let value?) where group == nil && !value.isEmpty: group = value
             case ("synchronizable", "yes") where synchronizable == nil: synchronizable = .synchronizableOnly
             case ("synchronizable", "no") where synchronizable == nil: synchronizable = .localOnly
@@ -46,6 +50,34 @@ struct SecretReference: Sendable, Hashable {
         }
         (self.text, self.service, self.account, self.group) = (text, service, account, group)
         self.synchronizable = synchronizable ?? .any
+    }
+
+    /// What a part stands for (RFC 3986, 2 and 3.2.2).
+    ///
+    /// - Parameter others: Characters that may stand in this part as they are, beside those that may in all.
+    private static func decoded(_ part: Substring, allowing others: String) throws(Problem) -> String {
+        var bytes: [UInt8] = []
+        var rest = part.utf8
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%") {
+                guard let high = rest.popFirst().flatMap(hexadecimalValue),
+                    let low = rest.popFirst().flatMap(hexadecimalValue)
+                else { throw badlyEncoded }
+                bytes.append(high << 4 | low)
+            } else {
+                guard unreserved.contains(byte) || others.utf8.contains(byte) else { throw badlyEncoded }
+                bytes.append(byte)
+            }
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw badlyEncoded }
+        return text
+    }
+
+    private static let unreserved = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=".utf8)
+
+    private static func hexadecimalValue(_ digit: UInt8) -> UInt8? {
+        UInt8(String(UnicodeScalar(digit)), radix: 16)
     }
 
     private static let nameless = Problem(

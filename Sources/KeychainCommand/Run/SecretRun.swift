@@ -1,6 +1,5 @@
 import Glibc
 import KeychainModel
-import KeychainServices
 
 /// One run of a program with secrets, from looking them up to the program's end.
 struct SecretRun {

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// A file in which `{{ keychain://SERVICE/ACCOUNT }}` stands for secrets.
@@ -23,12 +23,11 @@ struct SecretTemplate {
 
     /// - Throws: `Failure`, with the line, for what begins like a reference and is none, and if there is none at all.
     static func segments(of bytes: Data, _ path: String) throws(Failure) -> [Segment] {
-        let (opening, closing) = (Data("{{".utf8), Data("}}".utf8))
         var segments: [Segment] = []
         var line = 1
         var start = bytes.startIndex
         var place = start
-        while let brace = bytes.range(of: opening, in: place..<bytes.endIndex) {
+        while let brace = bytes.firstRange(of: "{{", in: place..<bytes.endIndex) {
             line += bytes[place..<brace.lowerBound].count { $0 == UInt8(ascii: "\n") }
             let rest = bytes[brace.upperBound...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
             guard rest.starts(with: SecretReference.scheme.utf8) else {
@@ -37,12 +36,12 @@ struct SecretTemplate {
                 continue
             }
             let endOfLine = rest.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
-            guard let end = bytes.range(of: closing, in: rest.startIndex..<endOfLine) else {
+            guard let end = bytes.firstRange(of: "}}", in: rest.startIndex..<endOfLine) else {
                 throw .input("\(path):\(line)", "a reference has no '}}' behind it in its line")
             }
             let text = String(decoding: bytes[rest.startIndex..<end.lowerBound], as: UTF8.self)
             do {
-                let reference = try SecretReference(text.trimmingCharacters(in: [" ", "\t"]))
+                let reference = try SecretReference(String(text.trimmed { $0 == " " || $0 == "\t" }))
                 segments.append(.text(bytes[start..<brace.lowerBound]))
                 segments.append(.secret(reference, line: line))
             } catch {

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// A file of variables: `NAME=VALUE` in each line, empty lines, and lines that begin with `#`.
@@ -25,7 +25,7 @@ enum VariableFile {
     }
 
     private static func content(_ value: Data, _ place: String) throws(Failure) -> RunVariable.Content {
-        guard value.range(of: Data(SecretReference.scheme.utf8)) != nil else { return .plain(try .copy(value)) }
+        guard value.firstRange(of: SecretReference.scheme) != nil else { return .plain(try .copy(value)) }
         guard value.starts(with: SecretReference.scheme.utf8), let text = String(validating: value, as: UTF8.self)
         else {
             throw .input(

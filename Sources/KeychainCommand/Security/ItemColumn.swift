@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// One attribute line of an item, in the order and under the names that macOS prints.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// Generic or internet password: which letter of the command line sets which attribute.

@@ -1,4 +1,4 @@
-import KeychainServices
+import StatusCodes
 import Vault
 
 /// An error in the words and with the exit status of `security`.

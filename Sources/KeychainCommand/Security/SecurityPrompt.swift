@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Glibc
 
 /// Prompts in the manner of readpassphrase(3): at the terminal, or, where there is none, from standard

@@ -3,6 +3,7 @@ import Foundation
 import KeychainModel
 import Synchronization
 import VaultInterface
+import VaultKeys
 
 /// The part of an authentication context that the keychain works with: its name, its application password,
 /// and the vaults that it was used with.
@@ -68,4 +69,8 @@ public final class _SecAuthenticationState: Sendable {
     deinit {
         invalidate()
     }
+}
+
+extension _SecAuthenticationState: KeyUseContext {
+    package func willUse(_ session: VaultSession) { use(in: session) }
 }

@@ -51,10 +51,6 @@ public typealias CFHashCode = UInt
 public typealias CFAbsoluteTime = Double
 /// A length of time in seconds.
 public typealias CFTimeInterval = Double
-/// A status code of the Security framework; 0 is success.
-public typealias OSStatus = Int32
-/// The status code of success, as older code spells it.
-public let noErr: OSStatus = 0
 /// A four-character code.
 public typealias OSType = UInt32
 /// A four-character code.

@@ -1,5 +1,6 @@
 import Foundation
 import KeyCryptography
+import VaultKeys
 
 /// Encrypts data for the holder of a private key.
 ///
@@ -16,11 +17,7 @@ public func SecKeyCreateEncryptedData(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
     keyResult(error) { () throws(KeyError) in
-        guard case .encryption(let algorithm) = try key.algorithm(algorithm, for: .encrypt) else {
-            throw .notThisOperation
-        }
-        try key.require(.public)
-        return try key.publicOperations().encrypt(plaintext.contents, by: algorithm) as NSData
+        try key.key.encrypt(plaintext.contents, by: algorithm.name) as NSData
     }
 }
 
@@ -43,10 +40,6 @@ public func SecKeyCreateDecryptedData(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
     keyResult(error) { () throws(KeyError) in
-        guard case .encryption(let algorithm) = try key.algorithm(algorithm, for: .decrypt) else {
-            throw .notThisOperation
-        }
-        try key.require(.private)
-        return try key.privateOperations().decrypt(ciphertext.contents, by: algorithm) as NSData
+        try key.key.decrypt(ciphertext.contents, by: algorithm.name) as NSData
     }
 }

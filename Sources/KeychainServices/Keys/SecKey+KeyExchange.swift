@@ -1,5 +1,6 @@
 import Foundation
 import KeyCryptography
+import VaultKeys
 
 /// The keys of the parameters of ``SecKeyCopyKeyExchangeResult(_:_:_:_:_:)``.
 public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
@@ -45,15 +46,10 @@ public func SecKeyCopyKeyExchangeResult(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
     keyResult(error) { () throws(KeyError) in
-        guard case .keyExchange(let algorithm) = try privateKey.algorithm(algorithm, for: .keyExchange) else {
-            throw .notThisOperation
-        }
-        try publicKey.require(.public)
-        // Where nothing is derived there is nothing to say about it.
-        let parameters = algorithm.derivation == nil ? nil : try KeyExchangeParameters(parameters)
-        return try privateKey.privateOperations().exchange(
-            with: publicKey.keyData, by: algorithm, requestedSize: parameters?.requestedSize ?? 0,
-            sharedInfo: parameters?.sharedInfo ?? Data()) as NSData
+        try privateKey.key.exchange(with: publicKey.key, by: algorithm.name) { () throws(KeyError) in
+            let parameters = try KeyExchangeParameters(parameters)
+            return (parameters.requestedSize, parameters.sharedInfo)
+        } as NSData
     }
 }
 

@@ -2,6 +2,7 @@ import Certificates
 import Foundation
 import KeyCryptography
 import KeychainModel
+import VaultKeys
 
 /// The type of keys.
 public func SecKeyGetTypeID() -> CFTypeID {
@@ -49,8 +50,8 @@ extension SecKey {
     /// Points on the smaller curves are not checked by reading them, since only libcrypto can.
     fileprivate func checkIfUnchecked() throws(KeyError) {
         switch (keyData.curve, keyData.keyClass) {
-        case (.p192?, .public), (.p224?, .public): _ = try publicOperations()
-        case (.p192?, .private), (.p224?, .private): _ = try privateOperations()
+        case (.p192?, .public), (.p224?, .public): _ = try key.publicOperations()
+        case (.p192?, .private), (.p224?, .private): _ = try key.privateOperations()
         default: break
         }
     }

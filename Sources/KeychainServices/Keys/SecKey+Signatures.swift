@@ -1,5 +1,6 @@
 import Foundation
 import KeyCryptography
+import VaultKeys
 
 /// Whether a key does an operation with an algorithm.
 ///
@@ -8,7 +9,7 @@ import KeyCryptography
 public func SecKeyIsAlgorithmSupported(
     _ key: SecKey, _ operation: SecKeyOperationType, _ algorithm: SecKeyAlgorithm
 ) -> Bool {
-    algorithm.keyAlgorithm.map { key.isSupported($0, for: operation.operation) } ?? false
+    key.key.supports(algorithm.name, for: operation.operation)
 }
 
 /// Signs a message or a digest.
@@ -25,8 +26,7 @@ public func SecKeyCreateSignature(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
     keyResult(error) { () throws(KeyError) in
-        guard case .signature(let algorithm) = try key.algorithm(algorithm, for: .sign) else { throw .notThisOperation }
-        return try key.privateOperations().sign(dataToSign.contents, by: algorithm) as NSData
+        try key.key.sign(dataToSign.contents, by: algorithm.name) as NSData
     }
 }
 
@@ -45,17 +45,8 @@ public func SecKeyVerifySignature(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> Bool {
     let isValid = keyResult(error) { () throws(KeyError) in
-        guard case .signature(let algorithm) = try key.algorithm(algorithm, for: .verify) else {
-            throw .notThisOperation
-        }
-        try key.require(.public)
-        return try key.publicOperations().isValid(signature.contents, of: signedData.contents, by: algorithm)
+        try key.key.isValid(signature.contents, of: signedData.contents, by: algorithm.name)
     }
     if isValid == false { store(errSecVerifyFailed, "The signature is not this key's for this data.", in: error) }
     return isValid ?? false
-}
-
-extension KeyError {
-    /// Not reached: an algorithm that a key supports for an operation is one of that operation.
-    static let notThisOperation = KeyError.unsupported(reason: "The algorithm is for another operation.")
 }

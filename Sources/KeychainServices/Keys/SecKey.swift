@@ -1,84 +1,42 @@
 import Certificates
 import Foundation
-import KeyCryptography
-import KeychainModel
-import Synchronization
+import VaultKeys
 
 /// A cryptographic key. Two objects are equal when they are the same half of the same key.
 ///
 /// Neither the description nor reflection shows secret bytes.
 public final class SecKey: NSObject, Sendable {
-    /// The key; of a private key that is kept elsewhere, the public half.
-    package let keyData: KeyData
-    /// Where the private half is kept if that is not in this object.
-    package let kept: KeptKey?
-    /// Made when they are needed: reading a key takes longer than many a use of it.
-    private let loaded = Mutex(LoadedOperations())
+    /// The key, as it is without Apple's names.
+    package let key: VaultKey
 
-    private struct LoadedOperations {
-        var `private`: (any PrivateKeyOperations)?
-        var `public`: (any PublicKeyOperations)?
-        var publicKey: SecKey?
-    }
-
-    package init(_ keyData: KeyData) {
-        self.keyData = keyData
-        kept = nil
+    package init(_ key: VaultKey) {
+        self.key = key
         super.init()
     }
 
-    /// The private key of a pair whose private half is kept elsewhere.
-    package init(publicKey: KeyData, kept: KeptKey) {
-        keyData = publicKey.publicKey
-        self.kept = kept
-        super.init()
+    package convenience init(_ keyData: KeyData) {
+        self.init(VaultKey(keyData))
     }
 
     /// The key with this external representation; nil if it is none of the given type and class, which
     /// are numbers as in `kSecAttrKeyType` and `kSecAttrKeyClass`.
     package convenience init?(bytes: Data, type: Int, keyClass: Int) {
-        guard let type = KeyData.KeyType(rawValue: type), let keyClass = KeyData.KeyClass(rawValue: keyClass),
-            let keyData = try? KeyData(bytes, type: type, keyClass: keyClass)
-        else { return nil }
-        self.init(keyData)
+        guard let key = VaultKey(bytes: bytes, type: type, keyClass: keyClass) else { return nil }
+        self.init(key)
     }
 
-    package var keyClass: KeyData.KeyClass { kept == nil ? keyData.keyClass : .private }
+    /// The key; of a private key that is kept elsewhere, the public half.
+    package var keyData: KeyData { key.keyData }
+    /// Where the private half is kept if that is not in this object.
+    package var kept: KeptKey? { key.kept }
+    package var keyClass: KeyData.KeyClass { key.keyClass }
 
     /// The public half; of a public key, the key itself.
-    package var publicKey: SecKey {
-        if keyClass == .public { return self }
-        return loaded.withLock { loaded in
-            if let publicKey = loaded.publicKey { return publicKey }
-            let publicKey = SecKey(keyData.publicKey)
-            loaded.publicKey = publicKey
-            return publicKey
-        }
-    }
-
-    func privateOperations() throws(KeyError) -> any PrivateKeyOperations {
-        if let kept { return kept.operations }
-        return try loaded.withLock { loaded throws(KeyError) in
-            if let operations = loaded.private { return operations }
-            let operations = try SoftwareKeys.privateOperations(of: keyData)
-            loaded.private = operations
-            return operations
-        }
-    }
-
-    func publicOperations() throws(KeyError) -> any PublicKeyOperations {
-        try loaded.withLock { loaded throws(KeyError) in
-            if let operations = loaded.public { return operations }
-            let operations = try SoftwareKeys.publicOperations(of: keyData)
-            loaded.public = operations
-            return operations
-        }
-    }
+    package var publicKey: SecKey { keyClass == .public ? self : SecKey(key.publicKey) }
 
     /// Whether `object` is the same half of the same key.
     public override func isEqual(_ object: Any?) -> Bool {
-        guard let other = object as? SecKey else { return false }
-        return other.keyClass == keyClass && other.keyData == keyData && (other.kept == nil) == (kept == nil)
+        (object as? SecKey)?.key == key
     }
 
     /// A hash of the public half.
@@ -87,20 +45,5 @@ public final class SecKey: NSObject, Sendable {
     /// The kind of key, its size and the hash of its public half.
     public override var description: String {
         kept == nil ? "<SecKey \(keyData)>" : "<SecKey private half of \(keyData)>"
-    }
-}
-
-/// A private key that is used where it is kept and never given away, such as one of an enclave.
-package struct KeptKey: Sendable {
-    /// Which keeper, as in `kSecAttrTokenID`.
-    package let tokenID: String
-    package let operations: any PrivateKeyOperations
-    /// What is stored of the key: what its keeper needs to find it again, and nothing that anybody else can use.
-    package let storedValue: Data
-
-    package init(tokenID: String, operations: any PrivateKeyOperations, storedValue: Data) {
-        self.tokenID = tokenID
-        self.operations = operations
-        self.storedValue = storedValue
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import KeyCryptography
 import KeychainModel
 import VaultInterface
+import VaultKeys
 
 /// Makes a key pair and stores it in the keychain if that is asked for.
 ///
@@ -153,7 +154,7 @@ private struct KeyRequest {
             let session = try VaultSession.current()
             let record = try session.vault.makeEnclaveKey(
                 .p256, accessControl: protection, options: use.authentication, as: session.client)
-            if let key = SecKey(record, use: use) { return key }
+            if let key = VaultKey(record, use: use) { return SecKey(key) }
         } catch {
             throw KeyCreationFailure(status: error.osStatus, description: error.description)
         }

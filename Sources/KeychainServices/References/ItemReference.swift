@@ -1,5 +1,6 @@
 import Foundation
 import KeychainModel
+import VaultKeys
 
 /// An object that stands for an item, as `kSecValueRef` takes and `kSecReturnRef` gives it.
 package protocol ItemReference: AnyObject {
@@ -41,34 +42,6 @@ package enum ItemReferences {
     private static func key(
         _ value: Data?, attributes: [AttributeName: AttributeValue], _ use: KeyUse
     ) -> SecKey? {
-        guard let value, let type = number(attributes[.type]), let keyClass = number(attributes[.keyClass]) else {
-            return nil
-        }
-        if attributes[.tokenID] == .string(kSecAttrTokenIDSecureEnclave as String), keyClass == 1 {
-            return SecKey(enclaveRecord: value, use: use)
-        }
-        // What is stored of a key that is kept elsewhere is not its representation.
-        guard attributes[.tokenID]?.isEmpty ?? true else { return nil }
-        return SecKey(bytes: value, type: type, keyClass: keyClass)
-    }
-
-    /// Key types and classes are stored as numbers, but a string that is not canonical stays a string.
-    private static func number(_ value: AttributeValue?) -> Int? {
-        guard case .number(let number) = value else { return nil }
-        return Int(exactly: number)
-    }
-}
-
-extension SecKey {
-    /// The key in a stored item whose value was read; nil if that is none.
-    ///
-    /// - Parameter authentication: How a person may be asked when a key of the enclave is used.
-    package static func stored(in item: StoredItem, authentication: AuthenticationOptions) -> SecKey? {
-        ItemReferences.reference(for: item, use: KeyUse(authentication: authentication)) as? SecKey
-    }
-
-    /// The key that a record of the enclave stands for.
-    package static func made(_ record: EnclaveKeyRecord, authentication: AuthenticationOptions) -> SecKey? {
-        SecKey(record, use: KeyUse(authentication: authentication))
+        VaultKey.stored(value, attributes: attributes, use).map { SecKey($0) }
     }
 }

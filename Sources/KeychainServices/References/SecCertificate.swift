@@ -26,24 +26,7 @@ public final class SecCertificate: NSObject, Sendable {
 extension SecCertificate: ItemReference {
     package var itemClass: ItemClass { .certificate }
 
-    package var storedAttributes: [AttributeName: AttributeValue] {
-        var attributes = identifyingAttributes
-        // CSSM_CERT_ENCODING_DER, the only encoding there is.
-        attributes["cenc"] = .number(3)
-        attributes[.subject] = .data(certificate.subject.normalizedContent)
-        attributes[.subjectKeyID] = certificate.subjectKeyIdentifier.map { .data($0) }
-        attributes[.label] = certificate.subjectSummary.map { .string($0) }
-        return attributes
-    }
-
-    package var identifyingAttributes: [AttributeName: AttributeValue] {
-        [
-            "ctyp": .number(Int64(certificate.version)),
-            .issuer: .data(certificate.issuer.normalizedContent),
-            .serialNumber: .data(certificate.serialNumber),
-            .publicKeyHash: .data(certificate.publicKeyHash),
-        ]
-    }
-
+    package var storedAttributes: [AttributeName: AttributeValue] { certificate.storedAttributes }
+    package var identifyingAttributes: [AttributeName: AttributeValue] { certificate.identifyingAttributes }
     package var storedValue: Data { certificate.encoded }
 }

@@ -65,12 +65,4 @@ extension AttributeValue {
         case .date(let date): date as NSDate
         }
     }
-
-    var isEmpty: Bool {
-        switch self {
-        case .string(let string): string.isEmpty
-        case .data(let data): data.isEmpty
-        case .number, .real, .date: false
-        }
-    }
 }

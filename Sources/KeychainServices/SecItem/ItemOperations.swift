@@ -2,6 +2,7 @@ import Access
 import Foundation
 import KeychainModel
 import VaultInterface
+import VaultKeys
 
 /// The four SecItem functions on the vault of the running task.
 enum ItemOperations {

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainModel
+import VaultKeys
 
 /// What a call puts where its caller wants the result.
 enum ItemResult {

@@ -19,45 +19,81 @@ struct ConformanceRunner {
     }
 
     private func failure(of testCase: ConformanceCase) -> ConformanceReport.Failure? {
+        guard let last = testCase.steps.last else { return nil }
+        return failures(of: testCase, expecting: [last.expectation])[0]
+    }
+
+    /// Why a case fails with each of other expectations of its last step; nil where it passes. The steps run once.
+    func failures(
+        of testCase: ConformanceCase, expecting expectations: [[String: ConformanceJSON]]
+    ) -> [ConformanceReport.Failure?] {
         let world: ConformanceWorld
         do throws(ConformanceProblem) {
             if let member = testCase.unknownMember { throw .unknown("member of a case", member) }
             world = try ConformanceWorld(
                 temporaryFolder: temporaryFolder, isServed: isServed, environment: testCase.environment)
         } catch {
-            return ConformanceReport.Failure(
+            let failure = ConformanceReport.Failure(
                 step: 0, operation: "prepare", expected: error.expected, got: error.got)
+            return expectations.map { _ in failure }
         }
         defer { world.remove() }
         return world.keychain.run {
             var values = ConformanceValues()
             for (index, step) in testCase.steps.enumerated() {
-                do throws(ConformanceProblem) {
-                    try run(step, in: world, &values)
-                } catch {
-                    return ConformanceReport.Failure(
-                        step: index + 1, operation: step.operation, expected: error.expected, got: error.got)
+                let isLast = index == testCase.steps.count - 1
+                let outcomes = run(step, expecting: isLast ? expectations : [step.expectation], in: world, &values)
+                let failures = outcomes.map { problem in
+                    problem.map {
+                        ConformanceReport.Failure(
+                            step: index + 1, operation: step.operation, expected: $0.expected, got: $0.got)
+                    }
                 }
+                if isLast { return failures }
+                if let failure = failures[0] { return expectations.map { _ in failure } }
             }
-            return nil
+            return []
         }
     }
 
+    /// What is wrong with the outcome of a step by each of some expectations.
     private func run(
-        _ step: ConformanceStep, in world: ConformanceWorld, _ values: inout ConformanceValues
-    ) throws(ConformanceProblem) {
+        _ step: ConformanceStep, expecting expectations: [[String: ConformanceJSON]], in world: ConformanceWorld,
+        _ values: inout ConformanceValues
+    ) -> [ConformanceProblem?] {
+        let outcome: Outcome
+        do throws(ConformanceProblem) {
+            for expectation in expectations { try Self.checkMembers(of: expectation) }
+            var arguments = ConformanceArguments(step.arguments)
+            outcome = try perform(step.operation, &arguments, in: world, values)
+            try arguments.finish()
+        } catch {
+            return expectations.map { _ in error }
+        }
+        if let name = step.savedName { values.saved[name] = .some(outcome.result) }
+        return expectations.map { problem(with: outcome, by: $0, in: world, values) }
+    }
+
+    private static func checkMembers(of expectation: [String: ConformanceJSON]) throws(ConformanceProblem) {
         let known: Set<String> = ["note", "result", "status"]
-        if let unknown = step.expectation.keys.filter({ !known.contains($0) }).min() {
+        if let unknown = expectation.keys.filter({ !known.contains($0) }).min() {
             throw .unknown("expectation", unknown)
         }
-        var arguments = ConformanceArguments(step.arguments)
-        let outcome = try perform(step.operation, &arguments, in: world, values)
-        try arguments.finish()
-        try check(status: outcome.status, step.expectation["status"] ?? .integer(0))
-        if let name = step.savedName { values.saved[name] = .some(outcome.result) }
-        if let matcher = step.expectation["result"] {
-            try ConformanceMatcher(values: values, now: world.keychain.time)
-                .match(ConformanceObserved(outcome.result), matcher)
+    }
+
+    private func problem(
+        with outcome: Outcome, by expectation: [String: ConformanceJSON], in world: ConformanceWorld,
+        _ values: ConformanceValues
+    ) -> ConformanceProblem? {
+        do throws(ConformanceProblem) {
+            try check(status: outcome.status, expectation["status"] ?? .integer(0))
+            if let matcher = expectation["result"] {
+                try ConformanceMatcher(values: values, now: world.keychain.time)
+                    .match(ConformanceObserved(outcome.result), matcher)
+            }
+            return nil
+        } catch {
+            return error
         }
     }
 

@@ -1,6 +1,6 @@
 import Crypto
 import CryptoExtras
-import Foundation
+import FoundationEssentials
 import Glibc
 
 /// What the names and the links of a view are encrypted under.

@@ -1,6 +1,6 @@
 import CFuse3
 import Crypto
-import Foundation
+import FoundationEssentials
 import Glibc
 import KeychainModel
 import ProtectedFiles

@@ -1,5 +1,5 @@
 import CFuse3
-import Foundation
+import FoundationEssentials
 import Glibc
 import KeychainModel
 import ProtectedFiles

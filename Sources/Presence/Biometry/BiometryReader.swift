@@ -1,5 +1,5 @@
 import Access
-import Foundation
+import FoundationEssentials
 
 /// What recognises an enrolled finger or face.
 package protocol BiometryReader: Sendable {

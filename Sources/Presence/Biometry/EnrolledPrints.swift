@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 import Glibc
 
 /// What fprintd stored of a user's fingers, which only the superuser can read.
@@ -16,18 +16,25 @@ struct EnrolledPrints: Sendable {
     func digests() -> [Data] {
         guard let name = user.isEmpty ? Self.ownName : user, !name.contains("/") else { return [] }
         let root = "\(folder)/\(name)"
-        guard let names = FileManager.default.enumerator(atPath: root) else { return [] }
         var digests: [String: Data] = [:]
-        for case let name as String in names where digests.count < Self.fileLimit {
-            let path = "\(root)/\(name)"
-            var info = stat()
-            guard lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_size <= Self.sizeLimit,
-                let contents = FileManager.default.contents(atPath: path)
-            else { continue }
-            var digest = SHA256()
-            digest.update(data: Data(name.utf8) + [0])
-            digest.update(data: contents)
-            digests[name] = Data(digest.finalize())
+        // Folders to look into, named from `root` on.
+        var folders = [""]
+        while let folder = folders.popLast() {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: root + folder)) ?? []
+            for name in names where digests.count < Self.fileLimit {
+                let place = "\(folder)/\(name)"
+                var info = stat()
+                guard lstat(root + place, &info) == 0 else { continue }
+                if info.st_mode & S_IFMT == S_IFDIR { folders.append(place) }
+                guard info.st_mode & S_IFMT == S_IFREG, info.st_size <= Self.sizeLimit,
+                    let contents = FileManager.default.contents(atPath: root + place)
+                else { continue }
+                let name = String(place.dropFirst())
+                var digest = SHA256()
+                digest.update(data: Data(name.utf8) + [0])
+                digest.update(data: contents)
+                digests[name] = Data(digest.finalize())
+            }
         }
         return digests.sorted { $0.key < $1.key }.map(\.value)
     }

@@ -1,7 +1,7 @@
 import Access
 import Crypto
 import SystemBus
-import Foundation
+import FoundationEssentials
 
 /// Fingerprints through fprintd.
 package struct FingerprintReader: BiometryReader {

@@ -1,5 +1,5 @@
 import Access
-import Foundation
+import FoundationEssentials
 import Glibc
 import KeychainModel
 import SystemLibraries
@@ -56,9 +56,10 @@ package struct LoginPassword: PasscodeVerifier {
         }
         // PAM's modules can wait for anything, and nothing can stop them.
         let verdict = Handoff<PasscodeVerdict>()
-        Thread.detachNewThread { [folder] in
+        let hasStarted = DetachedThread.start("pam") { [folder] in
             verdict.put(Self.verify(passcode, pam, service: service, user: user, folder: folder))
         }
+        guard hasStarted else { return .failed(reason: "there can be no thread for PAM") }
         return verdict.wait(until: .now + timeout) ?? .failed(reason: "PAM gave no answer in time")
     }
 

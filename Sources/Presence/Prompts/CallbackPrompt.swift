@@ -1,7 +1,7 @@
 import Access
 import Dispatch
-import Foundation
 import KeychainModel
+import SystemLibraries
 
 /// Has the host program ask for the passcode, in its own window.
 ///
@@ -40,7 +40,8 @@ package struct CallbackPrompt: PasscodePrompt {
     ) -> PasscodeAnswer {
         let answer = Handoff<PasscodeAnswer>()
         let window = Cancellation()
-        Thread.detachNewThread { [callback] in answer.put(callback(question, window)) }
+        let hasStarted = DetachedThread.start("passcode") { [callback] in answer.put(callback(question, window)) }
+        guard hasStarted else { return .unavailable(remedy: "end other threads of this program: it can have no more") }
         defer { window.cancel() }
         return cancellation.withHandler({ answer.put(.canceled) }) {
             answer.wait(until: deadline) ?? .timedOut

@@ -1,6 +1,6 @@
 import Crypto
 import CryptoExtras
-import Foundation
+import FoundationEssentials
 import Glibc
 import KeychainModel
 import SQLCipherWire
@@ -13,10 +13,7 @@ import SQLCipherWire
 /// SHA-1 in both, version 4 SHA-512.
 enum FirstPage {
     static func format(of path: String, key: SecretBytes) -> Opened? {
-        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
-        defer { try? file.close() }
-        guard let start = try? file.read(upToCount: 65_536), start.count >= 512 else { return nil }
-        let bytes = [UInt8](start)
+        guard let bytes = FileStart.read(path, count: 65_536), bytes.count >= 512 else { return nil }
         let salt = bytes[..<16].map { $0 ^ 0x3A }
         for compatibility in CipherCompatibility.allCases {
             guard let authentication = authenticationKey(key, salt, compatibility) else { continue }

@@ -1,8 +1,7 @@
-import Foundation
-import GRDB
 import Glibc
 import KeychainModel
 import SQLCipherWire
+import SystemSQLite
 
 /// SQLCipher files as wholes: made of databases of another engine, and the other way round.
 package enum SQLCipherFile {
@@ -12,21 +11,21 @@ package enum SQLCipherFile {
     /// is on the disk.
     ///
     /// - Parameters:
-    ///   - source: GRDB's, on any VFS; a read of it must be possible in one transaction.
+    ///   - source: On any VFS. It is read in one transaction.
     ///   - isReplacing: Whether something may be at `path`, whose place the file takes in one step.
     ///   - progress: What it throws ends the import, and leaves nothing behind.
     @discardableResult
     package static func `import`(
-        _ source: Database, to path: String, key: CipherKey, replacing isReplacing: Bool = false,
+        _ source: SQLConnection, to path: String, key: CipherKey, replacing isReplacing: Bool = false,
         options: SQLCipherOptions = .init(), progress: (TransferProgress) throws -> Void = { _ in }
     ) throws -> TransferSummary {
         if !isReplacing, access(path, F_OK) == 0 {
             throw SQLCipherError.refused(RequestFailure(.exists, "there is something at \(path) already"))
         }
-        let name = [UInt8].random(count: 6).map { String(format: "%02x", $0) }.joined()
+        let name = [UInt8].random(count: 6).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         let part = "\(path).\(name).importing"
         defer { for name in [part, part + "-journal"] { unlink(name) } }
-        let source = try GRDBTransferConnection(source)
+        let source = SystemTransferConnection(source)
         let database = try SQLCipherDatabase.create(part, key: key, options: options)
         // Nobody sees the file before it is whole.
         try database.run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
@@ -44,14 +43,14 @@ package enum SQLCipherFile {
         return summary
     }
 
-    /// Copies a SQLCipher database into one of GRDB's with nothing in it, in one transaction of that.
+    /// Copies a SQLCipher database into one with nothing in it, in one transaction of that.
     ///
-    /// - Parameter target: Outside of a transaction, as in `writeWithoutTransaction`.
+    /// - Parameter target: Outside of a transaction.
     @discardableResult
     package static func export(
-        _ database: SQLCipherDatabase, to target: Database, progress: (TransferProgress) throws -> Void = { _ in }
+        _ database: SQLCipherDatabase, to target: SQLConnection, progress: (TransferProgress) throws -> Void = { _ in }
     ) throws -> TransferSummary {
-        let target = try GRDBTransferConnection(target)
+        let target = SystemTransferConnection(target)
         let (summary, digest) = try transfer(from: database, to: target, progress)
         var copy = TransferDigest()
         try TransferReader(target).send { copy.add($0) }

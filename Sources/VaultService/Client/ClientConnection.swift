@@ -1,5 +1,5 @@
 import Access
-import Foundation
+import FoundationEssentials
 import Glibc
 import KeychainModel
 import VaultInterface

@@ -1,5 +1,5 @@
 import Access
-import Foundation
+import FoundationEssentials
 import KeychainModel
 import Presence
 import VaultInterface
@@ -12,16 +12,22 @@ package final class RemoteVault: Vault {
     private let pool: ConnectionPool
     let local = LocalChanges()
     private let described: CallerDescription
+    private let prompt: (any PasscodePrompt)?
 
     /// Connects to the daemon that listens at `path`.
-    package init(socket path: String) throws(VaultError) {
+    ///
+    /// - Parameter prompt: How to ask a person when the daemon wants it; nil for the way that the process has
+    ///   (``ProcessPrompt``).
+    package init(socket path: String, prompt: (any PasscodePrompt)? = nil) throws(VaultError) {
         pool = ConnectionPool(path)
         described = try pool.caller()
+        self.prompt = prompt
     }
 
     fileprivate init(_ pool: ConnectionPool, _ caller: CallerDescription) {
         self.pool = pool
         described = caller
+        prompt = nil
     }
 
     /// Whom the daemon takes this process for.
@@ -119,14 +125,14 @@ package final class RemoteVault: Vault {
     func call(
         _ request: WireRequest, as client: Client, _ listeners: ClientConnection.Listeners = .init()
     ) throws(VaultError) -> ClientConnection.Answer {
-        let chosen = ProcessPrompt.current
+        let chosen = prompt ?? ProcessPrompt.current
         // Whether the standard one works shows when it is used: to find out costs more than a request.
         let call = WireCall(request, claim: client, canAsk: chosen?.isAvailable ?? true)
-        let prompt = chosen ?? StandardPrompt()
+        let asked = chosen ?? StandardPrompt()
         // What this process calls the prompt's parts the daemon need not know.
         let titles = request.authentication?.titles ?? PromptTitles()
         return try pool.perform(
-            call, prompt: titles == PromptTitles() ? prompt : TitledPrompt(prompt, titles), listeners)
+            call, prompt: titles == PromptTitles() ? asked : TitledPrompt(asked, titles), listeners)
     }
 
     func done(_ request: WireRequest, as client: Client) throws(VaultError) {

@@ -1,11 +1,13 @@
-import Foundation
-
 /// The connections of a server, and which of them are at rest.
-// Safe to share between threads: whatever changes is touched inside `locked(_:)` alone, which holds `condition`'s lock.
-final class ConnectionRegistry: @unchecked Sendable {
-    private let condition = NSCondition()
-    private var connections: [ObjectIdentifier: ServerConnection] = [:]
-    private var resting: [ObjectIdentifier: Waiting] = [:]
+final class ConnectionRegistry: Sendable {
+    private struct State {
+        var connections: [ObjectIdentifier: ServerConnection] = [:]
+        var resting: [ObjectIdentifier: Waiting] = [:]
+        /// Those that were ended to make room, until their threads are gone.
+        var ending: Set<ObjectIdentifier> = []
+    }
+
+    private let state = Monitor(State())
 
     /// What a connection waits for, in the order in which connections make room.
     enum Rest: Int {
@@ -20,65 +22,57 @@ final class ConnectionRegistry: @unchecked Sendable {
         let since: ContinuousClock.Instant
     }
 
-    /// Those that were ended to make room, until their threads are gone.
-    private var ending: Set<ObjectIdentifier> = []
-
-    var count: Int { locked { connections.count } }
+    var count: Int { state.withLock { $0.connections.count } }
 
     /// Adds a connection that has said nothing yet.
     func add(_ connection: ServerConnection) {
-        locked {
-            connections[ObjectIdentifier(connection)] = connection
-            resting[ObjectIdentifier(connection)] = Waiting(rest: .greeting, since: .now)
+        state.withLock { state in
+            state.connections[ObjectIdentifier(connection)] = connection
+            state.resting[ObjectIdentifier(connection)] = Waiting(rest: .greeting, since: .now)
         }
     }
 
     func remove(_ connection: ServerConnection) {
-        locked {
-            connections[ObjectIdentifier(connection)] = nil
-            resting[ObjectIdentifier(connection)] = nil
-            ending.remove(ObjectIdentifier(connection))
-            condition.broadcast()
+        state.change { state in
+            state.connections[ObjectIdentifier(connection)] = nil
+            state.resting[ObjectIdentifier(connection)] = nil
+            state.ending.remove(ObjectIdentifier(connection))
         }
     }
 
     func isAtRest(_ connection: ServerConnection, until rest: Rest) {
-        locked { resting[ObjectIdentifier(connection)] = Waiting(rest: rest, since: .now) }
+        state.withLock { $0.resting[ObjectIdentifier(connection)] = Waiting(rest: rest, since: .now) }
     }
 
     func isAtWork(_ connection: ServerConnection) {
-        locked { resting[ObjectIdentifier(connection)] = nil }
+        state.withLock { $0.resting[ObjectIdentifier(connection)] = nil }
     }
 
     /// Makes room for another connection if there are `limit`: one that never said hello goes first, one with a
     /// question for a person last. A client finds its closed one before it sends anything on it.
     func closeLongestAtRest(ifThereAre limit: Int = 0) {
-        locked {
-            guard connections.count - ending.count >= limit else { return }
-            let next = resting.min { first, second in
+        state.withLock { state in
+            guard state.connections.count - state.ending.count >= limit else { return }
+            let next = state.resting.min { first, second in
                 (first.value.rest.rawValue, first.value.since) < (second.value.rest.rawValue, second.value.since)
             }
             guard let oldest = next?.key else { return }
-            resting[oldest] = nil
-            ending.insert(oldest)
-            connections[oldest]?.end()
+            state.resting[oldest] = nil
+            state.ending.insert(oldest)
+            state.connections[oldest]?.end()
         }
     }
 
     /// Ends every connection, and waits until they are gone, at the most for `time` after which the rest
     /// is cut off.
     func stop(within time: Duration) {
-        let deadline = Date(timeIntervalSinceNow: time / .seconds(1))
-        locked {
-            for (name, waiting) in resting where waiting.rest != .answer { connections[name]?.end() }
-            while !connections.isEmpty, condition.wait(until: deadline) {}
-            for connection in connections.values { connection.end() }
+        let deadline = ContinuousClock.now + time
+        state.withLock { state in
+            for (name, waiting) in state.resting where waiting.rest != .answer { state.connections[name]?.end() }
         }
-    }
-
-    private func locked<Result>(_ body: () -> Result) -> Result {
-        condition.lock()
-        defer { condition.unlock() }
-        return body()
+        if state.wait(until: deadline, for: { $0.connections.isEmpty }) { return }
+        state.withLock { state in
+            for connection in state.connections.values { connection.end() }
+        }
     }
 }

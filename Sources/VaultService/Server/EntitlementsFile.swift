@@ -1,5 +1,5 @@
 import Access
-import Foundation
+import FoundationEssentials
 import Glibc
 
 /// A mistake in an entitlements file, and where it is.
@@ -20,7 +20,7 @@ extension Entitlements {
             return
         }
         guard descriptor >= 0 else { throw EntitlementsError("\(path): \(String(cString: strerror(errno)))") }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        defer { close(descriptor) }
         var info = stat()
         guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
             throw EntitlementsError("\(path): not a regular file")
@@ -29,7 +29,7 @@ extension Entitlements {
             throw EntitlementsError(
                 "\(path): others may change it; give it to its user and take their rights (chmod go-w)")
         }
-        guard info.st_size <= Self.largestFile, let contents = try? file.readToEnd() ?? Data() else {
+        guard info.st_size <= Self.largestFile, let contents = Self.contents(descriptor) else {
             throw EntitlementsError("\(path): larger than \(Self.largestFile) bytes, or unreadable")
         }
         do throws(EntitlementsError) {
@@ -37,6 +37,20 @@ extension Entitlements {
         } catch {
             throw EntitlementsError("\(path): \(error)")
         }
+    }
+
+    /// All that is left to read; nil if there is more than in the largest file, or it cannot be read.
+    private static func contents(_ descriptor: Int32) -> Data? {
+        var contents = Data()
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        while contents.count <= largestFile {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            guard count > 0 else { return contents }
+            contents.append(contentsOf: buffer[..<count])
+        }
+        return nil
     }
 
     /// Strict: what is not known is an error, so that a misspelt condition cannot turn a rule for one program into one

@@ -1,25 +1,16 @@
 import Access
-import Foundation
 
 /// Bounds the memory that long requests on their way in take: what has arrived counts, and not what was announced.
 ///
 /// All of them together have a limit, and so have those of a user and those of a program. A request that has begun holds
 /// what has arrived while it waits for more, so that several could wait for each other for ever: of each limit, room for
 /// one whole request is kept for the one that began first. That of all requests which began first therefore never waits.
-// Safe to share between threads: `bytes` and `wholeRequest` never change, and every method that touches `claims` or
-// `lastNumber` holds `condition`'s lock while it does.
-final class RequestBudget: @unchecked Sendable {
+final class RequestBudget: Sendable {
     /// A long request that is being read.
-    // Safe to share between threads: `bytes` alone changes, and only RequestBudget's methods, with the lock held, see it.
-    final class Claim: @unchecked Sendable {
+    struct Claim: Sendable {
         fileprivate let number: UInt64
         fileprivate let caller: ServedProgram
         fileprivate var bytes = 0
-
-        fileprivate init(_ number: UInt64, _ caller: ServedProgram) {
-            self.number = number
-            self.caller = caller
-        }
     }
 
     private enum Sharing: CaseIterable {
@@ -44,9 +35,12 @@ final class RequestBudget: @unchecked Sendable {
 
     private let bytes: Int
     private let wholeRequest: Int
-    private let condition = NSCondition()
-    private var claims: [UInt64: Claim] = [:]
-    private var lastNumber: UInt64 = 0
+    private let state = Monitor(State())
+
+    private struct State {
+        var claims: [UInt64: Claim] = [:]
+        var lastNumber: UInt64 = 0
+    }
 
     /// - Parameters:
     ///   - bytes: How much all requests may take.
@@ -57,40 +51,34 @@ final class RequestBudget: @unchecked Sendable {
     }
 
     func begin(_ caller: ServedProgram) -> Claim {
-        condition.lock()
-        defer { condition.unlock() }
-        lastNumber += 1
-        let claim = Claim(lastNumber, caller)
-        claims[claim.number] = claim
-        return claim
+        state.withLock { state in
+            state.lastNumber += 1
+            let claim = Claim(number: state.lastNumber, caller: caller)
+            state.claims[claim.number] = claim
+            return claim
+        }
     }
 
     /// Waits until `claim` may take so many bytes in all.
     ///
     /// - Returns: Whether there was room in time.
     func reserve(_ total: Int, for claim: Claim, within time: Duration) -> Bool {
-        condition.lock()
-        defer { condition.unlock() }
-        let more = total - claim.bytes
-        guard more > 0 else { return true }
-        let deadline = Date(timeIntervalSinceNow: time / .seconds(1))
-        while !hasRoom(for: more, claim) {
-            guard condition.wait(until: deadline) else { return false }
+        state.wait(until: .now + time) { state in
+            let more = total - (state.claims[claim.number]?.bytes ?? 0)
+            guard more > 0 else { return true }
+            guard hasRoom(for: more, claim, beside: state.claims.values) else { return false }
+            state.claims[claim.number]?.bytes = total
+            return true
         }
-        claim.bytes = total
-        return true
     }
 
     func end(_ claim: Claim) {
-        condition.lock()
-        claims[claim.number] = nil
-        condition.broadcast()
-        condition.unlock()
+        state.change { $0.claims[claim.number] = nil }
     }
 
-    private func hasRoom(for more: Int, _ claim: Claim) -> Bool {
+    private func hasRoom(for more: Int, _ claim: Claim, beside claims: some Collection<Claim>) -> Bool {
         Sharing.allCases.allSatisfy { sharing in
-            let others = claims.values.filter { sharing.includes($0, with: claim) }
+            let others = claims.filter { sharing.includes($0, with: claim) }
             guard let first = others.map(\.number).min(), first != claim.number else { return true }
             let taken = others.reduce(0) { $1.number == first ? $0 : $0 + $1.bytes }
             return taken + more <= max(0, sharing.share(of: bytes) - wholeRequest)

@@ -1,5 +1,6 @@
 import Access
-import Foundation
+import Dispatch
+import FoundationEssentials
 import Glibc
 import KeychainModel
 import VaultInterface

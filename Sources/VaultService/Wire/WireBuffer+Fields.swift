@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
 
 /// The fields that messages are made of; ``WireReader`` reads the same.

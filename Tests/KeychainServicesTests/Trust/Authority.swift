@@ -1,6 +1,7 @@
 import Foundation
 import KeychainServices
 import TestSupport
+import Testing
 
 /// Certificates made by the `openssl` program, for one test run.
 final class Authority: Sendable {

@@ -81,14 +81,15 @@ struct TrustTests {
     @Test func dates() throws {
         let trust = try trust(["server", "intermediate"], server("example.com"))
         let day = 86_400.0
+        let now = Date()
         for (days, status) in [
             (-2.0, errSecCertificateNotValidYet), (1, errSecSuccess), (29, errSecSuccess),
             (31, errSecCertificateExpired), (1e9, errSecCertificateExpired),
         ] {
-            #expect(SecTrustSetVerifyDate(trust, NSDate(timeIntervalSinceNow: days * day)) == errSecSuccess)
+            #expect(SecTrustSetVerifyDate(trust, (now + days * day) as NSDate) == errSecSuccess)
             #expect(evaluate(trust) == status)
         }
-        #expect(abs(SecTrustGetVerifyTime(trust) - Date().timeIntervalSinceReferenceDate - 1e9 * day) < 60)
+        #expect(abs(SecTrustGetVerifyTime(trust) - now.timeIntervalSinceReferenceDate - 1e9 * day) < 1)
     }
 
     @Test func anchors() throws {

@@ -7,7 +7,7 @@ import sqlite3
 import sys
 
 file, command = sys.argv[1:3]
-base = sqlite3.connect(file, timeout=60, isolation_level=None)
+base = sqlite3.connect(file, timeout=300, isolation_level=None)
 if command == "setup":
     mode, = base.execute("PRAGMA journal_mode=WAL").fetchone()
     assert mode == "wal", mode

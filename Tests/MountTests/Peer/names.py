@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """A second implementation of the names and links of mounted folders, from the description of the format.
 
-    names.py name KEY FOLDER NAME      prints what a name is below (KEY, FOLDER and NAME in hexadecimal)
-    names.py plain KEY FOLDER BELOW    prints the name that something below has, in hexadecimal
-    names.py link KEY BELOW            prints where a link leads, in hexadecimal
+Answers each line of its input with one:
+
+    name KEY FOLDER NAME      what a name is below (KEY, FOLDER and NAME in hexadecimal)
+    plain KEY FOLDER BELOW    the name that something below has, in hexadecimal
+    link KEY BELOW            where a link leads, in hexadecimal
 
 AES-256-GCM-SIV is spelt out from RFC 8452, since few libraries have it.
 """
@@ -99,13 +101,17 @@ def decode(text):
 assert seal(b"\x01" + bytes(31), b"\x03" + bytes(11), b"\x01" + bytes(7)).hex() == \
     "c2ef328e5c71c83b843122130f7364b761e0b97427e3df28"
 
-command, key = sys.argv[1], bytes.fromhex(sys.argv[2])
-if command == "link":
-    sealed = decode(sys.argv[3])
-    print(unseal(hkdf(key, b"", b"swift-keychain/v1/mount/links"), sealed[:12], sealed[12:]).hex())
-else:
-    folder_key = hkdf(key, bytes.fromhex(sys.argv[3]), b"swift-keychain/v1/mount/names")
+
+def answer(command, key, *words):
+    key = bytes.fromhex(key)
+    if command == "link":
+        sealed = decode(words[0])
+        return unseal(hkdf(key, b"", b"swift-keychain/v1/mount/links"), sealed[:12], sealed[12:]).hex()
+    folder_key = hkdf(key, bytes.fromhex(words[0]), b"swift-keychain/v1/mount/names")
     if command == "name":
-        print(encode(seal(folder_key, bytes(12), bytes.fromhex(sys.argv[4]))))
-    else:
-        print(unseal(folder_key, bytes(12), decode(sys.argv[4])).hex())
+        return encode(seal(folder_key, bytes(12), bytes.fromhex(words[1])))
+    return unseal(folder_key, bytes(12), decode(words[1])).hex()
+
+
+for line in sys.stdin:
+    print(answer(*line.split()), flush=True)

@@ -1,12 +1,13 @@
-import GRDB
-import KeychainServices
-import ProtectedDatabase
+import StatusCodes
+import CSQLite
+import DatabaseFiles
 import SQLCipherService
 import SQLCipherWire
+import SystemSQLite
 
 /// Runs `body`, which uses databases of both engines, with what it throws as this command's failure.
 ///
-/// - Parameter path: The database that GRDB's errors are about.
+/// - Parameter path: The database that SQLite's errors are about.
 func handlingTransfer<Result>(_ path: String, _ body: () throws -> Result) throws(Failure) -> Result {
     do {
         return try body()
@@ -16,7 +17,7 @@ func handlingTransfer<Result>(_ path: String, _ body: () throws -> Result) throw
         throw Failure(error)
     } catch let error as SQLCipherError {
         throw Failure(error)
-    } catch let error as DatabaseError {
+    } catch let error as SQLiteError {
         throw Failure(error, of: path)
     } catch {
         throw Failure(status: errSecParam, "\(error)".escapedForTerminal)
@@ -43,19 +44,18 @@ extension Failure {
     }
 
     /// What SQLite said of a database.
-    init(_ error: DatabaseError, of path: String) {
-        let reason = error.message ?? "\(error.resultCode)"
-        let message = "\(path.escapedForTerminal): \(reason.escapedForTerminal)"
-        switch error.resultCode.primaryResultCode {
-        case .SQLITE_FULL:
+    init(_ error: SQLiteError, of path: String) {
+        let message = "\(path.escapedForTerminal): \(error.message.escapedForTerminal)"
+        switch error.code {
+        case SQLITE_FULL:
             self.init(status: errSecDiskFull, exitCode: ExitStatus.other, message + ": free some space, and try again")
-        case .SQLITE_BUSY:
+        case SQLITE_BUSY:
             self.init(
                 status: errSecIO, exitCode: ExitStatus.other, message + ": another program uses it, try again later")
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR:
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_IOERR:
             self.init(
                 status: errSecDecode, message + ": `keychain db verify` shows whether it is damaged")
-        case .SQLITE_READONLY: self.init(status: errSecParam, message + ": say --write to change it")
+        case SQLITE_READONLY: self.init(status: errSecParam, message + ": say --write to change it")
         default: self.init(status: errSecParam, message)
         }
     }

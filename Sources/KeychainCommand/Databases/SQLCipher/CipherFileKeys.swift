@@ -1,6 +1,7 @@
-import Foundation
+import FoundationEssentials
 import KeychainModel
-import KeychainServices
+import StatusCodes
+import SQLCipherService
 import SQLCipherWire
 import VaultInterface
 import StoredKeys
@@ -18,13 +19,9 @@ struct CipherFileKeys {
 
     /// What names a file's key; nil for what cannot be a SQLCipher file.
     static func identifier(of path: String) -> String? {
-        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
-        defer { try? file.close() }
-        guard let start = try? file.read(upToCount: 16), start.count == 16, start != Data("SQLite format 3\0".utf8)
-        else {
-            return nil
-        }
-        return start.hexadecimal(uppercase: false)
+        guard let start = FileStart.read(path, count: 16), start.count == 16, start != Array("SQLite format 3\0".utf8)
+        else { return nil }
+        return Data(start).hexadecimal(uppercase: false)
     }
 
     /// Looks for the key of a file, and asks nobody.
@@ -131,7 +128,6 @@ func handlingKey<Result>(_ body: () throws(StoredKeyError) -> Result) throws(Fai
         case .notAuthenticated: throw Failure(status: errSecAuthFailed, error.description)
         case .accessDenied: throw Failure(status: errSecMissingEntitlement, error.description)
         case .damaged: throw Failure(status: errSecDecode, error.description)
-        case .status(let status): throw Failure(status: status, error.description)
         case .memoryUnavailable: throw Failure(VaultError.memoryUnavailable)
         }
     }

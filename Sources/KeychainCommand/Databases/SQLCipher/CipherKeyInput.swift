@@ -1,6 +1,7 @@
 import ArgumentParser
+import DatabasePages
 import KeychainModel
-import KeychainServices
+import StatusCodes
 import SQLCipherWire
 import VaultInterface
 
@@ -59,11 +60,7 @@ struct CipherKeyInput: ParsableArguments {
 /// The 32 bytes of a key, and the digits that `PRAGMA key` takes for them.
 enum RawCipherKey {
     static func random() throws(Failure) -> SecretBytes {
-        let key = try? SecretBytes(count: 32) { room in
-            guard let base = room.baseAddress,
-                SecRandomCopyBytes(kSecRandomDefault, room.count, base) == errSecSuccess
-            else { throw VaultMemoryError() }
-        }
+        let key = try? SecretBytes(count: 32) { try KernelRandom.fill($0) }
         guard let key else { throw Failure(VaultError.memoryUnavailable) }
         return key
     }

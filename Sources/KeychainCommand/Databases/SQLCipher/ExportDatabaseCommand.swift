@@ -1,13 +1,13 @@
 import ArgumentParser
-import Foundation
-import GRDB
+import FoundationEssentials
 import Glibc
 import KeychainModel
-import KeychainServices
-import ProtectedDatabase
+import StatusCodes
+import DatabaseFiles
 import SQLCipherService
 import SQLCipherWire
 import StoredKeys
+import SystemSQLite
 
 /// Writes what is in an encrypted database to a file that other programs read.
 struct ExportDatabaseCommand: DocumentedCommand {
@@ -116,17 +116,14 @@ struct ExportDatabaseCommand: DocumentedCommand {
         let meter = TransferMeter()
         defer { meter.end() }
         // The key is kept under the salt, which the file has first, and before the file has its name.
-        let name = [UInt8].random(count: 6).map { String(format: "%02x", $0) }.joined()
+        let name = Data([UInt8].random(count: 6)).hexadecimal(uppercase: false)
         let part = "\(output).\(name).exporting"
         defer { unlink(part) }
         let summary = try handlingTransfer(path) {
-            var configuration = Configuration()
-            configuration.readonly = true
-            let database = try ProtectedDatabase(
-                path: path, connections: .queue, configuration: configuration, creation: .never)
-            defer { try? database.close() }
-            return try database.unsafeRead { db in
-                try SQLCipherFile.import(db, to: part, key: cipherKey) { meter.show($0) }
+            let database = try ProtectedConnection(ProtectedDatabaseFile(path: path), .readOnly)
+            defer { database.close() }
+            return try database.use { connection in
+                try SQLCipherFile.import(connection, to: part, key: cipherKey) { meter.show($0) }
             }
         }
         var answer = Answer(

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-import ProtectedDatabase
+import DatabaseFiles
 import SQLCipherService
 
 /// Makes an encrypted database of a SQLCipher file.

@@ -1,6 +1,6 @@
 import Glibc
 import KeychainModel
-import KeychainServices
+import StatusCodes
 import SQLCipherService
 import SQLCipherWire
 import VaultInterface

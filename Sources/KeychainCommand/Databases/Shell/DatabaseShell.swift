@@ -1,41 +1,28 @@
-import Foundation
-import GRDB
-import GRDBSQLite
-import Glibc
-import KeychainServices
-import ProtectedDatabase
+import DatabaseFiles
+import FoundationEssentials
+import SystemSQLite
 
 /// SQL on an encrypted database, one statement after the other.
 final class DatabaseShell {
     private let path: String
-    private let database: ProtectedDatabase
+    private let database: ProtectedConnection
     private let asJSON: Bool
 
     init(path: String, isWriting: Bool, asJSON: Bool) throws(Failure) {
         self.path = path
         self.asJSON = asJSON
         database = try handlingDatabase { () throws(ProtectedDatabaseError) in
-            var configuration = Configuration()
-            configuration.readonly = !isWriting
-            // BEGIN and COMMIT can be of different lines.
-            configuration.allowsUnsafeTransactions = true
-            configuration.busyMode = .timeout(10)
-            return try ProtectedDatabase(
-                path: path, connections: .queue, configuration: configuration, creation: .never)
+            try ProtectedConnection(
+                ProtectedDatabaseFile(path: path), isWriting ? .create : .readOnly, busyTimeout: 10_000)
         }
     }
 
-    func close() { try? database.close() }
+    func close() { database.close() }
 
     /// Carries out all statements of a text; the first that fails ends it.
     func run(_ text: String) throws(Failure) {
         try handlingTransfer(path) {
-            try database.barrierWriteWithoutTransaction { db in
-                guard let connection = db.sqliteConnection else { return }
-                // GRDB remembers the schema, which statements that it does not see can change.
-                defer { db.clearSchemaCache() }
-                try ShellStatements(connection: connection, asJSON: asJSON).run(text)
-            }
+            try database.use { try ShellStatements(connection: $0, asJSON: asJSON).run(text) }
         }
     }
 
@@ -58,7 +45,7 @@ final class DatabaseShell {
             }
             text += line
             if text.allSatisfy(\.isWhitespace) { text = "" }
-            guard sqlite3_complete(text) != 0 else { continue }
+            guard SQLConnection.isComplete(text) else { continue }
             try runReporting(text)
             text = ""
         }
@@ -74,7 +61,7 @@ final class DatabaseShell {
 
     /// What a line that begins with a dot stands for; nil for the end.
     private static func statement(of line: String) throws(Failure) -> String? {
-        switch line.trimmingCharacters(in: .whitespacesAndNewlines) {
+        switch String(line.reversed().drop(while: \.isWhitespace).reversed()) {
         case ".quit", ".exit": return nil
         case ".tables": return "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
         case ".schema": return "SELECT sql || ';' FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid"

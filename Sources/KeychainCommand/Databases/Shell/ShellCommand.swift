@@ -1,9 +1,8 @@
 import ArgumentParser
-import Foundation
-import GRDB
+import FoundationEssentials
 import Glibc
-import KeychainServices
-import ProtectedDatabase
+import StatusCodes
+import DatabaseFiles
 
 /// SQL on an encrypted database.
 struct ShellCommand: DocumentedCommand {

@@ -1,43 +1,26 @@
-import Foundation
-import GRDBSQLite
-import KeychainServices
+import CSQLite
+import FoundationEssentials
+import StatusCodes
+import SystemSQLite
 
-/// Statements through SQLite's own interface, which says where each ends and gives every value as SQLite would print it.
+/// Statements one after the other, with every value as SQLite would print it.
 struct ShellStatements {
-    let connection: OpaquePointer
+    let connection: SQLConnection
     let asJSON: Bool
 
     func run(_ text: String) throws {
-        try text.withCString { start in
-            var place = start
-            while place.pointee != 0 {
-                var statement: OpaquePointer?
-                var rest: UnsafePointer<CChar>?
-                guard sqlite3_prepare_v2(connection, place, -1, &statement, &rest) == SQLITE_OK else { throw failure }
-                defer { sqlite3_finalize(statement) }
-                if let statement { try step(statement) }
-                guard let rest else { return }
-                place = rest
-            }
+        do {
+            try connection.forEachStatement(in: text) { try step($0) }
+        } catch let error as SQLiteError {
+            throw Self.failure(error)
         }
     }
 
-    private func step(_ statement: OpaquePointer) throws {
-        let columns = (0..<sqlite3_column_count(statement)).map { column in
-            sqlite3_column_name(statement, column).map { String(cString: $0) } ?? ""
-        }
+    private func step(_ statement: SQLStatement) throws {
+        let columns = (0..<statement.columnCount).map { statement.name(of: $0) }
         var output = Data()
         var rows = 0
-        while true {
-            let code = sqlite3_step(statement)
-            guard code == SQLITE_ROW else {
-                if code != SQLITE_DONE {
-                    let failure = failure
-                    try StandardOutput.write(output)
-                    throw failure
-                }
-                break
-            }
+        while try next(statement, &output) {
             if asJSON { output += Data((rows == 0 ? "[" : ",\n").utf8) }
             output += Data((asJSON ? object(statement, columns) : line(statement, columns)).utf8)
             rows += 1
@@ -49,10 +32,19 @@ struct ShellStatements {
         try StandardOutput.write(output)
     }
 
-    private func line(_ statement: OpaquePointer, _ columns: [String]) -> String {
-        let values = columns.indices.map { column -> String in
-            let column = Int32(column)
-            guard sqlite3_column_type(statement, column) != SQLITE_BLOB else {
+    /// Whether there is another row. What was read before a failure is written out.
+    private func next(_ statement: SQLStatement, _ output: inout Data) throws -> Bool {
+        do throws(SQLiteError) {
+            return try statement.step()
+        } catch {
+            try StandardOutput.write(output)
+            throw error
+        }
+    }
+
+    private func line(_ statement: SQLStatement, _ columns: [String]) -> String {
+        let values = (0..<Int32(columns.count)).map { column -> String in
+            guard statement.kind(of: column) != .blob else {
                 return "X'" + bytes(statement, column).hexadecimal(uppercase: true) + "'"
             }
             let text = text(statement, column)
@@ -61,16 +53,16 @@ struct ShellStatements {
         return values.joined(separator: "|") + "\n"
     }
 
-    private func object(_ statement: OpaquePointer, _ columns: [String]) -> String {
+    private func object(_ statement: SQLStatement, _ columns: [String]) -> String {
         let members = columns.enumerated().map { index, name in
             let column = Int32(index)
             let value =
-                switch sqlite3_column_type(statement, column) {
-                case SQLITE_NULL: "null"
-                case SQLITE_INTEGER: text(statement, column)
-                case SQLITE_FLOAT: Self.number(sqlite3_column_double(statement, column))
-                case SQLITE_BLOB: Self.quoted(bytes(statement, column).base64EncodedString())
-                default: Self.quoted(text(statement, column))
+                switch statement.kind(of: column) {
+                case .null: "null"
+                case .integer: text(statement, column)
+                case .real: Self.number(statement.real(column) ?? 0)
+                case .blob: Self.quoted(bytes(statement, column).base64EncodedString())
+                case .text: Self.quoted(text(statement, column))
                 }
             return "\(Self.quoted(name)):\(value)"
         }
@@ -84,22 +76,17 @@ struct ShellStatements {
 
     private static func quoted(_ text: String) -> String { (try? JSON.string(text)) ?? "\"\"" }
 
-    private func text(_ statement: OpaquePointer, _ column: Int32) -> String {
-        guard let start = sqlite3_column_text(statement, column) else { return "" }
-        let count = Int(sqlite3_column_bytes(statement, column))
-        return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    private func text(_ statement: SQLStatement, _ column: Int32) -> String {
+        statement.withText(column) { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    private func bytes(_ statement: OpaquePointer, _ column: Int32) -> Data {
-        let start = sqlite3_column_blob(statement, column)
-        return Data(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
+    private func bytes(_ statement: SQLStatement, _ column: Int32) -> Data {
+        statement.withBlob(column) { Data($0) } ?? Data()
     }
 
-    /// What SQLite says of the last call.
-    private var failure: Failure {
-        let message = String(cString: sqlite3_errmsg(connection)).escapedForTerminal
-        // Without what GRDB has SQLite add to the codes.
-        return switch sqlite3_errcode(connection) & 0xFF {
+    private static func failure(_ error: SQLiteError) -> Failure {
+        let message = error.message.escapedForTerminal
+        return switch error.code {
         case SQLITE_READONLY: Failure(status: errSecParam, "\(message): say --write to change it")
         case SQLITE_BUSY, SQLITE_LOCKED:
             Failure(status: errSecIO, "\(message): another program uses it, try again later")

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Synchronization
 
 /// A real Chromium without a window, spoken to in the DevTools protocol through a pipe (chromedevtools.github.io/devtools-protocol).
@@ -43,6 +44,8 @@ actor Browser {
         process.standardInput = commands
         process.standardOutput = answers
         try process.run()
+        try TestWatcher.end(process.processIdentifier)
+        try TestWatcher.remove(folder)
         let (messages, sink) = AsyncStream.makeStream(of: Data.self)
         // A thread of its own: reading from a pipe blocks.
         Thread.detachNewThread {
@@ -62,13 +65,22 @@ actor Browser {
             for await message in messages { await self?.take(message) }
             await self?.failAll()
         }
-        _ = try await call("Browser.getVersion")
+        do {
+            _ = try await call("Browser.getVersion")
+        } catch {
+            close()
+            throw error
+        }
     }
 
     /// Ends it, and removes its profile.
     func close() {
         process.terminate()
+        let number = process.processIdentifier
+        let late = DispatchWorkItem { kill(number, SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(60), execute: late)
         process.waitUntilExit()
+        late.cancel()
         try? FileManager.default.removeItem(at: folder)
     }
 
@@ -81,6 +93,10 @@ actor Browser {
         let bytes = try JSONEncoder().encode(JSON.object(message)) + [0]
         return try await withCheckedThrowingContinuation { continuation in
             waiting[id] = continuation
+            Task { [weak self] in
+                try? await Task.sleep(for: patience)
+                await self?.giveUp(id, method)
+            }
             do {
                 try commands.fileHandleForWriting.write(contentsOf: bytes)
             } catch {
@@ -106,6 +122,11 @@ actor Browser {
             let session = json["sessionId"].string
             session.flatMap { listeners[$0] }?(Event(method: method, session: session, parameters: json["params"]))
         }
+    }
+
+    /// Fails a command that has no answer yet.
+    private func giveUp(_ id: Int, _ method: String) {
+        waiting.removeValue(forKey: id)?.resume(throwing: Failure(description: "no answer to \(method)"))
     }
 
     private func failAll() {

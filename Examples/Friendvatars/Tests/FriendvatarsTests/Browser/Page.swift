@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import Testing
 
 /// A tab of a browser, with cookies of its own, used as a person does: by the keyboard, the mouse and the eyes.
 final class Page: Sendable {
@@ -103,8 +104,7 @@ final class Page: Sendable {
     func loading(_ body: () async throws -> Void) async throws {
         let before = state.value.withLock { $0.loads }
         try await body()
-        // The browser says when; the limit is the test's.
-        while state.value.withLock({ $0.loads }) == before { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitUntil("no page is loaded") { state.value.withLock { $0.loads } > before }
     }
 
     // MARK: Looking

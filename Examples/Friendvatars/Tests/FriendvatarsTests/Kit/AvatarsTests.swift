@@ -115,7 +115,7 @@ struct AvatarsTests {
                 let friend = try await app.friends.add(email: zoe.text, name: "Zoe", to: ada.id)
                 stub.mood = .waiting
                 let fetch = Task { try await app.avatar(of: friend.id, for: ada.id) }
-                await stub.hasQuestions(1)
+                try await stub.hasQuestions(1)
                 try await app.deleteAccount(ada.id, password: goodPassword, from: nil)
                 stub.mood = .normal
                 // There is no such account any more, or what it had was made of the address alone.
@@ -138,7 +138,7 @@ struct AvatarsTests {
                 let other = try await FriendvatarsApp(in: folder, service: nil, hasher: .cheap)
                 stub.mood = .waiting
                 let fetch = Task { try await app.ownAvatar(of: ada.id) }
-                await stub.hasQuestions(1)
+                try await stub.hasQuestions(1)
                 try await other.deleteAccount(ada.id, password: goodPassword, from: nil)
                 stub.mood = .normal
                 #expect(try await fetch.value == nil)

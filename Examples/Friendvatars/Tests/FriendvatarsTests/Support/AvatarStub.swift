@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 import Hummingbird
 import Logging
 import Synchronization
@@ -38,8 +39,8 @@ final class AvatarStub: Sendable {
     var questions: [String] { answers.state.withLock { $0.questions } }
 
     /// Waits until it was asked so often.
-    func hasQuestions(_ count: Int) async {
-        while questions.count < count { try? await Task.sleep(for: .milliseconds(5)) }
+    func hasQuestions(_ count: Int) async throws {
+        try await waitUntil("nobody asks for pictures") { questions.count >= count }
     }
 
     var mood: Mood {

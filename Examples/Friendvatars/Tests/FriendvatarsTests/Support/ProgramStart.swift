@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Starts programs that the tests were built with.
+/// Starts programs that the tests were built with, and which end with this process.
 enum ProgramStart {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -25,7 +25,7 @@ enum ProgramStart {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         // Not those of other tests that are running. To close what is not open is no error here.
-        for descriptor in Int32(3)..<256 { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        for descriptor in Int32(3)..<1_024 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         describe(&actions)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -45,6 +45,7 @@ enum ProgramStart {
         guard code == 0 else {
             throw Failure(description: "\(program) does not start: \(String(cString: strerror(code)))")
         }
+        try TestWatcher.end(process)
         return process
     }
 }

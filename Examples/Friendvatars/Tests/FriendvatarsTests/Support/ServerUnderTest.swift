@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 import Glibc
 
 /// The real program, with a data folder of its own, in a process of its own.
@@ -29,13 +30,13 @@ final class ServerUnderTest: Sendable {
         process = try Self.start(
             ["--data", folder.path(percentEncoded: false), "--port", "0", "--avatars", avatars] + options, log)
         var said = ""
-        while !said.contains("What it keeps is in") {
+        try await waitUntil("the server does not serve") { [process, log] in
             said = try String(contentsOf: log, encoding: .utf8)
             var status: Int32 = 0
             guard waitpid(process, &status, WNOHANG) == 0 else {
                 throw Failure(description: "the server ended at once: \(said)")
             }
-            try await Task.sleep(for: .milliseconds(20))
+            return said.contains("What it keeps is in")
         }
         func word(after mark: String) -> String {
             said.range(of: mark).map { String(said[$0.upperBound...].prefix { !$0.isWhitespace }) } ?? ""
@@ -85,7 +86,12 @@ final class ServerUnderTest: Sendable {
     func stop(_ signal: Int32 = SIGTERM) async -> Int32 {
         kill(process, signal)
         var status: Int32 = 0
-        while waitpid(process, &status, WNOHANG) == 0 { try? await Task.sleep(for: .milliseconds(10)) }
+        do {
+            try await waitUntil("the server does not end") { waitpid(process, &status, WNOHANG) != 0 }
+        } catch {
+            kill(process, SIGKILL)
+            waitpid(process, &status, 0)
+        }
         try? FileManager.default.removeItem(at: log)
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
     }

@@ -11,6 +11,7 @@ struct TemporaryFolder: ~Copyable {
     init() throws {
         url = FileManager.default.temporaryDirectory.appending(path: "friendvatars-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        try TestWatcher.remove(url)
     }
 
     deinit { try? FileManager.default.removeItem(at: url) }

@@ -138,7 +138,7 @@ struct StartTests {
             for descriptor in Int32(0)...2 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         }
         let database = data + "/friends.db"
-        while !FileManager.default.fileExists(atPath: database) { try await Task.sleep(for: .milliseconds(20)) }
+        try await waitUntil("there is no \(database)") { FileManager.default.fileExists(atPath: database) }
         for descriptor in 0...2 {
             let target = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\(descriptor)")
             #expect(target == "/dev/null")

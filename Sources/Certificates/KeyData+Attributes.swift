@@ -1,0 +1,63 @@
+import FoundationEssentials
+import KeychainModel
+
+/// What a key may be used for, by the names of the capability attributes.
+package struct KeyCapabilities: Sendable {
+    package static let names: [AttributeName] = [
+        "encr", "decr", "drve", "sign", "vrfy", "snrc", "vyrc", "wrap", "unwp",
+    ]
+    private let allowed: Set<AttributeName>
+
+    /// Apple's defaults. That RSA public keys claim to decrypt is Apple's doing: the raw operation is
+    /// the same in both directions.
+    package init(of type: KeyData.KeyType, _ keyClass: KeyData.KeyClass) {
+        allowed =
+            switch (type, keyClass) {
+            case (.ellipticCurve, .private): ["decr", "drve", "sign", "unwp"]
+            case (.ellipticCurve, .public): ["encr", "vrfy", "wrap"]
+            case (.rsa, .private): ["decr", "sign", "unwp"]
+            case (.rsa, .public): ["encr", "decr", "vrfy", "wrap"]
+            }
+    }
+
+    package subscript(name: AttributeName) -> Bool { allowed.contains(name) }
+}
+
+extension KeyData {
+    /// What finds the item of this key again, whatever other attributes were set when it was added.
+    ///
+    /// - Parameter tokenID: Who keeps the private half of a pair of which this is the public one; nil for a key of this process.
+    package func identifyingAttributes(keptBy tokenID: String? = nil) -> [AttributeName: AttributeValue] {
+        var attributes: [AttributeName: AttributeValue] = [
+            .keyClass: .number(Int64((tokenID == nil ? keyClass : .private).rawValue)),
+            .applicationLabel: .data(applicationLabel),
+            .type: .number(Int64(type.rawValue)),
+            "bsiz": .number(Int64(sizeInBits)),
+            "esiz": .number(Int64(sizeInBits)),
+        ]
+        if let tokenID { attributes[.tokenID] = .string(tokenID) }
+        return attributes
+    }
+
+    /// The attributes that are yes or no. `priv` is yes for public keys as well, as on Apple systems.
+    ///
+    /// - Parameter tokenID: As for ``identifyingAttributes(keptBy:)``.
+    package func flags(keptBy tokenID: String? = nil) -> [AttributeName: Bool] {
+        let isKept = tokenID != nil
+        let capabilities = KeyCapabilities(of: type, isKept ? .private : keyClass)
+        var flags = Dictionary(uniqueKeysWithValues: KeyCapabilities.names.map { ($0, capabilities[$0]) })
+        for name in ["perm", .isPrivate, "modi"] as [AttributeName] { flags[name] = true }
+        flags["extr"] = !isKept
+        for name in ["sens", "asen", "next"] as [AttributeName] { flags[name] = isKept }
+        return flags
+    }
+
+    /// What is stored of the key beside its value.
+    ///
+    /// - Parameter tokenID: As for ``identifyingAttributes(keptBy:)``.
+    package func storedAttributes(keptBy tokenID: String? = nil) -> [AttributeName: AttributeValue] {
+        var attributes = identifyingAttributes(keptBy: tokenID)
+        for (name, flag) in flags(keptBy: tokenID) { attributes[name] = .number(flag ? 1 : 0) }
+        return attributes
+    }
+}

@@ -1,0 +1,138 @@
+import DatabasePages
+import DatabaseVFS
+import Glibc
+import KeychainModel
+import SystemSQLite
+
+/// An encrypted database that is made under another name and takes its place whole.
+///
+/// Its page index and its key carry its id, so that one rename puts all three in force; a process that ends before leaves a file
+/// with an odd name, which the next one removes, and a key that nobody uses.
+final class NewDatabase {
+    private let file: ProtectedDatabaseFile
+    private let database = DatabaseID()
+    private let temporary: ProtectedDatabaseFile
+    private let key: SecretBytes
+    private let claim: MakingClaim
+    /// Whether the keychain says that it is being made. It does not for a key in a file, which needs no item.
+    private let isNoted: Bool
+    private var found: DatabaseKeys.Found?
+    private var isPublished = false
+
+    /// Makes a key and keeps it.
+    init(
+        beside file: ProtectedDatabaseFile, _ storage: DatabaseKeyStorage
+    ) throws(ProtectedDatabaseError) {
+        self.file = file
+        temporary = file.beside("-\(database).new")
+        do {
+            key = try SecretBytes(count: KeyValue.keyCount) { try KernelRandom.fill($0) }
+        } catch {
+            throw ProtectedDatabaseError(
+                .outOfMemory, path: file.path,
+                message: "there is no \(error is PageError ? "randomness" : "memory") for a key")
+        }
+        try Leftovers.remove(beside: file.path)
+        claim = try Self.claim(temporary.path, of: file.path)
+        if case .keychain = storage.place { isNoted = true } else { isNoted = false }
+        if isNoted { try file.keys.noteUnfinished(database) }
+        try file.keys.add(key, of: database, storage)
+        found = try file.keys.find(database)
+    }
+
+    private static func claim(_ temporary: String, of path: String) throws(ProtectedDatabaseError) -> MakingClaim {
+        for _ in 0..<5_000 {
+            if let claim = MakingClaim(temporary, creating: true) { return claim }
+            // Who looks for leftovers has it for a moment, which is a long one on a busy machine.
+            guard errno == EWOULDBLOCK || errno == EEXIST else { break }
+            usleep(1000)
+        }
+        throw ProtectedDatabaseError("make", path, errno: errno)
+    }
+
+    deinit {
+        if !isPublished {
+            Leftovers.unlinkAll(of: temporary.path, database)
+            do throws(ProtectedDatabaseError) {
+                if let found { try file.keys.remove(found) } else { try file.keys.removeIfThere(database) }
+                if isNoted { try file.keys.noteFinished(database) }
+            } catch {
+                // The vault was locked meanwhile: the file of the claim tells the next one to come.
+                return claim.release()
+            }
+        }
+        claim.end(temporary.path)
+    }
+
+    /// Writes the database, which is durable afterwards.
+    ///
+    /// - Parameter original: The file whose mode it gets; unless given, it gets mode and owner of the one whose place it takes, if
+    ///   there is any.
+    func fill(
+        like original: String? = nil, _ body: (DatabaseRegistration) throws(ProtectedDatabaseError) -> Void
+    ) throws(ProtectedDatabaseError) {
+        let registration = try temporary.register(key, creating: database)
+        try body(registration)
+        // A database that is taken over by its name alone has to be without journals.
+        try file.translating(registration) {
+            let connection = try temporary.connect(registration)
+            try connection.execute("PRAGMA journal_mode = DELETE")
+            try connection.close()
+        }
+        var information = stat()
+        if stat(original ?? file.path, &information) == 0 {
+            for path in [temporary.path, temporaryIndex] {
+                if original == nil {
+                    try SameOwner.apply(information, to: path)
+                } else {
+                    try SameOwner.applyMode(information, to: path)
+                }
+            }
+        }
+        for path in [temporary.path, temporaryIndex] { try DurableFile.synchronize(path) }
+        // Never take over what is not encrypted, whatever went wrong.
+        guard try temporary.header().database == database else {
+            throw ProtectedDatabaseError(
+                .inputOutput, path: file.path, message: "the new database at \(temporary.path) is another's; try again")
+        }
+    }
+
+    private var temporaryIndex: String { PageIndex.path(ofDatabase: temporary.path, database) }
+
+    /// Puts the database in its place.
+    ///
+    /// - Parameter former: The key and the id of the database whose place it takes; nil if the name has to be free.
+    func publish(
+        replacing former: Former?
+    ) throws(ProtectedDatabaseError) {
+        let index = PageIndex.path(ofDatabase: file.path, database)
+        guard rename(temporaryIndex, index) == 0 else {
+            throw ProtectedDatabaseError("rename \(temporaryIndex) to", index, errno: errno)
+        }
+        do throws(ProtectedDatabaseError) {
+            // Before the database is in its place: from then on nobody may take its key for one that is no use.
+            if isNoted { try file.keys.noteFinished(database) }
+        } catch {
+            unlink(index)
+            throw error
+        }
+        let placed = former == nil ? link(temporary.path, file.path) : rename(temporary.path, file.path)
+        guard placed == 0 else {
+            let code = errno
+            unlink(index)
+            throw ProtectedDatabaseError("make", file.path, errno: code)
+        }
+        isPublished = true
+        if former == nil { unlink(temporary.path) }
+        try DurableFile.synchronizeFolder(of: file.path)
+        guard case .encrypted(let database, let found)? = former else { return }
+        unlink(PageIndex.path(ofDatabase: file.path, database))
+        if let found { try file.keys.remove(found) }
+    }
+
+    /// What a new database takes the place of.
+    enum Former {
+        case plain
+        case encrypted(DatabaseID, DatabaseKeys.Found?)
+    }
+}

@@ -1,0 +1,118 @@
+import DatabasePages
+import DatabaseVFS
+import Glibc
+import KeychainModel
+
+extension ProtectedDatabaseFile {
+    /// How far a conversion is: bytes of the database that are done, and all of them.
+    public struct Progress: Sendable, Hashable {
+        /// Bytes that are done.
+        public let done: UInt64
+        /// Bytes that there are to do.
+        public let total: UInt64
+    }
+
+    /// Encrypts a plain SQLite database in its place.
+    ///
+    /// It is copied, compacted, into an encrypted one beside it, which takes its name once it is on the disk; whatever happens
+    /// meanwhile, the name leads to the former database or to the new one, whole. Nobody else may have the database open.
+    /// What was in the plain file can stay on the disk, in free space and in snapshots, until something else is written there.
+    ///
+    /// - Parameters:
+    ///   - key: Where the new key is kept; unless given, in the keychain, from the first unlocking on.
+    ///   - progress: Called now and then by the calling thread; returns whether to go on.
+    /// - Throws: ``ProtectedDatabaseError/Code/busy`` while another program uses the database,
+    ///   ``ProtectedDatabaseError/Code/diskFull`` if there is no room for the copy, which is looked at first,
+    ///   ``ProtectedDatabaseError/Code/taskCanceled`` if `progress` returned false.
+    public func encrypt(
+        key: DatabaseKeyStorage? = nil, progress: (Progress) -> Bool = { _ in true }
+    ) throws(ProtectedDatabaseError) {
+        do throws(ProtectedDatabaseError) {
+            _ = try header()
+        } catch {
+            guard error.code != .notDatabase else {
+                throw ProtectedDatabaseError(
+                    .notDatabase, path: path,
+                    message: "\(path) is no plain SQLite database, and can therefore not be encrypted")
+            }
+            guard error.code == .notEncrypted else { throw error }
+            try checkNames()
+            let source = try DatabaseSource(self, key: nil)
+            let made = try NewDatabase(beside: self, try Self.storage(key))
+            try made.fill { (target) throws(ProtectedDatabaseError) in
+                try source.copy(to: target, progress: progress)
+            }
+            // Nobody may write to the former one until it is replaced.
+            try withExtendedLifetime(source) { () throws(ProtectedDatabaseError) in
+                try made.publish(replacing: .plain)
+            }
+            return
+        }
+        throw ProtectedDatabaseError(.alreadyEncrypted, path: path, message: "\(path) is encrypted already")
+    }
+
+    /// Makes an encrypted database a plain one, in its place, and removes its key.
+    ///
+    /// - Parameter progress: As for ``encrypt(key:progress:)``.
+    public func decrypt(progress: (Progress) -> Bool = { _ in true }) throws(ProtectedDatabaseError) {
+        let database = try header().database
+        let keys = keys
+        let found = try keys.find(database)
+        let source = try DatabaseSource(self, key: try keys.read(found, of: database))
+        let plain = try NewPlainDatabase(beside: self, database)
+        try plain.fill { (target) throws(ProtectedDatabaseError) in try source.copy(to: target, progress: progress) }
+        try withExtendedLifetime(source) { () throws(ProtectedDatabaseError) in
+            try plain.publish(replacing: database, found)
+        }
+    }
+
+    /// What is in the clear would stay under another name.
+    private func checkNames() throws(ProtectedDatabaseError) {
+        var information = stat()
+        guard stat(path, &information) == 0 else { throw ProtectedDatabaseError("open", path, errno: errno) }
+        guard information.st_nlink == 1 else {
+            throw ProtectedDatabaseError(
+                .invalidRequest, path: path,
+                message:
+                    "\(path) has \(information.st_nlink) names (hard links), of which the others would stay plain; remove them"
+            )
+        }
+    }
+
+    /// Encrypts a database anew under a new key, in its place, and removes the former key.
+    ///
+    /// - Parameters:
+    ///   - storage: Where the new key is kept; unless given, as the former one.
+    ///   - progress: As for ``encrypt(key:progress:)``.
+    public func changeKey(
+        to storage: DatabaseKeyStorage? = nil, progress: (Progress) -> Bool = { _ in true }
+    ) throws(ProtectedDatabaseError) {
+        let database = try header().database
+        let keys = keys
+        let found = try keys.find(database)
+        let source = try DatabaseSource(self, key: try keys.read(found, of: database))
+        let made = try NewDatabase(beside: self, storage ?? found.storage)
+        try made.fill { (target) throws(ProtectedDatabaseError) in
+            try source.copy(to: target, progress: progress)
+        }
+        try withExtendedLifetime(source) { () throws(ProtectedDatabaseError) in
+            try made.publish(replacing: .encrypted(database, found))
+        }
+    }
+
+    /// Keeps the key of a database elsewhere, or in another class: what is encrypted stays as it is, in a time that does not depend
+    /// on the database's size. Connections that are open go on as the former class says.
+    public func setKeyStorage(_ storage: DatabaseKeyStorage) throws(ProtectedDatabaseError) {
+        let database = try header().database
+        let keys = keys
+        // Of two that move it at once, one could remove what the other has just put there.
+        let name = "\(path)-\(database).move"
+        let claim = MakingClaim(name, creating: false)
+        guard claim != nil || errno != EWOULDBLOCK else {
+            throw ProtectedDatabaseError(
+                .busy, path: path, message: "another program is moving the key of \(path); try again")
+        }
+        defer { claim?.end(name) }
+        try keys.move(try keys.find(database), of: database, to: storage)
+    }
+}

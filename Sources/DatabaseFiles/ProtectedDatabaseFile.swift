@@ -1,0 +1,223 @@
+import DataProtectionEssentials
+import DatabasePages
+import DatabaseVFS
+import FoundationEssentials
+import Glibc
+import KeychainModel
+import StoredKeys
+import SystemSQLite
+import VaultInterface
+
+/// The address of an encrypted database, for what is done to it as a whole.
+///
+/// ```swift
+/// let file = ProtectedDatabaseFile(path: path)
+/// try file.encrypt(key: .keychain(.complete))  // A plain database, in its place.
+/// try file.changeKey()
+/// ```
+///
+/// A value names a place and holds nothing open. Operations block the calling thread.
+public struct ProtectedDatabaseFile: Sendable {
+    /// Of the database's file.
+    public let path: String
+    let prompt: String?
+    private let preparation: ConnectionPreparation
+
+    /// - Parameters:
+    ///   - path: Of the database's file. A symbolic link is followed, so that what it leads to is converted, not the link.
+    ///   - prompt: Shown to a person who has to be asked for the key.
+    ///   - preparation: Done with each connection that is opened for what is done to the database as a whole.
+    package init(path: String, prompt: String? = nil, preparing preparation: @escaping ConnectionPreparation) {
+        var information = stat()
+        let isLink = lstat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFLNK
+        self.path = isLink ? EncryptingVFS.fullPath(path) ?? path : path
+        self.prompt = prompt
+        self.preparation = preparation
+    }
+
+    /// Another file that is used in the same way.
+    func with(path: String) -> ProtectedDatabaseFile {
+        ProtectedDatabaseFile(path: path, prompt: prompt, preparing: preparation)
+    }
+
+    /// The file with the same name and an ending.
+    func beside(_ ending: String) -> ProtectedDatabaseFile { with(path: path + ending) }
+
+    var keys: DatabaseKeys { DatabaseKeys(path: path, prompt: prompt) }
+
+    /// What the file begins with.
+    ///
+    /// - Throws: ``ProtectedDatabaseError/Code/notEncrypted``, ``ProtectedDatabaseError/Code/notDatabase``.
+    func header() throws(ProtectedDatabaseError) -> DatabaseHeader { try Self.header(of: path) }
+
+    static func header(of path: String) throws(ProtectedDatabaseError) -> DatabaseHeader {
+        let bytes: [UInt8]
+        do throws(VFSFailure) { bytes = try EncryptingVFS.firstBytes(of: path) } catch {
+            throw ProtectedDatabaseError(error, at: path)
+        }
+        if let header = bytes.withUnsafeBytes({ DatabaseHeader($0) }) { return header }
+        // To SQLite an empty file is a plain database.
+        if bytes.isEmpty || bytes == DatabaseHeader.plainMagic {
+            throw ProtectedDatabaseError(
+                .notEncrypted, path: path,
+                message:
+                    "\(path) is a plain database: encrypt it with `keychain db encrypt`, or use it with SQLite as it is"
+            )
+        }
+        throw ProtectedDatabaseError(
+            .notDatabase, path: path, message: "\(path) is no database that was encrypted here")
+    }
+
+    package var exists: Bool { access(path, F_OK) == 0 }
+
+    // MARK: Opening
+
+    /// A claim to the key of the database, and who is told of locks that it does not outlive.
+    package func claim() throws(ProtectedDatabaseError) -> (DatabaseRegistration, LockGuard?) {
+        let database = try header().database
+        let keys = keys
+        let found = try keys.find(database)
+        // Before the key is read, so that no lock is missed.
+        let holder = found.closesWithLock ? LockGuard(try session()) : nil
+        return (try register(try keys.read(found, of: database)), holder)
+    }
+
+    private func session() throws(ProtectedDatabaseError) -> VaultSession {
+        do {
+            return try keys.items.vaultSession()
+        } catch {
+            throw ProtectedDatabaseError(error, at: path)
+        }
+    }
+
+    func register(_ key: SecretBytes, creating database: DatabaseID? = nil) throws(ProtectedDatabaseError)
+        -> DatabaseRegistration
+    {
+        do {
+            return try EncryptingVFS.register(path: path, key: key, creating: database)
+        } catch {
+            throw ProtectedDatabaseError(error, at: path)
+        }
+    }
+
+    func registerPlain() throws(ProtectedDatabaseError) -> DatabaseRegistration {
+        do {
+            return try EncryptingVFS.registerPlain(path: path)
+        } catch {
+            throw ProtectedDatabaseError(error, at: path)
+        }
+    }
+
+    /// A connection as GRDB has them, with foreign keys.
+    ///
+    /// - Parameter busyTimeout: How long a statement waits for other programs, in milliseconds.
+    func connect(
+        _ registration: DatabaseRegistration, _ access: SQLConnection.Access = .create, busyTimeout: Int32 = 0
+    ) throws(SQLiteError) -> SQLConnection {
+        let connection = try SQLConnection(registration.uri, access, isURI: true)
+        connection.setBusyTimeout(milliseconds: busyTimeout)
+        // What SQLite keeps beside the database for the time of a statement stays in memory.
+        try connection.execute("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY")
+        try preparation(connection)
+        // Opening alone reads nothing.
+        _ = try connection.integer("SELECT count(*) FROM sqlite_master")
+        return connection
+    }
+
+    /// Tries again for a while: the first connections of two processes are in each other's way when they begin a write-ahead log,
+    /// whatever timeout SQLite has.
+    package func retrying<Result>(
+        _ body: () throws(ProtectedDatabaseError) -> Result
+    ) throws(ProtectedDatabaseError) -> Result {
+        for _ in 0..<100 {
+            do throws(ProtectedDatabaseError) { return try body() } catch {
+                guard error.code == .busy else { throw error }
+            }
+            usleep(20_000)
+        }
+        return try body()
+    }
+
+    /// KiB that a connection keeps of the pages that it used, unless the program says otherwise (`PRAGMA cache_size`).
+    ///
+    /// A page that SQLite has in its cache costs no more than in a plain database; one that it reads has to be opened. With four times
+    /// SQLite's own cache random selects among 100,000 rows take the time they take in a plain database.
+    package static let cacheSize = 8192
+    /// What `PRAGMA cache_size` is unless somebody says otherwise: SQLITE_DEFAULT_CACHE_SIZE, in KiB.
+    package static let defaultCacheSize = -2000
+
+    static func enlargeCache(of connection: SQLConnection) throws(SQLiteError) {
+        guard try connection.integer("PRAGMA cache_size") == Int64(defaultCacheSize) else { return }
+        try connection.execute("PRAGMA cache_size = -\(cacheSize)")
+    }
+
+    /// Runs what SQLite does with a database, with what the engine says of its failure.
+    package func translating<Result>(
+        _ registration: DatabaseRegistration, _ body: () throws -> Result
+    ) throws(ProtectedDatabaseError) -> Result {
+        do {
+            return try body()
+        } catch let error as ProtectedDatabaseError {
+            throw error
+        } catch {
+            throw ProtectedDatabaseError(error, registration.takeFailure(), at: path)
+        }
+    }
+
+    // MARK: Making
+
+    /// Makes an empty database where there is no file, whole or not at all.
+    package func createIfMissing(_ storage: DatabaseKeyStorage?) throws(ProtectedDatabaseError) {
+        guard !exists else { return }
+        do throws(ProtectedDatabaseError) {
+            try create(key: storage)
+        } catch {
+            // Another program was faster.
+            guard error.code == .fileExists else { throw error }
+        }
+    }
+
+    /// Where the key of a new database is kept, unless somebody says otherwise.
+    static func storage(_ given: DatabaseKeyStorage?) throws(ProtectedDatabaseError) -> DatabaseKeyStorage {
+        if let given { return given }
+        return try .keychain()
+    }
+
+    /// Makes an empty database.
+    ///
+    /// - Parameters:
+    ///   - key: Where its key is kept; unless given, in the keychain, from the first unlocking on.
+    ///   - pageSize: Bytes, a power of two from 1024 to 65,536. (Of 512 the seals leave less than SQLite wants.)
+    /// - Throws: ``ProtectedDatabaseError/Code/fileExists`` if there is anything with the name.
+    public func create(key: DatabaseKeyStorage? = nil, pageSize: Int = 4096) throws(ProtectedDatabaseError) {
+        guard (1024...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1 else {
+            throw ProtectedDatabaseError(
+                .invalidRequest, path: path, message: "pages have 1024 to 65536 bytes, and a power of two")
+        }
+        let made = try NewDatabase(beside: self, try Self.storage(key))
+        try made.fill { (registration) throws(ProtectedDatabaseError) in
+            try translating(registration) {
+                let connection = try connect(registration)
+                try connection.execute("PRAGMA page_size = \(pageSize)")
+                // Something has to be written for there to be a first page.
+                try connection.execute("VACUUM")
+                try connection.close()
+            }
+        }
+        try made.publish(replacing: nil)
+    }
+
+    /// Removes a database, its journals and its key, for good.
+    public func remove() throws(ProtectedDatabaseError) {
+        let header = try header()
+        let found = try? keys.find(header.database)
+        // Without its key nothing of it can be read, whatever is left.
+        if let found { try keys.remove(found) }
+        for name in [
+            path, path + "-wal", path + "-shm", path + "-journal", PageIndex.path(ofDatabase: path, header.database),
+        ]
+        where unlink(name) != 0 && errno != ENOENT {
+            throw ProtectedDatabaseError("remove", name, errno: errno)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Certificates
+import FoundationEssentials
+import KeychainModel
+import VaultInterface
+
+/// A key that the vault's enclave keeps, with the operations of any other.
+package struct EnclavePrivateKey: CurvePrivateKey {
+    package let record: EnclaveKeyRecord
+    /// How a person may be asked when the key is used.
+    package let authentication: AuthenticationOptions
+    private let willUse: (@Sendable (VaultSession) -> Void)?
+
+    /// - Parameter willUse: Called before each use, with the vault that is used.
+    package init(
+        record: EnclaveKeyRecord, authentication: AuthenticationOptions,
+        willUse: (@Sendable (VaultSession) -> Void)? = nil
+    ) {
+        self.record = record
+        self.authentication = authentication
+        self.willUse = willUse
+    }
+
+    package var curve: EllipticCurve { .p256 }
+
+    /// The public half; nil for a record of another kind than P-256 keys of the keychain.
+    package var publicKey: KeyData? {
+        guard record.kind == .p256,
+            let key = try? KeyData(record.publicKey, type: .ellipticCurve, keyClass: .public), key.curve == .p256
+        else { return nil }
+        return key
+    }
+
+    package func signature(ofDigest digest: Data) throws(KeyError) -> Data {
+        try perform(.sign(digest: digest))
+    }
+
+    package func sharedSecret(with point: Data) throws(KeyError) -> SecretBytes {
+        let secret = try perform(.agree(with: point))
+        do {
+            return try secret.withUnsafeBytes { try SecretBytes(copying: $0) }
+        } catch {
+            throw .memoryUnavailable
+        }
+    }
+
+    private func perform(_ operation: EnclaveKeyOperation) throws(KeyError) -> Data {
+        do {
+            let session = try VaultSession.current()
+            willUse?(session)
+            return try session.vault.useEnclaveKey(record, for: operation, options: authentication, as: session.client)
+        } catch VaultError.invalidRequest(let reason) {
+            throw .invalidInput(reason: reason)
+        } catch {
+            throw .refused(error)
+        }
+    }
+}

@@ -1,0 +1,15 @@
+import Foundation
+import KeyCryptography
+import VaultKeys
+
+/// The result of an operation on a key, or nil with its error where the caller wants that.
+func keyResult<Value>(
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?, _ operation: () throws(KeyError) -> Value
+) -> Value? {
+    do throws(KeyError) {
+        return try operation()
+    } catch let failure {
+        store(failure.osStatus, failure.description, in: error)
+        return nil
+    }
+}

@@ -1,0 +1,25 @@
+import CSQLite
+import Synchronization
+
+/// Interrupts what a connection does, from any thread, for as long as the connection is open.
+package final class SQLInterrupter: Sendable {
+    // Safe to send: sqlite3_interrupt is made to be called beside whatever the connection does, and the lock keeps the
+    // connection from being closed meanwhile.
+    private struct Handle: @unchecked Sendable {
+        var pointer: OpaquePointer?
+    }
+
+    private let handle: Mutex<Handle>
+
+    init(_ pointer: OpaquePointer?) { handle = Mutex(Handle(pointer: pointer)) }
+
+    func set(_ pointer: OpaquePointer?) {
+        let new = Handle(pointer: pointer)
+        handle.withLock { $0 = new }
+    }
+
+    /// Makes the statements that run now fail with `SQLITE_INTERRUPT`.
+    package func interrupt() {
+        handle.withLock { if let pointer = $0.pointer { sqlite3_interrupt(pointer) } }
+    }
+}

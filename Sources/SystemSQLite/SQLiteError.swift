@@ -1,0 +1,28 @@
+import CSQLite
+
+/// What SQLite says of a call that failed.
+package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// SQLite's extended result code, such as `SQLITE_IOERR_FSYNC` (https://sqlite.org/rescode.html).
+    package let extendedCode: Int32
+    /// SQLite's own words. They may quote the statement, and never a value that is bound to it.
+    package let message: String
+
+    package init(extendedCode: Int32, message: String) {
+        self.extendedCode = extendedCode
+        self.message = message
+    }
+
+    /// The failure `code` of a call on a connection; nil for none.
+    package init(_ code: Int32, on connection: OpaquePointer?) {
+        // A misuse, or a lack of memory before there is a connection, leaves the message of an earlier call.
+        let isLast = connection != nil && sqlite3_extended_errcode(connection) & 0xFF == code & 0xFF
+        let text = isLast ? sqlite3_errmsg(connection) : sqlite3_errstr(code)
+        self.init(
+            extendedCode: code, message: text.map { String(cString: $0) } ?? "SQLite's error \(code)")
+    }
+
+    /// SQLite's primary result code, such as `SQLITE_IOERR`.
+    package var code: Int32 { extendedCode & 0xFF }
+
+    package var description: String { "\(message) (SQLite's error \(extendedCode))" }
+}

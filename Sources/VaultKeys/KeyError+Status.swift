@@ -1,0 +1,16 @@
+import KeyCryptography
+import StatusCodes
+import VaultInterface
+
+extension KeyError {
+    /// The status with which Apple's functions report this error.
+    package var osStatus: OSStatus {
+        switch self {
+        case .unsupported, .invalidInput, .undecipherable: errSecParam
+        case .libraryMissing: errSecUnimplemented
+        case .failed: errSecInternal
+        case .memoryUnavailable: errSecAllocate
+        case .refused(let error): (error as? VaultError)?.osStatus ?? errSecNotAvailable
+        }
+    }
+}

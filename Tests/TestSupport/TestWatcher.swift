@@ -1,0 +1,52 @@
+import Foundation
+import Glibc
+import SystemLibraries
+
+/// Ends what this process has started, and removes its folders, when it is gone, however that came: by a kill too.
+///
+/// That is done by another process (`Scripts/test-watcher.py`), which holds the other end of a pipe.
+/// `Scripts/run-tests.py` does the same for all below it, and says so in the environment.
+package enum TestWatcher {
+    /// The end of the pipe that is written to; -1 if there is no need of a watcher.
+    private static let started = Result { try start() }
+
+    /// Has a process end with this one.
+    package static func end(_ process: pid_t) throws { try say("process \(process)") }
+
+    /// Has a folder go with this process, with the mounts in it.
+    package static func remove(folder: String) throws { try say("folder \(folder)") }
+
+    private static func say(_ line: String) throws {
+        let pipe = try started.get()
+        guard pipe >= 0 else { return }
+        // Shorter than PIPE_BUF: lines of several threads do not mix.
+        let bytes = Array((line + "\n").utf8)
+        guard write(pipe, bytes, bytes.count) == bytes.count else {
+            throw ProgramError(program: "the watcher", errno: errno)
+        }
+    }
+
+    private static func start() throws -> Int32 {
+        guard ProcessInfo.processInfo.environment["KEYCHAIN_TEST_SUPERVISED"] == nil else { return -1 }
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw ProgramError(program: "pipe", errno: errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[0]) }
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Scripts/test-watcher.py").standardizedFileURL.path
+        // A session of its own: an interrupt at the terminal ends the tests and not who cleans up behind them.
+        let program = ProgramStart(["python3", "-IS", script], folder: "/", leadsSession: true)
+        do {
+            _ = try program.spawn { actions in
+                posix_spawn_file_actions_adddup2(&actions, ends[0], 0)
+                for descriptor in Int32(1)...2 {
+                    posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_WRONLY, 0)
+                }
+            }
+        } catch {
+            close(ends[1])
+            throw error
+        }
+        return ends[1]
+    }
+}

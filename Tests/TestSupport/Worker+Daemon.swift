@@ -1,0 +1,16 @@
+import Foundation
+import Glibc
+
+extension Worker {
+    /// `keychaind`: a link to `keychain`, where that is built beside the tests.
+    package static let daemon: String = {
+        let path = URL(fileURLWithPath: executable).deletingLastPathComponent().path + "/keychaind"
+        // Renamed into its place: other tests may be starting it, and a build of before may have left a program there.
+        let fresh = "\(path).\(getpid())"
+        unlink(fresh)
+        guard symlink("keychain", fresh) == 0, rename(fresh, path) == 0 else {
+            preconditionFailure("no link \(path): \(String(cString: strerror(errno)))")
+        }
+        return path
+    }()
+}
