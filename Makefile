@@ -44,8 +44,7 @@ friendvatars: ## Build and serve Friendvatars, an example web app, at https://lo
 
 soak: ## Run the long tests at full counts
 	Scripts/setup.sh --tests
-	KEYCHAIN_TEST_SCALE=soak swift test -c release -Xswiftc -enable-testing --disable-xctest --filter "Soak|MovedField|HostileClient|RestartTests|WireTests|Tampering|ProcessesTests|RandomDictionary|Exchange|CrossCheck|VectorTests|Fuzz|EnclaveTests|EnclaveKeysTests|ProtectedFilesTests|PasswordFilesTests|MountTests|SQLCipherTests|PasswordHashesTests|EqualTime|SealedFieldsTests|DatabasePagesTests|DatabaseVFSTests|ProtectedDatabaseTests"
-	. Scripts/checks.sh; KEYCHAIN_TEST_SCALE=soak swift test "$${flags[@]}" --package-path Examples/Friendvatars --filter "AttackTests|DiskTests"
+	Scripts/soak.sh
 
 fuzz: ## Try damaged input on each parser for SECONDS=600 each
 	Scripts/setup.sh --tests

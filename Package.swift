@@ -348,8 +348,6 @@ if !isFetched {
             ],
             path: "Tests/TestSupport",
             swiftSettings: strict),
-        // What tests say of how they run.
-        .target(name: "TestTraits", path: "Tests/TestTraits", swiftSettings: strict),
         // The program that tests run as another process.
         .executableTarget(
             name: "VaultWorker",
@@ -420,7 +418,7 @@ if !isFetched {
         .testTarget(
             name: "VaultServiceTests",
             dependencies: [
-                "Access", "Attestation", "Enclave", "KeychainModel", "ProtectedFiles", "TestSupport", "TestTraits",
+                "Access", "Attestation", "Enclave", "KeychainModel", "ProtectedFiles", "TestSupport",
                 "Vault",
                 "KeychainCommand", "VaultInterface", "VaultService",
                 sqlite,
@@ -429,7 +427,7 @@ if !isFetched {
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "KeychainCommand", "KeychainModel", "TestSupport", "TestTraits", "keychain-sqlcipher", arguments,
+                "KeychainCommand", "KeychainModel", "TestSupport", "keychain-sqlcipher", arguments,
                 sqlite,
             ],
             exclude: ["Sessions", "Transcripts"],
@@ -437,7 +435,7 @@ if !isFetched {
         .testTarget(
             name: "EnclaveKeysTests",
             dependencies: [
-                "CryptoKit", "Enclave", "KeychainModel", "KeychainTesting", "TPM", "TestSupport", "TestTraits",
+                "CryptoKit", "Enclave", "KeychainModel", "KeychainTesting", "TPM", "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -458,7 +456,7 @@ if !isFetched {
             name: "PresenceTests",
             dependencies: [
                 "Access", "SystemBus", "KeychainModel", "LockSignals", "Presence", "PresenceWorker", "SystemLibraries",
-                "TestSupport", "TestTraits",
+                "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -477,7 +475,7 @@ if !isFetched {
         .testTarget(
             name: "EnclaveTests",
             dependencies: [
-                "Attestation", "CTSS2", "Enclave", "SecureMemory", "TPM", "TestSupport", "TestTraits", crypto,
+                "Attestation", "CTSS2", "Enclave", "SecureMemory", "TPM", "TestSupport", crypto,
             ],
             exclude: ["Layout"], swiftSettings: strict),
         // The program that tests of protected files kill.
@@ -526,7 +524,7 @@ if !isFetched {
         .testTarget(
             name: "MountTests",
             dependencies: [
-                "KeychainCommand", "MountedFolder", "TestSupport", "TestTraits", "VaultWorker", crypto,
+                "KeychainCommand", "MountedFolder", "TestSupport", "VaultWorker", crypto,
             ],
             exclude: ["Layout", "Peer"], swiftSettings: strict),
         // The program that tests of sealed fields kill.

@@ -19,6 +19,13 @@ flags=(
 # The traits of Examples/Friendvatars. A package's traits are in the command line of each of its modules.
 traits=(--traits 'ConfigurationSupport,HummingbirdSupport')
 
+# The tests run in processes that take about the same time. Those of the first two mostly wait, the others compute.
+groups=(
+    --group 'programs=^(Command|Enclave|Presence|SSHAgent|VaultService)Tests[.]'
+    --group 'files=^(Mount|PasswordFiles|ProtectedFiles|Vault)Tests[.]'
+    --group 'keys=^(Certificates|Conformance|EnclaveKeys|KeychainServices|KeychainTesting|SecKey)Tests[.]'
+)
+
 # Removes the modules with Apple's names, and those that were compiled beside them or without them: what a package of
 # another check would otherwise see.
 forget_names() {

@@ -35,12 +35,8 @@ explain_failure() {
          END { for (name in begun) if (begun[name] > 0) print "never ended: " name }' "$1" | head -20
 }
 
-# In processes that take about the same time. Those of the first two mostly wait, the others compute.
 unit_tests() {
-    Scripts/run-tests.py --group 'programs=^(Command|Enclave|Presence|SSHAgent|VaultService)Tests[.]' \
-        --group 'files=^(Mount|PasswordFiles|ProtectedFiles|Vault)Tests[.]' \
-        --group 'keys=^(Certificates|Conformance|EnclaveKeys|KeychainServices|KeychainTesting|SecKey)Tests[.]' \
-        ${FILTER:+--filter "$FILTER"} "$checks/debug/swift-keychainPackageTests.xctest"
+    Scripts/run-tests.py "${groups[@]}" ${FILTER:+--filter "$FILTER"} "$checks/debug/swift-keychainPackageTests.xctest"
 }
 
 # The app that enables the traits, in which the modules behind them are tested.

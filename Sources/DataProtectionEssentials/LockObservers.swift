@@ -59,24 +59,24 @@ final class LockObservers: Sendable {
         let presence = Presence(vault: session.vault)
         let isImmediate = Mutex(false)
         let observation = session.vault.observeLocking {
-            // What is told late may be past: whoever unlocked meanwhile may have opened files since.
+            // What is told late may be past. Whoever is not among these yet gets a key after the lock that is told, and
+            // whoever unlocked meanwhile may have opened files that must stay open.
+            let holders = self.holders(key, number)
             if !isImmediate.withLock({ $0 }) {
                 let status = try? presence.vault?.status(as: client)
                 if status?.lockState == .unlocked { return }
             }
-            self.lock(key, number)
+            for holder in holders { holder.lock() }
         }
         isImmediate.withLock { $0 = observation.isImmediate }
         state.withLock { if $0.observers[key]?.number == number { $0.observers[key]?.observation = observation } }
     }
 
-    private func lock(_ key: ObjectIdentifier, _ number: UInt64) {
-        let holders = state.withLock { state -> [LockGuard] in
+    private func holders(_ key: ObjectIdentifier, _ number: UInt64) -> [LockGuard] {
+        state.withLock { state in
             guard let observer = state.observers[key], observer.number == number else { return [] }
-            state.observers[key]?.holders = [:]
             return observer.holders.values.compactMap(\.value)
         }
-        for holder in holders { holder.lock() }
     }
 }
 

@@ -1,4 +1,5 @@
 import DataProtection
+import Dispatch
 import Foundation
 import FoundationNetworking
 import Synchronization
@@ -43,7 +44,8 @@ final class Download: NSObject, URLSessionDataDelegate, Sendable {
 
     private func end(_ task: URLSessionTask, _ failure: any Error) {
         state.withLock { if $0.failure == nil { $0.failure = failure } }
-        task.cancel()
+        // Not here: Foundation waits for the thread that hands over what arrives, which may wait for this queue.
+        DispatchQueue.global().async { task.cancel() }
     }
 
     func urlSession(

@@ -13,7 +13,8 @@ extension URLSession {
     ///
     /// The file has its name once all of it has arrived and is on the disk; until then, and after any failure, the name leads to
     /// what it led to before. The transfer runs in a session of its own with this one's configuration; redirections and
-    /// challenges are put to this one's delegate. Memory does not grow with the file as long as the disk keeps up.
+    /// challenges are put to this one's delegate. Memory does not grow with the file: a server waits
+    /// for a slow disk.
     ///
     /// - Parameters:
     ///   - request: What to ask for.
@@ -31,7 +32,7 @@ extension URLSession {
     ) async throws -> URLResponse {
         let writer = try ProtectedFileWriter(file, protection: protection)
         let download = Download(into: writer, for: self, progress)
-        let session = URLSession(configuration: configuration, delegate: download, delegateQueue: nil)
+        let session = URLSession(configuration: configuration, delegate: download, delegateQueue: BoundedQueue())
         let task = session.dataTask(with: request)
         session.finishTasksAndInvalidate()
         let response: URLResponse

@@ -1,11 +1,10 @@
 import Foundation
 import Glibc
 import TestSupport
-import TestTraits
 import Testing
 
 /// `keychain ssh-agent` with OpenSSH and git on the other side.
-@Suite(.waiting) struct AgentTests {
+@Suite struct AgentTests {
     private let workplace: Workplace
 
     init() throws {

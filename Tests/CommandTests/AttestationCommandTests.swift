@@ -1,10 +1,9 @@
 import Foundation
 import TestSupport
-import TestTraits
 import Testing
 
 /// `keychain key attest` and `keychain key verify-attestation`.
-@Suite(.waiting) struct AttestationCommandTests {
+@Suite struct AttestationCommandTests {
     private let workplace: Workplace
     private let tpm: SoftwareTPM
     private let nonce = "00112233445566778899aabbccddeeff"

@@ -1,10 +1,9 @@
 import Foundation
 import TestSupport
-import TestTraits
 import Testing
 
 /// What another program is given when `keychain db shell` starts it with a key.
-@Suite(.waiting) struct CipherShellTests {
+@Suite struct CipherShellTests {
     /// Stands in for `sqlcipher`: writes down everything that it gets.
     private static let recorder = """
         #!/bin/sh

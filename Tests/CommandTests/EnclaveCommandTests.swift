@@ -1,10 +1,9 @@
 import Foundation
 import TestSupport
-import TestTraits
 import Testing
 
 /// `keychain init`, and a vault in a TPM at the command line.
-@Suite(.waiting) struct EnclaveCommandTests {
+@Suite struct EnclaveCommandTests {
     private let workplace: Workplace
     private let tpm: SoftwareTPM
 

@@ -1,11 +1,10 @@
 import Foundation
 import Glibc
 import TestSupport
-import TestTraits
 import Testing
 
 /// Encrypting with a password when somebody types it, and when it does not come to its end.
-@Suite(.waiting) struct EncryptedFileTests {
+@Suite struct EncryptedFileTests {
     private static let cheap = ["--memory", "8", "--passes", "1"]
 
     @Test func passwordIsTypedTwiceWithoutEcho() throws {

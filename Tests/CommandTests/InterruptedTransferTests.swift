@@ -2,11 +2,10 @@ import Foundation
 import GRDB
 import Glibc
 import TestSupport
-import TestTraits
 import Testing
 
 /// `keychain db export` and `keychain db import` that are killed on their way.
-@Suite(.waiting) struct InterruptedTransferTests {
+@Suite struct InterruptedTransferTests {
     private static let canary = "a canary that sings in the clear"
 
     private static func workplace() throws -> Workplace {

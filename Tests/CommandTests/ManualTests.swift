@@ -1,9 +1,8 @@
 import Foundation
 import TestSupport
-import TestTraits
 import Testing
 
-@Suite(.waiting) struct ManualTests {
+@Suite struct ManualTests {
     @Test func everySubcommandHasAPageWithAllItsOptions() throws {
         let workplace = try Workplace()
         let outcome = try workplace.run(["keychain", "manual", "--directory", workplace.path])

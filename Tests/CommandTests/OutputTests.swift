@@ -2,10 +2,9 @@ import Foundation
 import GRDB
 import Glibc
 import TestSupport
-import TestTraits
 import Testing
 
-@Suite(.waiting) struct OutputTests {
+@Suite struct OutputTests {
     @Test func readerThatGoesAwayIsAnErrorAndNotASilentDeath() throws {
         let workplace = try Workplace()
         _ = try workplace.run(["keychain", "set", "mail", "alice"], input: Data("hunter2".utf8))

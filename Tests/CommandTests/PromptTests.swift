@@ -1,11 +1,10 @@
 import Foundation
 import Glibc
 import TestSupport
-import TestTraits
 import Testing
 
 /// What happens at a terminal.
-@Suite(.waiting) struct PromptTests {
+@Suite struct PromptTests {
     @Test func secretIsTypedTwiceWithoutEcho() throws {
         let workplace = try Workplace()
         let terminal = try Pseudoterminal(workplace, ["keychain", "set", "mail", "alice"])

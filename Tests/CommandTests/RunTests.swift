@@ -1,11 +1,10 @@
 import Foundation
 import Glibc
 import TestSupport
-import TestTraits
 import Testing
 
 /// `keychain run` with real programs. What it says is in the transcript of the same name.
-@Suite(.waiting) struct RunTests {
+@Suite struct RunTests {
     private static let secret = "correct-horse-battery"
     private let workplace: Workplace
     /// A folder in memory for the files of one test alone.

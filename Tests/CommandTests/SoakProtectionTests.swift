@@ -1,11 +1,10 @@
 import Foundation
 import Glibc
 import TestSupport
-import TestTraits
 import Testing
 
 /// `keychain file protect` and `unprotect` of a folder, killed on their way.
-@Suite(.serialized, .waiting) struct SoakProtectionTests {
+@Suite(.serialized) struct SoakProtectionTests {
     private let place: Workplace
     private let files: [String: Data]
 

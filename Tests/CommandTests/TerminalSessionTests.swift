@@ -1,13 +1,12 @@
 import Foundation
 import Glibc
-import TestTraits
 import Testing
 
 /// A person at a terminal, with the daemon at work.
 ///
 /// A session is a file: `$ ` starts a command, `? ` a prompt that is waited for, `> ` what is then typed without
 /// being shown, and every other line is waited for as output.
-@Suite(.waiting) struct TerminalSessionTests {
+@Suite struct TerminalSessionTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Sessions"
 
     @Test(arguments: ["presence", "agent"])

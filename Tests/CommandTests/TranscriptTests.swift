@@ -1,9 +1,8 @@
 import Foundation
 import TestSupport
-import TestTraits
 import Testing
 
-@Suite(.waiting) struct TranscriptTests {
+@Suite struct TranscriptTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Transcripts"
 
     @Test(arguments: [

@@ -5,11 +5,10 @@ import Foundation
 import SecureMemory
 import TPM
 import TestSupport
-import TestTraits
 import Testing
 
 /// A TPM's word for a key, and what tpm2-tools and OpenSSL make of it.
-@Suite(.waiting) struct AttestationTests {
+@Suite struct AttestationTests {
     private let tpm: SoftwareTPM
     private let enclave: TPMEnclave
     private let authorization = SymmetricKey.random

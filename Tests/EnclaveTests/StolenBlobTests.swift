@@ -4,11 +4,10 @@ import Foundation
 import SecureMemory
 import TPM
 import TestSupport
-import TestTraits
 import Testing
 
 /// What somebody can do with a blob from the disk and tools of their own.
-@Suite(.waiting) struct StolenBlobTests {
+@Suite struct StolenBlobTests {
     private let tpm: SoftwareTPM
     private let enclave: TPMEnclave
     private let authorization = SymmetricKey.random

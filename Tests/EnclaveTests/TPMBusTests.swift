@@ -4,11 +4,10 @@ import Foundation
 import SecureMemory
 import TPM
 import TestSupport
-import TestTraits
 import Testing
 
 /// What somebody between a program and its TPM sees and can do.
-@Suite(.waiting) struct TPMBusTests {
+@Suite struct TPMBusTests {
     private let tpm: SoftwareTPM
     private let tap: Tap
     private let enclave: TPMEnclave

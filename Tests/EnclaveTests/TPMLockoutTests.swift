@@ -4,11 +4,10 @@ import Foundation
 import SecureMemory
 import TPM
 import TestSupport
-import TestTraits
 import Testing
 
 /// The TPM's own count of wrong passcodes.
-@Suite(.waiting) struct TPMLockoutTests {
+@Suite struct TPMLockoutTests {
     private let tpm: SoftwareTPM
     private let enclave: TPMEnclave
     private let right: LockedBytes

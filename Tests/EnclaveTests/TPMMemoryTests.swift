@@ -5,11 +5,10 @@ import Glibc
 import SecureMemory
 import TPM
 import TestSupport
-import TestTraits
 import Testing
 
 /// What stays in memory of what keys in a TPM are used with.
-@Suite(.waiting) struct TPMMemoryTests {
+@Suite struct TPMMemoryTests {
     /// In a process of its own, which has nothing else in memory.
     @Test func leavesNoAuthorization() async {
         await #expect(processExitsWith: .success) {

@@ -5,11 +5,10 @@ import Glibc
 import SecureMemory
 import TPM
 import TestSupport
-import TestTraits
 import Testing
 
 /// What only a TPM does: it can be restarted, cleared, locked out and shared.
-@Suite(.waiting) struct TPMTests {
+@Suite struct TPMTests {
     private let tpm: SoftwareTPM
     private let enclave: TPMEnclave
     private let authorization = SymmetricKey.random

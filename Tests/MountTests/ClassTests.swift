@@ -1,11 +1,10 @@
 import Foundation
 import Glibc
 import TestSupport
-import TestTraits
 import Testing
 
 /// The classes of files and folders of a mount, and other extended attributes.
-@Suite(.waiting) struct ClassTests {
+@Suite struct ClassTests {
     private func fileClass(_ mount: MountUnderTest, _ name: String) throws -> String {
         try mount.python("print(os.getxattr('\(name)', 'user.keychain.class').decode(), end='')")
     }

@@ -1,11 +1,10 @@
 import Foundation
 import Glibc
 import TestSupport
-import TestTraits
 import Testing
 
 /// How a mount ends, and what is below afterwards.
-@Suite(.waiting) struct EndTests {
+@Suite struct EndTests {
     private func write(
         _ mount: MountUnderTest, _ name: String, _ bytes: [UInt8], synchronizing: Bool = false
     ) throws -> OpenFile {

@@ -1,13 +1,12 @@
 import Foundation
 import Glibc
 import TestSupport
-import TestTraits
 import Testing
 
 /// What the vault's lock does to files that are open, mapped and cached.
 ///
 /// The mount hears of a lock a moment after the command has returned.
-@Suite(.waiting) struct LockTests {
+@Suite struct LockTests {
     /// What was written and cannot be put into the file below when the vault is locked is not lost without a word; and a file
     /// below that is damaged for the moment of the lock does not stay open.
     @Test func damageBelowWhileLocking() throws {

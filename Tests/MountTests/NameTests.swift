@@ -1,13 +1,12 @@
 import Foundation
 import Glibc
 import TestSupport
-import TestTraits
 import Testing
 
 @testable import MountedFolder
 
 /// How names and links look below, and what is done with those that are none of the view's.
-@Suite(.waiting) struct NameTests {
+@Suite struct NameTests {
     private func bytes(_ name: [UInt8]) throws -> String {
         let key = NameKey([UInt8](repeating: 7, count: 32))
         let encrypted = try key.names(inFolder: Data(repeating: 9, count: 16)).encrypt(name)

@@ -1,11 +1,10 @@
 import Foundation
 import Glibc
 import TestSupport
-import TestTraits
 import Testing
 
 /// The same operations on the mount and on a plain folder beside it have the same outcomes.
-@Suite(.waiting) struct PermissionTests {
+@Suite struct PermissionTests {
     private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Peer/operations.py"
 
     private func outcomes(in folder: String, asUsers: Bool) throws -> [String] {

@@ -1,11 +1,10 @@
 import Foundation
 import Glibc
 import TestSupport
-import TestTraits
 import Testing
 
 /// Programs that ask much of a file system, at work in a mount.
-@Suite(.waiting) struct ProgramTests {
+@Suite struct ProgramTests {
     @Test func versionControlAndBuild() throws {
         let mount = try MountUnderTest()
         let files = TestScale.count(60, soak: 2000)

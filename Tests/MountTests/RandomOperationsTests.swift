@@ -2,11 +2,10 @@ import Dispatch
 import Foundation
 import Synchronization
 import TestSupport
-import TestTraits
 import Testing
 
 /// What programs do to files, at random.
-@Suite(.waiting) struct RandomOperationsTests {
+@Suite struct RandomOperationsTests {
     @Test func filesAreWhatWasWritten() throws {
         let mount = try MountUnderTest()
         let steps = TestScale.count(100, soak: 50_000)

@@ -4,11 +4,10 @@ import Foundation
 import KeychainModel
 import Presence
 import TestSupport
-import TestTraits
 import Testing
 
 /// Against the real fprintd.
-@Suite(.waiting) struct FingerprintTests {
+@Suite struct FingerprintTests {
     @Test func enrolledFingerIsRecognised() throws {
         let bench = try FingerprintBench()
         #expect(bench.reader.availability().failure == .biometryNotEnrolled)

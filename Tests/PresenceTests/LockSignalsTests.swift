@@ -2,11 +2,10 @@ import SystemBus
 import Foundation
 import Glibc
 import LockSignals
-import TestTraits
 import Testing
 
 /// Against a real dbus-daemon and a stand-in for logind.
-@Suite(.waiting, .timeLimit(.minutes(10))) struct LockSignalsTests {
+@Suite(.timeLimit(.minutes(10))) struct LockSignalsTests {
     @Test func sessionsOfTheUserCount() async throws {
         let bus = try SessionBus()
         let session = try bus.addSession("c1", user: getuid())

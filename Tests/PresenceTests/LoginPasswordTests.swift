@@ -4,11 +4,10 @@ import Glibc
 import KeychainModel
 import Presence
 import TestSupport
-import TestTraits
 import Testing
 
 /// Against the real PAM, with services of the test's own.
-@Suite(.waiting) struct LoginPasswordTests {
+@Suite struct LoginPasswordTests {
     private let place: TemporaryFolder
     private var folder: String { place.path }
 

@@ -4,11 +4,10 @@ import Glibc
 import KeychainModel
 import Presence
 import TestSupport
-import TestTraits
 import Testing
 
 /// What asking a person comes to.
-@Suite(.waiting) struct PersonAuthenticatorTests {
+@Suite struct PersonAuthenticatorTests {
     let allowance = BiometryAllowance()
 
     private func request(_ flags: AccessControl.Flags, context: UUID? = nil) -> AuthenticationRequest {

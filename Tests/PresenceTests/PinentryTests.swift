@@ -3,13 +3,12 @@ import Foundation
 import Glibc
 import KeychainModel
 import TestSupport
-import TestTraits
 import Testing
 
 @testable import Presence
 
 /// Against the real pinentry-tty.
-@Suite(.waiting) struct PinentryTests {
+@Suite struct PinentryTests {
     private let terminal: Pty
     private let prompt: PinentryPrompt
     private let question = PasscodeQuestion(purpose: .presence, reason: "100 % of “mail”\nwants the code")

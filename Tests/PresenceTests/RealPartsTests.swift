@@ -2,13 +2,12 @@ import Access
 import Foundation
 import KeychainModel
 import TestSupport
-import TestTraits
 import Testing
 
 @testable import Presence
 
 /// The real fprintd and the real pinentry at once, as a person meets them.
-@Suite(.waiting) struct RealPartsTests {
+@Suite struct RealPartsTests {
     private let request = AuthenticationRequest(
         flags: .userPresence, prompt: "Show the code", client: Client(identifier: "mail", accessGroups: ["mail"]))
 

@@ -5,11 +5,10 @@ import KeychainModel
 import Presence
 import SystemLibraries
 import TestSupport
-import TestTraits
 import Testing
 
 /// Parts of the system that are absent, silent or strange.
-@Suite(.waiting) struct SystemPartTests {
+@Suite struct SystemPartTests {
     @Test func missingLibraryIsSaid() throws {
         let error = #expect(throws: SystemLibraryError.self) {
             _ = try SystemLibrary("libnonexistent.so.0", provides: "flying")

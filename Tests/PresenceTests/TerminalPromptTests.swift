@@ -1,11 +1,10 @@
 import Foundation
 import Glibc
 import TestSupport
-import TestTraits
 import Testing
 
 /// At a real terminal, in a process of its own.
-@Suite(.waiting) struct TerminalPromptTests {
+@Suite struct TerminalPromptTests {
     /// A worker at a terminal.
     private final class Asked {
         let terminal: Pty

@@ -4,13 +4,12 @@ import Foundation
 import Glibc
 import KeychainModel
 import TestSupport
-import TestTraits
 import Testing
 import VaultInterface
 import VaultService
 
 /// Keys of files from a daemon.
-@Suite(.waiting) struct FileKeyServiceTests {
+@Suite struct FileKeyServiceTests {
     // By the user: a confined daemon does not see which program calls.
     private static let owner =
         #"{"uid": \#(geteuid()), "groups": ["TEAM.app", "*"], "rights": ["list", "unlock", "administer"]}"#

@@ -4,13 +4,12 @@ import Glibc
 import KeychainModel
 import ProtectedFiles
 import TestSupport
-import TestTraits
 import Testing
 import VaultInterface
 import VaultService
 
 /// What can be done with files of each class in each state of a daemon's vault. Documentation/Files.md has the table.
-@Suite(.waiting, .timeLimit(.minutes(10))) struct FileStateTests {
+@Suite(.timeLimit(.minutes(10))) struct FileStateTests {
     enum State: CaseIterable {
         case beforeFirstUnlock, locked
         /// The file was opened before.

@@ -1,11 +1,10 @@
 import Foundation
 import Glibc
 import TestSupport
-import TestTraits
 import Testing
 
 /// What the daemon does to itself.
-@Suite(.waiting) struct HardeningTests {
+@Suite struct HardeningTests {
     /// The process of the daemon that listens at `socket`.
     private func process(of daemon: DaemonUnderTest) throws -> pid_t { try #require(daemon.processNumber) }
 

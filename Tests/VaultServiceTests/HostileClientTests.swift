@@ -3,13 +3,12 @@ import Foundation
 import Glibc
 import KeychainModel
 import TestSupport
-import TestTraits
 import Testing
 import VaultInterface
 import VaultService
 
 /// Whatever some clients do, others are answered.
-@Suite(.waiting) struct HostileClientTests {
+@Suite struct HostileClientTests {
     private let daemon: DaemonUnderTest
     private let vault: RemoteVault
 

@@ -2,11 +2,10 @@ import Access
 import Foundation
 import Glibc
 import TestSupport
-import TestTraits
 import Testing
 
 /// Programs are told apart by what the kernel says of them.
-@Suite(.waiting) struct IdentityTests {
+@Suite struct IdentityTests {
     @Test func twoExecutablesOfOneUserDoNotSeeEachOther() throws {
         let daemon = try DaemonUnderTest(rules: [])
         let (first, second) = (try daemon.program("first"), try daemon.program("second"))

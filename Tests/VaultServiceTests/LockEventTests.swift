@@ -2,14 +2,13 @@ import Access
 import Foundation
 import KeychainModel
 import TestSupport
-import TestTraits
 import Testing
 import Vault
 import VaultInterface
 import VaultService
 
 /// Who observes a vault hears of its lock.
-@Suite(.waiting, .timeLimit(.minutes(10))) struct LockEventTests {
+@Suite(.timeLimit(.minutes(10))) struct LockEventTests {
     private static let owner =
         #"{"executable": "\#(DaemonUnderTest.ownExecutable)", "groups": ["TEAM.app", "*"], "rights": ["unlock", "administer"]}"#
 

@@ -1,12 +1,11 @@
 import Foundation
 import TestSupport
-import TestTraits
 import Testing
 import VaultInterface
 import VaultService
 
 /// What the daemon writes for a collector of metrics.
-@Suite(.waiting) struct MetricsTests {
+@Suite struct MetricsTests {
     @Test func requestsAreCountedByOperationAndOutcome() throws {
         let place = try TemporaryFolder()
         let file = place.path(of: "keychain.prom")

@@ -4,14 +4,13 @@ import Access
 import Foundation
 import KeychainModel
 import TestSupport
-import TestTraits
 import Synchronization
 import Testing
 import VaultInterface
 import VaultService
 
 /// Every operation, through a real daemon.
-@Suite(.waiting) struct OperationTests {
+@Suite struct OperationTests {
     private let daemon: DaemonUnderTest
     private let vault: RemoteVault
 

@@ -4,13 +4,12 @@ import Glibc
 import KeychainModel
 import Synchronization
 import TestSupport
-import TestTraits
 import Testing
 import VaultInterface
 import VaultService
 
 /// A server that needs a person asks the one in front of the client.
-@Suite(.waiting) struct QuestionTests {
+@Suite struct QuestionTests {
     /// Asks for one word, through the prompt of whoever is being served.
     private struct WordAuthenticator: Authenticator {
         /// Told how to take back a question that is about to be asked.

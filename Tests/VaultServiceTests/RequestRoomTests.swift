@@ -3,13 +3,12 @@ import Foundation
 import Glibc
 import KeychainModel
 import TestSupport
-import TestTraits
 import Testing
 
 @testable import VaultService
 
 /// The room that long requests share.
-@Suite(.waiting) struct RequestRoomTests {
+@Suite struct RequestRoomTests {
     private let mail = ServedProgram(user: 1000, name: "mail")
     private let news = ServedProgram(user: 1000, name: "news")
     private let theirs = ServedProgram(user: 1001, name: "mail")

@@ -4,13 +4,12 @@ import Glibc
 import KeychainModel
 import Synchronization
 import TestSupport
-import TestTraits
 import Testing
 import VaultInterface
 import VaultService
 
 /// The daemon comes and goes; what it acknowledged stays.
-@Suite(.waiting) struct RestartTests {
+@Suite struct RestartTests {
     @Test func killingItLosesNothingThatWasAcknowledged() throws {
         let daemon = try DaemonUnderTest()
         let vault = try daemon.connect()

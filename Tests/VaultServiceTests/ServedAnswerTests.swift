@@ -2,13 +2,12 @@ import Access
 import Foundation
 import KeychainModel
 import TestSupport
-import TestTraits
 import Testing
 import VaultInterface
 import VaultService
 
 /// Programs that are asked for the passcode and answer it wrongly.
-@Suite(.waiting) struct ServedAnswerTests {
+@Suite struct ServedAnswerTests {
     private let daemon: DaemonUnderTest
     private let owner: RemoteVault
     private let passcode: SecretBytes

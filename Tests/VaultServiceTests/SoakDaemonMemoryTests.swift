@@ -1,12 +1,11 @@
 import Foundation
 import TestSupport
-import TestTraits
 import Testing
 import Vault
 import VaultService
 
 /// What a daemon and its client have in memory after everything was read and the vault was locked.
-@Suite(.serialized, .waiting) struct SoakDaemonMemoryTests {
+@Suite(.serialized) struct SoakDaemonMemoryTests {
     private static let items = TestScale.count(100, soak: 1000)
 
     @Test func nothingIsLeftAfterTheLock() throws {

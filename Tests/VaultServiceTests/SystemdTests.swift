@@ -1,12 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
-import TestTraits
 import Testing
 import VaultService
 
 /// Started by a service manager: the socket is passed, and the state told.
-@Suite(.waiting) struct SystemdTests {
+@Suite struct SystemdTests {
     @Test func aPassedSocketIsServedAndReadinessTold() throws {
         let folder = try TemporaryFolder()
         let path = folder.path(of: "socket")

@@ -5,13 +5,12 @@ import Glibc
 import KeychainModel
 import Synchronization
 import TestSupport
-import TestTraits
 import Testing
 import VaultInterface
 import VaultService
 
 /// A daemon whose vault hangs on a TPM.
-@Suite(.waiting) struct TPMDaemonTests {
+@Suite struct TPMDaemonTests {
     // By the user: a confined daemon does not see which program calls.
     private let owner =
         #"{"uid": \#(geteuid()), "groups": ["TEAM.app", "*"], "rights": ["list", "unlock", "administer"]}"#

@@ -4,13 +4,12 @@ import Glibc
 import KeychainModel
 import Synchronization
 import TestSupport
-import TestTraits
 import Testing
 import VaultInterface
 import VaultService
 
 /// A question that a finger answers before the person at the client has typed.
-@Suite(.waiting) struct TakenBackQuestionTests {
+@Suite struct TakenBackQuestionTests {
     /// Asks, and takes the question back when it is shown.
     private final class ImpatientAuthenticator: Authenticator {
         private let open = Mutex<Cancellation?>(nil)

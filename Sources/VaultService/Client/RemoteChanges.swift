@@ -53,32 +53,35 @@ enum RemoteChanges {
 enum RemoteLockEvents {
     static func stream(from pool: ConnectionPool, as client: Client) -> AsyncStream<LockEvent> {
         AsyncStream(bufferingPolicy: .bufferingNewest(8)) { continuation in
-            let subscription = subscribe(
-                to: pool, as: client, tell: { continuation.yield($0) }, ended: { continuation.finish() })
+            let last = Mutex<LockEvent?>(nil)
+            // A new connection begins with how it is now, which may have been told.
+            let tell = { @Sendable (event: LockEvent) in
+                let isNew = last.withLock { last in
+                    guard event != last, event != .willLock || last == .unlocked else { return false }
+                    last = event
+                    return true
+                }
+                if isNew { continuation.yield(event) }
+            }
+            let subscription = RemoteSubscription(
+                to: .lockEvents, from: pool, as: client,
+                .init(
+                    receive: { tell(try $0.waitForLockEvent()) }, lost: { tell(.locked) },
+                    ended: { continuation.finish() }))
             continuation.onTermination = { _ in subscription.end() }
         }
     }
 
-    /// Calls `tell` on a thread of its own.
-    static func subscribe(
-        to pool: ConnectionPool, as client: Client, tell: @escaping @Sendable (LockEvent) -> Void,
-        ended: @escaping @Sendable () -> Void
+    /// Calls `tell` on a thread of its own, for each locking at least once: of two in a row, the unlocking between them may
+    /// have been missed.
+    static func observeLocking(
+        of pool: ConnectionPool, as client: Client, _ tell: @escaping @Sendable () -> Void
     ) -> RemoteSubscription {
-        let last = Mutex<LockEvent?>(nil)
-        // A new connection begins with how it is now, which may have been told.
-        let tellChange = { @Sendable (event: LockEvent) in
-            let isNew = last.withLock { last in
-                guard event != last, event != .willLock || last == .unlocked else { return false }
-                last = event
-                return true
-            }
-            if isNew { tell(event) }
-        }
-        return RemoteSubscription(
+        RemoteSubscription(
             to: .lockEvents, from: pool, as: client,
             .init(
-                receive: { tellChange(try $0.waitForLockEvent()) },
+                receive: { if try $0.waitForLockEvent() == .locked { tell() } },
                 // Its keys are gone with it, and nobody would tell of a lock.
-                lost: { tellChange(.locked) }, ended: ended))
+                lost: tell, ended: tell))
     }
 }

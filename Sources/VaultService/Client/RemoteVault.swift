@@ -115,8 +115,7 @@ package final class RemoteVault: Vault {
     }
 
     package func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation {
-        let subscription = RemoteLockEvents.subscribe(
-            to: pool, as: described.client, tell: { if $0 == .locked { tell() } }, ended: tell)
+        let subscription = RemoteLockEvents.observeLocking(of: pool, as: described.client, tell)
         return LockObservation(isImmediate: false) { subscription.end() }
     }
 

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Runs the long tests at full counts: crash points, many processes, damage of every kind. It takes hours.
+#
+#   Scripts/soak.sh          all of them
+#   Scripts/soak.sh REGEX    those whose names match, too
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. Scripts/checks.sh
+export KEYCHAIN_TEST_SCALE=soak
+bounds=(--test-bound 20000 --bound 80000)
+long='Soak|MovedField|HostileClient|RestartTests|WireTests|Tampering|ProcessesTests|RandomDictionary|Exchange|CrossCheck'
+long+='|VectorTests|Fuzz|EnclaveTests|EnclaveKeysTests|ProtectedFilesTests|PasswordFilesTests|MountTests|SQLCipherTests'
+long+='|PasswordHashesTests|EqualTime|SealedFieldsTests|DatabasePagesTests|DatabaseVFSTests|ProtectedDatabaseTests'
+
+optimized=(-c release -Xswiftc -enable-testing --disable-xctest)
+swift build "${optimized[@]}" --build-tests
+Scripts/run-tests.py "${bounds[@]}" "${groups[@]}" --filter "(?=.*(?:$long)).*${1-}" \
+    "$(swift build "${optimized[@]}" --show-bin-path)/swift-keychainPackageTests.xctest"
+[[ -z ${1-} ]] || exit 0
+forget_names
+swift build --build-tests "${flags[@]}" --package-path Examples/Friendvatars
+Scripts/run-tests.py "${bounds[@]}" --filter 'AttackTests|DiskTests' "$checks/debug/FriendvatarsPackageTests.xctest"
