@@ -23,7 +23,15 @@ package final class TemporaryFolder: Sendable {
 
     deinit {
         Self.living.withLock { _ = $0.remove(path) }
-        try? FileManager.default.removeItem(atPath: path)
+        Self.remove(path)
+    }
+
+    /// Again when it fails: a database that another thread is closing may put a file into it meanwhile.
+    private static func remove(_ path: String) {
+        for _ in 0..<1_000 {
+            if (try? FileManager.default.removeItem(atPath: path)) != nil || access(path, F_OK) != 0 { return }
+            usleep(1_000)
+        }
     }
 
     /// Folders whose object lives. What a static property holds lives until the process ends.
@@ -31,7 +39,7 @@ package final class TemporaryFolder: Sendable {
 
     private static let removesAtEnd: Void = {
         _ = atexit {
-            for path in TemporaryFolder.living.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
+            for path in TemporaryFolder.living.withLock({ $0 }) { remove(path) }
         }
     }()
 
