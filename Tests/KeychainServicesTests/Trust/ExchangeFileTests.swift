@@ -108,10 +108,11 @@ struct ExchangeFileTests {
         }
     }
 
-    /// Rounds that would keep the program busy for an hour are refused before the first of them. They are those of the code
-    /// over the file, of the certificates and of the key. (A wrong code is told as a wrong passphrase.)
+    /// Rounds that would keep the program busy for an hour are refused before the first of them: those for the certificates,
+    /// for the key and for the code over the file. (A key that was changed does not match the code.)
     @Test(arguments: [
-        ([], [errSecInternal, errSecAuthFailed, errSecInternal]), (["-nomac"], [errSecInternal, errSecInternal]),
+        ([], [errSecInternal, errSecAuthFailed, errSecInternal]),
+        (["-nomac", "-certpbe", "AES-256-CBC"], [errSecInternal, errSecInternal]),
     ])
     func roundsWithoutEnd(_ options: [String], _ expected: [OSStatus]) throws {
         let file = try authority.exchangeFile("server", passphrase: "p", ["-iter", "70000"] + options)
