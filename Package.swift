@@ -130,7 +130,7 @@ let package = Package(
         .target(
             name: "DatabaseVFS", dependencies: ["CSQLite", "DatabasePages", "KeychainModel"], swiftSettings: strict),
 
-        // Databases whose keys the keychain keeps: as files, and open with GRDB.
+        // Encrypted databases whose keys are in the keychain: files (DatabaseFiles) and GRDB connections (ProtectedDatabase).
         .target(
             name: "DatabaseFiles",
             dependencies: [
@@ -285,8 +285,10 @@ let package = Package(
 
 // A package that depends on this one gets the libraries alone: it neither fetches nor plans what only the programs and
 // the tests need. SwiftPM reads the manifest of a dependency from its repository, in which it is at the root, and then
-// from the folder `checkouts`.
-let isFetched = Context.packageDirectory == "/" || Context.packageDirectory.contains("/checkouts/")
+// from the folder `checkouts`. (KEYCHAIN_WHOLE=1 builds everything in a clone that is in a folder of that name.)
+let isFetched =
+    Context.environment["KEYCHAIN_WHOLE"] == nil
+    && (Context.packageDirectory == "/" || Context.packageDirectory.contains("/checkouts/"))
 if !isFetched {
     package.products += [
         .executable(name: "keychain", targets: ["KeychainCommand"]),
@@ -412,7 +414,7 @@ if !isFetched {
             name: "ProtectedDatabaseTests",
             dependencies: [
                 "DataProtection", "DatabaseFiles", "KeychainServices", "KeychainTesting", "ProtectedDatabase",
-                "ProtectedDatabaseWorker", "TestSupport", sqlite,
+                "ProtectedDatabaseWorker", "SystemSQLite", "TestSupport", sqlite,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -565,7 +567,6 @@ if !isFetched {
             name: "KeychainServicesTests",
             dependencies: [
                 "Access", "Certificates", "KeychainModel", "KeychainServices", "Security", "TestSupport", "Vault",
-                "VaultKeys",
             ],
             swiftSettings: strict),
     ]

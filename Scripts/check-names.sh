@@ -25,9 +25,8 @@ x509_sees_security() {
     [[ $symbols == *SecCertificate* ]]
 }
 
-# From the log: the compiler does not rewrite an object file that comes out the same.
+# By the log, as the compiler does not rewrite an object file that comes out the same. The log names some of its files.
 x509_was_compiled() {
-    # Any of its files: the build does not name every one that it compiles together with others.
     grep -qE '(Compiling|Emitting module) X509' "$log"
 }
 
@@ -69,6 +68,7 @@ clean_up() {
 }
 trap clean_up EXIT
 
+forget_names
 echo '--> WithoutSecurity: KeychainServices beside swift-certificates and jwt-kit'
 for round in clean touched; do
     echo "    $round"

@@ -13,9 +13,9 @@ flags=(
     --scratch-path "$checks" --disable-xctest
     # No check steps through code. (The index of symbols stays: SwiftPM finds tests by it.)
     -debug-info-format none
-    # Each module by one process of the compiler, and not by one for each processor: what they would do twice is a sixth of
-    # the build, and other modules keep the other processors busy.
-    -Xswiftc -driver-batch-count -Xswiftc 1
+    # One compiler process per module, which also writes the module's interface. Several would repeat a third of the
+    # build's work, and other modules keep the processors busy.
+    -Xswiftc -driver-batch-count -Xswiftc 1 -Xswiftc -no-emit-module-separately
     # The toolchain's own linker is three times as fast as the system's.
     -Xswiftc -use-ld=lld
     # The cached plan of one package would be taken for that of another.
@@ -31,8 +31,8 @@ groups=(
     --group 'keys=^(Certificates|Conformance|EnclaveKeys|KeychainServices|KeychainTesting|SecKey)Tests[.]'
 )
 
-# Removes the modules with Apple's names, and those that were compiled beside them or without them: what a package of
-# another check would otherwise see.
+# Removes the modules with Apple's names and all modules whose code depends on them, so that the next package does not
+# see them.
 forget_names() {
     local module
     for module in Security LocalAuthentication CryptoKit X509 JWTKit Tokens; do

@@ -40,7 +40,7 @@ fi
 binary=$1/keychain
 # Without debug information, which is a third of the size.
 install -s -D -m 755 "$binary" "$prefix/bin/keychain"
-# Under this name it is the daemon. One that was a file of its own goes.
+# Under this name it is the daemon. This replaces the separate program of older versions.
 ln -sf keychain "$prefix/bin/keychaind"
 install -s -D -m 755 "$1/keychain-sqlcipher" "$prefix/libexec/keychain-sqlcipher"
 for ((i = 0; i < ${#units[@]}; i += 2)); do

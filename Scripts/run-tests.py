@@ -2,13 +2,14 @@
 """Runs a test program, ends whatever it leaves behind, and says what failed and what was slow.
 
     Scripts/run-tests.py [OPTION...] TEST-PROGRAM
+    Scripts/run-tests.py --watch
 
     --group NAME=REGEX   a process of its own for the tests whose names match, such as '^MountTests[.]'; may be repeated.
                          All other tests run in one process more, named 'rest'. All processes run side by side
     --filter REGEX       only these tests; may be repeated
     --test-bound SECONDS the longest that one test may take (900)
     --bound SECONDS      the longest that all of them may take (3600)
-    --grace SECONDS      how long what a process has started may take to end after it (20)
+    --grace SECONDS      how long child processes may live after the test process ends (20)
     --times FILE         writes how long each test took, its process and its name
 
 The test program is what `swift build --build-tests` makes, such as .build/debug/NAMEPackageTests.xctest. In each process one
@@ -16,10 +17,15 @@ test runs after the other: then the time that it took is its own, what was print
 blocks a thread keeps no other one waiting.
 
 The run fails if a test fails, if a process crashes, is killed, hangs or ends without Swift Testing's closing line, and if
-anything is left when it has ended: a process, a mount or a temporary folder. What is left is named and ended. When a
-process does not end as it should, the others are ended at once.
+anything is left when it has ended: a process, a mount or a temporary folder. Leftovers are listed and removed. If one
+process crashes or hangs, the others are ended at once.
+
+With --watch it cleans up after a test process that runs without this script. Tests/TestSupport starts it and writes a
+line to its standard input for each resource: 'process PID' or 'folder PATH'. When the input ends, the test process has
+ended, for whatever reason; then the processes and all below them are killed and the folders removed.
 """
 import argparse
+import collections
 import ctypes
 import json
 import os
@@ -31,6 +37,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 libc = ctypes.CDLL(None, use_errno=True)
@@ -39,7 +46,8 @@ libc = ctypes.CDLL(None, use_errno=True)
 # What is left of a process, by /proc.
 
 def processes():
-    """The parent, the state and the command of every process."""
+    """The parent, the state, the command and the start of every process. The start tells a process from a later one with
+    the same number."""
     found = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -53,25 +61,30 @@ def processes():
             continue
         fields = tail.split()
         command = (words or head.partition(b"(")[2]).decode(errors="replace")
-        found[int(name)] = (int(fields[1]), fields[0].decode(), command)
+        found[int(name)] = (int(fields[1]), fields[0].decode(), command, int(fields[19]))
     return found
 
 
-def below(top):
-    """All that descends from a process and is no zombie, by number, with its command."""
-    all_processes = processes()
-    found, grown = {top}, True
+def descendants(tops, all_processes):
+    """The processes and all that descends from them, without zombies."""
+    found, grown = set(tops), True
     while grown:
-        more = {p for p, (parent, _, _) in all_processes.items() if parent in found} - found
+        more = {p for p, (parent, *_) in all_processes.items() if parent in found} - found
         found |= more
         grown = bool(more)
-    return {p: all_processes[p][2] for p in found - {top} if p in all_processes and all_processes[p][1] not in "ZX"}
+    return {p for p in found if p in all_processes and all_processes[p][1] not in "ZX"}
 
 
-def end_all(top):
-    """Kills all below a process, again and again, as they may start others before they die."""
+def below(top):
+    """All that descends from a process, by number, with its command."""
+    all_processes = processes()
+    return {p: all_processes[p][2] for p in descendants({top}, all_processes) - {top}}
+
+
+def kill(find):
+    """Kills what `find` returns, again and again, as a process may start others before it dies."""
     end = time.monotonic() + 20
-    while (living := below(top)) and time.monotonic() < end:
+    while (living := find()) and time.monotonic() < end:
         for process in living:
             try:
                 os.kill(process, signal.SIGKILL)
@@ -80,6 +93,10 @@ def end_all(top):
         reap()
         time.sleep(0.01)
     reap()
+
+
+def end_all(top):
+    kill(lambda: below(top))
 
 
 def reap():
@@ -106,9 +123,9 @@ def mounts(folder):
 def unmount(point):
     for command in (["fusermount3", "-u", "-z", "-q", point], ["umount", "-l", point]):
         try:
-            if subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
+            if subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20).returncode == 0:
                 return
-        except OSError:
+        except (OSError, subprocess.TimeoutExpired):
             pass
 
 
@@ -121,23 +138,34 @@ def contents(folder):
 
 
 def remove(folder):
-    """Removes a folder, also one with parts that nobody may write to."""
-    for path, _, _ in os.walk(folder):
-        try:
-            os.chmod(path, 0o700)
-        except OSError:
-            pass
+    """Unmounts what is mounted in a folder and removes it, also one with parts that nobody may read."""
+    for point in mounts(folder):
+        unmount(point)
+    open_up(folder)
+    for path, folders, _ in os.walk(folder):
+        for name in folders:
+            open_up(os.path.join(path, name))
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def open_up(folder):
+    try:
+        if not os.path.islink(folder):
+            os.chmod(folder, 0o700)
+    except OSError:
+        pass
 
 
 # The process above each test process. Whatever loses its parent below it becomes its child, and none escapes.
 
-def supervise(command, folder, grace, output, report):
-    """Runs a test process, ends what it leaves, and reports. Does not return."""
+def supervise(parent, command, folder, grace, output, report):
+    """Runs a test process, ends what it leaves, and reports."""
     os.setsid()
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     # If the one above is killed, so is all below.
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != parent:
+        return
     signals = {signal.SIGCHLD, signal.SIGTERM}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
 
@@ -156,7 +184,7 @@ def supervise(command, folder, grace, output, report):
             command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output, preexec_fn=prepare)
     except OSError as error:
         os.write(report, json.dumps({"error": f"{command[0]}: {error.strerror}"}).encode())
-        os._exit(1)
+        return
     os.close(output)
     status, asked = None, False
     while status is None and not asked:
@@ -193,13 +221,12 @@ def supervise(command, folder, grace, output, report):
         "status": status, "left": [f"process {p} ({command[:200]})" for p, command in sorted(left.items())],
         "mounts": points, "files": files,
     }).encode())
-    os._exit(0)
 
 
 # What the tests say.
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-STARTED = re.compile(r"◇ (Test|Suite) (?!case passing)(.+) started\.$")
+STARTED = re.compile(r"◇ (Test|Suite) (?!case passing|run started)(.+) started\.$")
 ENDED = re.compile(
     r"[✔✘] (Test|Suite) (?!case passing|run with )(.+?)(?: with \d+ test cases?)? (passed|failed) after ([0-9.]+) seconds")
 CLOSING = re.compile(r"[✔✘] Test run with (\d+) tests?\b.* (passed|failed) after ")
@@ -210,9 +237,12 @@ class Group:
 
     def __init__(self, name, arguments, prefix):
         self.name, self.arguments, self.prefix = name, arguments, prefix
-        self.suites, self.test, self.since, self.lines = [], None, time.monotonic(), []
+        self.suites, self.test, self.since = [], None, time.monotonic()
+        # The last ones that the present test has printed.
+        self.lines = collections.deque(maxlen=5000)
         self.times, self.failed, self.problems = [], [], []
         self.closing, self.tests, self.rest, self.report, self.is_over = None, 0, b"", b"", False
+        self.killed_at = None
 
     def start(self, program, root, grace):
         folder = os.path.join(root, self.name)
@@ -229,11 +259,12 @@ class Group:
                 os.close(told)
                 for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
                     signal.signal(number, signal.SIG_DFL)
-                if os.getppid() == parent:
-                    supervise([program, "--testing-library", "swift-testing", "--no-parallel"] + self.arguments,
-                              folder, grace, output, report)
+                supervise(parent, [program, "--testing-library", "swift-testing", "--no-parallel"] + self.arguments,
+                          folder, grace, output, report)
+            except BaseException:
+                os.write(report, json.dumps({"error": traceback.format_exc()}).encode())
             finally:
-                os._exit(1)
+                os._exit(0)
         os.close(output)
         os.close(report)
         os.set_blocking(reading, False)
@@ -246,17 +277,15 @@ class Group:
         return "/".join(self.suites[-1:] + [self.test]) if self.test else "no test"
 
     def hear(self):
-        """Takes in what there is of output."""
-        while True:
-            try:
-                data = os.read(self.output, 1 << 16)
-            except BlockingIOError:
-                return True
-            if not data:
-                return False
-            *lines, self.rest = (self.rest + data).split(b"\n")
-            for line in lines:
-                self.take(COLOUR.sub("", line.decode(errors="replace")))
+        """Takes in a piece of output. Returns whether there was one; None at the end of all."""
+        try:
+            data = os.read(self.output, 1 << 16)
+        except BlockingIOError:
+            return False
+        *lines, self.rest = (self.rest + data).split(b"\n")
+        for line in lines:
+            self.take(COLOUR.sub("", line.decode(errors="replace")))
+        return True if data else None
 
     def take(self, line):
         if found := STARTED.search(line):
@@ -264,7 +293,8 @@ class Group:
             if kind == "Suite":
                 self.suites.append(name)
             else:
-                self.test, self.since, self.lines = name, time.monotonic(), [line]
+                self.test, self.since = name, time.monotonic()
+                self.lines.clear()
         elif found := CLOSING.search(line):
             self.closing, self.tests, self.test = line, int(found[1]), None
         elif found := ENDED.search(line):
@@ -276,10 +306,11 @@ class Group:
             if outcome == "failed":
                 self.failed.append(self.label())
                 # In one piece, with all that was printed meanwhile.
-                print("\n".join([f"{self.prefix}✘ {self.label()}:"] + self.lines[1:] + [line, ""]), flush=True)
+                print("\n".join([f"{self.prefix}✘ {self.label()}:", *self.lines, line, ""]), flush=True)
             else:
                 self.say(line)
-            self.test, self.lines, self.since = None, [], time.monotonic()
+            self.test, self.since = None, time.monotonic()
+            self.lines.clear()
         elif self.test:
             self.lines.append(line)
         elif line and not line.startswith("◇ Test run started") and not line.startswith("↳ "):
@@ -287,7 +318,8 @@ class Group:
 
     def end(self):
         """What the process above has reported. Returns whether all ended as it should."""
-        self.hear()
+        while self.hear():
+            pass
         if self.rest:
             self.take(COLOUR.sub("", self.rest.decode(errors="replace")))
         self.is_over = True
@@ -302,7 +334,7 @@ class Group:
         is_whole = status is not None and status >= 0 and self.closing is not None
         if not is_whole:
             # The end of what was said, with the stack of a crash.
-            print("\n".join([f"{self.prefix}✘ {self.label()} did not end:"] + self.lines[-200:]), flush=True)
+            print("\n".join([f"{self.prefix}✘ {self.label()} did not end:"] + list(self.lines)[-200:]), flush=True)
         if status is None:
             if not self.problems:
                 self.problems.append(f"was ended while {self.label()} ran")
@@ -337,9 +369,11 @@ def watch(groups, options):
         waiting.register(group.told, selectors.EVENT_READ, (group, "report"))
     begin = time.monotonic()
 
-    def end(group):
+    def end(group, number=signal.SIGTERM):
+        # It has as long for cleaning up as tests have, and then goes with all below it.
+        group.killed_at = group.killed_at or time.monotonic() + options.grace + 60
         try:
-            os.kill(group.process, signal.SIGTERM)
+            os.kill(group.process, number)
         except OSError:
             pass
 
@@ -354,7 +388,7 @@ def watch(groups, options):
         for key, _ in waiting.select(1):
             group, kind = key.data
             if kind == "output":
-                if not group.hear():
+                if group.hear() is None:
                     waiting.unregister(group.output)
                 continue
             data = os.read(group.told, 1 << 16)
@@ -368,6 +402,8 @@ def watch(groups, options):
                         end(other)
         now = time.monotonic()
         for group in living:
+            if group.killed_at and now > group.killed_at:
+                end(group, signal.SIGKILL)
             if group.is_over or group.problems:
                 continue
             if now - group.since > options.test_bound:
@@ -376,7 +412,41 @@ def watch(groups, options):
                 stuck(group, f"{group.label()} ran when {options.bound} s were over")
 
 
+# Without a process above.
+
+def clean_up():
+    """Reads what there is, and removes it at the end of the input."""
+    started, folders = {}, []
+    for line in sys.stdin:
+        kind, _, rest = line.rstrip("\n").partition(" ")
+        if kind == "process":
+            if found := processes().get(int(rest)):
+                started[int(rest)] = found[3]
+        elif kind == "folder":
+            folders.append(rest)
+        # A test process starts thousands.
+        if len(started) > 500:
+            living = processes()
+            started = {p: start for p, start in started.items() if p in living and living[p][3] == start}
+        if len(folders) > 500:
+            folders = [folder for folder in folders if os.path.lexists(folder)]
+
+    def left():
+        living = processes()
+        # What loses its parent stays known.
+        found = descendants({p for p, start in started.items() if p in living and living[p][3] == start}, living)
+        started.update({p: living[p][3] for p in found})
+        return found
+
+    kill(left)
+    for folder in folders:
+        if os.path.lexists(folder):
+            remove(folder)
+
+
 def main():
+    if sys.argv[1:] == ["--watch"]:
+        return clean_up()
     parser = argparse.ArgumentParser(usage=__doc__, add_help=False)
     parser.add_argument("--group", action="append", default=[])
     parser.add_argument("--filter", action="append", default=[])
@@ -387,6 +457,8 @@ def main():
     parser.add_argument("program")
     options = parser.parse_args()
     parts = [part.partition("=")[::2] for part in options.group]
+    if any(len(name) > 10 for name, _ in parts):
+        parser.error("names of groups have 10 characters at most: paths of sockets contain them")
     # Several filters of Swift Testing take what matches any of them.
     chosen = f"(?=.*(?:{'|'.join(options.filter)}))" if options.filter else ""
     groups = [Group(name, ["--filter", f"^{chosen}(?=.*(?:{regex}))"], f"{name}: ") for name, regex in parts]
@@ -419,8 +491,6 @@ def main():
         for process, command in sorted(below(os.getpid()).items()):
             problems.append(f"left behind, and ended now: process {process} ({command[:200]})")
         end_all(os.getpid())
-        for point in mounts(root):
-            unmount(point)
         remove(root)
 
     times = sorted((time for group in groups for time in group.times), reverse=True)

@@ -2,7 +2,7 @@
 # Runs the long tests at full counts: crash points, many processes, damage of every kind. It takes hours.
 #
 #   Scripts/soak.sh          all of them
-#   Scripts/soak.sh REGEX    those whose names match, too
+#   Scripts/soak.sh REGEX    only those long tests whose names match
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . Scripts/checks.sh
@@ -14,7 +14,7 @@ long+='|PasswordHashesTests|EqualTime|SealedFieldsTests|DatabasePagesTests|Datab
 
 optimized=(-c release -Xswiftc -enable-testing --disable-xctest)
 swift build "${optimized[@]}" --build-tests
-Scripts/run-tests.py "${bounds[@]}" "${groups[@]}" --filter "(?=.*(?:$long)).*${1-}" \
+Scripts/run-tests.py "${bounds[@]}" "${groups[@]}" --filter "(?=.*(?:$long)).*(?:${1-})" \
     "$(swift build "${optimized[@]}" --show-bin-path)/swift-keychainPackageTests.xctest"
 [[ -z ${1-} ]] || exit 0
 forget_names

@@ -59,8 +59,8 @@ final class LockObservers: Sendable {
         let presence = Presence(vault: session.vault)
         let isImmediate = Mutex(false)
         let observation = session.vault.observeLocking {
-            // What is told late may be past. Whoever is not among these yet gets a key after the lock that is told, and
-            // whoever unlocked meanwhile may have opened files that must stay open.
+            // The notice may arrive late. A guard that is added after this point gets its key after that lock. If the vault
+            // is unlocked again, files that were opened since must stay open.
             let holders = self.holders(key, number)
             if !isImmediate.withLock({ $0 }) {
                 let status = try? presence.vault?.status(as: client)

@@ -1,4 +1,3 @@
-import CSQLite
 import DataProtectionEssentials
 import DatabaseVFS
 import Dispatch
@@ -15,16 +14,36 @@ package final class ProtectedConnection: Sendable {
     private let file: ProtectedDatabaseFile
     private let access: SQLConnection.Access
     private let busyTimeout: Int32
-    /// Held by whoever uses the connection.
-    private let state: Mutex<Opened?>
+    /// Held by the thread that uses the connection.
+    private let state: Mutex<State>
 
-    // Safe to send: the connection is used by whoever holds `state` alone, and its interrupter is made for other threads.
+    private enum State {
+        case open(Opened)
+        /// A lock ended the connection; the next use opens another one.
+        case ended
+        case closed
+
+        /// What to wait for after a lock.
+        var wiped: DispatchGroup? {
+            guard case .open(let opened) = self, opened.isLocked else { return nil }
+            return opened.wiped
+        }
+    }
+
+    // Safe to send: a thread uses the connection only while it holds `state`, and the interrupter is made for other threads.
     private struct Opened: @unchecked Sendable {
         let connection: SQLConnection
         let registration: DatabaseRegistration
         let holder: LockGuard?
-        /// Left when the key of a locked database is gone.
-        let ended: DispatchGroup
+        /// Completes when the key of a locked database has been wiped.
+        let wiped: DispatchGroup
+
+        var isLocked: Bool { holder?.isLocked == true }
+
+        func close() {
+            try? connection.close()
+            registration.release()
+        }
     }
 
     /// How long statements and transactions get to end before their key goes.
@@ -40,7 +59,7 @@ package final class ProtectedConnection: Sendable {
         self.access = access
         self.busyTimeout = busyTimeout
         let opened = try Self.open(file, access, busyTimeout)
-        state = Mutex(opened)
+        state = Mutex(.open(opened))
         follow(opened)
     }
 
@@ -57,18 +76,21 @@ package final class ProtectedConnection: Sendable {
                 return connection
             }
         }
-        return Opened(connection: connection, registration: registration, holder: holder, ended: DispatchGroup())
+        return Opened(connection: connection, registration: registration, holder: holder, wiped: DispatchGroup())
     }
 
     private func follow(_ opened: Opened) {
         guard let holder = opened.holder else { return }
         // Not the connection: it has the holder, which has this closure.
-        let (registration, interrupter, ended) = (opened.registration, opened.connection.interrupter, opened.ended)
-        ended.enter()
+        let (registration, interrupter, wiped) = (opened.registration, opened.connection.interrupter, opened.wiped)
+        wiped.enter()
         holder.onLock { [weak self] in
-            self?.quiet(interrupter)
-            registration.revoke()
-            ended.leave()
+            // Elsewhere: the thread that calls this may hold `state`.
+            DispatchQueue.global().async {
+                self?.quiet(interrupter)
+                registration.revoke()
+                wiped.leave()
+            }
         }
     }
 
@@ -76,8 +98,8 @@ package final class ProtectedConnection: Sendable {
     private func quiet(_ interrupter: SQLInterrupter) {
         let deadline = DispatchTime.now() + Self.grace
         while DispatchTime.now() < deadline {
-            let isQuiet = state.withLockIfAvailable { opened in
-                sqlite3_db_release_memory(opened?.connection.handle)
+            let isQuiet = state.withLockIfAvailable { state in
+                if case .open(let opened) = state { opened.connection.releaseMemory() }
                 return true
             }
             if isQuiet == true { return }
@@ -89,44 +111,66 @@ package final class ProtectedConnection: Sendable {
 
     /// Runs `body` with the connection.
     ///
-    /// - Throws: ``ProtectedDatabaseError/Code/locked`` while the key's class is closed, and what `body` throws, as the file's
-    ///   failure where the file is the reason.
+    /// - Throws: ``ProtectedDatabaseError`` when the file or its key is the reason, such as
+    ///   ``ProtectedDatabaseError/Code/locked`` when the vault is locked before `body` has ended; else what `body` throws.
     package func use<Result>(_ body: (SQLConnection) throws -> Result) throws -> Result {
-        try reopenIfLocked()
-        return try state.withLock { opened in
-            guard let opened else {
-                throw ProtectedDatabaseError(
-                    .closed, path: file.path, message: "\(file.path) was closed by the program; open it again")
+        while true {
+            // Waited for without `state`, which `quiet` needs.
+            if let wiped = state.withLock({ $0.wiped }) { wiped.wait() }
+            let result = try state.withLock { state -> Result? in
+                guard let opened = try usable(&state) else { return nil }
+                do {
+                    return try body(opened.connection)
+                } catch let error as SQLiteError {
+                    if let failure = opened.registration.takeFailure() {
+                        throw ProtectedDatabaseError(failure, at: file.path)
+                    }
+                    guard opened.isLocked else { throw error }
+                    throw ProtectedDatabaseError(VFSFailure.revoked(path: file.path), at: file.path)
+                }
             }
-            return try body(opened.connection)
+            if let result { return result }
         }
     }
 
-    private func reopenIfLocked() throws(ProtectedDatabaseError) {
-        guard let former = state.withLock({ $0 }), former.holder?.isLocked == true else { return }
-        // Until then the new connection would share the claim.
-        former.ended.wait()
-        try? former.connection.close()
-        former.registration.release()
+    /// The connection, which is opened again if a lock ended it; nil while the key of a locked one is still being wiped.
+    private func usable(_ state: inout State) throws(ProtectedDatabaseError) -> Opened? {
+        switch state {
+        case .open(let opened):
+            guard opened.isLocked else { return opened }
+            // Until then a new connection would share the claim.
+            guard opened.wiped.wait(timeout: .now()) == .success else { return nil }
+            opened.close()
+            state = .ended
+        case .ended: break
+        case .closed:
+            throw ProtectedDatabaseError(
+                .closed, path: file.path, message: "\(file.path) was closed by the program; open it again")
+        }
         let opened = try Self.open(file, access, busyTimeout)
-        state.withLock { $0 = opened }
+        state = .open(opened)
         follow(opened)
+        return opened
     }
 
     /// What the engine says of the last failure.
-    func takeFailure() -> VFSFailure? { state.withLock { $0?.registration.takeFailure() } }
+    func takeFailure() -> VFSFailure? {
+        state.withLock { state in
+            guard case .open(let opened) = state else { return nil }
+            return opened.registration.takeFailure()
+        }
+    }
 
     /// Closes the connection.
     package func close() {
-        let former = state.withLock { opened in
-            defer { opened = nil }
-            return opened
+        if let wiped = state.withLock({ $0.wiped }) { wiped.wait() }
+        state.withLock { state in
+            if case .open(let opened) = state {
+                // The log would stay where others have the database open, with all that is in it.
+                if !opened.isLocked { _ = try? opened.connection.printed("PRAGMA wal_checkpoint(TRUNCATE)") }
+                opened.close()
+            }
+            state = .closed
         }
-        guard let former else { return }
-        if former.holder?.isLocked == true { former.ended.wait() }
-        // The log would stay where others have the database open, with all that is in it.
-        _ = try? former.connection.printed("PRAGMA wal_checkpoint(TRUNCATE)")
-        try? former.connection.close()
-        former.registration.release()
     }
 }

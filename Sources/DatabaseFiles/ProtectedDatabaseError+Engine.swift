@@ -75,7 +75,7 @@ extension ProtectedDatabaseError {
             switch code {
             case .busy: "\(path) is in use; close it in other programs and try again"
             case .unsupported:
-                "\(path): \(error.message), which only programs with GRDB have: do it with ProtectedDatabaseFile in one"
+                "\(path): \(error.message): this program lacks it; use ProtectedDatabaseFile in a program that links GRDB"
             default: "\(path): \(error.message)"
             }
         self.init(code, path: path, message: "\(advice) (SQLite \(error.extendedCode))")

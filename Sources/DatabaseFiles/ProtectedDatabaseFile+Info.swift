@@ -110,9 +110,10 @@ extension ProtectedDatabaseFile {
             let failure = connection.takeFailure().map { [$0.description] } ?? []
             return failure + found.filter { $0 != "ok" }
         } catch {
-            let failure = ProtectedDatabaseError(error, connection.takeFailure(), at: path)
+            let failure =
+                error as? ProtectedDatabaseError ?? ProtectedDatabaseError(error, connection.takeFailure(), at: path)
             // Nothing is damaged where something is missing for looking at it.
-            guard failure.code != .unsupported else { throw failure }
+            guard failure.code != .unsupported, failure.code != .locked else { throw failure }
             return [failure.message]
         }
     }

@@ -3,10 +3,10 @@ import SystemSQLite
 /// What statements and indexes of a database may use besides SQLite's own functions: added to every connection that is opened.
 package typealias ConnectionPreparation = @Sendable (SQLConnection) throws(SQLiteError) -> Void
 
-/// Those of GRDB's functions and orders of texts that are the standard library's alone, under GRDB's names, which databases have
-/// in their indexes.
+/// The text functions and collations of GRDB that need only the standard library, under GRDB's names, because indexes of databases
+/// use those names.
 ///
-/// Those that compare as a language does need Foundation; a program with GRDB adds them (see `GRDBFunctions`).
+/// Those that compare by the rules of a language need Foundation. A program with GRDB adds them (see `GRDBFunctions`).
 package enum TextFunctions {
     /// What Foundation has to do: a database that needs one of these cannot be copied without it.
     package static func isOfFoundation(_ name: some StringProtocol) -> Bool {

@@ -22,7 +22,7 @@ struct Example {
 
 extension DocumentedCommand {
     static var discussion: String {
-        // Every start makes the words of the command that it runs, so that they are made with little.
+        // This text is made at every start, so it is made cheaply.
         var text = details + "\n\nEXAMPLES:"
         for example in examples {
             text += "\n  # " + example.purpose
@@ -40,8 +40,8 @@ extension DocumentedCommand {
         _ name: String, aliases: [String] = [], shouldDisplay: Bool = true,
         subcommands: [any ParsableCommand.Type] = []
     ) -> CommandConfiguration {
-        // With the name of what it belongs to, a command that is parsed by itself is not asked for completion scripts,
-        // which takes the argument parser longer than all else.
+        // The parser looks for requests for completion scripts in each command without a parent, which takes longer than
+        // everything else it does. The parameter is not documented: without it `keychain` is slower, and does the same.
         CommandConfiguration(
             commandName: name, _superCommandName: "keychain", abstract: summary, discussion: discussion,
             shouldDisplay: shouldDisplay, subcommands: subcommands, aliases: aliases)

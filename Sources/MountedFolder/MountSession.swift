@@ -115,14 +115,16 @@ package final class MountSession: @unchecked Sendable {
     /// Serves the kernel until the view is unmounted, and returns when everything is written.
     package func run() {
         let threads = DispatchGroup()
+        var hasThread = false
         for _ in 0..<Self.threadCount {
             threads.enter()
             let hasStarted = DetachedThread.start("view", stackSize: 1 << 20) { [self] in
                 serve()
                 threads.leave()
             }
-            if !hasStarted { threads.leave() }
+            if hasStarted { hasThread = true } else { threads.leave() }
         }
+        if !hasThread { serve() }
         threads.wait()
         view.cache.end()
         view.writeEverything()

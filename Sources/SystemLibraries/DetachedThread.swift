@@ -25,8 +25,7 @@ package enum DetachedThread {
     ///
     /// - Parameters:
     ///   - name: What debuggers call the thread; 15 bytes at most (pthread_setname_np(3)).
-    ///   - stackSize: In bytes, of which only those that are used take memory; nil for as many as the process's first
-    ///     thread may use.
+    ///   - stackSize: In bytes, of which only those that are used take memory; nil for the default (RLIMIT_STACK).
     /// - Returns: False if there can be no further thread.
     package static func start(
         _ name: String? = nil, stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void

@@ -39,14 +39,13 @@ package func resetSignals(_ signals: [Int32]? = nil, in attributes: inout posix_
     addFlags(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK, to: &attributes)
 }
 
-/// Has a child that is about to start lead a session of its own.
+/// Starts the next child in a session of its own.
 package func leadSession(in attributes: inout posix_spawnattr_t) {
     // POSIX_SPAWN_SETSID (spawn.h), which the header shows to programs alone that ask for GNU's extensions.
     addFlags(0x80, to: &attributes)
 }
 
-/// Has a child that is about to start be the first process of a group of its own, which what is typed at this process's
-/// terminal does not end.
+/// Starts the next child in a process group of its own, so that Ctrl-C at this terminal does not end it.
 package func leadGroup(in attributes: inout posix_spawnattr_t) {
     posix_spawnattr_setpgroup(&attributes, 0)
     addFlags(POSIX_SPAWN_SETPGROUP, to: &attributes)

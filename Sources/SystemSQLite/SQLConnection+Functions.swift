@@ -1,11 +1,12 @@
 import CSQLite
 
 extension SQLConnection {
-    /// Adds a function of one text to SQL. Of what is no text it makes NULL. Texts end at their first zero, both that it is
-    /// given and that it makes, as in GRDB.
+    /// Adds an SQL function that takes one text. For a value of another type it returns NULL. As in GRDB, the text that it is
+    /// given and the one that it returns end at their first zero byte.
     ///
     /// - Parameter body: Returns the same for the same text, so that indexes can use it.
     package func add(function name: String, _ body: @escaping @Sendable (String) -> String) throws(SQLiteError) {
+        let handle = try opened()
         let context = Unmanaged.passRetained(TextFunction(body: body)).toOpaque()
         // SQLite releases the object when the function goes, and when it cannot be added.
         let code = sqlite3_create_function_v2(
@@ -25,6 +26,7 @@ extension SQLConnection {
     package func add(
         collation name: String, _ compare: @escaping @Sendable (String, String) -> Int
     ) throws(SQLiteError) {
+        let handle = try opened()
         let context = Unmanaged.passRetained(TextOrder(compare: compare))
         let code = sqlite3_create_collation_v2(
             handle, name, SQLITE_UTF8, context.toOpaque(),

@@ -78,12 +78,17 @@ package final class SQLConnection {
 
     /// Waits for other connections up to `milliseconds` before a call fails with `SQLITE_BUSY`.
     package func setBusyTimeout(milliseconds: Int32) {
-        sqlite3_busy_timeout(handle, milliseconds)
+        if let handle { sqlite3_busy_timeout(handle, milliseconds) }
+    }
+
+    /// Gives back the memory of pages that were read and can be read again.
+    package func releaseMemory() {
+        if let handle { sqlite3_db_release_memory(handle) }
     }
 
     /// Asks `handler` with the number of attempts so far while other connections keep the database busy; 0 gives up.
     package func setBusyHandler(_ handler: @escaping @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32) {
-        sqlite3_busy_handler(handle, handler, nil)
+        if let handle { sqlite3_busy_handler(handle, handler, nil) }
     }
 
     // MARK: Statements
@@ -148,7 +153,7 @@ package final class SQLConnection {
         }
     }
 
-    private func opened() throws(SQLiteError) -> OpaquePointer {
+    func opened() throws(SQLiteError) -> OpaquePointer {
         guard let handle else { throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "the connection is closed") }
         return handle
     }

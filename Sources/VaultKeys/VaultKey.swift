@@ -12,7 +12,7 @@ package final class VaultKey: Sendable {
     package let keyData: KeyData
     /// Where the private half is kept if that is not in this object.
     package let kept: KeptKey?
-    /// Made when they are needed: reading a key takes longer than many a use of it.
+    /// Loaded on first use, because loading a key often takes longer than using it.
     private let loaded = Mutex(LoadedOperations())
 
     private struct LoadedOperations {

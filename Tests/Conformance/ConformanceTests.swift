@@ -60,9 +60,11 @@ import Testing
             let (judged, others) = (
                 wrong.filter { $0.steps.last?.arguments == steps }, wrong.filter { $0.steps.last?.arguments != steps }
             )
-            let failures = runner.failures(of: testCase, expecting: judged.compactMap(\.steps.last?.expectation))
-            #expect(failures.count == judged.count)
-            for (wrong, failure) in zip(judged, failures) {
+            let failures = runner.failures(
+                of: testCase, expecting: ([testCase] + judged).compactMap(\.steps.last?.expectation))
+            try #require(failures.count == judged.count + 1)
+            #expect(failures[0] == nil, "\(testCase.identifier) fails as it is")
+            for (wrong, failure) in zip(judged, failures.dropFirst()) {
                 #expect(failure != nil, "\(wrong.identifier) passes with \(wrong.title ?? "")")
             }
             for wrong in others {

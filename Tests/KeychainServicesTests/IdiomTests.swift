@@ -222,8 +222,7 @@ private typealias CFMutableDictionaryLike = NSDictionary
 
 extension Data {
     init?(hexadecimal: String) {
-        let digits = hexadecimal.compactMap(\.hexDigitValue)
-        guard digits.count == hexadecimal.count, digits.count.isMultiple(of: 2) else { return nil }
-        self.init(stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+        guard let bytes = [UInt8](lowercaseHexadecimal: hexadecimal.utf8) else { return nil }
+        self.init(bytes)
     }
 }

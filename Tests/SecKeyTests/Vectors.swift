@@ -64,22 +64,10 @@ struct Hexadecimal: Decodable {
 }
 
 extension Data {
-    private static let digits = Array("0123456789abcdef".utf8)
-
     init?(hexadecimal digits: String) {
-        let values = digits.utf8.map { digit -> UInt8? in
-            switch digit {
-            case 0x30...0x39: digit - 0x30
-            case 0x61...0x66: digit - 0x61 + 10
-            default: nil
-            }
-        }
-        guard values.count.isMultiple(of: 2), !values.contains(nil) else { return nil }
-        self.init(
-            stride(from: 0, to: values.count, by: 2).map { ((values[$0] ?? 0) << 4) | (values[$0 + 1] ?? 0) })
+        guard let bytes = [UInt8](lowercaseHexadecimal: digits.utf8) else { return nil }
+        self.init(bytes)
     }
 
-    var hexadecimal: String {
-        String(decoding: flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
+    var hexadecimal: String { self.hexadecimal() }
 }

@@ -4,8 +4,7 @@ import Testing
 
 /// How long a test waits for what happens when all is well.
 ///
-/// Nothing takes that long, on a machine that is busy with other things neither: only what hangs does. A test whose
-/// subject is a deadline gives one of its own.
+/// Nothing that works takes this long, even on a busy machine. A test whose subject is a deadline gives one of its own.
 package enum Patience {
     /// In seconds. What a soak run waits for may be an hour's work.
     package static let seconds = TestScale.count(300, soak: 3_600)

@@ -108,7 +108,12 @@ package struct ProgramStart {
             while waitid(P_PID, id_t(process), &info, 0x4 | 0x0100_0000) < 0, errno == EINTR {}
         }
         var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        var ended = waitpid(process, &status, 0)
+        while ended < 0, errno == EINTR { ended = waitpid(process, &status, 0) }
+        guard ended == process else {
+            Issue.record("process \(process) was waited for before", sourceLocation: sourceLocation)
+            return 255
+        }
         let signal = status & 0x7F
         return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
     }

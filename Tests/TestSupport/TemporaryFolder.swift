@@ -8,7 +8,7 @@ package final class TemporaryFolder: Sendable {
 
     /// - Parameter place: The folder that it is made in; nil for that of temporary files.
     package init(in place: String? = nil) throws {
-        // By the number `Scripts/run-tests.py` knows it in a folder that others use too.
+        // In a shared folder the name contains this number, so that `Scripts/run-tests.py` finds it.
         let owner = place == nil ? nil : ProcessInfo.processInfo.environment["KEYCHAIN_TEST_SUPERVISED"]
         let name = "keychain-test-" + (owner.map { "\($0)-" } ?? "") + "XXXXXX"
         var template = Array("\(place ?? Self.place)/\(name)".utf8CString)

@@ -4,16 +4,16 @@ import SystemLibraries
 
 /// Ends what this process has started, and removes its folders, when it is gone, however that came: by a kill too.
 ///
-/// That is done by another process (`Scripts/test-watcher.py`), which holds the other end of a pipe.
+/// That is done by another process (`Scripts/run-tests.py --watch`), which holds the other end of a pipe.
 /// `Scripts/run-tests.py` does the same for all below it, and says so in the environment.
 package enum TestWatcher {
     /// The end of the pipe that is written to; -1 if there is no need of a watcher.
     private static let started = Result { try start() }
 
-    /// Has a process end with this one.
+    /// Ends a process when this one ends.
     package static func end(_ process: pid_t) throws { try say("process \(process)") }
 
-    /// Has a folder go with this process, with the mounts in it.
+    /// Removes a folder, and unmounts what is in it, when this process ends.
     package static func remove(folder: String) throws { try say("folder \(folder)") }
 
     private static func say(_ line: String) throws {
@@ -33,9 +33,9 @@ package enum TestWatcher {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         defer { close(ends[0]) }
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Scripts/test-watcher.py").standardizedFileURL.path
+            .appendingPathComponent("../../Scripts/run-tests.py").standardizedFileURL.path
         // A session of its own: an interrupt at the terminal ends the tests and not who cleans up behind them.
-        let program = ProgramStart(["python3", "-IS", script], folder: "/", leadsSession: true)
+        let program = ProgramStart(["python3", "-IS", script, "--watch"], folder: "/", leadsSession: true)
         do {
             _ = try program.spawn { actions in
                 posix_spawn_file_actions_adddup2(&actions, ends[0], 0)

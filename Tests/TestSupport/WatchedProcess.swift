@@ -5,8 +5,8 @@ import Testing
 
 /// A process that need not be a child of this one.
 ///
-/// It has ended with its last instruction, although its number is taken until its parent waits for it: that of an orphan
-/// is the machine's first process, which on some machines looks once in a while.
+/// The process counts as ended when it exits, even before its parent reaps it. Orphans are reaped by process 1, which on
+/// some machines does so rarely.
 package final class WatchedProcess: Sendable {
     /// A `pidfd_open(2)`; -1 for a process that was gone before.
     private let descriptor: Int32

@@ -66,7 +66,7 @@ package final class Worker {
 
     /// The next line the worker prints; nil once it has closed its output.
     ///
-    /// - Parameter seconds: If it says nothing for longer, it is killed and the test fails; so with all that read.
+    /// - Parameter seconds: If the line is not there by then, the worker is killed and the test fails; so with all that read.
     package func readLine(
         within seconds: Int = Patience.seconds, sourceLocation: SourceLocation = #_sourceLocation
     ) -> String? {

@@ -23,7 +23,7 @@ struct ConformanceRunner {
         return failures(of: testCase, expecting: [last.expectation])[0]
     }
 
-    /// Why a case fails with each of other expectations of its last step; nil where it passes. The steps run once.
+    /// Judges one run by several expectations of the last step; nil for each one that holds.
     func failures(
         of testCase: ConformanceCase, expecting expectations: [[String: ConformanceJSON]]
     ) -> [ConformanceReport.Failure?] {

@@ -22,7 +22,7 @@ package enum SQLCipherFile {
         if !isReplacing, access(path, F_OK) == 0 {
             throw SQLCipherError.refused(RequestFailure(.exists, "there is something at \(path) already"))
         }
-        let name = [UInt8].random(count: 6).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let name = [UInt8].random(count: 6).hexadecimal()
         let part = "\(path).\(name).importing"
         defer { for name in [part, part + "-journal"] { unlink(name) } }
         let source = SystemTransferConnection(source)

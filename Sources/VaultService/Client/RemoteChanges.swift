@@ -72,8 +72,7 @@ enum RemoteLockEvents {
         }
     }
 
-    /// Calls `tell` on a thread of its own, for each locking at least once: of two in a row, the unlocking between them may
-    /// have been missed.
+    /// Calls `tell` on its own thread, at least once for each lock. Two calls in a row mean that an unlock was missed.
     static func observeLocking(
         of pool: ConnectionPool, as client: Client, _ tell: @escaping @Sendable () -> Void
     ) -> RemoteSubscription {

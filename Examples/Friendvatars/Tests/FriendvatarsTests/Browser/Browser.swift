@@ -17,7 +17,7 @@ actor Browser {
     }
 
     private let process = Process()
-    private let folder: URL
+    private let folder: TemporaryFolder
     private let commands = Pipe()
     private var number = 0
     private var waiting: [Int: CheckedContinuation<JSON, any Error>] = [:]
@@ -27,7 +27,7 @@ actor Browser {
     ///
     /// - Parameter pin: SHA-256 of the public key of a server whose certificate it takes, though nobody known has signed it.
     init(trusting pin: String) async throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "browser-\(UUID().uuidString)")
+        folder = try TemporaryFolder()
         let answers = Pipe()
         process.executableURL = URL(filePath: "/bin/sh")
         // Descriptors 3 and 4 are the pipe. Root has no sandbox; the pages are our own.
@@ -39,13 +39,15 @@ actor Browser {
             --force-color-profile=srgb --remote-debugging-pipe --user-data-dir="$1" \
             --ignore-certificate-errors-spki-list="$2" 3<&0 4>&1 </dev/null >/dev/null 2>&1
             """,
-            "browser", folder.path(percentEncoded: false), pin,
+            "browser", folder.url.appending(path: "profile").path(percentEncoded: false), pin,
         ]
+        // Its folder of temporary files goes with it, too.
+        process.environment = ProcessInfo.processInfo.environment.merging(
+            ["TMPDIR": folder.url.path(percentEncoded: false)]) { $1 }
         process.standardInput = commands
         process.standardOutput = answers
         try process.run()
         try TestWatcher.end(process.processIdentifier)
-        try TestWatcher.remove(folder)
         let (messages, sink) = AsyncStream.makeStream(of: Data.self)
         // A thread of its own: reading from a pipe blocks.
         Thread.detachNewThread {
@@ -73,7 +75,7 @@ actor Browser {
         }
     }
 
-    /// Ends it, and removes its profile.
+    /// Ends it.
     func close() {
         process.terminate()
         let number = process.processIdentifier
@@ -81,7 +83,6 @@ actor Browser {
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(60), execute: late)
         process.waitUntilExit()
         late.cancel()
-        try? FileManager.default.removeItem(at: folder)
     }
 
     /// Says a command and waits for its answer.

@@ -1,6 +1,6 @@
 import Foundation
-import Testing
 import Glibc
+import Testing
 
 /// The real program, with a data folder of its own, in a process of its own.
 final class ServerUnderTest: Sendable {
@@ -15,7 +15,8 @@ final class ServerUnderTest: Sendable {
     let keyPin: String
     let folder: URL
     private let process: pid_t
-    private let log: URL
+    private let own: TemporaryFolder
+    private var log: URL { own.url.appending(path: "log") }
 
     /// Starts it and waits until it serves.
     ///
@@ -25,12 +26,13 @@ final class ServerUnderTest: Sendable {
     ///   - options: More of its options.
     init(in folder: URL, avatars: String = "none", _ options: [String] = []) async throws {
         self.folder = folder
-        log = FileManager.default.temporaryDirectory.appending(path: "friendvatars-\(UUID().uuidString).log")
+        own = try TemporaryFolder()
+        let log = own.url.appending(path: "log")
         try Data().write(to: log)
         process = try Self.start(
             ["--data", folder.path(percentEncoded: false), "--port", "0", "--avatars", avatars] + options, log)
         var said = ""
-        try await waitUntil("the server does not serve") { [process, log] in
+        try await waitUntil("the server does not serve") { [process] in
             said = try String(contentsOf: log, encoding: .utf8)
             var status: Int32 = 0
             guard waitpid(process, &status, WNOHANG) == 0 else {
@@ -51,9 +53,9 @@ final class ServerUnderTest: Sendable {
     ///
     /// - Returns: Its exit status, and what it said.
     static func failing(_ arguments: [String], environment: [String: String] = [:]) async throws -> (Int32, String) {
-        let log = FileManager.default.temporaryDirectory.appending(path: "friendvatars-\(UUID().uuidString).log")
+        let folder = try TemporaryFolder()
+        let log = folder.url.appending(path: "log")
         try Data().write(to: log)
-        defer { try? FileManager.default.removeItem(at: log) }
         let process = try start(arguments, log, environment)
         let status = await onThread { TerminalProgram.wait(for: process) }
         return (status, try String(contentsOf: log, encoding: .utf8))
@@ -92,7 +94,6 @@ final class ServerUnderTest: Sendable {
             kill(process, SIGKILL)
             waitpid(process, &status, 0)
         }
-        try? FileManager.default.removeItem(at: log)
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
     }
 

@@ -3,15 +3,15 @@ import Glibc
 
 /// Ends what this process has started, and removes its folders, when it is gone, however that came: by a kill too.
 ///
-/// `Scripts/test-watcher.py` of swift-keychain does it, which holds the other end of a pipe. `Scripts/run-tests.py` does
+/// `Scripts/run-tests.py --watch` of swift-keychain does it, which holds the other end of a pipe. `Scripts/run-tests.py` does
 /// the same for all below it, and says so in the environment.
 enum TestWatcher {
     private static let started: Result<FileHandle?, any Error> = Result { try start() }
 
-    /// Has a process end with this one.
+    /// Ends a process when this one ends.
     static func end(_ process: pid_t) throws { try say("process \(process)") }
 
-    /// Has a folder go with this process.
+    /// Removes a folder when this process ends.
     static func remove(_ folder: URL) throws { try say("folder \(folder.path(percentEncoded: false))") }
 
     private static func say(_ line: String) throws {
@@ -21,11 +21,11 @@ enum TestWatcher {
     private static func start() throws -> FileHandle? {
         guard ProcessInfo.processInfo.environment["KEYCHAIN_TEST_SUPERVISED"] == nil else { return nil }
         let script = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../../../Scripts/test-watcher.py").standardizedFileURL
+            .appending(path: "../../../../../Scripts/run-tests.py").standardizedFileURL
         let program = Process()
         program.executableURL = URL(filePath: "/usr/bin/env")
         // A session of its own: an interrupt at the terminal ends the tests and not who cleans up behind them.
-        program.arguments = ["setsid", "python3", "-IS", script.path(percentEncoded: false)]
+        program.arguments = ["setsid", "python3", "-IS", script, "--watch".path(percentEncoded: false)]
         let pipe = Pipe()
         program.standardInput = pipe
         program.standardOutput = FileHandle.nullDevice

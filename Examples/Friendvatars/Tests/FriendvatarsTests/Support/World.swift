@@ -2,19 +2,31 @@ import AsyncHTTPClient
 import Credentials
 import Foundation
 import FriendvatarsKit
+import Glibc
 import KeychainTesting
 
 /// A folder that goes away with the test.
-struct TemporaryFolder: ~Copyable {
+struct TemporaryFolder: ~Copyable, Sendable {
     let url: URL
 
     init() throws {
-        url = FileManager.default.temporaryDirectory.appending(path: "friendvatars-\(UUID().uuidString)")
+        // Short: sockets below it have paths of 107 bytes at most (unix(7)).
+        url = FileManager.default.temporaryDirectory.appending(path: "friends-\(UUID().uuidString.prefix(13))")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         try TestWatcher.remove(url)
     }
 
-    deinit { try? FileManager.default.removeItem(at: url) }
+    deinit {
+        // A process that is about to end may put a file into it meanwhile.
+        for _ in 0..<1_000 {
+            if (try? FileManager.default.removeItem(at: url)) != nil
+                || access(url.path(percentEncoded: false), F_OK) != 0
+            {
+                return
+            }
+            usleep(1_000)
+        }
+    }
 }
 
 /// The app in a folder and a keychain of its own. Passwords cost little, as no one attacks them.

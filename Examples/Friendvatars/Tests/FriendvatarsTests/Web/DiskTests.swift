@@ -83,18 +83,22 @@ struct DiskTests {
             }
             let page = try await ada.get("/friends").text
             for name in friends { #expect(page.contains(name), "\(name) is lost") }
-            // Killed in the middle of a request or between two.
-            let killer = Task {
-                try await Task.sleep(for: .milliseconds(Int.random(in: 20...400)))
-                await server.stop(SIGKILL)
-            }
+            // Killed in the middle of a request or between two, after so many.
+            let wanted = Int.random(in: 1...40)
+            var killer: Task<Void, any Error>?
             for number in 0..<1_000 {
                 let name = "Friend \(round)-\(number)."
                 let fields = ["name": name, "email": "friend\(round)-\(number)@example.com"]
+                if number == wanted {
+                    killer = Task {
+                        try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000)))
+                        await server.stop(SIGKILL)
+                    }
+                }
                 guard let answer = try? await ada.post("/friends", fields), answer.status == 303 else { break }
                 friends.append(name)
             }
-            try await killer.value
+            if let killer { try await killer.value } else { await server.stop(SIGKILL) }
         }
         #expect(!friends.isEmpty)
     }
