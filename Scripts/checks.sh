@@ -13,9 +13,10 @@ flags=(
     --scratch-path "$checks" --disable-xctest
     # No check steps through code. (The index of symbols stays: SwiftPM finds tests by it.)
     -debug-info-format none
-    # One compiler process per module, which also writes the module's interface. Several would repeat a third of the
-    # build's work, and other modules keep the processors busy.
-    -Xswiftc -driver-batch-count -Xswiftc 1 -Xswiftc -no-emit-module-separately
+    # One compiler process per module, which also writes its interface. Several would repeat a third of the build's work,
+    # and other modules keep the processors busy. (With a thread for the code, there is an object file for each source, by
+    # which SwiftPM finds tests.)
+    -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 1 -Xswiftc -disable-batch-mode
     # The toolchain's own linker is three times as fast as the system's.
     -Xswiftc -use-ld=lld
     # The cached plan of one package would be taken for that of another.

@@ -1,5 +1,6 @@
 import Certificates
 import Foundation
+import KeychainModel
 import Testing
 
 @testable import KeychainServices
