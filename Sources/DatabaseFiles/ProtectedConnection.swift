@@ -86,7 +86,7 @@ package final class ProtectedConnection: Sendable {
         wiped.enter()
         holder.onLock { [weak self] in
             // Elsewhere: the thread that calls this may hold `state`.
-            DispatchQueue.global().async {
+            DispatchQueue.global().async { [weak self] in
                 self?.quiet(interrupter)
                 registration.revoke()
                 wiped.leave()
