@@ -25,7 +25,7 @@ enum TestWatcher {
         let program = Process()
         program.executableURL = URL(filePath: "/usr/bin/env")
         // A session of its own: an interrupt at the terminal ends the tests and not who cleans up behind them.
-        program.arguments = ["setsid", "python3", "-IS", script, "--watch".path(percentEncoded: false)]
+        program.arguments = ["setsid", "python3", "-IS", script.path(percentEncoded: false), "--watch"]
         let pipe = Pipe()
         program.standardInput = pipe
         program.standardOutput = FileHandle.nullDevice
