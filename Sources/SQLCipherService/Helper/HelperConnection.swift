@@ -12,6 +12,8 @@ final class HelperConnection {
     private let descriptor: Int32
     private let buffer = FrameBuffer(capacity: 1 << 17)
     private var process: pid_t
+    /// Why the helper has ended, unless it was closed.
+    private var ending: SQLCipherError?
     /// Answers that are still to come.
     private(set) var pending = 0
 
@@ -54,7 +56,7 @@ final class HelperConnection {
 
     /// Sends a request whose answer is still to be received.
     func send(_ kind: FrameKind, _ body: (FrameBuffer) -> Void) throws(SQLCipherError) {
-        guard process > 0 else { throw .misused(reason: "the database is closed") }
+        guard process > 0 else { throw ending ?? .misused(reason: "the database is closed") }
         buffer.removeAll()
         buffer.appendFrame(kind) { body(buffer) }
         guard buffer.count <= FrameLimits.frame else {
@@ -76,7 +78,7 @@ final class HelperConnection {
     func receive(
         _ body: (FrameKind, inout FrameReader) throws(FrameError) -> Void
     ) throws(SQLCipherError) -> FrameKind {
-        guard process > 0 else { throw .misused(reason: "the database is closed") }
+        guard process > 0 else { throw ending ?? .misused(reason: "the database is closed") }
         do throws(SQLCipherError) {
             let kind = try Self.receive(input, body)
             if kind == .done || kind == .opened { pending -= 1 }
@@ -127,7 +129,9 @@ final class HelperConnection {
         // What it says when it does not understand is all that it says.
         if case .notUnderstood = error { kill(process, SIGKILL) }
         let status = end()
-        return error == .helperEnded(status: 0) ? .helperEnded(status: status) : error
+        let ending = error == .helperEnded(status: 0) ? .helperEnded(status: status) : error
+        self.ending = ending
+        return ending
     }
 
     /// Ends the helper, which rolls back what was not committed.
