@@ -28,8 +28,8 @@ traits=(--traits 'ConfigurationSupport,HummingbirdSupport')
 # The tests run in processes that take about the same time. Those of the first two mostly wait, the others compute.
 groups=(
     --group 'programs=^(Command|Enclave|Presence|SSHAgent|VaultService)Tests[.]'
-    --group 'files=^(Mount|PasswordFiles|ProtectedFiles|Vault)Tests[.]'
-    --group 'keys=^(Certificates|Conformance|EnclaveKeys|KeychainServices|KeychainTesting|SecKey)Tests[.]'
+    --group 'files=^(MountedFolder|PasswordFiles|ProtectedFiles|Vault)Tests[.]'
+    --group 'keys=^(Certificates|Conformance|EnclaveKeys|KeychainServices|KeychainTesting|KeyCryptography)Tests[.]'
 )
 
 # Removes the modules with Apple's names and all modules whose code depends on them, so that the next package does not

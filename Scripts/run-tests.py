@@ -4,7 +4,7 @@
     Scripts/run-tests.py [OPTION...] TEST-PROGRAM
     Scripts/run-tests.py --watch
 
-    --group NAME=REGEX   a process of its own for the tests whose names match, such as '^MountTests[.]'; may be repeated.
+    --group NAME=REGEX   a process of its own for the tests whose names match, such as '^VaultTests[.]'; may be repeated.
                          All other tests run in one process more, named 'rest'. All processes run side by side
     --filter REGEX       only these tests; may be repeated
     --test-bound SECONDS the longest that one test may take (900)

@@ -84,7 +84,7 @@ step 'tests' unit_tests
 expect_closing_lines
 [[ ${1-} != --fast ]] || finish 'the fast part of the checks passed'
 # ConformanceTests runs every case; this is the program on one file of them.
-step 'conformance' "$checks/debug/keychain-conformance" Tests/Conformance/Cases/genp-basic.json
+step 'conformance' "$checks/debug/keychain-conformance" Tests/ConformanceTests/Cases/genp-basic.json
 step 'Friendvatars' friendvatars
 # Beside the next step, which leaves a processor idle.
 friendvatars_tests >"$logs/beside" 2>&1 &

@@ -5,7 +5,8 @@ import Testing
 /// The declarations in CTSS2 against the headers of the TPM2 Software Stack.
 @Suite struct LayoutTests {
     private let layout = DeclaredLayout(
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Layout"), target: "CTSS2")
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Layout"),
+        module: "5-Engine/CTSS2")
 
     @Test func structuresAreLaidOutAsTheStackHasThem() throws {
         let (here, there) = (try layout.lines("HERE"), try layout.lines("STACK"))

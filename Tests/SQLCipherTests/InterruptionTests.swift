@@ -134,6 +134,17 @@ import Testing
         #expect(status == 0)
     }
 
+    /// Every call after its end says why there is no helper.
+    @Test func killedHelperIsToldAgain() throws {
+        let file = try CipherFile()
+        let database = try file.create()
+        kill(database.processIdentifier, SIGKILL)
+        let ended = SQLCipherError.helperEnded(status: 137)
+        for _ in 0..<2 { #expect(throws: ended) { try database.rows("SELECT 1") } }
+        #expect(throws: ended) { try database.run("CREATE TABLE t (v)") }
+        #expect(throws: ended) { try database.close() }
+    }
+
     @Test func killedWhileImporting() throws {
         var random = SeededGenerator()
         let file = try CipherFile()

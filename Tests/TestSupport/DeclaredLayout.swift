@@ -9,12 +9,12 @@ package struct DeclaredLayout {
 
     /// - Parameters:
     ///   - sources: The folder that the C files are in.
-    ///   - target: The name of the target that has the declarations.
+    ///   - module: The floor and the name of the module that has the declarations.
     ///   - flags: What the library's headers need.
-    package init(_ sources: URL, target: String, flags: [String] = []) {
+    package init(_ sources: URL, module: String, flags: [String] = []) {
         self.sources = sources
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
-        self.flags = ["-I\(root.appendingPathComponent("Sources/\(target)").path)"] + flags
+        self.flags = ["-I\(root.appendingPathComponent("Sources/\(module)").path)"] + flags
     }
 
     private func compile(_ name: String, _ arguments: [String]) throws -> ProgramOutcome {
