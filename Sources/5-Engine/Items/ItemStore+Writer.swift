@@ -13,7 +13,11 @@ extension ItemStore {
 
         /// The number for a new row.
         package func nextRowID() throws -> Int64 {
-            try database.integer("SELECT coalesce(max(id), 0) + 1 FROM item") ?? 1
+            // Behind the highest number there is SQLite gives no integer.
+            guard let number = try database.integer("SELECT coalesce(max(id), 0) + 1 FROM item") else {
+                throw StoreError.malformedRow(id: .max, reason: "no number is left behind it")
+            }
+            return number
         }
 
         /// Stores a new row and files it under `terms`.

@@ -28,7 +28,8 @@ package enum StoreError: Error, Equatable {
             case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR, SQLITE_SCHEMA, SQLITE_MISMATCH,
                 SQLITE_CONSTRAINT, SQLITE_TOOBIG:
                 .corrupt(reason: error.message)
-            case SQLITE_BUSY, SQLITE_LOCKED: .busy
+            // SQLITE_PROTOCOL: others kept the locks of the log for ten seconds.
+            case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
             case SQLITE_FULL: .diskFull
             case SQLITE_READONLY, SQLITE_PERM: .readOnly
             case SQLITE_NOMEM: .memoryUnavailable
