@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The floors of this package, lowest first. A module is a folder on one of them, with a sign (`NAME.docc`) that says what
-// it is for. It uses modules of lower floors, and those of its own floor that stand above it here; FloorTests holds that.
+// The floors of this package, lowest first. A module is a folder on a floor, with a sign (`NAME.docc`) that says what
+// it is for. It uses lower floors, and modules of its own floor that stand above it here. FloorTests checks that.
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")

@@ -15,8 +15,8 @@ import Testing
         try workplace.shell("set -e\nexport XDG_RUNTIME_DIR=\(workplace.path)/run\n" + command)
     }
 
-    /// Makes a host that lets in who has the key `door`, and a script that logs in to it. The client starts the host
-    /// itself: no port is taken, and nothing goes on when it ends.
+    /// Makes a host that accepts the key `door`, and a script that logs in to it. The client starts the host itself: it
+    /// takes no port, and nothing is left when it ends.
     static let host = """
         mkdir -p .ssh; [ "$(id -u)" != 0 ] || mkdir -p /run/sshd
         ssh-keygen -q -t ed25519 -N '' -f host

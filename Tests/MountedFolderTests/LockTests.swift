@@ -35,7 +35,7 @@ import Testing
         #expect(try writer.closeCopy() == 0)
     }
 
-    /// Whoever may read a file below can keep it to himself (flock(2)), but does not hold up the lock.
+    /// A program that may read a file below can lock it (flock(2)). That does not hold up the lock of the vault.
     @Test func filesBelowThatSomebodyKeeps() throws {
         let mount = try MountUnderTest(["--class", "complete"], hasPasscode: true)
         try mount.put([1, 2, 3], "secret")

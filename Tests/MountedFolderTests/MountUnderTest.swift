@@ -36,7 +36,7 @@ final class MountUnderTest {
     }
 
     deinit {
-        // First the mount: whoever has files of it open may wait for it until it is gone.
+        // The mount ends first: a program with open files in it may wait until the mount is gone.
         try? watched?.send(SIGKILL)
         startedPeer?.end()
         try? watched?.waitForEnd()

@@ -68,7 +68,7 @@ import Testing
         // Until somebody writes there.
         try service(script: "exec cat \(hold)")
         let login = LoginPassword(user: "alice", folder: folder, timeout: .milliseconds(200))
-        // Opened for both, whoever waits for the other side goes on.
+        // Opening the pipe for both directions wakes a program that waits to open the other end.
         let unblock = { @Sendable in close(open(hold, O_RDWR | O_CLOEXEC)) }
         let verdict = try withDeadline("the question is given up", ending: { _ = unblock() }) {
             try login.verify(SecretBytes("x"))

@@ -9,8 +9,8 @@ extension PrivateFolder {
     ///   deadline, or whatever `body` throws.
     package func withLock<Result>(deadline: Duration = .seconds(30), _ body: () throws -> Result) throws -> Result {
         let descriptor = try lock(until: ContinuousClock.now + deadline)
-        // Not by closing alone: a child that another thread starts has the open file, and with it the lock, until it runs its
-        // program (fork(2)).
+        // Closing alone may not unlock: a child that another thread has just forked keeps the file open, and so the
+        // lock, until it runs its program (fork(2)).
         defer {
             flock(descriptor, LOCK_UN)
             close(descriptor)

@@ -100,10 +100,10 @@ package final class SQLConnection {
         guard code == SQLITE_OK else { throw SQLiteError(code, on: connection) }
     }
 
-    /// The statement that was prepared for `sql` before, at its start and with nothing bound, or a new one, which is kept.
+    /// Returns a kept statement for `sql`, reset and without bindings, or prepares one and keeps it.
     ///
-    /// Whoever steps through it resets it afterwards. One that is stepped through is not handed out again, as for a
-    /// search inside a search: the second caller gets a statement of its own.
+    /// The caller resets the statement after its last step. A statement that is being stepped through is not returned
+    /// again: a search inside a search gets a statement of its own.
     package func statement(_ sql: String) throws(SQLiteError) -> SQLStatement {
         if let index = kept.firstIndex(where: { $0.sql == sql }) {
             let statement = kept[index].statement

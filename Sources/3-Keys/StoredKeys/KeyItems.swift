@@ -17,7 +17,7 @@ package struct KeyItems: Sendable {
     package let label: String
     /// Nil for all groups that the program may see, and for its first when something is added.
     package let accessGroup: String?
-    /// Shown to a person who has to be asked.
+    /// The text of the question to a person.
     package let prompt: String?
     /// The keychain that stands in for the process's own, whatever the calling task has.
     private let session: (any VaultSessionProvider)?

@@ -4,7 +4,7 @@ import KeyCryptography
 import KeychainModel
 
 extension VaultKey {
-    /// The key in a stored item whose value was read; nil if that is none.
+    /// The key in a stored item that was read with its value; nil if the item holds no key.
     ///
     /// - Parameter use: On whose behalf a key of the enclave will be used.
     package static func stored(in item: StoredItem, use: KeyUse = KeyUse()) -> VaultKey? {

@@ -25,7 +25,7 @@ public struct ProtectedDatabaseFile: Sendable {
 
     /// - Parameters:
     ///   - path: Of the database's file. A symbolic link is followed, so that what it leads to is converted, not the link.
-    ///   - prompt: Shown to a person who has to be asked for the key.
+    ///   - prompt: The text of the question to a person, if the key needs one.
     ///   - preparation: Done with each connection that is opened for what is done to the database as a whole.
     package init(path: String, prompt: String? = nil, preparing preparation: @escaping ConnectionPreparation) {
         var information = stat()

@@ -70,7 +70,7 @@ public final class ProtectedDatabase: Sendable {
     ///   - connections: Whether to have one connection or several.
     ///   - configuration: GRDB's. What it prepares is done after the database has its key.
     ///   - creation: Whether a database is made where there is none.
-    ///   - prompt: Shown to a person who has to be asked for the key.
+    ///   - prompt: The text of the question to a person, if the key needs one.
     /// - Throws: ``ProtectedDatabaseError/Code/locked`` while the key's class is closed,
     ///   ``ProtectedDatabaseError/Code/notEncrypted`` for a plain database, which ``ProtectedDatabaseFile/encrypt(key:progress:)``
     ///   encrypts, and what keeps the key or the file from being used.

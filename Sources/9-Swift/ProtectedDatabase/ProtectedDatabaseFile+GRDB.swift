@@ -7,7 +7,7 @@ import SystemSQLite
 extension ProtectedDatabaseFile {
     /// - Parameters:
     ///   - path: Of the database's file. A symbolic link is followed, so that what it leads to is converted, not the link.
-    ///   - prompt: Shown to a person who has to be asked for the key.
+    ///   - prompt: The text of the question to a person, if the key needs one.
     public init(path: String, prompt: String? = nil) {
         self.init(path: path, prompt: prompt, preparing: GRDBFunctions.add)
     }

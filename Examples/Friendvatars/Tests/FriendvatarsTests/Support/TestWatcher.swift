@@ -3,8 +3,8 @@ import Glibc
 
 /// Ends what this process has started, and removes its folders, when it is gone, however that came: by a kill too.
 ///
-/// `Scripts/run-tests.py --watch` of swift-keychain does it, which holds the other end of a pipe. `Scripts/run-tests.py` does
-/// the same for all below it, and says so in the environment.
+/// swift-keychain's `Scripts/run-tests.py --watch` does it at the end of a pipe from this process. When `run-tests.py`
+/// runs the tests, it cleans up itself, and says so in the environment.
 enum TestWatcher {
     private static let started: Result<FileHandle?, any Error> = Result { try start() }
 

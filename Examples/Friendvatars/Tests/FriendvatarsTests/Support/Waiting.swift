@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// How long a test waits before it fails: longer than a machine with four times the load needs. A test that passes never
-/// waits for it.
+/// How long a test waits before it fails: longer than a machine with four times the load needs. A test that passes does
+/// not wait that long.
 let patience = Duration.seconds(180)
 
 /// What a test waited for in vain. The test has recorded an issue already.
