@@ -1,6 +1,6 @@
 #include "CAEAD.h"
 
-// As in openssl/aead.h, with the prefix of swift-crypto's copy. Weak: without them the program is linked all the same.
+// Declared as in openssl/aead.h, with the prefix of swift-crypto's copy. Weak, so that a program links without them.
 typedef struct evp_aead_st EVP_AEAD;
 typedef struct evp_aead_ctx_st EVP_AEAD_CTX;
 
