@@ -27,10 +27,10 @@ package final class PreparedAEAD: @unchecked Sendable {
 
     deinit { aead_key_free(key) }
 
-    /// Encrypts `count` bytes into other memory or the same.
+    /// Encrypts `count` bytes. The two buffers may be the same.
     ///
     /// - Parameters:
-    ///   - nonce: 12 bytes that no other message under the key has.
+    ///   - nonce: 12 bytes. No other message under this key may use them.
     ///   - binding: The additional data.
     ///   - tag: Room for 16 bytes.
     package func seal(
@@ -40,9 +40,9 @@ package final class PreparedAEAD: @unchecked Sendable {
         aead_seal(key, text, count, nonce, binding, bindingCount, sealed, tag)
     }
 
-    /// Decrypts `count` bytes into other memory or the same.
+    /// Decrypts `count` bytes. The two buffers may be the same.
     ///
-    /// - Returns: False if the tag is another; what is in `text` then is of no use to anybody.
+    /// - Returns: False if the tag does not match. The contents of `text` must not be used then.
     package func open(
         _ sealed: UnsafeRawPointer, count: Int, nonce: UnsafeRawPointer, binding: UnsafeRawPointer, bindingCount: Int,
         tag: UnsafeRawPointer, into text: UnsafeMutableRawPointer
