@@ -1,19 +1,19 @@
 import Glibc
 
-/// What went wrong with a file of the vault, on which file, and what to do about it.
+/// What went wrong with a file of the vault, with its path and with what to do about it.
 package enum FileError: Error, Equatable, CustomStringConvertible {
     case notFound(path: String)
-    /// Somebody else owns the file or folder.
+    /// Another user owns the file or folder.
     case wrongOwner(path: String, owner: UInt32)
-    /// Other users of the machine may read or write it.
+    /// Other users of the machine may read or write the file or folder.
     case tooOpen(path: String, mode: UInt32)
-    /// A symbolic link, device or folder where a regular file has to be.
+    /// A symbolic link, device or folder stands where a regular file must be.
     case notRegular(path: String)
     case alreadyExists(path: String)
     case tooLarge(path: String, size: Int)
     case diskFull(path: String)
     case readOnly(path: String)
-    /// Another process kept the lock for the whole deadline.
+    /// Another process held the lock until the deadline.
     case lockTimeout(path: String)
     case system(operation: String, path: String, errno: Int32)
 
@@ -44,7 +44,7 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The error for the current `errno` after `operation` on `path` failed.
+    /// Returns the error for the current `errno`, after `operation` on `path` failed.
     static func last(_ operation: String, _ path: String) -> FileError {
         switch errno {
         case ENOENT: .notFound(path: path)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which file a name stands for at a moment.
+/// The file that a name stands for at one moment.
 package struct FileIdentity: Sendable, Equatable {
     private let device: UInt64
     private let inode: UInt64
@@ -11,7 +11,7 @@ package struct FileIdentity: Sendable, Equatable {
     }
 }
 
-/// A file at a moment: another one as soon as the name stands for another file or the file was changed.
+/// The version of a file at one moment. It differs after a change of the file, and if the name stands for another file.
 package struct FileVersion: Sendable, Equatable {
     private let identity: FileIdentity
     private let seconds: Int
@@ -19,7 +19,7 @@ package struct FileVersion: Sendable, Equatable {
 
     init(_ info: stat) {
         identity = FileIdentity(info)
-        // An inode's number is used again when the file is gone; its time of change tells the two apart.
+        // The file system reuses the inode number of a deleted file. The time of change tells the two files apart.
         seconds = info.st_ctim.tv_sec
         nanoseconds = info.st_ctim.tv_nsec
     }
@@ -38,7 +38,7 @@ extension PrivateFolder {
         return FileIdentity(info)
     }
 
-    /// The length of a file in bytes.
+    /// Returns the length of a file in bytes.
     package func size(of name: String) throws(FileError) -> Int {
         var info = stat()
         guard lstat(path(of: name), &info) == 0 else { throw FileError.last("examine", path(of: name)) }

@@ -1,16 +1,16 @@
 import Glibc
 
 extension PrivateFolder {
-    /// Runs `body` while no other process or thread runs a body under the same folder's lock.
+    /// Runs `body` while holding the lock of the folder. No other process and no other thread holds it meanwhile.
     ///
-    /// The lock ends with the process, however that ends.
+    /// The kernel releases the lock when the process ends, also after a crash.
     ///
-    /// - Throws: ``FileError/lockTimeout(path:)`` when another process keeps the lock for the whole
-    ///   deadline, or whatever `body` throws.
+    /// - Throws: ``FileError/lockTimeout(path:)`` if another process holds the lock until the deadline, and any error
+    ///   of `body`.
     package func withLock<Result>(deadline: Duration = .seconds(30), _ body: () throws -> Result) throws -> Result {
         let descriptor = try lock(until: ContinuousClock.now + deadline)
-        // Closing alone may not unlock: a child that another thread has just forked keeps the file open, and so the
-        // lock, until it runs its program (fork(2)).
+        // Closing alone may not release the lock. A child that another thread has just forked keeps the file open, and
+        // with it the lock, until the child runs its program (fork(2)).
         defer {
             flock(descriptor, LOCK_UN)
             close(descriptor)

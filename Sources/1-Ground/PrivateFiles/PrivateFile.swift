@@ -8,7 +8,7 @@ package final class PrivateFile: Sendable {
 
     /// Opens `name` for reading and writing.
     ///
-    /// - Parameter creating: Whether to make it, with mode 0600, if it is not there.
+    /// - Parameter creating: Whether to create the file, with mode 0600, if it does not exist.
     package init(_ name: String, in folder: PrivateFolder, creating: Bool) throws(FileError) {
         path = folder.path(of: name)
         let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (creating ? O_CREAT : 0)
@@ -21,17 +21,18 @@ package final class PrivateFile: Sendable {
     }
 
     deinit {
-        // What closing could still report, only a flush before it can prevent. Ends a lock, too. -1 if
-        // there was nothing to open. A child that has not run its program yet keeps the file open, and must not keep the lock.
+        // Ignores errors of `close`: only a flush before it could prevent them. Also releases the lock, because a child
+        // that has not run its program yet keeps the file open and must not keep the lock. The descriptor is -1 if
+        // opening failed.
         if descriptor >= 0 {
             flock(descriptor, LOCK_UN)
             close(descriptor)
         }
     }
 
-    /// Waits for the only lock on the file, which lasts as long as this object.
+    /// Waits for the exclusive lock on the file and holds it until this object ends.
     ///
-    /// - Throws: ``FileError/lockTimeout(path:)`` when another keeps it for the whole deadline.
+    /// - Throws: ``FileError/lockTimeout(path:)`` if another holder keeps the lock until the deadline.
     package func lock(deadline: Duration) throws(FileError) {
         let end = ContinuousClock.now + deadline
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
@@ -49,7 +50,7 @@ package final class PrivateFile: Sendable {
         }
     }
 
-    /// The bytes from `offset` on, `count` of them or as many as there are.
+    /// Returns up to `count` bytes from `offset` on; fewer at the end of the file.
     package func read(_ count: Int, at offset: Int) throws(FileError) -> Data {
         var contents = Data(count: max(0, count))
         var filled = 0
@@ -87,7 +88,7 @@ package final class PrivateFile: Sendable {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw FileError.last("cut", path) }
     }
 
-    /// Returns when the contents are on the disk.
+    /// Waits until the contents are on the disk.
     package func synchronize() throws(FileError) {
         guard fdatasync(descriptor) == 0 else { throw FileError.last("flush", path) }
     }

@@ -1,20 +1,20 @@
 import FoundationEssentials
 import Glibc
 
-/// A folder that only its owner can enter, and the files in it that only the owner can read.
+/// A folder that only its owner can enter, with files that only the owner can read.
 ///
-/// Every access checks that the file is regular, belongs to the calling user and is closed to
-/// everybody else, without following symbolic links.
+/// Every access checks that the file is regular, belongs to the calling user and is closed to all others. It follows no
+/// symbolic link.
 package struct PrivateFolder: Sendable, Hashable {
     package let path: String
 
-    /// The folder at `path`, which must exist, be a folder of this user, and be closed to others.
+    /// Opens the folder at `path`, which must exist, belong to this user and be closed to others.
     package init(existing path: String) throws(FileError) {
         self.path = path
         try check()
     }
 
-    /// The folder at `path`, made with mode 0700, with its parents, if it is not there.
+    /// Opens the folder at `path`. Creates it and its parents with mode 0700 if they do not exist.
     package init(creating path: String) throws(FileError) {
         self.path = path
         try Self.makeFolder(path)
@@ -37,10 +37,10 @@ package struct PrivateFolder: Sendable, Hashable {
         guard try makeOneFolder(path) else { throw FileError.last("create folder", path) }
     }
 
-    /// Returns false when the parent is missing or the like, with the reason in `errno`.
+    /// Returns false if the folder cannot be created, for example without a parent. The reason is in `errno`.
     private static func makeOneFolder(_ path: String) throws(FileError) -> Bool {
         guard mkdir(path, 0o700) == 0 else { return errno == EEXIST }
-        // The umask may have taken the owner's rights away.
+        // The umask may have removed the owner's rights.
         guard chmod(path, 0o700) == 0 else { throw FileError.last("set the mode of", path) }
         return true
     }
@@ -68,9 +68,9 @@ package struct PrivateFolder: Sendable, Hashable {
         try Self.checkPrivate(info, path)
     }
 
-    /// The whole contents of a small file.
+    /// Returns the whole contents of a small file.
     ///
-    /// - Parameter limit: The most bytes such a file can have; a longer one is an error, not a read.
+    /// - Parameter limit: The largest size in bytes. A larger file is an error and is not read.
     package func read(_ name: String, limit: Int) throws(FileError) -> Data {
         try read(name) { path, size throws(FileError) in
             guard size <= limit else { throw .tooLarge(path: path, size: size) }
@@ -78,12 +78,12 @@ package struct PrivateFolder: Sendable, Hashable {
         }
     }
 
-    /// The first bytes of a file, `count` of them or as many as it has.
+    /// Returns up to `count` bytes from the start of a file; fewer if the file is shorter.
     package func readStart(of name: String, count: Int) throws(FileError) -> Data {
         try read(name) { _, size throws(FileError) in min(size, count) }
     }
 
-    /// - Parameter choose: Given the file's path and size, how many bytes to read.
+    /// - Parameter choose: Returns how many bytes to read, from the file's path and size.
     private func read(
         _ name: String, count choose: (_ path: String, _ size: Int) throws(FileError) -> Int
     ) throws(FileError) -> Data {
@@ -110,9 +110,9 @@ package struct PrivateFolder: Sendable, Hashable {
         return contents.prefix(filled)
     }
 
-    /// Replaces `name` with `contents` so that a crash at any moment leaves the old or the new file.
+    /// Replaces `name` with `contents`. A crash at any moment leaves either the old or the new file.
     ///
-    /// Temporary file, fsync, rename, fsync of the folder.
+    /// Writes a temporary file, flushes it, renames it and flushes the folder.
     package func replace(_ name: String, with contents: Data) throws(FileError) {
         let temporary = path(of: ".\(name).\(getpid()).\(UInt64.random(in: 0 ... .max))")
         do {
@@ -129,8 +129,9 @@ package struct PrivateFolder: Sendable, Hashable {
         try synchronize()
     }
 
-    /// Removes what replacements of `names` left that were killed before their end. For callers that let nobody replace
-    /// them at the same time.
+    /// Removes the temporary files of replacements of `names` that a crash interrupted.
+    ///
+    /// The caller makes sure that nobody replaces these files at the same time.
     package func removeRemains(of names: [String]) throws(FileError) {
         guard let entries = opendir(path) else { throw FileError.last("list", path) }
         defer { closedir(entries) }
@@ -139,7 +140,7 @@ package struct PrivateFolder: Sendable, Hashable {
                 pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
             }
             guard name.hasPrefix(".") else { continue }
-            // As `replace` names them: the file's name, the process and a random number.
+            // The form of the names in `replace`: the file's name, the process and a random number.
             let parts = name.dropFirst().split(separator: ".", omittingEmptySubsequences: false)
             guard parts.count > 2, parts.suffix(2).allSatisfy({ UInt64($0) != nil }),
                 names.contains(parts.dropLast(2).joined(separator: "."))
@@ -148,7 +149,7 @@ package struct PrivateFolder: Sendable, Hashable {
         }
     }
 
-    /// Makes an empty file with mode 0600 unless there is one already.
+    /// Creates an empty file with mode 0600 if it does not exist.
     package func touch(_ name: String) throws(FileError) {
         let path = path(of: name)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -161,7 +162,7 @@ package struct PrivateFolder: Sendable, Hashable {
         guard unlink(path(of: name)) == 0 || errno == ENOENT else { throw FileError.last("remove", path(of: name)) }
     }
 
-    /// Gives a file another name, in the place of the file that has it, durably.
+    /// Renames a file durably. Replaces a file that has the new name.
     package func rename(_ name: String, to newName: String) throws(FileError) {
         guard Glibc.rename(path(of: name), path(of: newName)) == 0 else {
             throw FileError.last("rename", path(of: name))
@@ -177,7 +178,7 @@ package struct PrivateFolder: Sendable, Hashable {
         guard fsync(descriptor) == 0 else { throw FileError.last("flush", path) }
     }
 
-    /// Gives a new file the mode it was meant to have, whatever the umask left of it.
+    /// Gives a new file the mode 0600, which the umask may have reduced.
     static func setMode(of descriptor: Int32, _ path: String) throws(FileError) {
         guard fchmod(descriptor, 0o600) == 0 else { throw FileError.last("set the mode of", path) }
     }
