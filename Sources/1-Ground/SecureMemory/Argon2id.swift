@@ -1,8 +1,8 @@
 import CSodium
 
-/// Argon2id (RFC 9106), version 1.3 with one lane, by libsodium.
+/// Argon2id (RFC 9106), version 1.3 with one lane, computed by libsodium.
 package enum Argon2id {
-    /// What a derivation costs. Stored beside what it protects.
+    /// The cost of a derivation. It is stored beside the data that the derived key protects.
     package struct Cost: Sendable, Equatable, Hashable {
         /// Memory in KiB: Argon2's m.
         package var memoryKiB: UInt32
@@ -14,23 +14,24 @@ package enum Argon2id {
             self.passes = passes
         }
 
-        /// Whether libsodium takes these numbers, and no more memory and time than a machine can sensibly give:
-        /// 4 GiB and 64 passes. A changed file must not be able to ask for the whole machine.
+        /// Whether libsodium accepts these numbers and they are at most 4 GiB and 64 passes.
+        ///
+        /// A changed file must not be able to demand all memory and time of the machine.
         package var isSensible: Bool { (8...4_194_304).contains(memoryKiB) && (1...64).contains(passes) }
     }
 
-    /// The length of a salt in bytes: what libsodium takes.
+    /// The length of a salt in bytes, as libsodium requires it.
     package static let saltSize = 16
 
-    /// `count` bytes derived from a password and a salt of ``saltSize`` bytes.
+    /// Derives `count` bytes from a password and a salt of ``saltSize`` bytes.
     ///
-    /// - Throws: ``SecureMemoryError/unavailable(bytes:)`` when the machine does not give the memory.
+    /// - Throws: ``SecureMemoryError/unavailable(bytes:)`` if the machine does not have the memory.
     package static func derive(
         from password: UnsafeRawBufferPointer, salt: [UInt8], cost: Cost, count: Int = 32
     ) throws(SecureMemoryError) -> LockedBytes {
         let memory = Int(cost.memoryKiB) * 1024
         guard salt.count == saltSize, cost.isSensible, count >= 16 else { throw .unavailable(bytes: memory) }
-        // libsodium wants a pointer also to nothing.
+        // libsodium requires a pointer even for an empty password.
         let bytes = password.isEmpty ? [0] : Array(password.bindMemory(to: CChar.self))
         defer { bytes.withUnsafeBytes { wipe(UnsafeMutableRawBufferPointer(mutating: $0)) } }
         do {

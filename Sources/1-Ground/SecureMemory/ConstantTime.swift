@@ -1,7 +1,7 @@
 import CSodium
 import FoundationEssentials
 
-/// Whether `first` and `second` are equal, in time that depends on their lengths alone.
+/// Returns whether `first` and `second` are equal, in time that depends only on their lengths.
 package func isEqualInConstantTime(_ first: Data, _ second: Data) -> Bool {
     guard first.count == second.count else { return false }
     guard !first.isEmpty else { return true }

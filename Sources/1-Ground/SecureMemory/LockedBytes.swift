@@ -1,19 +1,19 @@
 import CSodium
 
-/// Key material in memory that is locked against swapping, kept out of core dumps, fenced by guard
-/// pages, read-only once filled, and wiped when the last reference goes.
+/// Key material in memory that is locked against swapping, left out of core dumps, between guard pages, read-only once
+/// it is filled, and wiped at the end of its last reference.
 ///
-/// Backed by libsodium's `sodium_malloc`. There is no copy on write, no description of the contents
-/// and no way to change them; the bytes leave only inside ``withUnsafeBytes(_:)``.
+/// libsodium's `sodium_malloc` provides the memory. Nothing copies, describes or changes the contents. The bytes are
+/// visible only inside ``withUnsafeBytes(_:)``.
 package final class LockedBytes: Sendable {
-    // Safe to share between threads: the pages behind the pointer are made read-only before `init` returns and
-    // stay so until `deinit`, when nobody else has a reference.
+    // Safe to share between threads: the pages are read-only from the return of `init` until `deinit`, when no other
+    // reference exists.
     nonisolated(unsafe) private let base: UnsafeMutableRawPointer
     package let count: Int
 
-    /// `count` bytes filled by `fill`, which sees them zeroed.
+    /// Allocates `count` zeroed bytes and has `fill` write them.
     ///
-    /// - Throws: ``SecureMemoryError`` when the memory cannot be had, or whatever `fill` throws.
+    /// - Throws: ``SecureMemoryError`` if the memory is not available, and any error of `fill`.
     package init(count: Int, fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
         guard sodiumIsReady, count > 0, let base = sodium_malloc(count) else {
             throw SecureMemoryError.unavailable(bytes: count)
@@ -30,12 +30,12 @@ package final class LockedBytes: Sendable {
         self.count = count
     }
 
-    /// A copy of `bytes`; the caller wipes the original.
+    /// Copies `bytes`. The caller wipes the original.
     package convenience init(copying bytes: UnsafeRawBufferPointer) throws {
         try self.init(count: bytes.count) { $0.copyMemory(from: bytes) }
     }
 
-    /// `count` bytes from the operating system's random generator.
+    /// Returns `count` bytes from the operating system's random generator.
     package static func random(count: Int) throws -> LockedBytes {
         try LockedBytes(count: count) { if let base = $0.baseAddress { randombytes_buf(base, $0.count) } }
     }
@@ -44,7 +44,7 @@ package final class LockedBytes: Sendable {
         try body(UnsafeRawBufferPointer(start: base, count: count))
     }
 
-    /// Whether both hold the same bytes, in time that depends on the length alone.
+    /// Returns whether both hold the same bytes, in time that depends only on the length.
     package func isEqual(to other: LockedBytes) -> Bool {
         count == other.count && sodium_memcmp(base, other.base, count) == 0
     }
@@ -54,12 +54,11 @@ package final class LockedBytes: Sendable {
     }
 }
 
-/// The reason key material could not be held.
+/// The reason why key material could not be held in memory.
 package enum SecureMemoryError: Error, Equatable {
-    /// The system gave no memory for this many bytes.
+    /// The system did not provide this many bytes of memory.
     case unavailable(bytes: Int)
 }
 
-/// True once libsodium has picked its implementations; `sodium_init` may be called any number of times
-/// from any thread.
+/// Whether libsodium is initialized. Any thread may call `sodium_init`, and any number of times.
 private let sodiumIsReady: Bool = sodium_init() >= 0

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The sizes of blocks in which a library leaves keys when it gives them back as they are.
+/// The sizes of the heap blocks that a library frees with key bytes still in them.
 package enum KeyRemains {
     /// swift-crypto's HKDF: keys, blocks of a hash, and the objects around them.
     case derivation
-    /// swift-crypto's AES-GCM: BoringSSL's context with the expanded key, some 600 bytes.
+    /// swift-crypto's AES-GCM: BoringSSL's context with the expanded key, about 600 bytes.
     case cipher
 
     fileprivate var sizes: StrideThrough<Int> {
@@ -22,11 +22,11 @@ package enum KeyRemains {
     }
 }
 
-/// Overwrites blocks of memory that this thread has just given back.
+/// Overwrites heap blocks that this thread has just freed.
 ///
-/// To be called after a library computed with a key in memory of its own and freed it as it was. The allocator
-/// hands out the block of a size that was freed last first (malloc's per-thread cache), so that a few blocks of
-/// each size are the ones that held the key.
+/// Call it after a library computed with a key in its own memory and freed that memory without wiping it. The allocator
+/// returns the most recently freed block of a size first (malloc's per-thread cache). Allocating a few blocks of each
+/// size therefore returns the blocks that held the key.
 package func wipeRecentlyFreed(_ remains: KeyRemains) {
     let sizes = remains.sizes
     let capacity = remains.blocks * 16
@@ -34,7 +34,7 @@ package func wipeRecentlyFreed(_ remains: KeyRemains) {
         var count = 0
         for size in sizes {
             for _ in 0..<remains.blocks where count < capacity {
-                // The sizes that glibc hands out are 16n + 8 bytes.
+                // glibc's usable block sizes are 16n + 8 bytes.
                 let block = malloc(size - 8)
                 if let block { explicit_bzero(block, size - 8) }
                 blocks.initializeElement(at: count, to: block)
