@@ -1,8 +1,8 @@
 import Glibc
 
-/// Threads that nobody waits for; they end with what they run.
+/// Starts threads that nobody joins. Such a thread ends with its function.
 package enum DetachedThread {
-    // Looked up, because the header shows it to programs alone that ask for GNU's extensions.
+    // Looked up at run time, because the header declares it only for programs that ask for GNU's extensions.
     private typealias SetName = @convention(c) (pthread_t, UnsafePointer<CChar>) -> Int32
     private static let setName: SetName? = libraryFunction("pthread_setname_np")
 
@@ -24,9 +24,9 @@ package enum DetachedThread {
     /// Runs `body` on a new thread.
     ///
     /// - Parameters:
-    ///   - name: What debuggers call the thread; 15 bytes at most (pthread_setname_np(3)).
-    ///   - stackSize: In bytes, of which only those that are used take memory; nil for the default (RLIMIT_STACK).
-    /// - Returns: False if there can be no further thread.
+    ///   - name: The name of the thread for debuggers; at most 15 bytes (pthread_setname_np(3)).
+    ///   - stackSize: In bytes; only the used part takes memory. Nil for the default (RLIMIT_STACK).
+    /// - Returns: False if the system could not start another thread.
     package static func start(
         _ name: String? = nil, stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void
     ) -> Bool {
@@ -41,7 +41,7 @@ package enum DetachedThread {
         let status = pthread_create(
             &thread, attributes,
             { argument in
-                // Passed by the call below, always.
+                // Always there: the call below passes it.
                 if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run() }
                 return nil
             }, work.toOpaque())

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The extended attributes of a file (xattr(7)), whose functions Swift's module of the C library does not show.
+/// The extended attributes of a file (xattr(7)). Swift's module of the C library does not declare these functions.
 ///
-/// Symbolic links are followed.
+/// All functions follow symbolic links.
 package enum ExtendedAttributes {
-    /// What a function failed with.
+    /// The `errno` of a function that failed.
     package struct Failure: Error, Equatable {
         package let errno: Int32
 
@@ -38,7 +38,7 @@ package enum ExtendedAttributes {
     /// XATTR_LIST_MAX and XATTR_SIZE_MAX (linux/limits.h), in bytes.
     private static let limit = 65_536
 
-    /// The names of a file's attributes, as the bytes they are.
+    /// Returns the names of a file's attributes as raw bytes.
     package static func names(of file: File) throws(Failure) -> [[UInt8]] {
         var names = [CChar](repeating: 0, count: limit)
         let count: Int
@@ -61,7 +61,7 @@ package enum ExtendedAttributes {
         return Array(value[..<count])
     }
 
-    /// - Parameter flags: `XATTR_CREATE` and the like (sys/xattr.h).
+    /// - Parameter flags: Such as `XATTR_CREATE` (sys/xattr.h).
     package static func set(
         _ name: String, to value: [UInt8], of file: File, flags: Int32 = 0
     ) throws(Failure) {

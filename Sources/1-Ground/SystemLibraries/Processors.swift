@@ -4,9 +4,10 @@ import Glibc
 package enum Processors {
     private typealias GetAffinity = @convention(c) (pid_t, Int, UnsafeMutableRawPointer) -> Int32
 
-    /// How many there are; at least one. Foundation counts those of the machine, also where the process is bound to fewer.
+    /// The number of processors, at least 1. Foundation counts all of the machine, even if the process may use fewer.
     package static let count: Int = {
-        // sched_getaffinity(2), which Swift's module of the C library does not show. The mask has a bit for each processor.
+        // sched_getaffinity(2), which Swift's module of the C library does not declare. Its mask has one bit per
+        // processor.
         var mask = [UInt64](repeating: 0, count: 128)
         guard let get: GetAffinity = libraryFunction("sched_getaffinity"),
             get(0, mask.count * MemoryLayout<UInt64>.size, &mask) == 0

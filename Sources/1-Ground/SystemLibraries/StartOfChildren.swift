@@ -1,20 +1,20 @@
 import Glibc
 
-/// Has a child that is about to start inherit no descriptor from `lowest` on.
+/// Keeps the next child process from inheriting descriptors from `lowest` on.
 ///
-/// Some libraries open descriptors that every child gets, tpm2-tss its connections among them: a child that
-/// keeps one keeps the other end waiting for as long as it lives. Before glibc 2.34 there is no such action,
-/// and the child inherits what is not marked `FD_CLOEXEC`.
+/// Some libraries open descriptors that every child inherits, such as tpm2-tss for its connections. A child that keeps
+/// such a descriptor makes the other end wait until the child ends. glibc before 2.34 does not have this action. There
+/// the child inherits every descriptor that is not marked `FD_CLOEXEC`.
 package func closeDescriptors(from lowest: Int32, in actions: inout posix_spawn_file_actions_t) {
-    // Looked up, because the header shows it to programs alone that ask for GNU's extensions.
+    // Looked up at run time, because the header declares it only for programs that ask for GNU's extensions.
     typealias AddClose = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
     guard let add: AddClose = libraryFunction("posix_spawn_file_actions_addclosefrom_np") else { return }
     _ = add(&actions, lowest)
 }
 
-/// Has a child that is about to start run in `folder`.
+/// Makes the next child process run in `folder`.
 ///
-/// - Returns: False before glibc 2.29, which has no such action.
+/// - Returns: False with glibc before 2.29, which does not have this action.
 package func changeFolder(to folder: String, in actions: inout posix_spawn_file_actions_t) -> Bool {
     typealias AddChange =
         @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, UnsafePointer<CChar>) -> Int32
@@ -22,10 +22,11 @@ package func changeFolder(to folder: String, in actions: inout posix_spawn_file_
     return add(&actions, folder) == 0
 }
 
-/// Has a child that is about to start block no signal, and begin with the default action for `signals`, which it would
-/// otherwise ignore where this process does.
+/// Makes the next child process start with no blocked signal, and with the default action for `signals`.
 ///
-/// - Parameter signals: Nil for all of them.
+/// Without this, the child would ignore the signals that this process ignores.
+///
+/// - Parameter signals: Nil for all signals.
 package func resetSignals(_ signals: [Int32]? = nil, in attributes: inout posix_spawnattr_t) {
     var set = sigset_t()
     sigemptyset(&set)
@@ -39,13 +40,13 @@ package func resetSignals(_ signals: [Int32]? = nil, in attributes: inout posix_
     addFlags(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK, to: &attributes)
 }
 
-/// Starts the next child in a session of its own.
+/// Starts the next child process in a new session.
 package func leadSession(in attributes: inout posix_spawnattr_t) {
-    // POSIX_SPAWN_SETSID (spawn.h), which the header shows to programs alone that ask for GNU's extensions.
+    // POSIX_SPAWN_SETSID (spawn.h). The header declares it only for programs that ask for GNU's extensions.
     addFlags(0x80, to: &attributes)
 }
 
-/// Starts the next child in a process group of its own, so that Ctrl-C at this terminal does not end it.
+/// Starts the next child process in a new process group, so that Ctrl-C at this terminal does not end it.
 package func leadGroup(in attributes: inout posix_spawnattr_t) {
     posix_spawnattr_setpgroup(&attributes, 0)
     addFlags(POSIX_SPAWN_SETPGROUP, to: &attributes)

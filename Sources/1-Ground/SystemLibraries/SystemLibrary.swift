@@ -1,15 +1,14 @@
 import Glibc
 
-/// A library of the system that is looked for when it is needed, so that a machine without it builds and
-/// runs everything else.
+/// A library of the system that is loaded when it is needed. Without it, everything else still builds and runs.
 package final class SystemLibrary: Sendable {
-    // Safe to share between threads: it is never closed, and dlsym may be called from any of them (dlsym(3)).
+    // Safe to share between threads: the handle is never closed, and any thread may call dlsym (dlsym(3)).
     nonisolated(unsafe) private let handle: UnsafeMutableRawPointer
     package let name: String
 
     /// - Parameters:
     ///   - name: With the version of the interface, as in `libpam.so.0`.
-    ///   - provides: What a person goes without when it is missing, for the error.
+    ///   - provides: What a person cannot use without the library, for the error message.
     package init(_ name: String, provides: String) throws(SystemLibraryError) {
         guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
             throw SystemLibraryError(library: name, symbol: nil, provides: provides)
@@ -21,10 +20,9 @@ package final class SystemLibrary: Sendable {
 
     private let provides: String
 
-    // Never unloaded: libraries leave threads' exit handlers behind.
+    // Never unloaded, because libraries leave exit handlers of threads behind.
 
-    /// The function called `symbol`, as a `Function`, which must be the type that the library's header
-    /// declares.
+    /// Returns the function called `symbol` as a `Function`, which must be the type that the library's header declares.
     package func function<Function>(
         _ symbol: String, as type: Function.Type = Function.self
     ) throws(SystemLibraryError) -> Function {
@@ -35,10 +33,10 @@ package final class SystemLibrary: Sendable {
     }
 }
 
-/// A library, or a function of it, is not there.
+/// The error for a missing library, or for a library that lacks a function.
 package struct SystemLibraryError: Error, Equatable, CustomStringConvertible {
     package var library: String
-    /// Nil when the library as a whole is missing.
+    /// Nil if the whole library is missing.
     package var symbol: String?
     package var provides: String
 
