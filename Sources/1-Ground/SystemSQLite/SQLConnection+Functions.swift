@@ -1,14 +1,15 @@
 import CSQLite
 
 extension SQLConnection {
-    /// Adds an SQL function that takes one text. For a value of another type it returns NULL. As in GRDB, the text that it is
-    /// given and the one that it returns end at their first zero byte.
+    /// Adds an SQL function that takes one text. It returns NULL for a value of another type.
     ///
-    /// - Parameter body: Returns the same for the same text, so that indexes can use it.
+    /// As in GRDB, the argument and the result end at their first zero byte.
+    ///
+    /// - Parameter body: Always returns the same result for the same text, so that indexes can use it.
     package func add(function name: String, _ body: @escaping @Sendable (String) -> String) throws(SQLiteError) {
         let handle = try opened()
         let context = Unmanaged.passRetained(TextFunction(body: body)).toOpaque()
-        // SQLite releases the object when the function goes, and when it cannot be added.
+        // SQLite releases the object when it removes the function, and also when it cannot add it.
         let code = sqlite3_create_function_v2(
             handle, name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, context,
             { call, _, values in
@@ -20,9 +21,9 @@ extension SQLConnection {
         guard code == SQLITE_OK else { throw SQLiteError(code, on: handle) }
     }
 
-    /// Adds an order of texts to SQL.
+    /// Adds a collation for texts to SQL.
     ///
-    /// - Parameter compare: Less than 0 if the first comes before the second, 0 if they are the same.
+    /// - Parameter compare: Returns less than 0 if the first text comes before the second, and 0 if they are equal.
     package func add(
         collation name: String, _ compare: @escaping @Sendable (String, String) -> Int
     ) throws(SQLiteError) {
@@ -40,7 +41,7 @@ extension SQLConnection {
                         String(decoding: first, as: UTF8.self), String(decoding: second, as: UTF8.self)))
             }, { context in context.map { Unmanaged<TextOrder>.fromOpaque($0).release() } })
         guard code == SQLITE_OK else {
-            // Unlike for functions, SQLite leaves it to the caller then.
+            // Unlike with functions, the caller releases the object after a failure.
             context.release()
             throw SQLiteError(code, on: handle)
         }
@@ -55,7 +56,7 @@ private final class TextFunction: Sendable {
     // SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
     static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
-    /// The text, or the blob that is one in UTF-8.
+    /// Returns the text of a value, or of a blob that holds UTF-8; nil for any other value.
     static func text(_ value: OpaquePointer) -> String? {
         switch sqlite3_value_type(value) {
         case SQLITE_TEXT: return sqlite3_value_text(value).map { String(cString: $0) }

@@ -2,19 +2,19 @@ import CSQLite
 
 /// A connection to a database, used by one thread at a time.
 ///
-/// Statements are prepared once and kept. Extended result codes are on, and a text in double quotes is an error.
+/// Prepares each statement once and keeps it. Extended result codes are on. A text in double quotes is an error.
 package final class SQLConnection {
     /// What a connection may do.
     package enum Access: Sendable {
         case readOnly
         case readWrite
-        /// Reading and writing. A file that is not there is made.
+        /// Reads and writes. Creates the file if it does not exist.
         case create
     }
 
-    /// The connection for SQLite's own functions; nil once it is closed.
+    /// The connection for SQLite's own functions; nil after closing.
     package private(set) var handle: OpaquePointer?
-    /// Interrupts what the connection does, from any thread.
+    /// Interrupts the statements of this connection, from any thread.
     package let interrupter: SQLInterrupter
     private var kept: [(sql: String, statement: SQLStatement)] = []
     private let limit: Int
@@ -23,8 +23,8 @@ package final class SQLConnection {
     ///
     /// - Parameters:
     ///   - path: A file, `:memory:`, or a URI if `isURI`.
-    ///   - vfs: The name of the file interface; nil for SQLite's default.
-    ///   - keeping: The number of statements that are kept. Above it, the oldest one is prepared again when needed.
+    ///   - vfs: The name of the VFS; nil for SQLite's default.
+    ///   - keeping: The number of statements to keep. Beyond it, the oldest one is prepared again when it is needed.
     package init(
         _ path: String, _ access: Access, isURI: Bool = false, vfs: String? = nil, keeping limit: Int = 32
     ) throws(SQLiteError) {
@@ -39,7 +39,7 @@ package final class SQLConnection {
         var code = sqlite3_open_v2(path, &opened, flags, vfs)
         if code == SQLITE_OK { code = csqlite_refuse_double_quoted_text(opened) }
         guard code == SQLITE_OK else {
-            // SQLite hands out a connection even when it fails, to ask for the reason and to be closed.
+            // SQLite returns a connection even after a failure: the caller asks it for the reason and closes it.
             let failure = SQLiteError(code, on: opened)
             sqlite3_close_v2(opened)
             throw failure
@@ -53,10 +53,10 @@ package final class SQLConnection {
 
     /// Closes the connection, which cannot be used afterwards.
     ///
-    /// - Throws: `SQLITE_BUSY` if somebody still holds a statement; the connection stays open.
+    /// - Throws: `SQLITE_BUSY` if a statement is still in use. The connection then stays open.
     package func close() throws(SQLiteError) {
         kept = []
-        // Takes the connection away from the interrupter first, and gives it back if it stays open.
+        // Takes the connection from the interrupter first. Gives it back if the connection stays open.
         interrupter.set(nil)
         let code = sqlite3_close(handle)
         guard code == SQLITE_OK else {
@@ -66,7 +66,7 @@ package final class SQLConnection {
         handle = nil
     }
 
-    /// Closes the connection. Statements that somebody still holds keep the file open until they are gone.
+    /// Closes the connection. A statement that is still in use keeps the file open until the statement ends.
     private func end() {
         kept = []
         interrupter.set(nil)
@@ -81,29 +81,29 @@ package final class SQLConnection {
         if let handle { sqlite3_busy_timeout(handle, milliseconds) }
     }
 
-    /// Gives back the memory of pages that were read and can be read again.
+    /// Frees the memory of cached pages that can be read again.
     package func releaseMemory() {
         if let handle { sqlite3_db_release_memory(handle) }
     }
 
-    /// Asks `handler` with the number of attempts so far while other connections keep the database busy; 0 gives up.
+    /// Sets a handler for a busy database. SQLite calls it with the number of attempts so far; 0 ends the waiting.
     package func setBusyHandler(_ handler: @escaping @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32) {
         if let handle { sqlite3_busy_handler(handle, handler, nil) }
     }
 
     // MARK: Statements
 
-    /// Carries out all statements of `script`, without their rows. The first that fails ends it.
+    /// Runs all statements of `script` without their rows. Stops at the first failure.
     package func execute(_ script: String) throws(SQLiteError) {
         let connection = try opened()
         let code = sqlite3_exec(connection, script, nil, nil, nil)
         guard code == SQLITE_OK else { throw SQLiteError(code, on: connection) }
     }
 
-    /// Returns a kept statement for `sql`, reset and without bindings, or prepares one and keeps it.
+    /// Returns a kept statement for `sql`, reset and without bindings; or prepares one and keeps it.
     ///
-    /// The caller resets the statement after its last step. A statement that is being stepped through is not returned
-    /// again: a search inside a search gets a statement of its own.
+    /// The caller resets the statement after its last step. A statement between its first and last step is not returned
+    /// again: a search inside a search gets its own statement.
     package func statement(_ sql: String) throws(SQLiteError) -> SQLStatement {
         if let index = kept.firstIndex(where: { $0.sql == sql }) {
             let statement = kept[index].statement
@@ -118,7 +118,7 @@ package final class SQLConnection {
         return statement
     }
 
-    /// A statement that nobody else has.
+    /// Returns a statement of the caller's own, which is not kept.
     package func prepare(_ sql: String) throws(SQLiteError) -> SQLStatement {
         try prepare(sql, isKept: false)
     }
@@ -126,7 +126,7 @@ package final class SQLConnection {
     private func prepare(_ sql: String, isKept: Bool) throws(SQLiteError) -> SQLStatement {
         let connection = try opened()
         var pointer: OpaquePointer?
-        // Statements that live long take less of SQLite's memory for short ones.
+        // Tells SQLite that the statement lives long, so that it takes less of the memory for short-lived ones.
         let flags = isKept ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
         let code = sqlite3_prepare_v3(connection, sql, -1, flags, &pointer, nil)
         guard code == SQLITE_OK else { throw SQLiteError(code, on: connection) }
@@ -134,8 +134,8 @@ package final class SQLConnection {
         return SQLStatement(pointer)
     }
 
-    /// Prepares the statements of `script` one by one. Each is prepared after `body` is done with the one before it, on
-    /// which it may depend.
+    /// Runs `body` with each statement of `script`. Prepares a statement after `body` returns for the one before,
+    /// because it may depend on that one.
     package func forEachStatement(in script: String, _ body: (SQLStatement) throws -> Void) throws {
         let connection = try opened()
         try script.withCString { start in
@@ -145,7 +145,7 @@ package final class SQLConnection {
                 var rest: UnsafePointer<CChar>?
                 let code = sqlite3_prepare_v2(connection, place, -1, &pointer, &rest)
                 guard code == SQLITE_OK else { throw SQLiteError(code, on: connection) }
-                // A comment is no statement.
+                // SQLite returns nil for a comment.
                 if let pointer { try body(SQLStatement(pointer)) }
                 guard let rest else { return }
                 place = rest
@@ -160,13 +160,13 @@ package final class SQLConnection {
 
     // MARK: Transactions
 
-    /// Whether a transaction has begun and not ended.
+    /// Whether a transaction is open.
     package var isInTransaction: Bool { handle.map { sqlite3_get_autocommit($0) == 0 } ?? false }
 
-    /// Runs `body` in a transaction that has the right to write from its start. It is committed when `body` returns, and
-    /// undone when it throws.
+    /// Runs `body` in a transaction that may write from its start. Commits it when `body` returns, and rolls it back
+    /// when `body` throws.
     package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        // One that could not be undone must not take in what comes now.
+        // An earlier transaction whose rollback failed must not include the statements of this one.
         if isInTransaction { try end("ROLLBACK") }
         try end("BEGIN IMMEDIATE")
         do {
@@ -175,14 +175,14 @@ package final class SQLConnection {
             try end("COMMIT")
             return result
         } catch {
-            // After some errors, such as a full disk, SQLite has undone it already. The first error says why.
+            // After some errors, such as a full disk, SQLite has already rolled back. The first error is the reason.
             if isInTransaction { try? end("ROLLBACK") }
             throw error
         }
     }
 
-    /// Makes sure that SQLite has not undone the transaction, as it does after some errors: what is written afterwards
-    /// would be committed by itself.
+    /// Throws if SQLite has rolled the transaction back, as it does after some errors. Otherwise each later statement
+    /// would be committed on its own.
     package func requireTransaction() throws(SQLiteError) {
         guard isInTransaction else {
             throw SQLiteError(extendedCode: SQLITE_ABORT, message: "the transaction was undone")

@@ -1,10 +1,10 @@
 import CSQLite
 import Synchronization
 
-/// Interrupts what a connection does, from any thread, for as long as the connection is open.
+/// Interrupts the statements of an open connection, from any thread.
 package final class SQLInterrupter: Sendable {
-    // Safe to send: sqlite3_interrupt is made to be called beside whatever the connection does, and the lock keeps the
-    // connection from being closed meanwhile.
+    // Safe to send: any thread may call sqlite3_interrupt during any other call of the connection, and the lock keeps
+    // the connection from being closed meanwhile.
     private struct Handle: @unchecked Sendable {
         var pointer: OpaquePointer?
     }

@@ -1,9 +1,9 @@
 import CSQLite
 
-/// A prepared statement. Parameters are counted from 1 and columns from 0, as SQLite does.
+/// A prepared statement. As in SQLite, parameters count from 1 and columns from 0.
 ///
-/// A column of SQLite has no fixed type, and a changed file may hold anything anywhere: what reads a column checks its
-/// type.
+/// A column of SQLite has no fixed type, and a changed file may hold any value anywhere. Code that reads a column
+/// checks the type of the value.
 package final class SQLStatement {
     /// The types of values.
     package enum Kind: Sendable {
@@ -13,7 +13,7 @@ package final class SQLStatement {
     /// The statement for SQLite's own functions.
     package let pointer: OpaquePointer
 
-    /// Takes over a statement, which ends with this object.
+    /// Takes ownership of a statement, which ends with this object.
     init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
     deinit { sqlite3_finalize(pointer) }
@@ -30,7 +30,7 @@ package final class SQLStatement {
         try check(sqlite3_bind_int64(pointer, index, integer))
     }
 
-    /// Binds a real number. SQLite stores NULL for one that is no number.
+    /// Binds a real number. SQLite stores NULL for NaN.
     package func bind(_ real: Double, at index: Int32) throws(SQLiteError) {
         try check(sqlite3_bind_double(pointer, index, real))
     }
@@ -41,7 +41,7 @@ package final class SQLStatement {
         try check(text.withUTF8 { bindText(UnsafeRawBufferPointer($0), at: index) })
     }
 
-    /// Binds a copy of a text in UTF-8, which is not checked and may hold zeros.
+    /// Binds a copy of a UTF-8 text. The text is not checked and may contain zero bytes.
     package func bind(text: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteError) {
         try check(bindText(text, at: index))
     }
@@ -51,7 +51,7 @@ package final class SQLStatement {
         try check(bindBlob(bytes, at: index, Self.copied))
     }
 
-    /// Binds `bytes` as a blob without a copy, for as long as `body` runs. The statement is reset after it.
+    /// Binds `bytes` as a blob without a copy while `body` runs. Resets the statement afterwards.
     package func lending<Result>(
         _ bytes: UnsafeRawBufferPointer, at index: Int32, _ body: () throws -> Result
     ) throws -> Result {
@@ -72,7 +72,7 @@ package final class SQLStatement {
     private func bindBlob(
         _ bytes: UnsafeRawBufferPointer, at index: Int32, _ destructor: sqlite3_destructor_type?
     ) -> Int32 {
-        // Without an address SQLite would bind NULL.
+        // SQLite would bind NULL for a missing address.
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return sqlite3_bind_zeroblob(pointer, index, 0) }
         return sqlite3_bind_blob64(pointer, index, start, UInt64(bytes.count), destructor)
     }
@@ -88,9 +88,9 @@ package final class SQLStatement {
 
     // MARK: Stepping
 
-    /// Moves to the next row. At the end, and after a failure, the statement is reset.
+    /// Moves to the next row. Resets the statement at the end and after a failure.
     ///
-    /// - Returns: Whether there is one.
+    /// - Returns: Whether there is a row.
     package func step() throws(SQLiteError) -> Bool {
         switch sqlite3_step(pointer) {
         case SQLITE_ROW: return true
@@ -104,18 +104,18 @@ package final class SQLStatement {
         }
     }
 
-    /// Carries the statement out to its end, without its rows.
+    /// Runs the statement to its end without its rows.
     package func run() throws(SQLiteError) {
         while try step() {}
     }
 
-    /// Ends the reading, and with it the lock on the database. What is bound stays.
+    /// Ends the reading and releases the lock on the database. The bindings stay.
     package func reset() { sqlite3_reset(pointer) }
 
     /// Whether the statement is between its first row and its end.
     package var isBusy: Bool { sqlite3_stmt_busy(pointer) != 0 }
 
-    /// Whether the statement changes nothing in the file by itself.
+    /// Whether the statement does not change the file directly.
     package var isReadOnly: Bool { sqlite3_stmt_readonly(pointer) != 0 }
 
     // MARK: Columns of the row
@@ -139,36 +139,36 @@ package final class SQLStatement {
         }
     }
 
-    /// The integer in a column; nil if it holds anything else.
+    /// Returns the integer in a column; nil for another type.
     package func integer(_ column: Int32) -> Int64? {
         guard sqlite3_column_type(pointer, column) == SQLITE_INTEGER else { return nil }
         return sqlite3_column_int64(pointer, column)
     }
 
-    /// The real number in a column; nil if it holds anything else.
+    /// Returns the real number in a column; nil for another type.
     package func real(_ column: Int32) -> Double? {
         guard sqlite3_column_type(pointer, column) == SQLITE_FLOAT else { return nil }
         return sqlite3_column_double(pointer, column)
     }
 
-    /// The text in a column; nil if it holds anything else. What is not UTF-8 in it is replaced.
+    /// Returns the text in a column; nil for another type. Replaces bytes that are not UTF-8.
     package func text(_ column: Int32) -> String? {
         guard sqlite3_column_type(pointer, column) == SQLITE_TEXT else { return nil }
         return withText(column) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Lends the value in a column as SQLite prints it, in UTF-8; nothing for NULL.
+    /// Runs `body` with the value in a column as SQLite prints it, in UTF-8. The buffer is empty for NULL.
     ///
-    /// - Returns: Nil if there is no memory.
+    /// - Returns: Nil if there is not enough memory.
     package func withText<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows
         -> Result?
     {
-        // The order is SQLite's: the call for the address may change the count.
+        // SQLite requires this order: the call for the address may change the count.
         let start = sqlite3_column_text(pointer, column)
         return try lend(UnsafeRawPointer(start), of: column, body)
     }
 
-    /// Lends the blob in a column; nil if it holds anything else.
+    /// Runs `body` with the blob in a column. Returns nil for another type.
     package func withBlob<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows
         -> Result?
     {
@@ -179,7 +179,7 @@ package final class SQLStatement {
     private func lend<Result>(
         _ start: UnsafeRawPointer?, of column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result? {
-        // The address is nil for what is empty and for lack of memory; the count tells them apart.
+        // The address is nil for an empty value and also without memory. The count tells the two apart.
         let count = Int(sqlite3_column_bytes(pointer, column))
         guard start != nil || count == 0 else { return nil }
         return try body(UnsafeRawBufferPointer(start: start, count: count))

@@ -1,10 +1,10 @@
 import CSQLite
 
-/// What SQLite says of a call that failed.
+/// The error of a SQLite call that failed.
 package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// SQLite's extended result code, such as `SQLITE_IOERR_FSYNC` (https://sqlite.org/rescode.html).
     package let extendedCode: Int32
-    /// SQLite's own words. They may quote the statement, and never a value that is bound to it.
+    /// SQLite's own message. It may quote the statement, but never a bound value.
     package let message: String
 
     package init(extendedCode: Int32, message: String) {
@@ -12,9 +12,9 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// The failure `code` of a call on a connection; nil for none.
+    /// Takes the code and the message of a call on a connection. The connection may be nil.
     package init(_ code: Int32, on connection: OpaquePointer?) {
-        // A misuse, or a lack of memory before there is a connection, leaves the message of an earlier call.
+        // After a misuse, or without memory for a connection, SQLite still holds the message of an earlier call.
         let isLast = connection != nil && sqlite3_extended_errcode(connection) & 0xFF == code & 0xFF
         let text = isLast ? sqlite3_errmsg(connection) : sqlite3_errstr(code)
         self.init(
