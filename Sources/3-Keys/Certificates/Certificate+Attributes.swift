@@ -1,10 +1,10 @@
 import KeychainModel
 
 extension Certificate {
-    /// What is stored when the certificate is added; attributes the caller gives take precedence.
+    /// The attributes that are stored with the certificate. The caller's attributes override them.
     package var storedAttributes: [AttributeName: AttributeValue] {
         var attributes = identifyingAttributes
-        // CSSM_CERT_ENCODING_DER, the only encoding there is.
+        // CSSM_CERT_ENCODING_DER, the only encoding in use.
         attributes["cenc"] = .number(3)
         attributes[.subject] = .data(subject.normalizedContent)
         attributes[.subjectKeyID] = subjectKeyIdentifier.map { .data($0) }
@@ -12,7 +12,7 @@ extension Certificate {
         return attributes
     }
 
-    /// What finds the certificate's item again, whatever other attributes were set when it was added.
+    /// The attributes that find the certificate's item again. Other attributes of the item do not matter.
     package var identifyingAttributes: [AttributeName: AttributeValue] {
         [
             "ctyp": .number(Int64(version)),

@@ -4,29 +4,29 @@ import SwiftASN1
 
 /// An X.509 certificate (RFC 5280), read completely.
 ///
-/// Reading says nothing about trust: signatures and validity are not checked.
+/// Does not check signatures and validity, so it says nothing about trust.
 package struct Certificate: Hashable, Sendable {
-    /// The encoding the certificate was read from.
+    /// The DER that the certificate was read from.
     package let encoded: Data
-    /// 1 to 3.
+    /// The version, 1 to 3.
     package let version: Int
-    /// The content bytes of the serial number's INTEGER, a leading zero byte included.
+    /// The content bytes of the serial number's INTEGER, including a leading zero byte.
     package let serialNumber: Data
     package let issuer: DistinguishedName
     package let subject: DistinguishedName
-    /// The first and the last moment at which the certificate is valid.
+    /// The start and the end of the validity, both included.
     package let notBefore: Date
     package let notAfter: Date
     package let publicKey: PublicKeyInfo
     /// The SubjectKeyIdentifier extension's value, if there is one.
     package let subjectKeyIdentifier: Data?
-    /// What the SubjectAlternativeName extension says.
+    /// The names in the SubjectAlternativeName extension.
     package let alternativeNames: AlternativeNames
 
     /// Reads a DER-encoded certificate.
     ///
-    /// - Throws: ``CertificateError`` for anything that is not one complete certificate: a malformed or
-    ///   missing part, an unknown version, or bytes after the end.
+    /// - Throws: ``CertificateError`` if the bytes are not one complete certificate: for a malformed or missing part,
+    ///   an unknown version, or bytes after the end.
     package init(der: Data) throws(CertificateError) {
         let parts = try ASN1Node.parse(der, as: "certificate").members(of: .sequence, as: "certificate")
         guard parts.count == 3 else { throw CertificateError(malformed: "certificate") }
@@ -57,7 +57,7 @@ package struct Certificate: Hashable, Sendable {
         encoded = Data(der)
     }
 
-    /// SHA-1 of the public key's bits, which is the application label of the key itself.
+    /// SHA-1 of the public key's bits, which is also the application label of the key.
     package var publicKeyHash: Data {
         Data(Insecure.SHA1.hash(data: publicKey.bits))
     }
@@ -72,7 +72,7 @@ package struct Certificate: Hashable, Sendable {
         alternativeNames.emailAddresses + subject.texts(of: .NameAttributes.emailAddress)
     }
 
-    /// A short name for people: the subject's, else the first e-mail address, else the first host name.
+    /// A short name for people: the subject's summary, or else the first e-mail address, or else the first host name.
     package var subjectSummary: String? {
         subject.summary ?? emailAddresses.first ?? alternativeNames.hostNames.first
     }

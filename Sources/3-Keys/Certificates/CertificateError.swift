@@ -1,10 +1,10 @@
-/// Why bytes are not what they claim to be, or cannot be kept.
+/// The reason why bytes cannot be read as the expected structure, or cannot be stored.
 ///
-/// Says which part of which structure is concerned and nothing about its contents.
+/// Names the part of the structure, but nothing of its contents.
 package struct CertificateError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The part that could not be read, such as `certificate validity`.
     package let part: String
-    /// Whether the part is well-formed and only the memory for it is missing.
+    /// Whether the part is well-formed, and only memory for it is missing.
     private let isMemoryMissing: Bool
 
     package init(malformed part: String) {

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import SwiftASN1
 
-/// The extensions this module knows; others are checked for their form and otherwise left alone.
+/// The extensions that this module reads. It checks only the form of all others.
 struct CertificateExtensions {
     private(set) var subjectKeyIdentifier: Data?
     private(set) var alternativeNames = AlternativeNames()
 
-    /// Consumes the extensions field, if it is the next one.
+    /// Reads the extensions field and removes it from `fields`, if it is the next one.
     init(from fields: inout ArraySlice<ASN1Node>) throws(CertificateError) {
         let part = "certificate extensions"
         guard let field = fields.first, field.identifier == .context(3) else { return }
@@ -62,7 +62,7 @@ package struct AlternativeNames: Hashable, Sendable {
         hostNames += other.hostNames
     }
 
-    /// An IA5String, whose tag is replaced by the name's.
+    /// Returns the text of an IA5String, whose tag is the name's tag.
     private static func text(of name: ASN1Node, as part: String) throws(CertificateError) -> String {
         let bytes = try name.bytes(of: name.identifier, as: part)
         guard bytes.allSatisfy({ $0 < 0x80 }) else { throw CertificateError(malformed: part) }

@@ -1,16 +1,16 @@
 import FoundationEssentials
 import SwiftASN1
 
-/// A request for a certificate (PKCS#10, RFC 2986), to be signed with the key it is for.
+/// A request for a certificate (PKCS#10, RFC 2986). The key of the certificate signs it.
 package struct CertificateRequest: Sendable {
-    /// How the request is signed.
+    /// The signature algorithm of the request.
     package enum SignatureAlgorithm: Sendable {
         /// ECDSA (RFC 5758, 3.2).
         case ecdsaSHA256, ecdsaSHA384, ecdsaSHA512
         /// RSASSA-PKCS1-v1_5 (RFC 4055, 5).
         case rsaSHA256
 
-        /// What fits the strength of a key.
+        /// Chooses the algorithm for the strength of a key.
         package init(for key: KeyData) {
             self =
                 switch (key.type, key.sizeInBits) {
@@ -32,12 +32,12 @@ package struct CertificateRequest: Sendable {
     }
 
     package let algorithm: SignatureAlgorithm
-    /// What is signed: the CertificationRequestInfo in DER.
+    /// The bytes to sign: the CertificationRequestInfo in DER.
     package let body: Data
 
     /// - Parameters:
-    ///   - key: Its public half is used.
-    ///   - hostNames: For the SubjectAlternativeName that is asked for; empty for none.
+    ///   - key: Its public half goes into the request.
+    ///   - hostNames: For the SubjectAlternativeName of the certificate; empty for none.
     package init(subject: DistinguishedName, key: KeyData, hostNames: [String]) throws(CertificateError) {
         algorithm = SignatureAlgorithm(for: key)
         let keyInfo = try key.subjectPublicKeyInfo()
@@ -57,9 +57,9 @@ package struct CertificateRequest: Sendable {
         body = Data(serializer.serializedBytes)
     }
 
-    /// The complete request in DER.
+    /// Returns the complete request in DER.
     ///
-    /// - Parameter signature: Over ``body``, by ``algorithm``, with ECDSA in DER.
+    /// - Parameter signature: The signature of ``body`` by ``algorithm``; with ECDSA in DER.
     package func encoded(signature: Data) throws(CertificateError) -> Data {
         var serializer = DER.Serializer()
         do {
@@ -77,7 +77,7 @@ package struct CertificateRequest: Sendable {
         return Data(serializer.serializedBytes)
     }
 
-    /// extensionRequest (RFC 2985, 5.4.2) with a SubjectAlternativeName.
+    /// Appends an extensionRequest (RFC 2985, 5.4.2) with a SubjectAlternativeName.
     private static func appendExtensionRequest(
         _ hostNames: [String], to serializer: inout DER.Serializer
     ) throws {

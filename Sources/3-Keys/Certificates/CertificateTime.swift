@@ -17,14 +17,14 @@ enum CertificateTime {
         ).addingTimeInterval(time.fractionalSeconds)
     }
 
-    /// Counts days in years that begin in March, so that the leap day is the last day of a year, and
-    /// months have a length that a linear formula gives.
+    /// Counts the days in years that begin in March. Then the leap day is the last day of a year, and a linear formula
+    /// gives the lengths of the months.
     private static func date(year: Int, month: Int, day: Int, secondOfDay: Int) -> Date {
         let monthFromMarch = (month + 9) % 12
         let marchYear = month > 2 ? year : year - 1
         let leapDays = marchYear / 4 - marchYear / 100 + marchYear / 400
         let days = marchYear * 365 + leapDays + (monthFromMarch * 153 + 2) / 5 + day - 1
-        // 1 March of the year 0 to 1 January 1970.
+        // The days from 1 March of year 0 to 1 January 1970.
         let daysBeforeEpoch = 719_468
         return Date(timeIntervalSince1970: Double((days - daysBeforeEpoch) * 86400 + secondOfDay))
     }

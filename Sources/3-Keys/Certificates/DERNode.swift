@@ -1,8 +1,8 @@
 import SwiftASN1
 
-/// Reading of parsed nodes with this module's error, naming the part that is read.
+/// Reads parsed nodes and throws this module's error with the name of the part.
 extension ASN1Node {
-    /// The root of a DER document that consists of one value and nothing after it.
+    /// Returns the root of a DER document, which is one value with nothing after it.
     static func parse(_ der: some Collection<UInt8>, as part: String) throws(CertificateError) -> ASN1Node {
         do {
             return try DER.parse(Array(der))
@@ -11,7 +11,7 @@ extension ASN1Node {
         }
     }
 
-    /// The members of a constructed value with this tag.
+    /// Returns the members of a constructed value with this tag.
     func members(of identifier: ASN1Identifier, as part: String) throws(CertificateError) -> [ASN1Node] {
         guard self.identifier == identifier, case .constructed(let nodes) = content else {
             throw CertificateError(malformed: part)
@@ -19,7 +19,7 @@ extension ASN1Node {
         return Array(nodes)
     }
 
-    /// The contents of a primitive value with this tag.
+    /// Returns the contents of a primitive value with this tag.
     func bytes(of identifier: ASN1Identifier, as part: String) throws(CertificateError) -> ArraySlice<UInt8> {
         guard self.identifier == identifier, case .primitive(let bytes) = content else {
             throw CertificateError(malformed: part)
@@ -27,7 +27,7 @@ extension ASN1Node {
         return bytes
     }
 
-    /// The value as one of SwiftASN1's types.
+    /// Returns the value as a type of SwiftASN1.
     func decoded<Value: DERImplicitlyTaggable>(
         _ type: Value.Type = Value.self, as part: String
     ) throws(CertificateError) -> Value {
@@ -38,7 +38,7 @@ extension ASN1Node {
         }
     }
 
-    /// The contents of a BIT STRING that is made of whole bytes, as every key and signature is.
+    /// Returns the contents of a BIT STRING of whole bytes. Every key and signature has whole bytes.
     func wholeBytes(as part: String) throws(CertificateError) -> ArraySlice<UInt8> {
         let bits = try decoded(ASN1BitString.self, as: part)
         guard bits.paddingBits == 0 else { throw CertificateError(malformed: part) }
@@ -47,7 +47,7 @@ extension ASN1Node {
 }
 
 extension ASN1Identifier {
-    /// A tag of the context-specific class.
+    /// Returns a tag of the context-specific class.
     static func context(_ number: UInt) -> ASN1Identifier {
         ASN1Identifier(tagWithNumber: number, tagClass: .contextSpecific)
     }

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import SwiftASN1
 
-/// The string types an attribute of a name may have.
+/// The string types of the attributes of a name.
 enum DirectoryString {
-    /// The text of a node of any string type; nil for other types and for bytes the type does not allow.
+    /// Returns the text of a string of any type; nil for other types and for bytes that the type does not allow.
     static func text(of node: ASN1Node) -> String? {
         guard case .primitive(let bytes) = node.content else { return nil }
         switch node.identifier {
@@ -12,7 +12,7 @@ enum DirectoryString {
         case .printableString, .ia5String, .numericString:
             return bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil
         case .teletexString, .visibleString, .generalString:
-            // In practice ISO 8859-1, whose bytes are the first 256 scalars.
+            // In practice ISO 8859-1, whose bytes are the first 256 Unicode scalars.
             return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         case .bmpString:
             return units(of: bytes, UInt16.self).flatMap { String(validating: $0, as: UTF16.self) }
@@ -23,8 +23,8 @@ enum DirectoryString {
         }
     }
 
-    /// Appends the value as it is compared: PrintableString without regard to case and to the number
-    /// of blanks, everything else as it stands.
+    /// Appends the value in its form for comparison: a PrintableString in upper case with single blanks, any other
+    /// value unchanged.
     static func appendNormalized(_ node: ASN1Node, to serializer: inout DER.Serializer) {
         guard node.identifier == .printableString, case .primitive(let bytes) = node.content else {
             serializer.serialize(node)
@@ -41,7 +41,7 @@ enum DirectoryString {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte - 0x20 : byte
     }
 
-    /// The big-endian code units the bytes are made of; nil when the last one is incomplete.
+    /// Returns the big-endian code units of the bytes; nil if the last one is incomplete.
     private static func units<Unit: FixedWidthInteger>(of bytes: ArraySlice<UInt8>, _: Unit.Type) -> [Unit]? {
         let width = MemoryLayout<Unit>.size
         guard bytes.count.isMultiple(of: width) else { return nil }

@@ -1,11 +1,11 @@
 import SwiftASN1
 
 extension DistinguishedName {
-    /// The most telling part of the name for people: the common name if there is one, else the
-    /// organisational unit, the organisation, or whatever text there is; nil when there is none.
+    /// The name's most useful part for people: the common name, or else the organisational unit, the organisation, or
+    /// any other text; nil without text.
     ///
-    /// Several values of the same rank are listed last first, and a description follows a common name
-    /// in parentheses, as Apple's certificate summaries do.
+    /// Lists several values of the same kind from the last to the first. A description follows a common name in
+    /// parentheses. Apple's certificate summaries do the same.
     package var summary: String? {
         var rank = 0
         var best: [String] = []

@@ -1,15 +1,15 @@
 import FoundationEssentials
 import SwiftASN1
 
-/// Why a text is not a name.
+/// The reason why a text is not a name.
 package struct NameTextError: Error, Hashable, CustomStringConvertible {
     /// Begins in lower case and says what to write instead.
     package let description: String
 }
 
 extension DistinguishedName {
-    /// Reads a name written as in `CN=www.example.com,O=Example\, Inc.,C=DE` (RFC 4514): the most special part first,
-    /// which the encoding has last.
+    /// Reads a name as in `CN=www.example.com,O=Example\, Inc.,C=DE` (RFC 4514). The text begins with the most specific
+    /// part, which is the last one in the encoding.
     package init(text: String) throws(NameTextError) {
         let parts = try Self.parts(of: text)
         guard !parts.isEmpty else {
@@ -105,7 +105,7 @@ extension DistinguishedName {
     }
 }
 
-/// A type of attribute and the string type its values have (RFC 5280, appendix A).
+/// An attribute type, with the string type of its values (RFC 5280, appendix A).
 private struct AttributeType {
     let identifier: ASN1ObjectIdentifier
     private let form: Form
@@ -129,7 +129,7 @@ private struct AttributeType {
         default:
             let parts = name.split(separator: ".", omittingEmptySubsequences: false)
             let numbers = parts.compactMap { $0.hasPrefix("+") ? nil : UInt($0) }
-            // The first two share a byte (X.690, 8.19.4).
+            // One byte holds the first two numbers (X.690, 8.19.4).
             guard numbers.count == parts.count, numbers.count >= 2,
                 numbers[0] == 2 || numbers[0] < 2 && numbers[1] < 40,
                 let identifier = try? ASN1ObjectIdentifier(elements: numbers)

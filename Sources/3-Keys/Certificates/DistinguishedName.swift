@@ -1,19 +1,19 @@
 import FoundationEssentials
 import SwiftASN1
 
-/// An X.501 name: who a certificate is about, or who issued it.
+/// An X.501 name: the subject or the issuer of a certificate.
 package struct DistinguishedName: Hashable, Sendable {
     /// One attribute of the name, such as a common name or a country.
     package struct Attribute: Hashable, Sendable {
         package let type: ASN1ObjectIdentifier
-        /// Nil when the value is not of a string type or does not decode as the one it claims.
+        /// Nil if the value is not of a string type, or if its bytes do not match that type.
         package let text: String?
     }
 
-    /// The complete DER encoding, the outer SEQUENCE included.
+    /// The complete DER, including the outer SEQUENCE.
     package let encoded: Data
-    /// The form in which names are compared and stored: the contents of the outer SEQUENCE with every
-    /// PrintableString in upper case, trimmed, and with runs of blanks made one.
+    /// The form for storage and comparison: the contents of the outer SEQUENCE, with every PrintableString in upper
+    /// case, trimmed, and with single blanks.
     package let normalizedContent: Data
     /// All attributes in the order of the encoding.
     package let attributes: [Attribute]
@@ -56,7 +56,7 @@ package struct DistinguishedName: Hashable, Sendable {
         attributes.filter { $0.type == type }.compactMap(\.text)
     }
 
-    /// The normalised name as a complete SEQUENCE.
+    /// The normalized name as a complete SEQUENCE.
     package var normalizedSequence: Data {
         var serializer = DER.Serializer()
         serializer.appendConstructedNode(identifier: .sequence) { $0.serializeRawBytes(normalizedContent) }

@@ -16,11 +16,11 @@ package enum EllipticCurve: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The bytes of one coordinate.
+    /// The length of one coordinate in bytes.
     package var coordinateByteCount: Int { (sizeInBits + 7) / 8 }
-    /// The bytes of `04 ‖ X ‖ Y`.
+    /// The length of `04 ‖ X ‖ Y` in bytes.
     package var publicByteCount: Int { 2 * coordinateByteCount + 1 }
-    /// The bytes of `04 ‖ X ‖ Y ‖ K`.
+    /// The length of `04 ‖ X ‖ Y ‖ K` in bytes.
     package var privateByteCount: Int { 3 * coordinateByteCount + 1 }
 
     var objectIdentifier: ASN1ObjectIdentifier {
@@ -33,9 +33,9 @@ package enum EllipticCurve: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether the uncompressed point is on the curve.
+    /// Returns whether the uncompressed point is on the curve.
     ///
-    /// For P-192 and P-224, which swift-crypto does not have, only the form is checked.
+    /// Checks only the form for P-192 and P-224, which swift-crypto does not have.
     func accepts(publicKey point: Data) -> Bool {
         guard point.first == 0x04 else { return false }
         return switch self {
@@ -46,8 +46,8 @@ package enum EllipticCurve: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether the scalar is in range and the point is its public key, as far as
-    /// ``accepts(publicKey:)`` can tell.
+    /// Returns whether the scalar is in range and the point is its public key. Checks as much as
+    /// ``accepts(publicKey:)``.
     func accepts(privateKey key: Data) -> Bool {
         guard key.first == 0x04 else { return false }
         return switch self {

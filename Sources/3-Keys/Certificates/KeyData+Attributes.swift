@@ -1,15 +1,15 @@
 import FoundationEssentials
 import KeychainModel
 
-/// What a key may be used for, by the names of the capability attributes.
+/// The allowed uses of a key, by the names of the capability attributes.
 package struct KeyCapabilities: Sendable {
     package static let names: [AttributeName] = [
         "encr", "decr", "drve", "sign", "vrfy", "snrc", "vyrc", "wrap", "unwp",
     ]
     private let allowed: Set<AttributeName>
 
-    /// Apple's defaults. That RSA public keys claim to decrypt is Apple's doing: the raw operation is
-    /// the same in both directions.
+    /// Sets Apple's defaults. RSA public keys claim to decrypt, as on Apple systems: the raw operation is the same in
+    /// both directions.
     package init(of type: KeyData.KeyType, _ keyClass: KeyData.KeyClass) {
         allowed =
             switch (type, keyClass) {
@@ -24,9 +24,10 @@ package struct KeyCapabilities: Sendable {
 }
 
 extension KeyData {
-    /// What finds the item of this key again, whatever other attributes were set when it was added.
+    /// Returns the attributes that find the item of this key again. Other attributes of the item do not matter.
     ///
-    /// - Parameter tokenID: Who keeps the private half of a pair of which this is the public one; nil for a key of this process.
+    /// - Parameter tokenID: The holder of the private half, if this is the public half of such a pair; nil for a key of
+    ///   this process.
     package func identifyingAttributes(keptBy tokenID: String? = nil) -> [AttributeName: AttributeValue] {
         var attributes: [AttributeName: AttributeValue] = [
             .keyClass: .number(Int64((tokenID == nil ? keyClass : .private).rawValue)),
@@ -39,7 +40,7 @@ extension KeyData {
         return attributes
     }
 
-    /// The attributes that are yes or no. `priv` is yes for public keys as well, as on Apple systems.
+    /// Returns the attributes that are yes or no. As on Apple systems, `priv` is also yes for public keys.
     ///
     /// - Parameter tokenID: As for ``identifyingAttributes(keptBy:)``.
     package func flags(keptBy tokenID: String? = nil) -> [AttributeName: Bool] {
@@ -52,7 +53,7 @@ extension KeyData {
         return flags
     }
 
-    /// What is stored of the key beside its value.
+    /// Returns the attributes that are stored with the key's value.
     ///
     /// - Parameter tokenID: As for ``identifyingAttributes(keptBy:)``.
     package func storedAttributes(keptBy tokenID: String? = nil) -> [AttributeName: AttributeValue] {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// An elliptic-curve key as ANSI X9.63 bytes.
+/// The parts of an elliptic-curve key in ANSI X9.63 form.
 struct EllipticCurveKeyForm: KeyForm {
     let sizeInBits: Int
     let publicRepresentation: Data

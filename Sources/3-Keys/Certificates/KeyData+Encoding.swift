@@ -8,7 +8,7 @@ extension KeyData {
         type == .ellipticCurve ? EllipticCurve.allCases.first { $0.sizeInBits == sizeInBits } : nil
     }
 
-    /// The public half as a SubjectPublicKeyInfo (RFC 5280, 4.1.2.7), in DER.
+    /// Returns the public half as a SubjectPublicKeyInfo (RFC 5280, 4.1.2.7), in DER.
     package func subjectPublicKeyInfo() throws(CertificateError) -> Data {
         try Self.encoding("public key info") { serializer in
             try serializer.appendConstructedNode(identifier: .sequence) { info in
@@ -18,8 +18,8 @@ extension KeyData {
         }
     }
 
-    /// A private key as a PrivateKeyInfo (PKCS#8, RFC 5208), in DER and memory that is wiped when it is freed; nil for
-    /// a public key.
+    /// Returns a private key as a PrivateKeyInfo (PKCS#8, RFC 5208), in DER; nil for a public key. The memory is wiped
+    /// when it is freed.
     package func privateKeyInfo() throws(CertificateError) -> Data? {
         guard keyClass == .private else { return nil }
         let inner = try privateKeyEncoding()
@@ -33,8 +33,8 @@ extension KeyData {
         return .wipedWhenFreed(info)
     }
 
-    /// RSAPrivateKey (RFC 8017, A.1.2) or ECPrivateKey (RFC 5915, 3), which leaves out the curve that the
-    /// PrivateKeyInfo names.
+    /// Returns an RSAPrivateKey (RFC 8017, A.1.2) or an ECPrivateKey (RFC 5915, 3). The ECPrivateKey leaves out the
+    /// curve, because the PrivateKeyInfo names it.
     private func privateKeyEncoding() throws(CertificateError) -> Data {
         guard let curve = namedCurve else { return externalRepresentation }
         let scalar = Data.wipedWhenFreed(Data(externalRepresentation.suffix(curve.coordinateByteCount)))

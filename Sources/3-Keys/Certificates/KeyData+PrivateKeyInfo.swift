@@ -23,9 +23,7 @@ extension KeyData {
         }
     }
 
-    /// Reads a private key as RFC 5915 (SEC 1, C.4) has it.
-    ///
-    /// - Parameter curve: The name of the curve where the key itself may leave it out.
+    /// Reads a private key in the form of RFC 5915 (SEC 1, C.4).
     package init(sec1 der: Data) throws(CertificateError) {
         try self.init(sec1: der, curve: nil)
     }
@@ -48,12 +46,13 @@ extension KeyData {
             let curve = EllipticCurve.allCases.first(where: { $0.objectIdentifier == identifier }),
             scalar.count <= curve.coordinateByteCount
         else { throw CertificateError(malformed: part) }
-        // The public key is worked out and not read, so that the two cannot disagree. Some software drops leading zeros.
+        // Computes the public key instead of reading it, so that the two always match. Some software drops leading
+        // zeros.
         let padded = Data(repeating: 0, count: curve.coordinateByteCount - scalar.count) + scalar
         if let bytes = curve.privateKey(scalar: padded) {
             try self.init(bytes, type: .ellipticCurve, keyClass: .private)
         } else {
-            // For P-192 and P-224, of which only the form is checked.
+            // P-192 and P-224: only the form is checked.
             guard let point = try Self.point(in: members.first, as: part), !curve.isKnownToCrypto,
                 point.count == curve.publicByteCount
             else { throw CertificateError(malformed: part) }
@@ -61,7 +60,7 @@ extension KeyData {
         }
     }
 
-    /// The public key that stands beside a private one; nil if none does.
+    /// Returns the public key beside a private key; nil if there is none.
     private static func point(in member: ASN1Node?, as part: String) throws(CertificateError) -> Data? {
         guard let member, member.identifier == .context(1) else { return nil }
         let members = try member.members(of: .context(1), as: part)
@@ -73,8 +72,8 @@ extension KeyData {
 extension EllipticCurve {
     fileprivate var isKnownToCrypto: Bool { self != .p192 && self != .p224 }
 
-    /// `04 ‖ X ‖ Y ‖ K` of a private scalar; nil if it is out of range, or the curve is one that swift-crypto does not
-    /// have.
+    /// Returns `04 ‖ X ‖ Y ‖ K` of a private scalar; nil if it is out of range or if swift-crypto does not have the
+    /// curve.
     fileprivate func privateKey(scalar: Data) -> Data? {
         switch self {
         case .p192, .p224: nil

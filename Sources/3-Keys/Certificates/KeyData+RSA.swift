@@ -1,7 +1,7 @@
 import FoundationEssentials
 import SwiftASN1
 
-/// An RSA key as PKCS#1.
+/// The parts of an RSA key in PKCS#1 form.
 struct RSAKeyForm: KeyForm {
     let sizeInBits: Int
     let publicRepresentation: Data
@@ -18,13 +18,13 @@ struct RSAKeyForm: KeyForm {
         case .public:
             try self.init(integers: members, count: 2, as: part)
         case .private:
-            // Version 0: two primes. Version 1, more primes, is used by nobody.
+            // Version 0: two primes. Nobody uses version 1, with more primes.
             guard try members.first?.decoded(Int.self, as: part) == 0 else { throw CertificateError(malformed: part) }
             try self.init(integers: Array(members.dropFirst()), count: 8, as: part)
         }
     }
 
-    /// Modulus and exponent are the first two of `count` positive integers.
+    /// Reads `count` positive integers. The first two are modulus and exponent.
     private init(integers: [ASN1Node], count: Int, as part: String) throws(CertificateError) {
         guard integers.count == count else { throw CertificateError(malformed: part) }
         for integer in integers {
@@ -44,7 +44,7 @@ struct RSAKeyForm: KeyForm {
         publicRepresentation = Data(serializer.serializedBytes)
     }
 
-    /// The big-endian bytes of a non-negative integer, without leading zeros; none for zero.
+    /// Returns the big-endian bytes of a non-negative integer without leading zeros; none for zero.
     private static func magnitude(of node: ASN1Node, as part: String) throws(CertificateError) -> ArraySlice<UInt8> {
         try node.decoded(ArraySlice<UInt8>.self, as: part)
     }

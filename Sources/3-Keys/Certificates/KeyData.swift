@@ -2,10 +2,10 @@ import Crypto
 import FoundationEssentials
 import KeychainModel
 
-/// A key in the external representation of Apple's `SecKey`: `04 ‖ X ‖ Y` and `04 ‖ X ‖ Y ‖ K`
-/// (ANSI X9.63) for elliptic curves, PKCS#1 (RFC 8017, A.1) for RSA.
+/// A key in the external representation of Apple's `SecKey`: for elliptic curves `04 ‖ X ‖ Y` and `04 ‖ X ‖ Y ‖ K`
+/// (ANSI X9.63), for RSA PKCS#1 (RFC 8017, A.1).
 ///
-/// The secret bytes are kept in memory that is locked and wiped when it is freed, and no description shows them.
+/// The secret bytes are in locked memory that is wiped when it is freed. No description shows them.
 package struct KeyData: Sendable {
     /// Raw values are those of `kSecAttrKeyType`.
     package enum KeyType: Int, Sendable {
@@ -20,15 +20,15 @@ package struct KeyData: Sendable {
     }
 
     package let type: KeyType
-    /// The curve's size, or the length of the modulus.
+    /// The size of the curve, or the length of the modulus.
     package let sizeInBits: Int
-    /// The public key, for a private key that of its pair.
+    /// The public key. For a private key, the public key of its pair.
     package let publicRepresentation: Data
     private let secret: SecretBytes?
 
-    /// Reads a key of the stated type and class. The curve follows from the length alone.
+    /// Reads a key of this type and class. The length alone tells the curve.
     ///
-    /// An RSA public key may also be a SubjectPublicKeyInfo; it is kept as PKCS#1.
+    /// An RSA public key may also be a SubjectPublicKeyInfo. It is stored as PKCS#1.
     package init(_ bytes: Data, type: KeyType, keyClass: KeyClass) throws(CertificateError) {
         let form =
             switch type {
@@ -58,15 +58,15 @@ package struct KeyData: Sendable {
 
     package var keyClass: KeyClass { secret == nil ? .public : .private }
 
-    /// The public half; a public key is its own.
+    /// The public half. For a public key, the key itself.
     package var publicKey: KeyData { KeyData(publicHalfOf: self) }
 
-    /// The whole key: secret for private keys, and then in memory that is wiped when it is freed.
+    /// The whole key. For a private key these bytes are secret, and their memory is wiped when it is freed.
     package var externalRepresentation: Data {
         secret.map { .wipedWhenFreed($0.withUnsafeBytes { Data($0) }) } ?? publicRepresentation
     }
 
-    /// The bytes of ``externalRepresentation`` where they are kept.
+    /// Runs `body` with the bytes of ``externalRepresentation`` without copying them.
     package func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -74,13 +74,13 @@ package struct KeyData: Sendable {
         return try publicRepresentation.withBytes(body)
     }
 
-    /// SHA-1 of the public representation: the same for both halves of a pair, and for a certificate's
-    /// public key hash.
+    /// SHA-1 of the public representation. Both halves of a pair have the same label, which is also the public key hash
+    /// of a certificate.
     package var applicationLabel: Data {
         Data(Insecure.SHA1.hash(data: publicRepresentation))
     }
 
-    /// The bytes of an RSA modulus or of a coordinate.
+    /// The length of an RSA modulus or of a coordinate in bytes.
     package var blockSize: Int { (sizeInBits + 7) / 8 }
 }
 
@@ -105,7 +105,7 @@ extension KeyData: Hashable, CustomStringConvertible, CustomDebugStringConvertib
     package var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
 }
 
-/// What reading a key of one type gives.
+/// The parts of a key that reading it finds.
 protocol KeyForm {
     var sizeInBits: Int { get }
     var publicRepresentation: Data { get }

@@ -1,6 +1,6 @@
 import SwiftASN1
 
-/// Object identifiers SwiftASN1 does not name.
+/// Object identifiers that SwiftASN1 does not name.
 extension ASN1ObjectIdentifier {
     /// subjectKeyIdentifier (RFC 5280, 4.2.1.2).
     static let subjectKeyIdentifier: ASN1ObjectIdentifier = [2, 5, 29, 14]

@@ -6,7 +6,7 @@ package struct PublicKeyInfo: Hashable, Sendable {
     package enum Algorithm: Hashable, Sendable {
         case rsa
         case ellipticCurve(EllipticCurve)
-        /// An algorithm or curve for which there is no key type here.
+        /// An algorithm or curve without a key type in this module.
         case unsupported
     }
 
@@ -39,7 +39,7 @@ package struct PublicKeyInfo: Hashable, Sendable {
         return .ellipticCurve(curve)
     }
 
-    /// The key itself; nil when the algorithm has no key type here or the bits are not such a key.
+    /// The key; nil if this module has no key type for it or if the bits are not such a key.
     package var key: KeyData? {
         switch algorithm {
         case .rsa:
