@@ -2,7 +2,7 @@ import FoundationEssentials
 import KeychainModel
 
 extension SecretBytes {
-    /// `count` bytes filled by `fill`, which sees zeros.
+    /// Returns `count` zeroed bytes that `fill` then writes.
     static func filled(
         count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(KeyError) -> Void
     ) throws(KeyError) -> SecretBytes {
@@ -19,7 +19,7 @@ extension SecretBytes {
         try filled(count: bytes.count) { (copy) throws(KeyError) in copy.copyMemory(from: bytes) }
     }
 
-    /// The bytes as data that is wiped when it is freed, for interfaces that want data.
+    /// A copy as `Data` that is wiped when it is freed, for interfaces that take `Data`.
     var data: Data {
         .wipedWhenFreed(withUnsafeBytes { Data($0) })
     }

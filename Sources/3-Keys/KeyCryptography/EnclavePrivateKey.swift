@@ -3,14 +3,14 @@ import FoundationEssentials
 import KeychainModel
 import VaultInterface
 
-/// A key that the vault's enclave keeps, with the operations of any other.
+/// A key in the vault's enclave, with the operations of any private key.
 package struct EnclavePrivateKey: CurvePrivateKey {
     package let record: EnclaveKeyRecord
     /// How a person may be asked when the key is used.
     package let authentication: AuthenticationOptions
     private let willUse: (@Sendable (VaultSession) -> Void)?
 
-    /// - Parameter willUse: Called before each use, with the vault that is used.
+    /// - Parameter willUse: Called with the vault before each use.
     package init(
         record: EnclaveKeyRecord, authentication: AuthenticationOptions,
         willUse: (@Sendable (VaultSession) -> Void)? = nil
@@ -22,7 +22,7 @@ package struct EnclavePrivateKey: CurvePrivateKey {
 
     package var curve: EllipticCurve { .p256 }
 
-    /// The public half; nil for a record of another kind than P-256 keys of the keychain.
+    /// The public half; nil unless the record is of a P-256 key.
     package var publicKey: KeyData? {
         guard record.kind == .p256,
             let key = try? KeyData(record.publicKey, type: .ellipticCurve, keyClass: .public), key.curve == .p256

@@ -1,21 +1,21 @@
 import SystemLibraries
 
-/// Why a key does not do what it was asked.
+/// The reason why a key refused an operation.
 ///
-/// No case says anything about the key's secret or about the data.
+/// No case holds anything of the key's secret or of the data.
 package enum KeyError: Error {
-    /// The key cannot do this with this algorithm, for its kind, class or size.
+    /// The key cannot do this with this algorithm because of its type, class or size.
     case unsupported(reason: String)
-    /// The data, the key or a parameter is not of the form that the algorithm needs.
+    /// The data, the key or a parameter does not have the form that the algorithm needs.
     case invalidInput(reason: String)
-    /// A cryptogram that was not made for this key, or was changed.
+    /// The cryptogram was made for another key or was changed.
     case undecipherable
-    /// The cryptographic library of the system is not there or too old.
+    /// The system's cryptographic library is missing or too old.
     case libraryMissing(SystemLibraryError)
-    /// The library could not do it, for a reason of its own.
+    /// The library failed for its own reason.
     case failed(operation: String)
     case memoryUnavailable
-    /// Whoever keeps the key refuses, such as an enclave whose vault is locked.
+    /// The holder of the key refused, such as an enclave whose vault is locked.
     case refused(any Error)
 }
 

@@ -3,12 +3,12 @@ import FoundationEssentials
 import KeychainModel
 
 extension SoftwareKeys {
-    /// The sizes of RSA keys that are made, in bits.
+    /// The sizes of new RSA keys in bits.
     package static let rsaSizes = 512...8192
 
-    /// A new private key.
+    /// Returns a new private key.
     ///
-    /// - Throws: ``KeyError/invalidInput(reason:)`` for a size there are no keys of.
+    /// - Throws: ``KeyError/invalidInput(reason:)`` for a size that this type of key cannot have.
     package static func randomKey(type: KeyData.KeyType, sizeInBits: Int) throws(KeyError) -> KeyData {
         let secret: SecretBytes
         switch type {

@@ -2,42 +2,42 @@ import Certificates
 import FoundationEssentials
 import KeychainModel
 
-/// What a private key does, wherever it is kept: in this process, or in an enclave that never gives it away.
+/// The operations of a private key in any place: in this process, or in an enclave that never releases it.
 ///
-/// Callers check ``KeyAlgorithm/isSupported(for:byKeyOf:_:sizeInBits:)`` before; a key asked for an algorithm of
-/// another kind of key throws ``KeyError/unsupported(reason:)`` nevertheless.
+/// Callers check ``KeyAlgorithm/isSupported(for:byKeyOf:_:sizeInBits:)`` first. An algorithm for another type of key
+/// still throws ``KeyError/unsupported(reason:)``.
 package protocol PrivateKeyOperations: Sendable {
-    /// The signature of a message or digest.
+    /// Returns the signature of a message or digest.
     func sign(_ input: Data, by algorithm: SignatureAlgorithm) throws(KeyError) -> Data
 
-    /// What was encrypted for the key.
+    /// Decrypts a ciphertext that was encrypted for the key.
     func decrypt(_ ciphertext: Data, by algorithm: EncryptionAlgorithm) throws(KeyError) -> Data
 
-    /// What this key and a public key share.
+    /// Returns the shared secret of this key and a public key.
     ///
     /// - Parameters:
-    ///   - requestedSize: The number of bytes to derive; not used where nothing is derived.
-    ///   - sharedInfo: Goes into the derivation.
+    ///   - requestedSize: The number of bytes to derive. Ignored without a derivation.
+    ///   - sharedInfo: An input of the derivation.
     func exchange(
         with peer: KeyData, by algorithm: KeyExchangeAlgorithm, requestedSize: Int, sharedInfo: Data
     ) throws(KeyError) -> Data
 }
 
-/// A private key on one of the curves: two operations, from which all others follow. An enclave's key has to
-/// have no more than these.
+/// A private key on one of the curves: two operations, which all others build on. An enclave's key needs only these
+/// two.
 package protocol CurvePrivateKey: PrivateKeyOperations {
     var curve: EllipticCurve { get }
 
-    /// An ECDSA signature of a digest, of which the leftmost bits count if it is longer than the order of the
-    /// curve.
+    /// Returns an ECDSA signature of a digest. If the digest is longer than the order of the curve, its leftmost bits
+    /// count.
     ///
     /// - Returns: r and s, each as long as the order of the curve.
     func signature(ofDigest digest: Data) throws(KeyError) -> Data
 
-    /// The x coordinate of the point that both keys lead to, as long as a coordinate is.
+    /// Returns the x coordinate of the shared point of both keys, in the length of a coordinate.
     ///
-    /// - Parameter point: A public key on the same curve, as `04 ‖ X ‖ Y`. It may come from anywhere: the
-    ///   implementation checks that it is on the curve.
+    /// - Parameter point: A public key on the same curve, as `04 ‖ X ‖ Y`, from any source. The implementation checks
+    ///   that it is on the curve.
     func sharedSecret(with point: Data) throws(KeyError) -> SecretBytes
 }
 
@@ -71,9 +71,9 @@ extension CurvePrivateKey {
 }
 
 extension SignatureInput {
-    /// The digest to sign.
+    /// Returns the digest to sign.
     ///
-    /// - Throws: ``KeyError/invalidInput(reason:)`` if the input claims to be a digest of a function and has another
+    /// - Throws: ``KeyError/invalidInput(reason:)`` if the input should be a digest of a named function but has another
     ///   length.
     func digest(of input: Data) throws(KeyError) -> Data {
         switch self {

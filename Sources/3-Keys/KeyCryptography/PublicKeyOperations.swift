@@ -1,11 +1,12 @@
 import Certificates
 import FoundationEssentials
 
-/// What everybody can do with a public key.
+/// The operations of a public key.
 package protocol PublicKeyOperations: Sendable {
-    /// Whether the signature is the key's for this message or digest. A malformed signature is none.
+    /// Returns whether the key made the signature for this message or digest; false for a malformed signature.
     ///
-    /// - Throws: When that cannot be said: the input is no digest, or the key is not for this algorithm.
+    /// - Throws: An error if the question has no answer: the input is not a digest, or the key does not support this
+    ///   algorithm.
     func isValid(_ signature: Data, of input: Data, by algorithm: SignatureAlgorithm) throws(KeyError) -> Bool
 
     /// Encrypts for the holder of the private key.
@@ -14,9 +15,9 @@ package protocol PublicKeyOperations: Sendable {
 
 /// The keys of this process.
 package enum SoftwareKeys {
-    /// The operations of a private key.
+    /// Returns the operations of a private key.
     ///
-    /// - Throws: ``KeyError/invalidInput(reason:)`` if the halves do not belong together, where that is checked.
+    /// - Throws: ``KeyError/invalidInput(reason:)`` if the two halves do not match. RSA keys are not checked for this.
     package static func privateOperations(of key: KeyData) throws(KeyError) -> any PrivateKeyOperations {
         guard key.keyClass == .private else { throw .unsupported(reason: "The key is a public key.") }
         switch key.curve {
@@ -28,7 +29,7 @@ package enum SoftwareKeys {
         }
     }
 
-    /// The operations of a public key, or of the public half of a private key.
+    /// Returns the operations of a public key, or of the public half of a private key.
     package static func publicOperations(of key: KeyData) throws(KeyError) -> any PublicKeyOperations {
         switch key.curve {
         case nil: return try RSAPublicKey(key.publicKey)

@@ -2,7 +2,7 @@ import Crypto
 import FoundationEssentials
 import KeychainModel
 
-/// The hash functions that key algorithms are built on (FIPS 180-4).
+/// The hash functions that key algorithms use (FIPS 180-4).
 package enum DigestAlgorithm: String, CaseIterable, Sendable {
     case sha1 = "SHA1"
     case sha224 = "SHA224"
@@ -21,9 +21,9 @@ package enum DigestAlgorithm: String, CaseIterable, Sendable {
         }
     }
 
-    /// The digest of `message`, written to the first ``byteCount`` bytes of `digest`.
+    /// Hashes `message` and writes the digest to the first ``byteCount`` bytes of `digest`.
     ///
-    /// - Throws: ``KeyError/libraryMissing(_:)`` for SHA-224, which swift-crypto does not have.
+    /// - Throws: ``KeyError/libraryMissing(_:)`` for SHA-224 without libcrypto, because swift-crypto does not have it.
     func hash(_ message: UnsafeRawBufferPointer, into digest: UnsafeMutableRawBufferPointer) throws(KeyError) {
         switch self {
         case .sha1: Self.hash(message, with: Insecure.SHA1.self, into: digest)
@@ -42,7 +42,7 @@ package enum DigestAlgorithm: String, CaseIterable, Sendable {
         hash.finalize().withUnsafeBytes { digest.copyMemory(from: $0) }
     }
 
-    /// The digest of `message`.
+    /// Returns the digest of `message`.
     package func hash(_ message: Data) throws(KeyError) -> Data {
         var digest = Data(count: byteCount)
         try digest.withBytes { bytes throws(KeyError) in
@@ -54,9 +54,9 @@ package enum DigestAlgorithm: String, CaseIterable, Sendable {
     }
 }
 
-/// A digest that somebody else computed, of whatever length, for swift-crypto's functions.
+/// A digest of any length that the caller computed, for the functions of swift-crypto.
 struct GivenDigest: Digest {
-    /// The lengths differ; swift-crypto asks the bytes and not the type.
+    /// Not used: swift-crypto takes the length of the bytes.
     static var byteCount: Int { 0 }
 
     let bytes: Data

@@ -1,10 +1,10 @@
 import Certificates
 
 extension KeyAlgorithm {
-    /// Whether a key of this kind says that it does `operation` by this algorithm.
+    /// Returns whether a key of this kind claims to support `operation` with this algorithm.
     ///
-    /// RSA keys claim two things that they then refuse, as on Apple systems: public keys to decrypt, and private
-    /// keys to verify signatures that have no PSS.
+    /// As on Apple systems, RSA keys claim two operations that they then refuse: public keys claim to decrypt, and
+    /// private keys claim to verify signatures without PSS.
     package func isSupported(
         for operation: KeyOperation, byKeyOf type: KeyData.KeyType, _ keyClass: KeyData.KeyClass, sizeInBits: Int
     ) -> Bool {
@@ -26,11 +26,11 @@ extension KeyAlgorithm {
         }
     }
 
-    /// Whether the padding leaves room in a modulus of this size; anything fits where there is no modulus.
+    /// Returns whether the padding fits into a modulus of this size; true for algorithms without a modulus.
     private func fits(modulusOf bits: Int) -> Bool {
         switch self {
         case .signature(.rsaPSS(let digest, _)):
-            // Apple's condition. RFC 8017, 9.1.1, needs one bit more, so that a modulus of just this size fails.
+            // Apple's condition. RFC 8017, 9.1.1, needs one bit more, so that signing with exactly this size fails.
             bits >= 16 * digest.byteCount + 9
         case .encryption(.rsaOAEP(let digest)), .encryption(.rsaOAEPWithAESGCM(let digest)):
             // RFC 8017, 7.1.1.

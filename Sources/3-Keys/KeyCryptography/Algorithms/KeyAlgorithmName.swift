@@ -2,12 +2,12 @@
 package struct KeyAlgorithmName: RawRepresentable, Hashable, Sendable {
     package let rawValue: String
 
-    /// The algorithm with this name; whether there is one shows when a key is asked.
+    /// Takes any name. ``algorithm`` is nil if the name is unknown.
     package init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// What the name stands for; nil if that is nothing.
+    /// The algorithm with this name; nil if there is none.
     package var algorithm: KeyAlgorithm? { Self.known[rawValue] }
 
     /// Made when the first key is used.
@@ -31,7 +31,7 @@ package struct KeyAlgorithmName: RawRepresentable, Hashable, Sendable {
 
     private static func add(_ digest: DigestAlgorithm, to known: inout [String: KeyAlgorithm]) {
         let name = digest.rawValue
-        // Apple's name for SHA-224 says 24; the salt has 28 bytes all the same.
+        // Apple's name for SHA-224 says 24, but the salt has 28 bytes.
         let salt = digest == .sha224 ? 24 : digest.byteCount
         for (kind, input, isDigest) in [
             ("message", SignatureInput.message(digest), false), ("digest", .digest(digest), true),
@@ -48,7 +48,7 @@ package struct KeyAlgorithmName: RawRepresentable, Hashable, Sendable {
             let derivation = "\(agreement):KDFX963:\(name)"
             known["algid:keyexchange:\(derivation)"] = .keyExchange(KeyExchangeAlgorithm(derivation: digest))
             known["algid:encrypt:ECIES:\(derivation):AESGCM"] = .encryption(.ecies(digest, derivesNonce: false))
-            // The newer family does without SHA-1.
+            // The newer family does not have SHA-1.
             guard digest != .sha1 else { continue }
             known["algid:encrypt:ECIES:\(derivation):AESGCM-KDFIV"] = .encryption(.ecies(digest, derivesNonce: true))
         }

@@ -2,7 +2,7 @@ import Certificates
 import FoundationEssentials
 import KeychainModel
 
-/// A key pair made for one agreement.
+/// A key pair that is made for one key agreement.
 protocol EphemeralKey {
     /// The public half as `04 ‖ X ‖ Y`.
     var point: Data { get }
@@ -19,7 +19,7 @@ extension EllipticCurve {
         }
     }
 
-    /// A new key as `04 ‖ X ‖ Y ‖ K`.
+    /// Returns a new key as `04 ‖ X ‖ Y ‖ K`.
     func randomKey() throws(KeyError) -> SecretBytes {
         switch self {
         case .p192, .p224: return try LibcryptoCurvePrivateKey(randomOn: self).representation()

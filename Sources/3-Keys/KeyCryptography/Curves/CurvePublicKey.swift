@@ -43,7 +43,7 @@ struct CurvePublicKey: PublicKeyOperations {
     }
 }
 
-/// Something that checks ECDSA signatures of one key.
+/// Verifies the ECDSA signatures of one key.
 protocol CurveVerifier: Sendable {
     func isValid(_ signature: ECDSASignature, ofDigest digest: Data) throws(KeyError) -> Bool
 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import SwiftASN1
 
-/// The two numbers of an ECDSA signature, r and s, as bytes of one length.
+/// The two numbers r and s of an ECDSA signature, as bytes of equal length.
 struct ECDSASignature {
     /// r ‖ s.
     let raw: Data
@@ -32,7 +32,7 @@ struct ECDSASignature {
             var serializer = DER.Serializer()
             do {
                 try serializer.appendConstructedNode(identifier: .sequence) {
-                    // The library leaves leading zeros out and puts one before a set highest bit.
+                    // The library removes leading zeros and adds one before a set highest bit.
                     try $0.serialize(Self.magnitude(raw.prefix(half)))
                     try $0.serialize(Self.magnitude(raw.suffix(half)))
                 }

@@ -3,12 +3,12 @@ import Crypto
 import FoundationEssentials
 import KeychainModel
 
-/// Encryption for the holder of a key on a curve, byte for byte as Apple's `SecKey` does it.
+/// Encryption for the holder of a key on a curve, with exactly the bytes of Apple's `SecKey`.
 ///
-/// The cryptogram is E ‖ ciphertext ‖ tag: E is the public half, as `04 ‖ X ‖ Y`, of a key pair made for this one
-/// message. The AES key is derived by the KDF of ANSI X9.63 from the shared secret, with E as the shared
-/// information: 128 bits for curves of up to 256 bits, 256 for larger ones. The nonce of AES-GCM has 16 bytes:
-/// zeros, or what the KDF gives after the key. Zeros do no harm, because a key encrypts one message only.
+/// The cryptogram is E ‖ ciphertext ‖ tag. E is the public half, as `04 ‖ X ‖ Y`, of a key pair for this one message.
+/// The KDF of ANSI X9.63 derives the AES key from the shared secret, with E as the shared information: 128 bits for
+/// curves of up to 256 bits, 256 bits for larger ones. The nonce of AES-GCM has 16 bytes: zeros, or the KDF's output
+/// after the key. A nonce of zeros is safe, because each key encrypts only one message.
 struct ECIES {
     static let nonceByteCount = 16
     static let tagByteCount = 16
@@ -54,7 +54,7 @@ struct ECIES {
     }
 }
 
-/// AES-GCM with ciphertext and tag in one piece.
+/// AES-GCM with the tag after the ciphertext.
 enum AESGCM {
     private static let tagByteCount = 16
 

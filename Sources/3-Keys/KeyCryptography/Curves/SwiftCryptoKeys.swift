@@ -3,7 +3,7 @@ import Crypto
 import FoundationEssentials
 import KeychainModel
 
-/// What swift-crypto has alike for each of its curves, under one name.
+/// The interface that swift-crypto's curves have in common.
 protocol SwiftCryptoKeys: Sendable {
     associatedtype Signing: SwiftCryptoSigningKey
     associatedtype Agreement: SwiftCryptoAgreementKey

@@ -50,7 +50,7 @@ struct SwiftCryptoPrivateKey<Keys: SwiftCryptoKeys>: CurvePrivateKey {
     }
 }
 
-/// A key that encrypts one message on P-256, P-384 or P-521.
+/// A key on P-256, P-384 or P-521 that encrypts one message.
 struct SwiftCryptoEphemeralKey<Keys: SwiftCryptoKeys>: EphemeralKey {
     private let agreement = Keys.Agreement(compactRepresentable: false)
 

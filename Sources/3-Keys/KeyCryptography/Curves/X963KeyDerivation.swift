@@ -1,10 +1,10 @@
 import FoundationEssentials
 import KeychainModel
 
-/// The key derivation function of ANSI X9.63 (SEC 1, 3.6.1): blocks of Hash(Z ‖ counter ‖ SharedInfo), where the
-/// counter has four bytes, the most significant first, and starts at 1.
+/// The key derivation function of ANSI X9.63 (SEC 1, 3.6.1): blocks of Hash(Z ‖ counter ‖ SharedInfo). The counter has
+/// four bytes in big-endian order and starts at 1.
 struct X963KeyDerivation {
-    /// The most bytes that are derived at once. The standard allows 2³² - 1 blocks, which no caller has memory for.
+    /// The largest output in bytes. The standard allows 2³² - 1 blocks, more than any caller's memory.
     static let greatestCount = 1 << 24
 
     let digest: DigestAlgorithm
@@ -14,7 +14,7 @@ struct X963KeyDerivation {
             throw .invalidInput(reason: "From 1 to \(Self.greatestCount) bytes can be derived.")
         }
         return try SecretBytes.filled(count: count) { (output) throws(KeyError) in
-            // Every block of the input and every digest is as secret as what is derived.
+            // Every input block and every digest is as secret as the output.
             let size = secret.count + 4 + sharedInfo.count
             _ = try SecretBytes.filled(count: size + digest.byteCount) { (scratch) throws(KeyError) in
                 let message = UnsafeMutableRawBufferPointer(rebasing: scratch[..<size])

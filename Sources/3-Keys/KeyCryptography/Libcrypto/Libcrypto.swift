@@ -1,8 +1,8 @@
 import FoundationEssentials
 import SystemLibraries
 
-/// The functions of OpenSSL 3's libcrypto that are needed here (openssl/evp.h, openssl/x509.h), all of which are
-/// part of its stable interface.
+/// The functions of OpenSSL 3's libcrypto that this module uses (openssl/evp.h, openssl/x509.h). All belong to its
+/// stable interface.
 ///
 /// Most return 1 for success and 0 or a negative number for failure.
 struct Libcrypto: Sendable {
@@ -49,7 +49,7 @@ struct Libcrypto: Sendable {
         ) -> Int32
     let forgetErrors: @convention(c) () -> Void
 
-    /// `EVP_PKEY_RSA` and `EVP_PKEY_EC`, which are the numbers of their object identifiers (openssl/obj_mac.h).
+    /// `EVP_PKEY_RSA` and `EVP_PKEY_EC`, the numbers of their object identifiers (openssl/obj_mac.h).
     static let rsa: Int32 = 6
     static let ellipticCurve: Int32 = 408
 
@@ -104,7 +104,7 @@ struct Libcrypto: Sendable {
         else { throw failure("compute a digest") }
     }
 
-    /// Empties this thread's queue of errors, which nobody reads.
+    /// Returns an error, and clears this thread's error queue, which nobody reads.
     func failure(_ operation: String) -> KeyError {
         forgetErrors()
         return .failed(operation: operation)

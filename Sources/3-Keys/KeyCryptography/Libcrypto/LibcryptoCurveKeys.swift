@@ -48,7 +48,7 @@ struct LibcryptoCurvePrivateKey: CurvePrivateKey, EphemeralKey {
 
     func signature(ofDigest digest: Data) throws(KeyError) -> Data {
         let steps = LibcryptoKey.Transformation(name: "sign", start: key.library.startSigning, run: key.library.sign)
-        // SEQUENCE and two INTEGERs of at most one byte more than the order has, each with tag and length.
+        // A SEQUENCE of two INTEGERs, each with tag and length and at most one byte longer than the order.
         let greatestCount = 2 * (curve.coordinateByteCount + 3) + 3
         guard let der = try key.transform(digest, steps, greatestCount: greatestCount),
             let signature = ECDSASignature(der: der, coordinateByteCount: curve.coordinateByteCount)
@@ -86,8 +86,8 @@ struct LibcryptoCurvePublicKey: CurveVerifier {
     }
 }
 
-/// How a small curve is named, and the encodings in which libcrypto takes its keys. All of them are so short that
-/// every length in them is one byte.
+/// The names of a small curve, and the encodings of its keys for libcrypto. All encodings are so short that each length
+/// is one byte.
 private struct CurveNames {
     let openSSL: String
     /// The object identifier in DER (SEC 2, A.2).
@@ -115,13 +115,13 @@ private struct CurveNames {
         [tag, UInt8(content.count)] + content
     }
 
-    /// A SubjectPublicKeyInfo (RFC 5480).
+    /// Returns a SubjectPublicKeyInfo (RFC 5480).
     func publicKeyInfo(point: Data) -> Data {
         let algorithm = Self.node(0x30, Self.ecPublicKey + identifier)
         return Data(Self.node(0x30, algorithm + Self.node(0x03, [0x00] + point)))
     }
 
-    /// An ECPrivateKey (RFC 5915): version 1, the scalar, the curve as [0] and the public key as [1].
+    /// Runs `body` with an ECPrivateKey (RFC 5915): version 1, the scalar, the curve as [0] and the public key as [1].
     func withPrivateKeyEncoding<Result>(
         scalar: UnsafeRawBufferPointer, point: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer) throws(KeyError) -> Result
@@ -138,7 +138,7 @@ private struct CurveNames {
         return try encoding.withBytes(body)
     }
 
-    /// The scalar in an ECPrivateKey of this curve.
+    /// Returns the scalar in an ECPrivateKey of this curve.
     func scalar(in encoding: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let prefix: [UInt8] = [0x02, 0x01, 0x01, 0x04, UInt8(coordinateByteCount)]
         guard encoding.first == 0x30, encoding.count >= 7 + coordinateByteCount,

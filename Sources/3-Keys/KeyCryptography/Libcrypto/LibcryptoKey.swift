@@ -3,8 +3,8 @@ import KeychainModel
 
 /// A key of libcrypto.
 final class LibcryptoKey: Sendable {
-    // Safe to share between threads: the key is never changed after it was made, libcrypto lets any number of
-    // contexts, each of one thread, work with one key, and it is freed in `deinit`, when nobody else has a reference.
+    // Safe to share between threads: the key never changes after it is made, and libcrypto lets any number of contexts
+    // use it, each on one thread. `deinit` frees it, when no other reference exists.
     nonisolated(unsafe) private let key: OpaquePointer
     let library: Libcrypto
 
@@ -17,7 +17,7 @@ final class LibcryptoKey: Sendable {
         library.freeKey(key)
     }
 
-    /// What a DER encoding is of.
+    /// The kind of key in a DER encoding.
     enum Form {
         /// PKCS#1 for RSA, SEC 1 for curves.
         case privateKey(type: Int32)
@@ -26,7 +26,7 @@ final class LibcryptoKey: Sendable {
         case publicKeyInfo
     }
 
-    /// - Throws: ``KeyError/invalidInput(reason:)`` if libcrypto does not take the key.
+    /// - Throws: ``KeyError/invalidInput(reason:)`` if libcrypto does not accept the key.
     convenience init(der: UnsafeRawBufferPointer, as form: Form) throws(KeyError) {
         let library = try Libcrypto.shared()
         var position = der.bindMemory(to: UInt8.self).baseAddress
@@ -43,7 +43,7 @@ final class LibcryptoKey: Sendable {
         self.init(key, of: library)
     }
 
-    /// A new key, with options as `EVP_PKEY_CTX_ctrl_str` has them.
+    /// Makes a new key, with the options of `EVP_PKEY_CTX_ctrl_str`.
     convenience init(random type: Int32, _ options: [(name: String, value: String)]) throws(KeyError) {
         let library = try Libcrypto.shared()
         guard let context = library.newContextForType(type, nil) else { throw library.failure("make a key") }
@@ -56,7 +56,7 @@ final class LibcryptoKey: Sendable {
         self.init(key, of: library)
     }
 
-    /// The private key in DER: PKCS#1 for RSA, SEC 1 for curves.
+    /// Returns the private key in DER: PKCS#1 for RSA, SEC 1 for curves.
     func privateEncoding() throws(KeyError) -> SecretBytes {
         let count = library.encodePrivateKey(key, nil)
         guard count > 0 else { throw library.failure("encode a key") }
@@ -68,7 +68,7 @@ final class LibcryptoKey: Sendable {
         }
     }
 
-    /// The public key: PKCS#1 for RSA, the point for curves.
+    /// Returns the public key: PKCS#1 for RSA, the point for curves.
     func publicEncoding() throws(KeyError) -> Data {
         let count = library.encodePublicKey(key, nil)
         guard count > 0 else { throw library.failure("encode a key") }
@@ -82,14 +82,14 @@ final class LibcryptoKey: Sendable {
         return encoding
     }
 
-    /// Whether the halves belong together.
+    /// Returns whether the two halves of the key match.
     func isConsistent() throws(KeyError) -> Bool {
         try withContext("check a key") { context in library.checkPair(context) == 1 }
     }
 
     // MARK: Operations
 
-    /// The steps of an operation that turns bytes into other bytes.
+    /// The steps of an operation that transforms bytes.
     struct Transformation {
         let name: String
         let start: Libcrypto.Start
@@ -97,7 +97,7 @@ final class LibcryptoKey: Sendable {
         var options: [(name: String, value: String)] = []
     }
 
-    /// The result of a transformation; nil if libcrypto refuses the input.
+    /// Returns the result of a transformation; nil if libcrypto refuses the input.
     func transform(_ input: Data, _ steps: Transformation, greatestCount: Int) throws(KeyError) -> Data? {
         var output = Data(count: greatestCount)
         defer { output.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
@@ -139,7 +139,7 @@ final class LibcryptoKey: Sendable {
         }
     }
 
-    /// The x coordinate of the point that this private and that public key lead to.
+    /// Returns the x coordinate of the shared point of this private key and a public key.
     func sharedSecret(with peer: LibcryptoKey, count: Int) throws(KeyError) -> SecretBytes {
         try withContext("agree on a key") { (context) throws(KeyError) in
             guard library.startDeriving(context) == 1, library.setPeer(context, peer.key) == 1 else {
@@ -169,6 +169,6 @@ final class LibcryptoKey: Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The bytes; nil for none, which libcrypto takes with a count of 0.
+    /// The bytes; nil for none, which libcrypto accepts with a count of 0.
     fileprivate var bytesOrEmpty: UnsafePointer<UInt8>? { bindMemory(to: UInt8.self).baseAddress }
 }

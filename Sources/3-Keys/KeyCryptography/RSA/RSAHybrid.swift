@@ -3,11 +3,11 @@ import Crypto
 import FoundationEssentials
 import KeychainModel
 
-/// Encryption of data of any length for the holder of an RSA key, byte for byte as Apple's `SecKey` does it.
+/// Encryption of data of any length for the holder of an RSA key, with exactly the bytes of Apple's `SecKey`.
 ///
-/// The cryptogram is wrapped key ‖ ciphertext ‖ tag. The session key, 128 bits for a modulus below 4096 bits and
-/// 256 from there on, is wrapped with OAEP. AES-GCM has a nonce of 16 zero bytes, which does no harm because a
-/// key encrypts one message only, and authenticates the recipient's public key in PKCS#1.
+/// The cryptogram is wrapped key ‖ ciphertext ‖ tag. OAEP wraps the session key, which has 128 bits for a modulus below
+/// 4096 bits and 256 bits from there on. AES-GCM uses a nonce of 16 zero bytes, which is safe because each key encrypts
+/// only one message. It authenticates the recipient's public key in PKCS#1.
 struct RSAHybrid {
     private static let nonce = Data(count: 16)
     private static let tagByteCount = 16

@@ -4,10 +4,10 @@ import KeychainModel
 
 /// The private half of an RSA key, in libcrypto.
 ///
-/// swift-crypto has no RSA keys below 1024 bits, no operation without padding, and OAEP and PSS with some hash
-/// functions only. One library for all of it cannot disagree with itself.
+/// swift-crypto has no RSA keys below 1024 bits, no operation without padding, and OAEP and PSS with only some hash
+/// functions. Using one library for everything keeps the results consistent.
 struct RSAPrivateKey: PrivateKeyOperations {
-    /// libcrypto's limit for public operations; without one, a modulus of megabytes would take days.
+    /// libcrypto's limit for public operations. Without a limit, a modulus of megabytes would take days.
     private static let greatestSizeInBits = 16384
 
     private let key: LibcryptoKey
@@ -23,7 +23,7 @@ struct RSAPrivateKey: PrivateKeyOperations {
         }
     }
 
-    /// A new key with the public exponent 65537, as PKCS#1.
+    /// Returns a new key with the public exponent 65537, as PKCS#1.
     static func randomKey(sizeInBits: Int) throws(KeyError) -> SecretBytes {
         try LibcryptoKey(random: Libcrypto.rsa, [("rsa_keygen_bits", String(sizeInBits))]).privateEncoding()
     }
@@ -44,7 +44,8 @@ struct RSAPrivateKey: PrivateKeyOperations {
         }
         let padding = try algorithm.rsaPadding
         let size = publicKey.blockSize
-        // Without padding a cryptogram is a number; with it, as long as the modulus (RFC 8017, 7.1.2 and 7.2.2).
+        // Without padding, a cryptogram is a number. With padding, it is as long as the modulus (RFC 8017, 7.1.2 and
+        // 7.2.2).
         guard padding == .none ? ciphertext.count <= size : ciphertext.count == size else { throw .undecipherable }
         let steps = LibcryptoKey.Transformation(
             name: "decrypt", start: key.library.startDecrypting, run: key.library.decrypt, options: padding.options)
@@ -79,8 +80,8 @@ struct RSAPublicKey: PublicKeyOperations {
         return try isValidForNothing(signature)
     }
 
-    /// Whether this is the signature of nothing with PKCS#1 v1.5 padding and no DigestInfo, which libcrypto makes and
-    /// does not recognise.
+    /// Returns whether this is the signature of an empty input with PKCS#1 v1.5 padding and without DigestInfo.
+    /// libcrypto makes such signatures but does not recognise them.
     private func isValidForNothing(_ signature: Data) throws(KeyError) -> Bool {
         let size = publicKey.blockSize
         guard signature.count == size, size >= 11 else { return false }

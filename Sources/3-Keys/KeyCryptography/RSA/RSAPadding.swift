@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// How a message becomes a number of the size of the modulus.
+/// The padding of a message to the size of the modulus.
 enum RSAPadding: Equatable {
     case none
-    /// PKCS#1 v1.5; for signatures with the DigestInfo of a function, if one is named.
+    /// PKCS#1 v1.5; for signatures with the DigestInfo of the hash function, or without one for nil.
     case pkcs1(DigestAlgorithm?)
     case pss(DigestAlgorithm)
     case oaep(DigestAlgorithm)
@@ -31,7 +31,7 @@ enum RSAPadding: Equatable {
 }
 
 extension SignatureAlgorithm {
-    /// What RSA signs for an input, and with which padding.
+    /// Returns the bytes that RSA signs for an input, and their padding.
     func rsaInput(_ input: Data, blockSize: Int) throws(KeyError) -> (input: Data, padding: RSAPadding) {
         switch self {
         case .ecdsa:
@@ -49,7 +49,7 @@ extension SignatureAlgorithm {
 }
 
 extension SignatureInput {
-    /// The function of the digest, if it is known.
+    /// The hash function of the digest; nil if it is unknown.
     fileprivate var named: DigestAlgorithm? {
         switch self {
         case .message(let digest): digest
@@ -72,7 +72,7 @@ extension EncryptionAlgorithm {
 }
 
 extension Data {
-    /// The same number in `count` bytes.
+    /// Returns the same number in `count` bytes.
     func paddedLeft(to count: Int) -> Data {
         self.count < count ? Data(count: count - self.count) + self : self
     }
