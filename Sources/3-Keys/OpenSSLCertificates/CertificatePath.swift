@@ -2,22 +2,22 @@ import FoundationEssentials
 import Glibc
 import SystemLibraries
 
-/// A question whether a certificate leads to an anchor, and for what (RFC 5280, 6).
+/// The check whether a path leads from a certificate to an anchor, for a purpose and at a time (RFC 5280, 6).
 package struct CertificatePath {
-    /// DER; the first is the certificate in question, others may help to find the way.
+    /// DER. The first is the certificate to check; the others may be part of the path.
     package var certificates: [Data]
-    /// DER of the certificates that are trusted from the start.
+    /// DER of the trusted certificates.
     package var anchors: [Data] = []
-    /// Whether the anchors of the system are trusted as well (`/etc/ssl/certs`, `SSL_CERT_FILE` and `SSL_CERT_DIR`).
+    /// Whether the anchors of the system are trusted, too (`/etc/ssl/certs`, `SSL_CERT_FILE` and `SSL_CERT_DIR`).
     package var trustsSystem = true
     package var purpose = Purpose.any
-    /// The moment at which all certificates must be valid.
+    /// The time at which all certificates must be valid.
     package var date: Date
 
-    /// What the certificate is to be used for.
+    /// The use of the certificate.
     package enum Purpose: Equatable, Sendable {
         case any
-        /// TLS server, with the name or address that was connected to; nil checks no name.
+        /// TLS server with the name or address of the connection; nil checks no name.
         case server(host: String?)
         case client
     }
@@ -27,15 +27,15 @@ package struct CertificatePath {
         self.date = date
     }
 
-    /// What came of it.
+    /// The result of the check.
     package struct Outcome: Equatable, Sendable {
-        /// DER, the certificate in question first; as far as the path was found.
+        /// DER, from the checked certificate up to the point that the search for a path reached.
         package var chain: [Data]
-        /// Nil if the certificate is to be trusted.
+        /// Nil if the certificate is trusted.
         package var failure: Failure?
     }
 
-    /// Why the certificate is not to be trusted.
+    /// The reason why the certificate is not trusted.
     package enum Failure: Equatable, Sendable {
         case expired
         case notYetValid
@@ -54,9 +54,9 @@ package struct CertificatePath {
         case other(code: Int32)
     }
 
-    /// Looks for a path and checks it. Nothing is fetched from the network, and revocation is not checked.
+    /// Searches for a path and checks it. Does not use the network, and does not check revocation.
     ///
-    /// - Throws: When libcrypto is missing, or out of memory.
+    /// - Throws: An error if libcrypto is missing or has no memory.
     package func evaluated() throws -> Outcome {
         let crypto = try Libcrypto.shared.get()
         defer { crypto.clearErrors() }
@@ -70,7 +70,7 @@ package struct CertificatePath {
         for anchor in anchors {
             guard let certificate = crypto.certificate(anchor) else { continue }
             owned.append(certificate)
-            // The store keeps a reference of its own.
+            // The store takes its own reference.
             guard crypto.paths.addAnchor(store, certificate) == 1 else { throw LibcryptoFailure.memory }
         }
         if trustsSystem { _ = crypto.paths.addSystemAnchors(store, crypto.context, nil) }
@@ -101,16 +101,17 @@ package struct CertificatePath {
             failure: isTrusted ? nil : Failure(code: code))
     }
 
-    /// - Returns: False for a host name that cannot be one.
+    /// - Returns: False if the host name is not valid.
     private func configure(_ paths: PathFunctions, _ parameters: Libcrypto.Object?) -> Bool {
-        // X509_V_FLAG_PARTIAL_CHAIN: any anchor ends the path, as on Apple systems, and not only one that signed
-        // itself. X509_V_FLAG_TRUSTED_FIRST: the shortest way to an anchor. X509_V_FLAG_X509_STRICT is left out: it
-        // refuses certificates that everybody accepts.
+        // X509_V_FLAG_PARTIAL_CHAIN: any anchor ends the path, as on Apple systems, not only a self-signed one.
+        // X509_V_FLAG_TRUSTED_FIRST: the shortest path to an anchor. X509_V_FLAG_X509_STRICT is not set, because it
+        // rejects certificates that other software accepts.
         _ = paths.setFlags(parameters, 0x80000 | 0x8000)
-        // Certificates know the years 0 to 9999 (RFC 5280, 4.1.2.5).
+        // Dates of certificates are in the years 0 to 9999 (RFC 5280, 4.1.2.5).
         paths.setTime(parameters, time_t(max(-62_167_219_200, min(date.timeIntervalSince1970, 253_402_300_799))))
         paths.setDepth(parameters, 32)
-        // Level 1 is 80 bits of security, level 2 is 112: RSA with 2048 bits and no SHA-1 (SSL_CTX_set_security_level(3)).
+        // Level 1 means 80 bits of security. Level 2 means 112 bits: RSA from 2048 bits, no SHA-1
+        // (SSL_CTX_set_security_level(3)).
         switch purpose {
         case .any:
             paths.setSecurityLevel(parameters, 1)
@@ -121,11 +122,11 @@ package struct CertificatePath {
             paths.setSecurityLevel(parameters, 2)
             _ = paths.setPurpose(parameters, 2)
             guard let host else { return true }
-            // X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS and X509_CHECK_FLAG_NEVER_CHECK_SUBJECT: the common name has been
-            // no host name since RFC 6125 (Apple: iOS 13, "Requirements for trusted certificates").
+            // X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS and X509_CHECK_FLAG_NEVER_CHECK_SUBJECT: since RFC 6125, the common
+            // name is not a host name (Apple: iOS 13, "Requirements for trusted certificates").
             paths.setHostFlags(parameters, 0x4 | 0x20)
             let bare = host.hasSuffix(".") ? String(host.dropLast()) : host
-            // A dot at the beginning would stand for every name that ends so (X509_check_host(3)).
+            // With a dot at the start, libcrypto would accept every name with this ending (X509_check_host(3)).
             guard !bare.isEmpty, !bare.hasPrefix("."), !bare.utf8.contains(0) else { return false }
             let address = bare.hasPrefix("[") && bare.hasSuffix("]") ? String(bare.dropFirst().dropLast()) : bare
             if paths.setAddress(parameters, address) == 1 { return true }
@@ -136,7 +137,7 @@ package struct CertificatePath {
 }
 
 extension CertificatePath.Failure {
-    /// The meaning of a code of libcrypto (openssl/x509_vfy.h).
+    /// Takes the failure for an error code of libcrypto (openssl/x509_vfy.h).
     init(code: Int32) {
         self =
             switch code {
@@ -158,7 +159,7 @@ extension CertificatePath.Failure {
     }
 }
 
-/// libcrypto could not do its work.
+/// The error if libcrypto has no memory.
 package enum LibcryptoFailure: Error, Equatable, CustomStringConvertible {
     case memory
 
@@ -166,14 +167,14 @@ package enum LibcryptoFailure: Error, Equatable, CustomStringConvertible {
 }
 
 extension Libcrypto {
-    /// The certificate with this encoding; nil if libcrypto cannot read it, or more comes after it.
+    /// Reads a certificate; nil if libcrypto cannot read it or if bytes follow it.
     func certificate(_ der: Data) -> Object? {
         var certificate: Object? = certificates.make(context, nil)
         guard certificate != nil else { return nil }
         let isWhole = der.withUnsafeBytes { bytes in
             var position = bytes.bindMemory(to: UInt8.self).baseAddress
             let start = position
-            // On failure the object is freed and the variable set to nil (d2i_X509(3)).
+            // On failure, libcrypto frees the object and sets the variable to nil (d2i_X509(3)).
             guard certificates.decode(&certificate, &position, bytes.count) != nil, let start, let position else {
                 return false
             }
@@ -186,12 +187,12 @@ extension Libcrypto {
         return certificate
     }
 
-    /// The encoding of a certificate.
+    /// Returns the DER of a certificate.
     func encoded(_ certificate: Object) -> Data? {
         encoding { certificates.encode(certificate, $0) }
     }
 
-    /// What one of libcrypto's encoders writes, which is asked for the length first.
+    /// Returns the output of an encoder of libcrypto. The first call of the encoder returns the length.
     func encoding(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> Data? {
         let count = Int(encode(nil))
         guard count > 0 else { return nil }

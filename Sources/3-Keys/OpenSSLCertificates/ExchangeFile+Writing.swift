@@ -2,21 +2,20 @@ import FoundationEssentials
 import KeychainModel
 
 extension ExchangeFile {
-    /// How often a passphrase is stretched (PBKDF2 with SHA-256: what OWASP recommends in its Password Storage Cheat
-    /// Sheet of 2023).
+    /// The iterations of PBKDF2 with SHA-256, as OWASP recommends in its Password Storage Cheat Sheet of 2023.
     private static let iterations: Int32 = 600_000
-    // NID_aes_256_cbc (openssl/obj_mac.h), which stands for PBES2 with that cipher.
+    // NID_aes_256_cbc (openssl/obj_mac.h). libcrypto then uses PBES2 with this cipher.
     private static let cipher: Int32 = 427
 
-    /// A PKCS#12 file with an identity, keys and certificates encrypted under a passphrase.
+    /// Returns a PKCS#12 file with an identity. A passphrase encrypts its key and its certificates.
     ///
     /// - Parameters:
     ///   - key: PKCS#8 PrivateKeyInfo.
-    ///   - certificates: In DER: the key's own, then those above it.
-    ///   - name: What programs call the identity.
+    ///   - certificates: DER: the certificate of the key first, then its issuers.
+    ///   - name: The name that programs show for the identity.
     ///   - passphrase: UTF-8.
-    /// - Throws: ``Failure/undecodable`` if key and certificate are none or do not belong together,
-    ///   `SystemLibraryError` when libcrypto is missing.
+    /// - Throws: ``Failure/undecodable`` if the key or a certificate cannot be read, or if they do not match;
+    ///   `SystemLibraryError` if libcrypto is missing.
     package static func encoding(
         key: Data, certificates: [Data], name: String, passphrase: SecretBytes
     ) throws -> Data {

@@ -3,34 +3,35 @@ import KeychainModel
 
 /// The contents of a PKCS#12 file (RFC 7292): keys, and certificates in the order of the file.
 package struct ExchangeFile {
-    /// PKCS#8 PrivateKeyInfo (RFC 5208), in memory that is wiped.
+    /// PKCS#8 PrivateKeyInfo (RFC 5208), in memory that is wiped when it is freed.
     package private(set) var keys: [Data] = []
     /// DER.
     package private(set) var certificates: [Data] = []
 
-    /// Why a file cannot be read.
+    /// The reason why a file cannot be read.
     package enum Failure: Error, Equatable {
-        /// It is no PKCS#12 file.
+        /// The file is not a PKCS#12 file.
         case malformed
-        /// It is one, and a part of it is damaged or of a kind that is not known.
+        /// The file is a PKCS#12 file, but a part of it is damaged or of an unknown kind.
         case undecodable
         case wrongPassphrase
-        /// Its passphrase is stretched more often than any program does.
+        /// The key derivation of the file has more iterations than any program uses.
         case tooManyIterations
         case tooLarge
     }
 
-    /// Files are a few kilobytes; one of more than this many bytes holds something else.
+    /// The largest accepted file in bytes. PKCS#12 files have a few kilobytes; a larger file holds something else.
     package static let largest = 16 << 20
-    /// In all of a file: common ones use up to a million for each of their three parts. One costs up to two microseconds.
+    /// The iterations allowed for the whole file. Common files use up to a million for each of their three parts. One
+    /// iteration takes up to two microseconds.
     private var iterationsLeft = 5_000_000
-    /// Safes within safes go no deeper in any file that somebody uses.
+    /// The deepest nesting of safes. Files in use do not nest deeper.
     private static let deepest = 4
 
     /// Opens a file.
     ///
-    /// - Parameter passphrase: UTF-8; without one, and with an empty one, both forms of 'none' are tried.
-    /// - Throws: ``Failure``, `SystemLibraryError` when libcrypto is missing.
+    /// - Parameter passphrase: UTF-8. If it is nil or empty, both forms of an empty passphrase are tried.
+    /// - Throws: ``Failure``; `SystemLibraryError` if libcrypto is missing.
     package init(_ encoded: Data, passphrase: SecretBytes?) throws {
         guard encoded.count <= Self.largest else { throw Failure.tooLarge }
         let crypto = try Libcrypto.shared.get()
@@ -49,7 +50,7 @@ package struct ExchangeFile {
             let phrase = try Self.accepted(words.bindMemory(to: CChar.self).baseAddress, count, by: file, crypto)
             for safe in crypto.stacks.members(of: safes) {
                 let bags = crypto.exchange.plainBags(safe) ?? crypto.exchange.encryptedBags(safe, phrase, count)
-                // Without a code over the file, this is where a wrong passphrase shows.
+                // If the file has no MAC, a wrong passphrase shows here first.
                 let undecryptable = crypto.exchange.hasCode(file) == 1 ? Failure.undecodable : .wrongPassphrase
                 guard let bags else { throw undecryptable }
                 defer { crypto.stacks.freeAll(bags, crypto.exchange.freeBag) }
@@ -58,7 +59,7 @@ package struct ExchangeFile {
         }
     }
 
-    /// A passphrase as a string for C.
+    /// Returns a passphrase as a C string.
     static func terminated(_ passphrase: SecretBytes?) throws -> SecretBytes {
         try SecretBytes(count: (passphrase?.count ?? 0) + 1) { copy in
             passphrase?.withUnsafeBytes { copy.copyMemory(from: $0) }
@@ -66,7 +67,7 @@ package struct ExchangeFile {
     }
 
     private static func decode(_ encoded: Data, _ crypto: Libcrypto) throws -> Libcrypto.Object {
-        // NID_pkcs7_data, the only kind; the object brings its library context to what is decoded into it.
+        // NID_pkcs7_data, the only kind. The object passes its library context on to its decoded parts.
         var file: Libcrypto.Object? = crypto.exchange.make(21, crypto.context, nil)
         guard file != nil else { throw LibcryptoFailure.memory }
         let isWhole = encoded.withUnsafeBytes { bytes in
@@ -88,13 +89,13 @@ package struct ExchangeFile {
         guard crypto.exchange.hasCode(file) == 1 else { return }
         var (iterations, algorithm): (Libcrypto.Object?, Libcrypto.Object?) = (nil, nil)
         crypto.exchange.codeParameters(nil, &algorithm, nil, &iterations, file)
-        // An algorithm can have a count of its own (PBMAC1, RFC 9579, in libcrypto from 3.4 on).
+        // An algorithm can have its own count (PBMAC1, RFC 9579, in libcrypto from 3.4 on).
         if let algorithm { try spend(crypto.encoding { crypto.exchange.encodeAlgorithm(algorithm, $0) }) }
         guard let iterations else { return }
         try spend(crypto.exchange.integer(iterations), atLeast: 1)
     }
 
-    /// The passphrase in the form in which the file's code accepts it: none is either an empty string or nothing.
+    /// Returns the form of the passphrase that the file's MAC accepts. An empty passphrase is an empty string or NULL.
     private static func accepted(
         _ words: UnsafePointer<CChar>?, _ count: Int32, by file: Libcrypto.Object, _ crypto: Libcrypto
     ) throws(Failure) -> UnsafePointer<CChar>? {
@@ -123,7 +124,7 @@ package struct ExchangeFile {
                 defer { crypto.exchange.freeKey(key) }
                 try append(key: key, crypto)
             case 152:
-                // A kind of certificate other than X.509 is passed over.
+                // Skips certificates that are not X.509.
                 guard let certificate = crypto.exchange.bagCertificate(bag) else { continue }
                 defer { crypto.certificates.free(certificate) }
                 guard let encoded = crypto.encoded(certificate) else { throw Failure.undecodable }
@@ -148,7 +149,7 @@ package struct ExchangeFile {
         try spend(encoded.map(PassphraseCost.iterations) ?? .max, atLeast: 0)
     }
 
-    /// What one part costs, before the work on it is begun.
+    /// Subtracts the iterations of one part before the work on it begins.
     private mutating func spend(_ iterations: Int, atLeast least: Int) throws(Failure) {
         guard iterations >= least, iterations <= iterationsLeft else { throw .tooManyIterations }
         iterationsLeft -= iterations

@@ -1,6 +1,7 @@
 import SystemLibraries
 
-/// What reads and writes PKCS#12 files (RFC 7292; PKCS12_newpass(3), PKCS12_parse(3), PKCS12_SAFEBAG_get1_cert(3)).
+/// The functions that read and write PKCS#12 files (RFC 7292; PKCS12_newpass(3), PKCS12_parse(3),
+/// PKCS12_SAFEBAG_get1_cert(3)).
 struct ExchangeFunctions: Sendable {
     typealias Object = Libcrypto.Object
     typealias Text = UnsafePointer<CChar>
@@ -18,11 +19,11 @@ struct ExchangeFunctions: Sendable {
         ) -> Void
     let encodeAlgorithm: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
     let integer: @convention(c) (Object?) -> Int
-    /// A list of PKCS#7 structures, from the file.
+    /// Returns the file's list of PKCS#7 structures (safes).
     let safes: @convention(c) (Object?) -> Object?
     let freeSafe: @convention(c) (Object?) -> Void
     let encodeSafe: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
-    /// A list of bags, from a safe that is not encrypted, and from one that is.
+    /// Return the list of bags of a safe: of a plain one, and of an encrypted one.
     let plainBags: @convention(c) (Object?) -> Object?
     let encryptedBags: @convention(c) (Object?, Text?, Int32) -> Object?
     let freeBag: @convention(c) (Object?) -> Void
@@ -36,7 +37,7 @@ struct ExchangeFunctions: Sendable {
     let encodeKey: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
     let freeKey: @convention(c) (Object?) -> Void
 
-    /// A key from PKCS#8, in the form in which files are made from it.
+    /// Reads a PKCS#8 key for `create`.
     let readKey:
         @convention(c) (UnsafeMutablePointer<Object?>?, UnsafeMutablePointer<Libcrypto.Bytes?>?, Int, Object?, Text?) ->
             Object?

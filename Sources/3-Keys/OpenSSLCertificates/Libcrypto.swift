@@ -1,26 +1,27 @@
 import Glibc
 import SystemLibraries
 
-/// OpenSSL's libcrypto, loaded when a certificate path or a PKCS#12 file asks for it.
+/// OpenSSL's libcrypto, loaded for the first certificate path or PKCS#12 file.
 ///
-/// Everything happens in a library context of its own, so that neither the host program's providers and settings nor
-/// a system-wide configuration file change what is accepted here.
+/// It has its own library context. So neither the providers and settings of the host program nor a system-wide
+/// configuration file change what it accepts.
 ///
 /// The prototypes are those of OpenSSL 3.0, whose interface is stable for all of version 3 (openssl.org, "Policy:
+/// versioning").
 /// versioning").
 final class Libcrypto: Sendable {
     typealias Object = OpaquePointer
     typealias Bytes = UnsafePointer<UInt8>
 
-    // Safe to share between threads: it is never changed or freed after `init`, and libcrypto locks what it keeps in a
-    // library context (OSSL_LIB_CTX(3), openssl-threads(7)).
+    // Safe to share between threads: the context is never changed or freed after `init`, and libcrypto locks its data
+    // in a library context (OSSL_LIB_CTX(3), openssl-threads(7)).
     nonisolated(unsafe) let context: Object
     let certificates: CertificateFunctions
     let paths: PathFunctions
     let stacks: StackFunctions
     let exchange: ExchangeFunctions
 
-    /// The library, or why it cannot be used.
+    /// The library, or the reason why it cannot be used.
     static let shared: Result<Libcrypto, SystemLibraryError> = Result { () throws(SystemLibraryError) in
         try Libcrypto()
     }
@@ -39,17 +40,17 @@ final class Libcrypto: Sendable {
         guard let context = makeContext(), load(context, "default") != nil else {
             throw SystemLibraryError(library: library.name, symbol: "default", provides: "certificates")
         }
-        // PKCS#12 files of older systems are under RC2 and RC4, which are in a provider of their own that not every
-        // machine has; without it such files are an error.
+        // PKCS#12 files of older systems use RC2 and RC4. A separate provider has these ciphers, and not every machine
+        // has that provider. Without it such files are an error.
         _ = load(context, "legacy")
         self.context = context
     }
 
-    /// Forgets what went wrong: the errors of a thread are kept until somebody asks, and a host program may.
+    /// Clears the thread's error queue. Otherwise the host program could read errors of this module from it.
     let clearErrors: @convention(c) () -> Void
 }
 
-/// Certificates and keys as libcrypto has them.
+/// libcrypto's functions for certificates.
 struct CertificateFunctions: Sendable {
     let make: @convention(c) (Libcrypto.Object?, UnsafePointer<CChar>?) -> Libcrypto.Object?
     let decode:
@@ -66,14 +67,14 @@ struct CertificateFunctions: Sendable {
     }
 }
 
-/// Lists.
+/// libcrypto's functions for lists.
 struct StackFunctions: Sendable {
     let make: @convention(c) () -> Libcrypto.Object?
     let push: @convention(c) (Libcrypto.Object?, UnsafeMutableRawPointer?) -> Int32
     let count: @convention(c) (Libcrypto.Object?) -> Int32
     let value: @convention(c) (Libcrypto.Object?, Int32) -> UnsafeMutableRawPointer?
     let free: @convention(c) (Libcrypto.Object?) -> Void
-    /// Frees the list and, with the function, what is in it.
+    /// Frees the list, and its members with the function.
     let freeAll: @convention(c) (Libcrypto.Object?, (@convention(c) (Libcrypto.Object?) -> Void)?) -> Void
 
     init(_ library: SystemLibrary) throws(SystemLibraryError) {
@@ -85,7 +86,7 @@ struct StackFunctions: Sendable {
         freeAll = try library.function("OPENSSL_sk_pop_free")
     }
 
-    /// The members of a list.
+    /// Returns the members of a list.
     func members(of stack: Libcrypto.Object?) -> [Libcrypto.Object] {
         (0..<max(0, count(stack))).compactMap { value(stack, $0).map { Libcrypto.Object($0) } }
     }

@@ -1,13 +1,14 @@
 import FoundationEssentials
 import SwiftASN1
 
-/// How often a structure's passphrase is stretched, read before the work is begun: the count comes with the file, and
-/// one of four thousand million would keep a program busy for an hour.
+/// Counts the iterations of a key derivation before the work begins. The file names the count, and a count of four
+/// thousand million would keep a program busy for an hour.
 enum PassphraseCost {
-    /// The work in the DER encoding of an EncryptedPrivateKeyInfo, of EncryptedData or of an algorithm. With PBKDF2 and
-    /// what is older it is the largest number: besides the count (RFC 8018, A.2, A.3 and C) there are only versions and
-    /// the length of a key. With scrypt it is the product of the three that say how much (RFC 7914, 2 and 7.1), of which
-    /// one costs a fraction of what an iteration does.
+    /// Returns the iterations in the DER of an EncryptedPrivateKeyInfo, of EncryptedData or of an algorithm.
+    ///
+    /// For PBKDF2 and older functions this is the largest number in the structure: the other numbers are only versions
+    /// and the length of a key (RFC 8018, A.2, A.3 and C). For scrypt it is the product of its three cost parameters
+    /// (RFC 7914, 2 and 7.1). One unit of that product costs a fraction of an iteration.
     static func iterations(in encoded: Data) -> Int {
         guard let root = try? DER.parse(Array(encoded)) else { return .max }
         return largest(in: root)
@@ -29,7 +30,7 @@ enum PassphraseCost {
         }
     }
 
-    /// Of scrypt's N, r and p. The length of the key may follow.
+    /// Returns the product of scrypt's N, r and p. The length of the key may follow them.
     private static func product(of parameters: ASN1Node) -> Int {
         guard case .constructed(let members) = parameters.content else { return .max }
         let numbers = members.filter { $0.identifier == .integer }.prefix(3)

@@ -1,7 +1,8 @@
 import Glibc
 import SystemLibraries
 
-/// What checks a path from a certificate to an anchor (X509_STORE_CTX_new(3), X509_VERIFY_PARAM_set_flags(3)).
+/// The functions that check a path from a certificate to an anchor (X509_STORE_CTX_new(3),
+/// X509_VERIFY_PARAM_set_flags(3)).
 struct PathFunctions: Sendable {
     let makeStore: @convention(c) () -> Libcrypto.Object?
     let freeStore: @convention(c) (Libcrypto.Object?) -> Void
