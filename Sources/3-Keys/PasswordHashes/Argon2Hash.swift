@@ -3,21 +3,22 @@ import FoundationEssentials
 import Glibc
 import KeychainModel
 
-/// Argon2 (RFC 9106) in PHC string form, by libsodium.
+/// Argon2 (RFC 9106) in PHC string form, computed by libsodium.
 struct Argon2Hash: Equatable, Sendable {
-    /// What RFC 9106 (section 4) recommends first. A changed hash must not be able to ask for the whole machine.
+    /// The memory of RFC 9106's first recommendation (section 4). A changed hash must not be able to demand all memory
+    /// of the machine.
     static let memoryLimitKiB: UInt32 = 2 << 20
     static let passesLimit: UInt32 = 64
-    /// Memory times passes, in KiB: half a minute on a machine of today.
+    /// Memory times passes, in KiB: half a minute on a current machine.
     static let workLimit: UInt64 = 16 << 20
-    /// libsodium fills them one after the other, so that they cost nothing besides.
+    /// libsodium computes the lanes one after the other, so that more lanes cost nothing more.
     static let lanesLimit: UInt32 = 255
 
     var cost: Argon2Cost
     var isArgon2id: Bool
-    /// Which key the password was mixed with before; PHC's `keyid`.
+    /// The key that the password was mixed with before; PHC's `keyid`.
     var keyID: String?
-    /// Whether salt and hash have the lengths that new ones have.
+    /// Whether salt and hash are at least as long as in new hashes.
     let isAsLongAsOurs: Bool
     private let plain: PHCString
 
@@ -45,14 +46,14 @@ struct Argon2Hash: Equatable, Sendable {
         self.plain = plain
     }
 
-    /// What comparing a password with it takes, in words; see ``HashedPassword/Work``.
+    /// The work of comparing a password with this hash, as text; see ``HashedPassword/Work``.
     var work: String {
         let parameters = plain.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
         let sizes = [plain.salt, plain.hash].map { UnpaddedBase64.decode($0)?.count ?? 0 }
         return "\(plain.identifier) \(parameters), salt of \(sizes[0]), hash of \(sizes[1])"
     }
 
-    /// A new hash with a random salt of 16 bytes, as a string.
+    /// Returns a new hash with a random salt of 16 bytes, as a string.
     static func make(
         _ password: SecretBytes, cost: Argon2Cost, keyID: String?
     ) throws(PasswordHashError) -> String {
@@ -72,10 +73,10 @@ struct Argon2Hash: Equatable, Sendable {
         return phc.text
     }
 
-    /// Compares in constant time, as libsodium does.
+    /// Returns whether the password matches. libsodium compares in constant time.
     func matches(_ password: SecretBytes) throws(PasswordHashError) -> Bool {
         try Libsodium.prepare()
-        // libsodium 1.0.18 says the same of missing memory as of another password.
+        // libsodium 1.0.18 returns the same for missing memory as for a wrong password.
         guard Self.isMemoryThere(cost.memoryKiB) else { throw .memoryUnavailable }
         let status = Self.withCharacters(of: password) {
             crypto_pwhash_str_verify(plain.text, $0, UInt64(password.count))
@@ -84,7 +85,7 @@ struct Argon2Hash: Equatable, Sendable {
     }
 
     private static func isMemoryThere(_ kibibytes: UInt32) -> Bool {
-        // With some for libsodium's own.
+        // Includes some memory for libsodium itself.
         let count = (Int(kibibytes) << 10) + (1 << 20)
         guard let place = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
             place != MAP_FAILED
@@ -93,7 +94,7 @@ struct Argon2Hash: Equatable, Sendable {
         return true
     }
 
-    /// libsodium wants a pointer also to nothing.
+    /// Passes a pointer even for an empty password, as libsodium requires.
     private static func withCharacters<Value>(of password: SecretBytes, _ body: (UnsafePointer<CChar>) -> Value)
         -> Value
     {
@@ -105,7 +106,7 @@ struct Argon2Hash: Equatable, Sendable {
     }
 }
 
-/// What one try at a password costs.
+/// The cost of one try at a password.
 package struct Argon2Cost: Sendable, Hashable {
     /// Argon2's m.
     package var memoryKiB: UInt32
@@ -116,12 +117,12 @@ package struct Argon2Cost: Sendable, Hashable {
         (self.memoryKiB, self.passes) = (memoryKiB, passes)
     }
 
-    /// What libsodium takes, below what a stored hash may ask for.
+    /// Whether libsodium accepts this cost and a stored hash may have it.
     package var isAcceptable: Bool {
         (8...Argon2Hash.memoryLimitKiB).contains(memoryKiB) && (1...Argon2Hash.passesLimit).contains(passes)
             && work <= Argon2Hash.workLimit
     }
 
-    /// KiB that are gone over.
+    /// The KiB that all passes together process.
     package var work: UInt64 { UInt64(memoryKiB) * UInt64(passes) }
 }

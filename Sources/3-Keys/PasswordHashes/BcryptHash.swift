@@ -3,11 +3,11 @@ import Glibc
 import KeychainModel
 import SystemLibraries
 
-/// bcrypt (Provos and Mazières, "A Future-Adaptable Password Scheme", 1999), by the system's libcrypt.
+/// bcrypt (Provos and Mazières, "A Future-Adaptable Password Scheme", 1999), computed by the system's libcrypt.
 struct BcryptHash: Equatable, Sendable {
-    /// 2^cost rounds. 17 is some ten seconds on a machine of today.
+    /// The largest cost; bcrypt runs 2^cost rounds. 17 takes about ten seconds on a current machine.
     static let costLimit = 17
-    /// The characters behind the salt.
+    /// The number of characters after the salt.
     private static let hashLength = 31
 
     let cost: Int
@@ -31,9 +31,9 @@ struct BcryptHash: Equatable, Sendable {
 
     func matches(_ password: SecretBytes) throws(PasswordHashError) -> Bool {
         let hash = try LibcryptFunction.found.get()
-        // A C string ends at the first zero, and would match what is in front of it.
+        // A C string ends at the first zero: bcrypt would compare only the part before it.
         guard !password.withUnsafeBytes({ $0.contains(0) }) else { return false }
-        // SecretBytes are zeros behind the end, but may fill their last page.
+        // Room for a zero at the end: SecretBytes may fill their last page completely.
         let phrase = try Self.allocating {
             try SecretBytes(count: password.count + 1) { room in
                 password.withUnsafeBytes { room.copyMemory(from: $0) }
@@ -53,7 +53,8 @@ struct BcryptHash: Equatable, Sendable {
             }
         }
         guard let result else { throw .unknownFormat }
-        // In front of the hash are cost and salt; of a salt's last character libcrypt writes only the bits that count.
+        // Compares the hash only. Cost and salt stand before it. libcrypt clears the unused bits of the salt's last
+        // character.
         guard result.count == text.utf8.count else { return false }
         return Array(result.suffix(Self.hashLength)).withUnsafeBytes { found in
             Array(text.utf8.suffix(Self.hashLength)).withUnsafeBytes { isEqualInConstantTime(found, $0) }
@@ -75,7 +76,7 @@ private enum LibcryptFunction {
         @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeMutableRawPointer, Int32) ->
         UnsafeMutablePointer<CChar>?
 
-    /// `sizeof(struct crypt_data)`, which crypt.h fixes.
+    /// `sizeof(struct crypt_data)`, a fixed value of crypt.h.
     static let dataSize = 32_768
 
     static let found: Result<Hash, PasswordHashError> = {

@@ -4,7 +4,7 @@ import CryptoExtras
 import FoundationEssentials
 import KeychainModel
 
-/// scrypt (RFC 7914) and PBKDF2 (RFC 8018) in the forms in which older code wrote them.
+/// scrypt (RFC 7914) and PBKDF2 (RFC 8018) in the string forms that older programs wrote.
 struct DerivedKeyHash: Equatable, Sendable {
     enum Function: Equatable, Sendable {
         case scrypt(logN: UInt32, blockSize: UInt32, parallelism: UInt32)
@@ -23,7 +23,7 @@ struct DerivedKeyHash: Equatable, Sendable {
         }
     }
 
-    /// Memory, in bytes, that a stored hash may ask for, and how much of it in all.
+    /// The limit of the memory of a stored hash in bytes. ``workLimit`` limits the sum of all rounds.
     static let memoryLimit: UInt64 = 1 << 30
     static let workLimit: UInt64 = 16 << 30
     static let iterationLimit: UInt64 = 50_000_000
@@ -42,7 +42,7 @@ struct DerivedKeyHash: Equatable, Sendable {
             // RFC 7914, section 2: N is less than 2^(128 · r / 8).
             guard blockSize >= 1, parallelism >= 1, logN >= 1, UInt64(logN) < 16 * UInt64(blockSize) else { return nil }
             guard logN < 32, blockSize <= 1 << 10, parallelism <= 64 else { throw .tooExpensive }
-            // What is filled at a time, and how much in all.
+            // The memory at one time, and the sum of all rounds.
             let block = 128 * UInt64(blockSize)
             let memory = block * (1 << UInt64(logN) + UInt64(parallelism) + 1)
             guard memory <= Self.memoryLimit, block << UInt64(logN) * UInt64(parallelism) <= Self.workLimit else {
@@ -50,7 +50,7 @@ struct DerivedKeyHash: Equatable, Sendable {
             }
         case .pbkdf2(_, let iterations):
             guard iterations >= 1 else { return nil }
-            // Each 20 bytes of SHA-1, the shortest, take all iterations.
+            // Each 20 bytes of output run all iterations. SHA-1 has the shortest output, 20 bytes.
             let blocks = UInt64(hash.count + 19) / 20
             guard UInt64(iterations) * blocks <= Self.iterationLimit else { throw .tooExpensive }
         }
@@ -95,7 +95,7 @@ struct DerivedKeyHash: Equatable, Sendable {
         }
     }
 
-    /// Django's `pbkdf2_sha256$720000$salt$hash`, whose salt is text and whose hash is padded.
+    /// Parses Django's `pbkdf2_sha256$720000$salt$hash`. Its salt is text, and its hash has padding.
     private static func django(_ text: String) -> Parts? {
         let fields = text.split(separator: "$", omittingEmptySubsequences: false)
         guard text.utf8.count <= PHCString.maximalLength, fields.count == 4, fields[0] == "pbkdf2_sha256",
@@ -127,7 +127,7 @@ struct DerivedKeyHash: Equatable, Sendable {
         switch function {
         case .scrypt(let logN, let blockSize, let parallelism):
             try Libsodium.prepare()
-            // libsodium's, since swift-crypto's refuses the larger costs that it takes.
+            // Uses libsodium, because swift-crypto refuses costs that libsodium accepts.
             let nothing: [UInt8] = [0]
             let status = nothing.withUnsafeBytes { nothing in
                 let text = password.isEmpty ? nothing : password

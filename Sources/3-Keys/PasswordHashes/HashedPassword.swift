@@ -2,12 +2,12 @@ import FoundationEssentials
 import KeychainModel
 import Synchronization
 
-/// A hash of a password with how it was made, as text.
+/// A password hash with its parameters, as text.
 package struct HashedPassword: Sendable {
-    /// More bytes than this are nobody's password, and would be hashed for free.
+    /// The longest accepted password in bytes. Nobody has a longer one, and hashing it would cost the caller nothing.
     package static let maximalPasswordSize = 4096
 
-    /// Which function made it.
+    /// The hash functions.
     package enum Scheme: String, Sendable, CaseIterable {
         case argon2id, argon2i, bcrypt, scrypt, pbkdf2
     }
@@ -42,19 +42,21 @@ package struct HashedPassword: Sendable {
         }
     }
 
-    /// The key that the password was mixed with before it was hashed.
+    /// The key that the password was mixed with before hashing.
     package var keyID: String? {
         if case .argon2(let hash) = form { hash.keyID } else { nil }
     }
 
-    /// Whether trying it costs no less than trying one that would be made today: Argon2id with no less memory, which is gone over as often
-    /// in all, with salt and hash as long as new ones, and with the same key.
+    /// Returns whether a try at this hash costs at least as much as a try at a new hash would.
+    ///
+    /// The hash must be Argon2id, with at least the memory and the memory times passes of `cost`, with salt and hash as
+    /// long as in new hashes, and with the same key.
     package func isAtLeast(_ cost: Argon2Cost, keyID: String?) -> Bool {
         guard case .argon2(let hash) = form, hash.isArgon2id, hash.keyID == keyID else { return false }
         return hash.isAsLongAsOurs && hash.cost.memoryKiB >= cost.memoryKiB && hash.cost.work >= cost.work
     }
 
-    /// Whether it was made of this password. Takes as long as making it took, whatever the answer.
+    /// Returns whether the hash was made of this password. Takes as long as making the hash, with either result.
     package func matches(_ password: SecretBytes) throws(PasswordHashError) -> Bool {
         guard password.count <= Self.maximalPasswordSize else { throw .passwordTooLong }
         switch form {
@@ -66,7 +68,7 @@ package struct HashedPassword: Sendable {
         }
     }
 
-    /// The text of a new hash.
+    /// Returns the text of a new hash.
     package static func make(
         _ password: SecretBytes, cost: Argon2Cost, keyID: String? = nil
     ) throws(PasswordHashError) -> String {
@@ -78,7 +80,7 @@ package struct HashedPassword: Sendable {
         return text
     }
 
-    /// One run of Argon2: all that its time depends on. Two tries with equal work take equally long.
+    /// One run of Argon2 with everything that its time depends on. Two tries with equal work take equally long.
     package struct Work: Hashable, Sendable {
         /// Such as `argon2id m=65536,t=3,p=1, salt of 16, hash of 32`.
         package let function: String
@@ -90,13 +92,13 @@ package struct HashedPassword: Sendable {
         }
     }
 
-    /// Is told of each run of Argon2; set by tests, which count work where times would depend on the machine.
+    /// Called for each run of Argon2. Tests set it and count the work, because times would depend on the machine.
     @TaskLocal package static var noteWork: (@Sendable (Work) -> Void)?
 
-    /// A hash that no password has, and that takes as long to be held against one as a hash of this cost does.
+    /// Returns a hash that no password matches. Comparing with it takes as long as comparing with a hash of this cost.
     package static func decoy(cost: Argon2Cost, keyID: String?) throws(PasswordHashError) -> HashedPassword {
         guard cost.isAcceptable else { throw .tooExpensive }
-        // Made once: what it took to make one would show.
+        // Made once: otherwise the time to make one would show that it is a decoy.
         let text = Decoy.made.withLock { made in
             let kind = Decoy(cost: cost, keyID: keyID)
             if let text = made[kind] { return text }
@@ -110,7 +112,7 @@ package struct HashedPassword: Sendable {
 
 private struct Decoy: Hashable {
     static let made = Mutex<[Decoy: String]>([:])
-    /// A program has one cost, and a few peppers at most.
+    /// A program has one cost and a few peppers.
     static let limit = 64
 
     let cost: Argon2Cost

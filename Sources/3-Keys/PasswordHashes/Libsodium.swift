@@ -1,13 +1,15 @@
 import CSodium
 
-/// libsodium, which takes Argon2 and scrypt for any processor, at nearly twice the time, until it was told to look at the one that there is.
+/// libsodium. Before `sodium_init` it runs code for any processor, which takes nearly twice as long for Argon2 and
+/// scrypt.
 enum Libsodium {
-    /// Whether it is ready; it may be told so any number of times, from any thread.
+    /// Whether libsodium is initialized. Any thread may call `sodium_init`, and any number of times.
     private static let isReady = sodium_init() >= 0
 
-    /// To be called before its functions are.
+    /// Initializes libsodium. Call it before any function of libsodium.
     ///
-    /// - Throws: ``PasswordHashError/memoryUnavailable`` where it has no source of random numbers, as in a folder without `/dev`.
+    /// - Throws: ``PasswordHashError/memoryUnavailable`` without a source of random numbers, as in a folder without
+    ///   `/dev`.
     static func prepare() throws(PasswordHashError) {
         guard isReady else { throw .memoryUnavailable }
     }

@@ -1,15 +1,15 @@
-/// A string that holds a hash and how it was made: `$id$v=19$m=65536,t=3,p=1$salt$hash`.
+/// A string with a hash and its parameters: `$id$v=19$m=65536,t=3,p=1$salt$hash`.
 ///
-/// The grammar is that of the Password Hashing Competition's string format
-/// (github.com/P-H-C/phc-string-format). Salts and hashes are kept as they are written: what they encode differs by function.
+/// The grammar is that of the Password Hashing Competition's string format (github.com/P-H-C/phc-string-format). Salts
+/// and hashes stay as written, because each function encodes them differently.
 struct PHCString: Equatable, Sendable {
-    /// No function writes longer ones; what is longer is not looked at.
+    /// The longest accepted string in bytes. No function writes a longer one.
     static let maximalLength = 1024
 
     var identifier: String
-    /// The version of the function; nil where none is given.
+    /// The version of the function; nil if the string has none.
     var version: UInt32?
-    /// In the order in which they are written.
+    /// In the order of the string.
     var parameters: [Parameter]
     /// As written.
     var salt: String
@@ -21,7 +21,7 @@ struct PHCString: Equatable, Sendable {
         var value: String
     }
 
-    /// Nil for anything else than a whole string with salt and hash.
+    /// Parses a string; nil unless it is a whole string with salt and hash.
     init?(_ text: String) {
         guard text.utf8.count <= Self.maximalLength, text.utf8.first == UInt8(ascii: "$") else { return nil }
         var fields = text.utf8.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false).dropFirst()[...]
@@ -67,7 +67,7 @@ struct PHCString: Equatable, Sendable {
 
     subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
-    /// The value of a parameter that is a number without sign or leading zeros.
+    /// Returns a parameter that is a number without sign or leading zeros; nil for any other.
     func number(_ name: String) -> UInt32? { self[name].flatMap { Self.number($0.utf8[...]) } }
 
     private static func number(_ digits: Substring.UTF8View) -> UInt32? {

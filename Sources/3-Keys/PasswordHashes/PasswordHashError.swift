@@ -1,13 +1,13 @@
-/// Why a password could not be hashed, or held against a hash.
+/// The reason why a password could not be hashed or compared with a hash.
 package enum PasswordHashError: Error, Equatable {
-    /// Not the text of a hash that this module knows.
+    /// The text is not a hash that this module knows.
     case unknownFormat
-    /// It asks for more memory or time than a hash may.
+    /// The hash needs more memory or time than allowed.
     case tooExpensive
-    /// The machine does not give the memory.
+    /// The machine does not have the memory.
     case memoryUnavailable
     /// The password has more bytes than ``HashedPassword/maximalPasswordSize``.
     case passwordTooLong
-    /// A library of the system is missing; what to do about it.
+    /// A library of the system is missing. The text says what to do.
     case libraryMissing(String)
 }

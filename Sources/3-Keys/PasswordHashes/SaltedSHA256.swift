@@ -2,8 +2,9 @@ import Crypto
 import FoundationEssentials
 import KeychainModel
 
-/// SHA-256 over password, account and a salt that is the same for all, joined by a separator: what many mobile apps and tutorials
-/// wrote. One try costs a fraction of a microsecond.
+/// SHA-256 over password, account and a fixed salt, joined by a separator.
+///
+/// Many mobile apps and tutorials used it. One try costs a fraction of a microsecond.
 package struct SaltedSHA256: Sendable, Hashable {
     package var salt: String
     package var separator: String
@@ -12,7 +13,7 @@ package struct SaltedSHA256: Sendable, Hashable {
         (self.salt, self.separator) = (salt, separator)
     }
 
-    /// The hash's bytes, if `text` are 64 hexadecimal digits.
+    /// Returns the bytes of the hash; nil unless `text` has 64 hexadecimal digits.
     package static func bytes(of text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count == 64 else { return nil }

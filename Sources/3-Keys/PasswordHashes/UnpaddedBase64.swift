@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// Base64 without padding (RFC 4648, section 4), as strings of hashes have it.
+/// Base64 without padding (RFC 4648, section 4), as in hash strings.
 enum UnpaddedBase64 {
     static func encode(_ bytes: some Sequence<UInt8>) -> String {
         let text = Data(bytes).base64EncodedString()
         return String(text.prefix { $0 != "=" })
     }
 
-    /// Nil for what no encoder writes, bits behind the end among it.
+    /// Decodes a text; nil if no encoder writes it, for example with bits after the end.
     ///
     /// - Parameter dot: Whether `.` stands for `+`, as in passlib's strings.
     static func decode(_ text: String, dot: Bool = false) -> [UInt8]? {
