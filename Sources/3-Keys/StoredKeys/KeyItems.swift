@@ -5,24 +5,25 @@ import KeyCryptography
 import KeychainModel
 import VaultInterface
 
-/// Keys that the keychain keeps for other parts of this package: generic passwords of two services, and keys of the enclave.
+/// The keys that the keychain stores for other parts of this package: generic passwords of two services, and enclave
+/// keys.
 ///
-/// One service has the list: an item without conditions for each key, so that of two programs that add one under the same account,
-/// one finds that it is there already, and listing them asks nobody. The other has the keys, under names and conditions of their
-/// own.
+/// The first service is the list: one item without conditions for each key. If two programs add a key under the same
+/// account, the second one finds the item of the first. Listing asks no person. The second service holds the keys, with
+/// their own names and conditions.
 package struct KeyItems: Sendable {
-    /// The service of the list, and the tag of the enclave's keys.
+    /// The service of the list, and the tag of the enclave keys.
     package let service: String
-    /// What people see of the enclave's keys.
+    /// The label of the enclave keys, which people see.
     package let label: String
-    /// Nil for all groups that the program may see, and for its first when something is added.
+    /// Nil for all groups that the program may read, and for its first group when an item is added.
     package let accessGroup: String?
-    /// The text of the question to a person.
+    /// The text of the question that a person sees.
     package let prompt: String?
-    /// The keychain that stands in for the process's own, whatever the calling task has.
+    /// Replaces the keychain of the process, and also the one of the calling task; nil for those.
     private let session: (any VaultSessionProvider)?
 
-    /// - Parameter session: What stands in for the process's own keychain.
+    /// - Parameter session: Replaces the keychain of the process.
     package init(
         service: String, label: String, accessGroup: String? = nil, prompt: String? = nil,
         session: (any VaultSessionProvider)? = nil
@@ -37,24 +38,24 @@ package struct KeyItems: Sendable {
     /// An item of the list.
     package struct Item: Sendable {
         package let account: String
-        /// What was said of the key when it was added.
+        /// The note that came with the key.
         package let generic: Data
         package let accessGroup: String
         package let created: Date
-        /// The class that the key was given.
+        /// The protection class of the key.
         package let protection: ProtectionClass
-        /// What reading the item's own value takes besides; nil for nothing, and for items of the list.
+        /// The conditions for reading the item's value; nil for none, and for items of the list.
         package let flags: AccessControl.Flags?
 
-        /// Whether what was read of the key has to be forgotten when the vault is locked.
+        /// Whether the program must forget the key when the vault is locked.
         package var closesWithLock: Bool { protection.availability == .whileUnlocked }
     }
 
     // MARK: The list
 
-    /// What is on the list.
+    /// Returns the items of the list.
     ///
-    /// - Parameter account: Nil for all there is.
+    /// - Parameter account: Nil for all items.
     package func list(_ account: String? = nil) throws(StoredKeyError) -> [Item] {
         try list(query(service, account)).compactMap { item in
             guard case .string(let account) = item.attribute(.account) else { return nil }
@@ -66,9 +67,9 @@ package struct KeyItems: Sendable {
         }
     }
 
-    /// Adds an item to the list; false if there is one already.
+    /// Adds an item to the list. Returns false if there is one already.
     ///
-    /// - Parameter name: What people see.
+    /// - Parameter name: The label that people see.
     package func add(
         _ account: String, name: String? = nil, generic: Data, protection: AccessControl
     ) throws(StoredKeyError) -> Bool {
@@ -76,8 +77,9 @@ package struct KeyItems: Sendable {
             account, name: name, generic: generic, value: Data(), guardedBy: protection.withoutConditions)
     }
 
-    /// Adds an item that has the key itself, for keys that people handle with `keychain get` and `keychain delete`: listing one with
-    /// conditions may ask a person. False if there is one already.
+    /// Adds an item that holds the key itself, for keys that people handle with `keychain get` and `keychain delete`.
+    ///
+    /// Listing an item with conditions may ask a person. Returns false if there is one already.
     package func add(
         _ account: String, name: String?, generic: Data, value: Data, guardedBy protection: AccessControl
     ) throws(StoredKeyError) -> Bool {
@@ -87,12 +89,12 @@ package struct KeyItems: Sendable {
         return try add(item)
     }
 
-    /// The value of such an item, which may ask a person.
+    /// Returns the value of such an item. May ask a person.
     package func value(_ account: String) throws(StoredKeyError) -> Data? {
         try open(query(service, account))?.value
     }
 
-    /// Says something else of a key.
+    /// Replaces a key's note and class on the list.
     package func change(
         _ account: String, generic: Data, protection: AccessControl
     ) throws(StoredKeyError) {
@@ -101,12 +103,12 @@ package struct KeyItems: Sendable {
             ItemChanges(attributes: [.generic: .data(generic)], accessControl: protection.withoutConditions))
     }
 
-    /// Takes an item off the list; nothing happens if it is not on it.
+    /// Removes an item from the list, if it is there.
     package func remove(_ account: String) throws(StoredKeyError) {
         try delete(query(service, account))
     }
 
-    /// Removes everything, keys of the enclave included.
+    /// Removes all items, and the enclave keys.
     package func removeAll() throws(StoredKeyError) {
         try delete(query(keyService, nil))
         try delete(enclaveKeys(nil))
@@ -115,26 +117,27 @@ package struct KeyItems: Sendable {
 
     // MARK: Keys
 
-    /// Stores a key; false if there is one with the name already.
+    /// Stores a key. Returns false if there is one with this name already.
     ///
-    /// - Parameter isGuarded: Whether reading it takes what the access control asks for, besides its class.
+    /// - Parameter isGuarded: Whether reading the key requires the conditions of the access control, not only its
+    ///   class.
     package func addKey(
         _ name: String, value: Data, protection: AccessControl, isGuarded: Bool
     ) throws(StoredKeyError) -> Bool {
         try add(password(keyService, name, value, isGuarded ? protection : protection.withoutConditions))
     }
 
-    /// A key, as the keychain has it. Reading it may ask a person.
+    /// Returns a key as the keychain holds it. May ask a person.
     package func key(_ name: String) throws(StoredKeyError) -> Data? {
         try open(query(keyService, name))?.value
     }
 
-    /// Gives a key another protection, which may ask a person.
+    /// Replaces the protection of a key. May ask a person.
     package func protectKey(_ name: String, _ protection: AccessControl) throws(StoredKeyError) {
         try update(query(keyService, name), ItemChanges(accessControl: protection))
     }
 
-    /// Removes a key, and the enclave's that it is encrypted for. Asks nobody.
+    /// Removes a key, and the enclave key that it is encrypted for. Asks no person.
     package func removeKey(_ name: String, enclaveKey label: Data?) throws(StoredKeyError) {
         try delete(query(keyService, name))
         if let label { try removeEnclaveKey(label) }
@@ -148,7 +151,7 @@ package struct KeyItems: Sendable {
 
     /// Makes a key in the enclave.
     ///
-    /// - Returns: Its public half, and the hash of that under which it is found.
+    /// - Returns: The public key, and its hash, which is the label for finding the key.
     package func makeEnclaveKey(_ control: AccessControl) throws(StoredKeyError) -> (public: KeyData, label: Data) {
         let record = try onVault { (session) throws(VaultError) in
             try session.vault.makeEnclaveKey(
@@ -159,7 +162,7 @@ package struct KeyItems: Sendable {
         var attributes = publicKey.storedAttributes(keptBy: EnclaveKeyRecord.tokenID)
         attributes[.applicationTag] = tag
         attributes[.label] = .string(label)
-        // The conditions guard the use of the key, where it is kept, and not the finding of it.
+        // The conditions apply to the use of the key in the enclave, not to finding the item.
         let item = NewItem(
             itemClass: .key, attributes: attributes, accessGroup: accessGroup,
             accessControl: control.withoutConditions, value: record.encoded)
@@ -167,7 +170,7 @@ package struct KeyItems: Sendable {
         return (publicKey, publicKey.applicationLabel)
     }
 
-    /// Encrypts for a key of the enclave.
+    /// Encrypts a secret for an enclave key.
     package func encrypt(_ secret: Data, for key: KeyData) throws(StoredKeyError) -> Data {
         do throws(KeyError) {
             return try SoftwareKeys.publicOperations(of: key).encrypt(secret, by: Self.algorithm)
@@ -176,7 +179,7 @@ package struct KeyItems: Sendable {
         }
     }
 
-    /// Has a key of the enclave decrypt, which may ask a person.
+    /// Decrypts with an enclave key. May ask a person.
     package func decrypt(_ encrypted: Data, with label: Data) throws(StoredKeyError) -> Data {
         let item = try open(enclaveKeys(label))
         guard let item, item.attribute(.tokenID) == .string(EnclaveKeyRecord.tokenID),
@@ -190,7 +193,7 @@ package struct KeyItems: Sendable {
         do throws(KeyError) { return try secret.get() } catch { throw StoredKeyError(error) }
     }
 
-    /// ECIES with a fresh ephemeral key each time; what Apple calls `eciesEncryptionCofactorVariableIVX963SHA256AESGCM`.
+    /// ECIES with a new ephemeral key for each message: Apple's `eciesEncryptionCofactorVariableIVX963SHA256AESGCM`.
     private static var algorithm: EncryptionAlgorithm { .ecies(.sha256, derivesNonce: true) }
 
     // MARK: Requests
@@ -243,7 +246,7 @@ package struct KeyItems: Sendable {
         try copy(query, includingValues: false)
     }
 
-    /// An item with its value, which is handed out as its access control says: a person may be asked.
+    /// Returns an item with its value. May ask a person, as the access control requires.
     private func open(_ query: ItemQuery) throws(StoredKeyError) -> StoredItem? {
         var query = query
         query.limit = 1
@@ -283,7 +286,7 @@ package struct KeyItems: Sendable {
         return VaultSession.$override.withValue(session, operation: body)
     }
 
-    /// The vault whose lock counts for the keys.
+    /// Returns the vault whose lock state applies to the keys.
     package func vaultSession() throws(StoredKeyError) -> VaultSession {
         let session = inSession { Result { () throws(VaultError) in try VaultSession.current() } }
         do throws(VaultError) { return try session.get() } catch { throw .vault(error) }

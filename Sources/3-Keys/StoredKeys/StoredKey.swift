@@ -1,18 +1,18 @@
 import FoundationEssentials
 
-/// What the list says of a key: a note of its owner's, and the enclave's key that it is encrypted for.
+/// The entry of a key on the list: a note of its owner, and the enclave key that it is encrypted for.
 package struct KeyReference: Sendable, Hashable {
     package let note: Data
-    /// The hash of the public half of the enclave's key.
+    /// The hash of the enclave key's public half.
     package var enclaveKey: Data?
 
     package init(note: Data, enclaveKey: Data? = nil) {
         (self.note, self.enclaveKey) = (note, enclaveKey)
     }
 
-    /// Note ‖ hash.
+    /// Decodes note ‖ hash.
     ///
-    /// - Parameter noteCount: How many bytes the note has.
+    /// - Parameter noteCount: The length of the note in bytes.
     package init?(_ encoded: Data, noteCount: Int) {
         guard encoded.count >= noteCount else { return nil }
         note = Data(encoded.prefix(noteCount))
@@ -23,13 +23,13 @@ package struct KeyReference: Sendable, Hashable {
 }
 
 extension KeyItems {
-    /// Stores a key and puts it on the list, encrypted for a new key of the enclave if its protection says so.
+    /// Stores a key and adds it to the list. Encrypts it for a new enclave key if its protection requires that.
     ///
     /// - Parameters:
-    ///   - key: Its name, and its bytes.
-    ///   - account: On the list.
-    ///   - name: What people see.
-    /// - Returns: False if there is one under the account already; then nothing is stored.
+    ///   - key: The name and the bytes of the key.
+    ///   - account: The account on the list.
+    ///   - name: The label that people see.
+    /// - Returns: False if the list has this account already. Then nothing is stored.
     package func store(
         _ key: (name: String, value: Data), as account: String, name: String? = nil, note: Data,
         _ protection: StoredKeyProtection
@@ -40,7 +40,7 @@ extension KeyItems {
             let (publicKey, label) = try makeEnclaveKey(protection.control)
             reference.enclaveKey = label
             do {
-                // The use of the enclave's key is guarded, so the reading of what is encrypted for it need not be.
+                // The conditions guard the use of the enclave key. Reading the ciphertext needs no conditions.
                 isAdded = try addKey(
                     key.name, value: try encrypt(key.value, for: publicKey), protection: protection.control,
                     isGuarded: false)
@@ -52,7 +52,7 @@ extension KeyItems {
             isAdded = try addKey(key.name, value: key.value, protection: protection.control, isGuarded: true)
         }
         guard isAdded else { return false }
-        // Last, so that what is on the list is there, whenever the program ends.
+        // Written last: if the program ends early, every key on the list still exists.
         let isListed: Bool
         do {
             isListed = try add(account, name: name, generic: reference.encoded, protection: protection.control)
@@ -64,9 +64,9 @@ extension KeyItems {
         return isListed
     }
 
-    /// A key as it was stored, which may ask a person.
+    /// Returns the key in plaintext. May ask a person.
     ///
-    /// - Returns: Nil if it is gone.
+    /// - Returns: Nil if the key does not exist.
     package func read(_ name: String, _ reference: KeyReference) throws(StoredKeyError) -> Data? {
         guard let value = try key(name) else { return nil }
         guard let label = reference.enclaveKey else { return value }

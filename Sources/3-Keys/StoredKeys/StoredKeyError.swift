@@ -2,7 +2,7 @@ import Access
 import KeyCryptography
 import VaultInterface
 
-/// Why a key is not to be had from the keychain.
+/// The reason why the keychain does not provide a key.
 package enum StoredKeyError: Error, CustomStringConvertible {
     case locked
     case notAuthenticated
@@ -10,7 +10,7 @@ package enum StoredKeyError: Error, CustomStringConvertible {
     case accessDenied
     case damaged(reason: String)
     case memoryUnavailable
-    /// Anything else that keeps the vault from doing it.
+    /// Any other error of the vault.
     case vault(VaultError)
 
     init(_ error: VaultError) {

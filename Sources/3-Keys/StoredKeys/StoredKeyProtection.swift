@@ -1,9 +1,10 @@
 import KeychainModel
 
-/// How a key in the keychain is kept.
+/// How the keychain protects a key.
 package struct StoredKeyProtection: Sendable {
     package let control: AccessControl
-    /// Whether the key is encrypted for a key of the enclave, to whose use the conditions of ``control`` then apply.
+    /// Whether the key is encrypted for an enclave key. Then the conditions of ``control`` guard the use of the enclave
+    /// key.
     package let isInEnclave: Bool
 
     package init(_ control: AccessControl, isInEnclave: Bool) {
@@ -15,11 +16,11 @@ package struct StoredKeyProtection: Sendable {
         self.init(AccessControl(protection: protection), isInEnclave: isInEnclave)
     }
 
-    /// Whether what was read of the key has to be forgotten when the vault is locked.
+    /// Whether the program must forget the key when the vault is locked.
     package var closesWithLock: Bool { control.protection.availability == .whileUnlocked }
 }
 
 extension AccessControl {
-    /// The class alone, without the conditions.
+    /// This access control with its class alone.
     package var withoutConditions: AccessControl { AccessControl(protection: protection) }
 }
