@@ -3,7 +3,7 @@ import StatusCodes
 import VaultInterface
 
 extension KeyError {
-    /// The status with which Apple's functions report this error.
+    /// The status that Apple's functions return for this error.
     package var osStatus: OSStatus {
         switch self {
         case .unsupported, .invalidInput, .undecipherable: errSecParam

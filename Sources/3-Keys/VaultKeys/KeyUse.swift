@@ -1,10 +1,10 @@
 import KeychainModel
 import VaultInterface
 
-/// On whose behalf a key is used: what the search that found it, or the call that made it, said.
+/// The authentication for the use of a key, from the search that found the key or from the call that made it.
 package struct KeyUse: Sendable {
     package var authentication: AuthenticationOptions
-    /// Kept with the key: what a person has shown ends with the context.
+    /// Stored with the key, because an authentication ends with its context.
     package var context: (any KeyUseContext)?
 
     package init(authentication: AuthenticationOptions = .init(), context: (any KeyUseContext)? = nil) {
@@ -13,7 +13,7 @@ package struct KeyUse: Sendable {
     }
 }
 
-/// An authentication context that wants to know in which vaults it is used.
+/// An authentication context that is told in which vaults it is used.
 package protocol KeyUseContext: Sendable {
     /// Called before each use of the key.
     func willUse(_ session: VaultSession)

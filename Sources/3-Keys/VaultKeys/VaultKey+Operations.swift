@@ -3,8 +3,8 @@ import FoundationEssentials
 import KeyCryptography
 
 extension VaultKey {
-    /// Whether the key says that it does `operation` with this algorithm. For RSA that says more than it does; see
-    /// ``KeyAlgorithm/isSupported(for:byKeyOf:_:sizeInBits:)``.
+    /// Returns whether the key claims to support `operation` with this algorithm. An RSA key claims more than it
+    /// supports; see ``KeyAlgorithm/isSupported(for:byKeyOf:_:sizeInBits:)``.
     package func supports(_ name: KeyAlgorithmName, for operation: KeyOperation) -> Bool {
         name.algorithm.map { isSupported($0, for: operation) } ?? false
     }
@@ -15,7 +15,7 @@ extension VaultKey {
         return try privateOperations().sign(input, by: algorithm)
     }
 
-    /// Whether a signature is the key's for this message or digest.
+    /// Returns whether this key made the signature for this message or digest.
     package func isValid(_ signature: Data, of input: Data, by name: KeyAlgorithmName) throws(KeyError) -> Bool {
         guard case .signature(let algorithm) = try algorithm(name, for: .verify) else { throw .notThisOperation }
         try require(.public)
@@ -29,16 +29,16 @@ extension VaultKey {
         return try publicOperations().encrypt(plaintext, by: algorithm)
     }
 
-    /// Decrypts what was encrypted for the key.
+    /// Decrypts a ciphertext that was encrypted for the key.
     package func decrypt(_ ciphertext: Data, by name: KeyAlgorithmName) throws(KeyError) -> Data {
         guard case .encryption(let algorithm) = try algorithm(name, for: .decrypt) else { throw .notThisOperation }
         try require(.private)
         return try privateOperations().decrypt(ciphertext, by: algorithm)
     }
 
-    /// What the key and somebody's public key share.
+    /// Returns the shared secret of this key and another party's public key.
     ///
-    /// - Parameter derivation: How many bytes to derive and what goes into the derivation; called only for algorithms
+    /// - Parameter derivation: Returns the number of bytes to derive and the shared info. Called only for algorithms
     ///   that derive.
     package func exchange(
         with peer: VaultKey, by name: KeyAlgorithmName,
@@ -48,13 +48,13 @@ extension VaultKey {
             throw .notThisOperation
         }
         try peer.require(.public)
-        // Where nothing is derived there is nothing to say about it.
+        // An algorithm without derivation takes no parameters.
         let parameters = algorithm.derivation == nil ? (0, Data()) : try derivation()
         return try privateOperations().exchange(
             with: peer.keyData, by: algorithm, requestedSize: parameters.0, sharedInfo: parameters.1)
     }
 
-    /// What an algorithm's name stands for, if the key does this with it.
+    /// Returns the algorithm of a name, if the key supports it for this operation.
     private func algorithm(_ name: KeyAlgorithmName, for operation: KeyOperation) throws(KeyError) -> KeyAlgorithm {
         guard let known = name.algorithm, isSupported(known, for: operation) else {
             throw .unsupported(
@@ -67,7 +67,7 @@ extension VaultKey {
         algorithm.isSupported(for: operation, byKeyOf: keyData.type, keyClass, sizeInBits: keyData.sizeInBits)
     }
 
-    /// Refuses what a half claims to support and only the other can do.
+    /// Throws if the operation needs the other half of the key.
     private func require(_ half: KeyData.KeyClass) throws(KeyError) {
         switch (half, keyClass) {
         case (.public, .public), (.private, .private): return
@@ -90,6 +90,6 @@ extension KeyOperation {
 }
 
 extension KeyError {
-    /// Not reached: an algorithm that a key supports for an operation is one of that operation.
+    /// Never thrown: an algorithm that a key supports for an operation belongs to that operation.
     fileprivate static let notThisOperation = KeyError.unsupported(reason: "The algorithm is for another operation.")
 }

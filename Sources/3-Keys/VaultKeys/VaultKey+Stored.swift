@@ -4,15 +4,15 @@ import KeyCryptography
 import KeychainModel
 
 extension VaultKey {
-    /// The key in a stored item that was read with its value; nil if the item holds no key.
+    /// Returns the key in a stored item that was read with its value; nil if the item holds no key.
     ///
-    /// - Parameter use: On whose behalf a key of the enclave will be used.
+    /// - Parameter use: The authentication for the use of an enclave key.
     package static func stored(in item: StoredItem, use: KeyUse = KeyUse()) -> VaultKey? {
         guard item.itemClass == .key else { return nil }
         return stored(item.value, attributes: item.attributes, use)
     }
 
-    /// The key in a stored value with its attributes.
+    /// Returns the key in a stored value with its attributes.
     package static func stored(
         _ value: Data?, attributes: [AttributeName: AttributeValue], _ use: KeyUse
     ) -> VaultKey? {
@@ -22,18 +22,18 @@ extension VaultKey {
         if attributes[.tokenID] == .string(EnclaveKeyRecord.tokenID), keyClass == 1 {
             return EnclaveKeyRecord(decoding: value).flatMap { VaultKey($0, use: use) }
         }
-        // What is stored of a key that is kept elsewhere is not its representation.
+        // The stored value of a key in another place is not the representation of the key.
         guard attributes[.tokenID]?.isEmpty ?? true else { return nil }
         return VaultKey(bytes: value, type: type, keyClass: keyClass)
     }
 
-    /// Key types and classes are stored as numbers, but a string that is not canonical stays a string.
+    /// Returns a key type or class, which are stored as numbers. A string that is not canonical stays a string.
     private static func number(_ value: AttributeValue?) -> Int? {
         guard case .number(let number) = value else { return nil }
         return Int(exactly: number)
     }
 
-    /// The key that a record of the enclave stands for; nil if it is of a kind that keys of the keychain are not.
+    /// Makes the key for a record of the enclave; nil for a kind that the keychain does not have.
     package convenience init?(_ record: EnclaveKeyRecord, use: KeyUse) {
         let context = use.context
         let operations = EnclavePrivateKey(record: record, authentication: use.authentication) {
@@ -46,11 +46,11 @@ extension VaultKey {
                 tokenID: EnclaveKeyRecord.tokenID, operations: operations, storedValue: record.encoded))
     }
 
-    /// What is stored of the key beside its value; attributes the caller gives take precedence.
+    /// The attributes that are stored with the key's value. The caller's attributes override them.
     package var storedAttributes: [AttributeName: AttributeValue] {
         keyData.storedAttributes(keptBy: kept?.tokenID)
     }
 
-    /// The value that is stored: for private keys the secret.
+    /// The value that is stored: for a private key in this process, the secret.
     package var storedValue: Data { kept?.storedValue ?? keyData.externalRepresentation }
 }

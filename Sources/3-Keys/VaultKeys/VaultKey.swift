@@ -4,15 +4,15 @@ import KeyCryptography
 import KeychainModel
 import Synchronization
 
-/// A half of a key as the keychain has it: in this process, or kept elsewhere and used there.
+/// A private or public key of the keychain. Its private half is in this process, or elsewhere and used there.
 ///
 /// Neither the description nor reflection shows secret bytes.
 package final class VaultKey: Sendable {
-    /// The key; of a private key that is kept elsewhere, the public half.
+    /// The key. For a private key that is elsewhere, this is the public half.
     package let keyData: KeyData
-    /// Where the private half is kept if that is not in this object.
+    /// The place of the private half, if it is not in this object.
     package let kept: KeptKey?
-    /// Loaded on first use, because loading a key often takes longer than using it.
+    /// Loaded at first use, because loading a key often takes longer than using it.
     private let loaded = Mutex(LoadedOperations())
 
     private struct LoadedOperations {
@@ -26,14 +26,14 @@ package final class VaultKey: Sendable {
         kept = nil
     }
 
-    /// The private key of a pair whose private half is kept elsewhere.
+    /// Makes the private key of a pair whose private half is elsewhere.
     package init(publicKey: KeyData, kept: KeptKey) {
         keyData = publicKey.publicKey
         self.kept = kept
     }
 
-    /// The key with this external representation; nil if it is none of the given type and class, which
-    /// are numbers as in `kSecAttrKeyType` and `kSecAttrKeyClass`.
+    /// Makes a key from its external representation; nil if the bytes are not a key of this type and class. The numbers
+    /// are those of `kSecAttrKeyType` and `kSecAttrKeyClass`.
     package convenience init?(bytes: Data, type: Int, keyClass: Int) {
         guard let type = KeyData.KeyType(rawValue: type), let keyClass = KeyData.KeyClass(rawValue: keyClass),
             let keyData = try? KeyData(bytes, type: type, keyClass: keyClass)
@@ -43,7 +43,7 @@ package final class VaultKey: Sendable {
 
     package var keyClass: KeyData.KeyClass { kept == nil ? keyData.keyClass : .private }
 
-    /// The public half; of a public key, the key itself.
+    /// The public half. For a public key, the key itself.
     package var publicKey: VaultKey {
         if keyClass == .public { return self }
         return loaded.withLock { loaded in
@@ -75,18 +75,18 @@ package final class VaultKey: Sendable {
 }
 
 extension VaultKey: Equatable {
-    /// Whether both are the same half of the same key.
+    /// Returns whether both are the same half of the same key.
     package static func == (left: VaultKey, right: VaultKey) -> Bool {
         left.keyClass == right.keyClass && left.keyData == right.keyData && (left.kept == nil) == (right.kept == nil)
     }
 }
 
-/// A private key that is used where it is kept and never given away, such as one of an enclave.
+/// A private key that is used in its place and never leaves it, such as a key of an enclave.
 package struct KeptKey: Sendable {
-    /// Which keeper, as in `kSecAttrTokenID`.
+    /// The holder of the key, as in `kSecAttrTokenID`.
     package let tokenID: String
     package let operations: any PrivateKeyOperations
-    /// What is stored of the key: what its keeper needs to find it again, and nothing that anybody else can use.
+    /// The stored value: the holder needs it to find the key, and nobody else can use it.
     package let storedValue: Data
 
     package init(tokenID: String, operations: any PrivateKeyOperations, storedValue: Data) {
