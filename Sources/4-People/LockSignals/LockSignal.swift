@@ -1,13 +1,13 @@
-/// Something the system says that bears on the lock of a vault.
+/// A signal of the system that concerns the lock of a vault.
 package enum LockSignal: Sendable, Equatable {
-    /// A session of the user is to be locked, or was.
+    /// A session of the user was locked, or is about to be.
     case lock
-    /// It was unlocked. This is no proof of anything: a vault stays locked until its passcode is given.
+    /// A session of the user was unlocked. This proves nothing: a vault stays locked until its passcode is given.
     case unlock
-    /// The machine is about to sleep, and waits for ``LockSignals/readyToSleep()`` for a few seconds.
+    /// The machine is about to sleep. It waits a few seconds for ``LockSignals/readyToSleep()``.
     case sleep
-    /// It woke up.
+    /// The machine woke up.
     case wake
-    /// A session of the user ended; so many are left.
+    /// A session of the user ended. `left` is the number of the remaining ones.
     case sessionEnded(left: Int)
 }

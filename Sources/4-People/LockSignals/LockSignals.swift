@@ -3,10 +3,10 @@ import Synchronization
 import SystemBus
 import SystemLibraries
 
-/// Listens to logind, systemd's keeper of sessions, for locks, sleep and the end of sessions.
+/// Receives locks, sleep and the end of sessions from logind, systemd's session manager.
 ///
-/// A bus that is away, or goes away, is looked for again and again. Nothing is said meanwhile: a program that
-/// needs to know when nobody would tell it of a lock has `report`.
+/// Connects again and again if the bus is missing or lost. There are no signals meanwhile. `report` tells a program
+/// when it would miss a lock.
 package final class LockSignals: Sendable {
     private let bus: BusAddress
     private let user: uid_t?
@@ -15,16 +15,16 @@ package final class LockSignals: Sendable {
     private let inhibitor = Mutex<Int32>(-1)
     private let ender = Ender()
 
-    /// How the listening itself goes, for a log.
+    /// The state of the listening, for a log.
     package enum Report: Sendable, Equatable {
         case listening
-        /// Until the next ``listening`` signals are missed.
+        /// Signals are missed until the next ``listening``.
         case notListening(reason: String)
     }
 
     /// - Parameters:
-    ///   - user: Whose sessions count; nil for everybody's.
-    ///   - retryDelays: How long to wait before a bus is looked for again: at first, and at most.
+    ///   - user: The user whose sessions count; nil for all users.
+    ///   - retryDelays: The first and the longest time before the next attempt to connect.
     package init(
         bus: BusAddress = .system, user: uid_t? = getuid(),
         retryDelays: ClosedRange<Duration> = .seconds(1) ... .seconds(60),
@@ -36,8 +36,9 @@ package final class LockSignals: Sendable {
         self.report = report
     }
 
-    /// The signals from now on, listened for on a thread of its own until the stream is given up or its task
-    /// is cancelled. To be called once.
+    /// Returns the signals from now on. Call it once.
+    ///
+    /// A separate thread listens until the stream ends or its task is cancelled.
     package func signals() -> AsyncStream<LockSignal> {
         AsyncStream { continuation in
             continuation.onTermination = { [ender] _ in ender.end() }
@@ -52,7 +53,7 @@ package final class LockSignals: Sendable {
         }
     }
 
-    /// Lets the machine sleep, after ``LockSignal/sleep`` was answered.
+    /// Lets the machine sleep, after the program has handled ``LockSignal/sleep``.
     package func readyToSleep() {
         let held = inhibitor.withLock { held in
             defer { held = -1 }
@@ -93,16 +94,16 @@ package final class LockSignals: Sendable {
         }
     }
 
-    /// Has the machine wait before it sleeps, so that keys are wiped before memory is kept for hours.
+    /// Makes the machine wait before the next sleep, so that keys are wiped before memory stays unchanged for hours.
     private func delayNextSleep(_ sessions: SessionWatch) {
-        // Refused to a user without a session on some systems: sleep then does not wait for the lock.
+        // Some systems refuse this to a user without a session. Then sleep does not wait for the lock.
         guard let held = try? sessions.inhibitSleep() else { return }
         readyToSleep()
         inhibitor.withLock { $0 = held }
     }
 }
 
-/// Ends a thread that waits on descriptors.
+/// Ends a thread that waits for descriptors.
 private final class Ender: Sendable {
     private let ends: (reader: Int32, writer: Int32)
     private let ended = Atomic(false)
@@ -126,7 +127,7 @@ private final class Ender: Sendable {
         shutdown(ends.writer, Int32(SHUT_WR))
     }
 
-    /// Waits, but no longer than to the end.
+    /// Waits for `duration`, or until the end.
     func wait(_ duration: Duration) {
         var entry = pollfd(fd: ends.reader, events: Int16(POLLIN), revents: 0)
         poll(&entry, 1, Int32(clamping: Int64(duration / .milliseconds(1))))

@@ -1,7 +1,7 @@
 import SystemBus
 import Glibc
 
-/// What logind says over one connection, about the sessions that count.
+/// logind's signals about the watched sessions, over one connection.
 final class SessionWatch {
     private static let service = "org.freedesktop.login1"
     private static let session = "org.freedesktop.login1.Session"
@@ -10,12 +10,12 @@ final class SessionWatch {
     private let connection: BusConnection
     private let manager: BusTarget
     private let user: uid_t?
-    /// The objects of the sessions that count.
+    /// The objects of the watched sessions.
     private var sessions: Set<String> = []
-    /// Those of them that are locked.
+    /// The locked ones of them.
     private var locked: Set<String> = []
 
-    /// - Parameter user: Nil for every user's sessions.
+    /// - Parameter user: Nil for the sessions of all users.
     init(_ bus: BusAddress, user: uid_t?) throws(BusError) {
         self.user = user
         manager = BusTarget(
@@ -25,23 +25,23 @@ final class SessionWatch {
         try connection.listen("\(sender),interface='\(Self.session)'")
         try connection.listen("\(sender),interface='\(manager.interface)'")
         try connection.listen("\(sender),interface='\(Self.properties)',arg0='\(Self.session)'")
-        // A logind that starts anew has forgotten who inhibits sleep.
+        // A restarted logind does not know any more which programs inhibit sleep.
         try connection.listen(
             "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.service)'")
-        // Listening came first, so that nothing that happens from here on is missed.
+        // Listens before it lists the sessions, so that nothing is missed in between.
         for entry in try connection.call(manager, "ListSessions").first?.elements ?? [] {
             guard let fields = entry.elements, fields.count >= 5, let path = fields[4].string else { continue }
             if counts(fields[1].unsigned) { sessions.insert(path) }
         }
     }
 
-    /// What was missed before the listening began: sessions that are locked already.
+    /// Returns a lock if sessions were already locked before the listening began.
     func stateNow() -> [LockSignal] {
         locked = sessions.filter { property("LockedHint", of: $0)?.boolean == true }
         return locked.isEmpty ? [] : [.lock]
     }
 
-    /// The next signal; nil when something else happened, or the waiting was interrupted.
+    /// Returns the next signal; nil after any other event, or if the waiting was interrupted.
     func next(interruption: Int32) throws(BusError) -> LockSignal? {
         guard let signal = try connection.nextSignal(until: nil, interruption: interruption) else { return nil }
         switch (signal.interface, signal.member) {
@@ -60,21 +60,21 @@ final class SessionWatch {
             locked.remove(path)
             return .sessionEnded(left: sessions.count)
         case (_, "NameOwnerChanged"):
-            // The new owner's name comes last.
+            // The last value is the name of the new owner.
             if signal.values.last?.string != "" { return nil }
             throw .noService(Self.service)
         default: return nil
         }
     }
 
-    /// Desktops that lock by themselves, as GNOME does at a key, say so in a property and send no signal.
+    /// Handles desktops that lock by themselves, such as GNOME at a key. They change a property and send no signal.
     private func changed(_ signal: BusSignal) -> LockSignal? {
         guard signal.values.count >= 2, let isLocked = signal.values[1].entry("LockedHint")?.boolean else { return nil }
         if isLocked { return locked.insert(signal.path).inserted ? .lock : nil }
         return locked.remove(signal.path) != nil ? .unlock : nil
     }
 
-    /// A descriptor that makes the machine wait before it sleeps, until it is closed.
+    /// Returns a descriptor that makes the machine wait before sleep until the descriptor is closed.
     func inhibitSleep() throws(BusError) -> Int32 {
         try connection.callForDescriptor(
             manager, "Inhibit",
@@ -88,7 +88,7 @@ final class SessionWatch {
 
     private func property(_ name: String, of path: String) -> BusValue? {
         let target = BusTarget(service: Self.service, path: path, interface: Self.properties)
-        // The session may be gone by now.
+        // The session may have ended meanwhile.
         return try? connection.call(target, "Get", [.string(Self.session), .string(name)]).first?.content
     }
 }
