@@ -3,7 +3,7 @@ import FoundationEssentials
 import KeychainModel
 import SystemLibraries
 
-/// One run through the steps of a plan, with a person.
+/// One run through the steps of a plan with a person.
 struct Asking {
     private let authenticator: PersonAuthenticator
     private let request: AuthenticationRequest
@@ -41,7 +41,7 @@ struct Asking {
 
     private typealias Answer = Result<PresenceProofs, AuthenticationFailure>
 
-    /// Who asks comes first, in words that are not the program's own.
+    /// The text of the question. It begins with the client's identifier, which the program does not choose.
     private var reason: String {
         guard let prompt = request.prompt, !prompt.isEmpty else {
             return "\(request.client.identifier) wants to use your keychain."
@@ -49,7 +49,7 @@ struct Asking {
         return "\(request.client.identifier): \(prompt)"
     }
 
-    /// Asks for the passcode until it is right, given up, or wrong too often.
+    /// Asks for the passcode until it is right, the person gives up, or the attempts are used up.
     private func askPasscode(_ cancellation: Cancellation, orFinger: Bool) -> Answer {
         let prompt = authenticator.prompt
         var question = PasscodeQuestion(
@@ -59,7 +59,7 @@ struct Asking {
             switch prompt.ask(question, until: deadline, cancellation: cancellation) {
             case .canceled: return .failure(.userCancel)
             case .timedOut: return .failure(.systemCancel)
-            // A prompt that has but one answer, and that one was wrong.
+            // A prompt that has only one answer, which was wrong.
             case .unavailable: return .failure(attempt == 1 ? .notInteractive : .authenticationFailed)
             case .passcode(let passcode):
                 switch checker.verify(passcode) {
@@ -87,9 +87,9 @@ struct Asking {
         return .failure(.authenticationFailed)
     }
 
-    /// Waits for a finger until one is recognised, the question is given up, or too many were not.
+    /// Waits until a finger is recognised, the question is cancelled, or too many fingers were not recognised.
     ///
-    /// - Parameter missed: Called when one was not.
+    /// - Parameter missed: Called for each finger that was not recognised.
     private func awaitFinger(_ cancellation: Cancellation, missed: () -> Void = {}) -> Answer {
         guard let reader = authenticator.biometry else { return .failure(.biometryNotAvailable) }
         while authenticator.allowance.lockout == nil {
@@ -110,7 +110,7 @@ struct Asking {
         return .failure(.biometryLockout)
     }
 
-    /// Asks for a finger, and for nothing else; whoever has no finger to give can give up.
+    /// Asks for a finger only. The person can cancel.
     private func askFingerAlone() -> Answer {
         let (showing, touching) = (Cancellation(), Cancellation())
         let finger = Handoff<Answer>()
@@ -132,10 +132,10 @@ struct Asking {
         }
     }
 
-    /// The reader gives up within the timeout of a few calls to its service.
+    /// The reader stops within the timeout of a few calls to its service.
     private var limit: ContinuousClock.Instant { max(deadline, .now) + .seconds(20) }
 
-    /// Asks for both at the same time; the first that is right takes the other question away.
+    /// Asks for both at the same time. The first right answer cancels the other question.
     private func askEither() -> Answer {
         let (typing, touching) = (Cancellation(), Cancellation())
         let finger = Handoff<Answer>()
@@ -145,13 +145,13 @@ struct Asking {
         }) {
             let hasStarted = DetachedThread.start("fingerprint") { [self] in
                 let answer = awaitFinger(touching)
-                // Only a finger that was recognised takes the prompt away; else the passcode is left.
+                // Only a recognised finger closes the prompt. Otherwise the passcode can still be given.
                 if case .success = answer { typing.cancel() }
                 finger.put(answer)
             }
             if !hasStarted { finger.put(.failure(.systemCancel)) }
             let typed = askPasscode(typing, orFinger: true)
-            // Without a prompt that works there is still the finger.
+            // Without a working prompt, the finger can still be used.
             if typed != .failure(.notInteractive) { touching.cancel() }
             let touched = finger.wait(until: limit)
             switch (typed, touched) {
@@ -165,7 +165,7 @@ struct Asking {
 }
 
 extension Duration {
-    /// For a person, rounded up.
+    /// The duration in words for a person, rounded up.
     fileprivate var words: String {
         let seconds = Int((self / .seconds(1)).rounded(.up))
         return switch seconds {

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// A place where one thread waits for a value that others may put; the first one counts.
+/// Hands a value to waiting threads. Only the first value counts.
 final class Handoff<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     private let arrival = DispatchSemaphore(value: 0)
@@ -15,7 +15,7 @@ final class Handoff<Value: Sendable>: Sendable {
         if isFirst { arrival.signal() }
     }
 
-    /// - Returns: Nil when nothing was put until `deadline`.
+    /// - Returns: Nil if there is no value until `deadline`.
     func wait(until deadline: ContinuousClock.Instant) -> Value? {
         let left = ContinuousClock.now.duration(to: deadline) / .seconds(1)
         if arrival.wait(timeout: .now() + max(0, left)) == .success { arrival.signal() }

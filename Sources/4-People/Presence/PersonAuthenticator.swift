@@ -3,11 +3,11 @@ import FoundationEssentials
 import KeychainModel
 import Synchronization
 
-/// Asks a person for the passcode, a finger, or whichever comes first.
+/// Asks a person for the passcode, for a finger, or for both and takes the first answer.
 ///
-/// No question outlasts its deadline, and where there is no way to ask, the answer comes at once.
+/// No question lasts longer than its deadline. Without a way to ask, the answer comes at once.
 package final class PersonAuthenticator: Authenticator {
-    /// How often a wrong passcode may be followed by another try within one question.
+    /// The number of tries for the passcode within one question.
     static let passcodeAttempts = 3
 
     let prompt: any PasscodePrompt
@@ -20,11 +20,11 @@ package final class PersonAuthenticator: Authenticator {
 
     /// - Parameters:
     ///   - prompt: Asks for the passcode.
-    ///   - biometry: Nil for a machine without a reader.
-    ///   - allowance: Remembers whether a fingerprint alone is enough.
-    ///   - loginPassword: Checks the login password, which then stands in for the passcode in a vault that has
-    ///     none; nil if it does not.
-    ///   - timeout: How long a person has to answer.
+    ///   - biometry: Nil on a machine without a reader.
+    ///   - allowance: Decides whether a fingerprint alone is enough.
+    ///   - loginPassword: Checks the login password, which replaces the passcode of a vault that has none; nil for no
+    ///     replacement.
+    ///   - timeout: The time that a person has to answer.
     package init(
         prompt: any PasscodePrompt, biometry: (any BiometryReader)? = nil,
         allowance: BiometryAllowance = BiometryAllowance(), loginPassword: (any PasscodeVerifier)? = nil,
@@ -38,10 +38,10 @@ package final class PersonAuthenticator: Authenticator {
         self.now = now
     }
 
-    /// What a program uses that chooses nothing: the terminal or pinentry, and fprintd's reader.
+    /// Returns the authenticator of a program that configures none: the terminal or pinentry, and fprintd's reader.
     ///
-    /// - Parameter folder: Where programs that share a vault remember whether fingerprints count, a folder for
-    ///   this alone; nil to remember it in this process.
+    /// - Parameter folder: A separate folder where programs that share a vault remember whether fingerprints count; nil
+    ///   to remember it in this process.
     package static func standard(rememberingIn folder: String? = nil) -> PersonAuthenticator {
         PersonAuthenticator(
             prompt: PromptChain.standard, biometry: FingerprintReader(),
@@ -86,7 +86,7 @@ package final class PersonAuthenticator: Authenticator {
     }
 
     private func means(_ checker: any PasscodeVerifier, flags: AccessControl.Flags) -> PresenceMeans {
-        // The reader is looked for only where a finger would do: finding it starts a service.
+        // Looks for the reader only if a finger would help, because finding it starts a service.
         let asksBiometry = flags.presenceAlternatives.contains { $0.contains(.biometry) }
         let reader = asksBiometry ? biometry?.availability() : nil
         return PresenceMeans(
@@ -102,7 +102,7 @@ package final class PersonAuthenticator: Authenticator {
         _ reader: BiometryAvailability?, _ checker: any PasscodeVerifier
     ) -> AuthenticationFailure? {
         guard let reader, reader.kind != .none else { return reader?.failure ?? .biometryNotAvailable }
-        // Without a passcode there is nothing that a fingerprint could stand in for.
+        // Without a passcode, a fingerprint has nothing to replace.
         guard checker.isPasscodeSet else { return .passcodeNotSet }
         if let failure = reader.failure { return failure }
         return allowance.lockout == nil ? nil : .biometryLockout

@@ -1,24 +1,24 @@
 import Access
 import KeychainModel
 
-/// What to ask a person for, step by step, to satisfy the flags of an access control. Pure.
+/// The steps of asking a person that satisfy the flags of an access control. Pure.
 struct PresencePlan: Equatable {
-    /// Each step is over when one of its proofs was given.
+    /// One of its proofs completes a step.
     var steps: [PresenceProofs] = []
 
-    /// - Returns: The reason why it cannot be done, before anybody is asked anything.
+    /// - Returns: The plan, or the reason why it is impossible, before a person is asked.
     static func make(
         for flags: AccessControl.Flags, with means: PresenceMeans
     ) -> Result<PresencePlan, AuthenticationFailure> {
-        // What nobody knows nobody can show.
+        // Nobody can satisfy an unknown condition.
         guard flags.isSubset(of: .known) else { return .failure(.authenticationFailed) }
         let wanted = flags.presenceAlternatives
         guard let first = wanted.first else { return .success(PresencePlan()) }
         let needed =
             flags.contains(.or)
             ? [wanted.dropFirst().reduce(first) { $0.union($1) }]
-            // What has but one answer comes first, and may answer what has two: a finger before the passcode,
-            // since it is asked for with less trouble.
+            // Steps with only one possible proof come first, because their proof may also satisfy a step with two. A
+            // finger comes before the passcode, because it is easier to give.
             : [.biometry, .passcode].filter { wanted.contains($0) }
                 + wanted.filter { $0 != .biometry && $0 != .passcode }
         var plan = PresencePlan()
@@ -33,7 +33,7 @@ struct PresencePlan: Equatable {
     }
 }
 
-/// What a person could be asked for at the moment, and why not for the rest.
+/// The proofs that a person can give now, and the reason for each that is not possible.
 struct PresenceMeans: Equatable {
     var passcodeFailure: AuthenticationFailure?
     var biometryFailure: AuthenticationFailure?
@@ -45,7 +45,7 @@ struct PresenceMeans: Equatable {
         return usable
     }
 
-    /// Why none of `proofs` can be had. The passcode's reason says more where there was a choice.
+    /// Returns the reason why none of `proofs` is possible. With a choice, the reason for the passcode is more useful.
     func failure(of proofs: PresenceProofs) -> AuthenticationFailure {
         if proofs.contains(.passcode), let passcodeFailure { return passcodeFailure }
         if proofs.contains(.biometry), let biometryFailure { return biometryFailure }

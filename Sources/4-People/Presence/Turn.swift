@@ -1,7 +1,7 @@
 import Access
 import Synchronization
 
-/// Lets one thread at a time use what there is only one of, such as a terminal.
+/// Lets one thread at a time use a shared resource, such as a terminal.
 final class Turn: Sendable {
     private struct State {
         var isTaken = false
@@ -12,7 +12,7 @@ final class Turn: Sendable {
 
     /// Runs `body` when it is this thread's turn.
     ///
-    /// - Returns: Nil when the turn did not come until `deadline`, or the question was taken back.
+    /// - Returns: Nil if the turn did not come until `deadline`, or if the question was cancelled.
     func take<Result>(
         until deadline: ContinuousClock.Instant, _ cancellation: Cancellation, _ body: () -> Result
     ) -> Result? {
@@ -27,7 +27,8 @@ final class Turn: Sendable {
         }
         if !isFree {
             cancellation.withHandler({ place.put(false) }) { _ = place.wait(until: deadline) }
-            // Whether the turn came is what the queue says: it may have come at the same moment.
+            // The queue decides whether the turn came, because the turn and the end of the waiting may come at the same
+            // moment.
             let came = state.withLock { state in
                 guard let index = state.waiting.firstIndex(where: { $0 === place }) else { return true }
                 state.waiting.remove(at: index)

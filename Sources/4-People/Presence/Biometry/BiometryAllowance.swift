@@ -4,25 +4,25 @@ import KeychainModel
 import PrivateFiles
 import Synchronization
 
-/// Whether a fingerprint alone is enough: only if the passcode was given since the machine started and
-/// within 48 hours, and not after five misses in a row, as Apple has it.
+/// Decides whether a fingerprint alone is enough. As on Apple's systems, it is enough only if the passcode was given
+/// since the machine started and within 48 hours, and not after five misses in a row.
 package final class BiometryAllowance: Sendable {
     package static let missesAllowed = 5
     package static let secondsAllowed: Double = 48 * 3_600
 
-    /// Why the passcode is needed.
+    /// The reason why the passcode is needed.
     package enum Lockout: Sendable, Equatable {
         case restarted
         case passcodeTooLongAgo
         case misses
-        /// The file that tells is damaged or cannot be reached.
+        /// The file with the record is damaged or cannot be read.
         case unknown
     }
 
     struct Record: Codable, Sendable {
         var version = 1
         var boot: String
-        /// When the passcode was given last, in seconds since the machine started.
+        /// The time of the last passcode, in seconds since the machine started.
         var passcodeGiven: Double
         var misses = 0
     }
@@ -39,16 +39,17 @@ package final class BiometryAllowance: Sendable {
     private let memory = Mutex<Record?>(nil)
     private let clock: BootClock
 
-    /// Kept by this object: for a daemon, whose every start asks for the passcode anew.
+    /// Keeps the record in this object: for a daemon, which asks for the passcode after each start.
     package init(clock: BootClock = .system) {
         storage = .memory
         self.clock = clock
     }
 
-    /// Kept in a folder of its own and shared by processes; made if it is not there. Whoever can write there
-    /// can allow fingerprints.
+    /// Keeps the record in a separate folder, which processes share. Creates the folder if it does not exist.
+    ///
+    /// Any program that can write there can allow fingerprints.
     package init(folder path: String, clock: BootClock = .system) {
-        // Without the folder no fingerprint counts, which is what its absence asks for.
+        // Without the folder no fingerprint counts: that is the safe result.
         storage = (try? PrivateFolder(creating: path)).map { .folder($0) } ?? .unusable
         self.clock = clock
     }
@@ -68,7 +69,7 @@ package final class BiometryAllowance: Sendable {
         return record.misses < Self.missesAllowed ? nil : .misses
     }
 
-    /// Which start of the machine this is, as the kernel writes it.
+    /// The identifier of this start of the machine, as the kernel writes it.
     private var boot: String? { clock.bootIdentifier()?.uuidString.lowercased() }
 
     package func passcodeWasGiven() {
@@ -84,7 +85,7 @@ package final class BiometryAllowance: Sendable {
         }
     }
 
-    /// A finger that is recognised makes good for misses before, unless there were too many.
+    /// A recognised finger clears earlier misses, unless there were too many.
     package func wasRecognized() {
         change { record in
             guard var record, record.misses < Self.missesAllowed else { return record }
@@ -112,12 +113,12 @@ package final class BiometryAllowance: Sendable {
         case .folder(let folder):
             do {
                 try folder.withLock(deadline: .seconds(5)) {
-                    // What is damaged is replaced by the next passcode and by nothing else.
+                    // Only the next passcode replaces a damaged record.
                     guard let record = body(try? load()) else { return }
                     try folder.replace(Self.fileName, with: JSONEncoder().encode(record))
                 }
             } catch {
-                // A miss that cannot be counted must not be for free.
+                // Removes the record, so that a miss that cannot be counted still has an effect.
                 try? folder.remove(Self.fileName)
             }
         }

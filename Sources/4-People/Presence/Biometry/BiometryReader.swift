@@ -1,9 +1,9 @@
 import Access
 import FoundationEssentials
 
-/// What recognises an enrolled finger or face.
+/// A reader that recognises an enrolled finger or face.
 package protocol BiometryReader: Sendable {
-    /// What there is; asks nobody and answers within seconds.
+    /// Returns the state of the reader within seconds. Asks no person.
     func availability() -> BiometryAvailability
 
     /// Waits for one attempt of a person.
@@ -12,9 +12,9 @@ package protocol BiometryReader: Sendable {
 
 package struct BiometryAvailability: Sendable, Equatable {
     package var kind: PresenceAvailability.BiometryKind
-    /// Why it cannot be used now; nil when it can.
+    /// The reason why it cannot be used now; nil if it can.
     package var failure: AuthenticationFailure?
-    /// Changes with the enrolment; nil where nothing is enrolled.
+    /// Changes with the enrolment; nil if nothing is enrolled.
     package var state: Data?
 
     package init(kind: PresenceAvailability.BiometryKind, failure: AuthenticationFailure?, state: Data?) {
@@ -24,10 +24,10 @@ package struct BiometryAvailability: Sendable, Equatable {
     }
 }
 
-/// How an attempt ended.
+/// The end of an attempt.
 package enum BiometryAnswer: Sendable, Equatable {
     case recognized
-    /// It was somebody or something else.
+    /// The finger or face was not recognised.
     case missed
     case canceled
     case timedOut

@@ -2,22 +2,21 @@ import Crypto
 import FoundationEssentials
 import Glibc
 
-/// What fprintd stored of a user's fingers, which only the superuser can read.
+/// The files of fprintd with a user's fingers. Only the superuser can read them.
 struct EnrolledPrints: Sendable {
-    /// Readers, fingers and bytes beyond which something else must be in the folder.
+    /// The limits for readers and fingers, and for bytes. Beyond them the folder holds something else.
     private static let fileLimit = 256
     private static let sizeLimit = 1 << 20
 
     let folder: String
     let user: String
 
-    /// A digest of the name and the contents of each print, in the order of names; empty where they cannot
-    /// be read.
+    /// Returns a digest of the name and contents of each print, sorted by name; empty if they cannot be read.
     func digests() -> [Data] {
         guard let name = user.isEmpty ? Self.ownName : user, !name.contains("/") else { return [] }
         let root = "\(folder)/\(name)"
         var digests: [String: Data] = [:]
-        // Folders to look into, named from `root` on.
+        // The folders to search, relative to `root`.
         var folders = [""]
         while let folder = folders.popLast() {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: root + folder)) ?? []

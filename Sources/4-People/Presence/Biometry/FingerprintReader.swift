@@ -3,15 +3,15 @@ import Crypto
 import SystemBus
 import FoundationEssentials
 
-/// Fingerprints through fprintd.
+/// Recognises fingerprints with fprintd.
 package struct FingerprintReader: BiometryReader {
     private let bus: BusAddress
     private let user: String
     private let prints: EnrolledPrints
 
     /// - Parameters:
-    ///   - user: Whose fingers; empty for those of the user this process runs as.
-    ///   - prints: The folder where fprintd keeps what it enrolled, for those who can read it.
+    ///   - user: The user with these fingers; empty for the user of this process.
+    ///   - prints: The folder of fprintd's enrolled prints, for processes that can read it.
     package init(bus: BusAddress = .system, user: String = "", prints: String = "/var/lib/fprint") {
         self.bus = bus
         self.user = user
@@ -47,13 +47,14 @@ package struct FingerprintReader: BiometryReader {
         }
     }
 
-    /// SHA-256 over the reader, the names of the enrolled fingers in order, and, where they can be read, the
-    /// prints themselves: fprintd tells names only, so that without the prints a finger that was enrolled
-    /// again under the same name changes nothing.
+    /// Returns SHA-256 over the reader, the sorted names of the enrolled fingers and, if they can be read, the prints.
+    ///
+    /// fprintd itself returns only names. Without the prints, a finger that is enrolled again under the same name does
+    /// not change the state.
     private func state(reader: String, fingers: [String]) -> Data {
         var digest = SHA256()
         func add(_ bytes: Data) {
-            // With the length first, no two lists look the same.
+            // The length before each part makes the encoding of a list unambiguous.
             withUnsafeBytes(of: UInt64(bytes.count).bigEndian) { digest.update(bufferPointer: $0) }
             digest.update(data: bytes)
         }

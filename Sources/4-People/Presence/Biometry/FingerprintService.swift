@@ -1,7 +1,7 @@
 import Access
 import SystemBus
 
-/// What is said to fprintd, over a connection that one thread uses.
+/// The calls to fprintd, over a connection that one thread uses.
 final class FingerprintService {
     /// The names of fprintd's D-Bus interface (net.reactivated.Fprint.Manager and .Device).
     private static let service = "net.reactivated.Fprint"
@@ -10,7 +10,7 @@ final class FingerprintService {
     private let device: BusTarget
     private let user: String
 
-    /// Finds the reader. Starting fprintd, and waiting for a device that wakes up, takes a while.
+    /// Finds the reader. Starting fprintd and waking up the device can take a while.
     init(_ address: BusAddress, user: String) throws(FingerprintFailure) {
         self.user = user
         do throws(BusError) {
@@ -38,7 +38,7 @@ final class FingerprintService {
         }
     }
 
-    /// The names of the fingers that are enrolled; none if there are none.
+    /// Returns the names of the enrolled fingers; empty if there are none.
     func enrolledFingers() throws(FingerprintFailure) -> [String] {
         do {
             return try connection.call(device, "ListEnrolledFingers", [.string(user)])
@@ -50,7 +50,7 @@ final class FingerprintService {
         }
     }
 
-    /// Has the reader to itself while `body` runs.
+    /// Holds the reader exclusively while `body` runs.
     func claimed<Result>(_ body: (FingerprintService) throws(FingerprintFailure) -> Result)
         throws(FingerprintFailure) -> Result
     {
@@ -62,14 +62,14 @@ final class FingerprintService {
         } catch {
             throw FingerprintFailure(error)
         }
-        // If this fails, the end of the connection gives the reader back too.
+        // If this fails, the end of the connection releases the reader, too.
         defer { _ = try? connection.call(device, "Release") }
         return try body(self)
     }
 
     /// Waits for a finger.
     ///
-    /// - Returns: Nil when none came until the deadline or the waiting was interrupted.
+    /// - Returns: Whether the finger matches; nil if none came before the deadline or if the waiting was interrupted.
     func verify(until deadline: ContinuousClock.Instant, interruption: Int32) throws(FingerprintFailure) -> Bool? {
         do {
             try connection.call(device, "VerifyStart", [.string("any")])
@@ -80,7 +80,7 @@ final class FingerprintService {
                 case "verify-match": return true
                 case "verify-no-match": return false
                 case "verify-disconnected": throw FingerprintFailure(.biometryDisconnected)
-                // The finger was put or moved in the wrong way, and may be put there again.
+                // The finger was placed or moved in a wrong way. The person may try again.
                 default: if signal.values.last?.boolean == true { throw FingerprintFailure(.biometryNotAvailable) }
                 }
             }
@@ -95,7 +95,7 @@ final class FingerprintService {
     }
 }
 
-/// Why a finger cannot be read, in the terms of ``AuthenticationFailure``.
+/// The reason why a finger cannot be read, as an ``AuthenticationFailure``.
 struct FingerprintFailure: Error, Equatable {
     var failure: AuthenticationFailure
 

@@ -4,14 +4,12 @@ import Glibc
 import KeychainModel
 import SystemLibraries
 
-/// Checks the password that a user logs in with, through PAM.
+/// Checks a user's login password with PAM.
 ///
-/// It shows that a person is present and unlocks nothing: no key depends on it. Whether the account is
-/// expired or may log in now is not looked at. PAM's modules count wrong passwords and delay as they are
-/// configured to.
+/// It proves that a person is present, but unlocks nothing: no key depends on it. It does not check whether the account
+/// is expired or may log in now. PAM's modules count wrong passwords and delay as they are configured.
 package struct LoginPassword: PasscodeVerifier {
-    /// In the order in which a machine's own choice is most likely to be found: one for this package alone,
-    /// then Debian's and Fedora's common ones.
+    /// In this order: the service of this package alone first, then the common ones of Debian and Fedora.
     private static let services = ["keychain", "common-auth", "system-auth", "login"]
 
     private let user: String?
@@ -20,12 +18,11 @@ package struct LoginPassword: PasscodeVerifier {
     private let timeout: Duration
 
     /// - Parameters:
-    ///   - user: Nil for the user this process runs as, the only one whose password can be checked without
-    ///     privileges.
-    ///   - service: The PAM service; nil for the first there is of `keychain`, `common-auth`, `system-auth` and
+    ///   - user: Nil for the user of this process. Without privileges, only this user's password can be checked.
+    ///   - service: The PAM service; nil for the first that exists of `keychain`, `common-auth`, `system-auth` and
     ///     `login`.
-    ///   - folder: Where services are described; nil for the system's folders.
-    ///   - timeout: How long PAM may take. A module that takes longer is left to itself.
+    ///   - folder: The folder with the service files; nil for the system's folders.
+    ///   - timeout: The time for PAM. A module that takes longer keeps running on its own.
     package init(
         user: String? = nil, service: String? = nil, folder: String? = nil, timeout: Duration = .seconds(30)
     ) {
@@ -54,7 +51,7 @@ package struct LoginPassword: PasscodeVerifier {
         case .success(let loaded): pam = loaded
         case .failure(let error): return .failed(reason: error.description)
         }
-        // PAM's modules can wait for anything, and nothing can stop them.
+        // A PAM module can wait for anything, and nothing can stop it.
         let verdict = Handoff<PasscodeVerdict>()
         let hasStarted = DetachedThread.start("pam") { [folder] in
             verdict.put(Self.verify(passcode, pam, service: service, user: user, folder: folder))
@@ -83,7 +80,7 @@ package struct LoginPassword: PasscodeVerifier {
             _ = pam.end(handle, result)
             return switch result {
             case PAM.success: .correct
-            // PAM_SYSTEM_ERR, which pam_exec says of a script that refuses; PAM_AUTH_ERR; PAM_MAXTRIES.
+            // PAM_SYSTEM_ERR, which pam_exec returns for a script that refuses; PAM_AUTH_ERR; PAM_MAXTRIES.
             case 4, 7, 11: .wrong(wait: .zero)
             default: .failed(reason: reason)
             }
@@ -98,7 +95,7 @@ package struct LoginPassword: PasscodeVerifier {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?
         var buffer = [CChar](repeating: 0, count: 16_384)
-        // The real user, as pam_unix's helper has it, which checks no other's password without privileges.
+        // The real user, as in pam_unix's helper, which checks only that user's password without privileges.
         guard getpwuid_r(getuid(), &entry, &buffer, buffer.count, &found) == 0, found != nil else { return nil }
         return entry.pw_name.map { String(cString: $0) }
     }

@@ -2,7 +2,7 @@ import Glibc
 import KeychainModel
 import SystemLibraries
 
-/// The functions of Linux-PAM that check a password (security/pam_appl.h), as numbers of that header.
+/// The functions of Linux-PAM that check a password, with the constants of security/pam_appl.h.
 struct PAM: Sendable {
     typealias Pointer = UnsafeMutableRawPointer
     typealias Text = UnsafePointer<CChar>
@@ -49,7 +49,7 @@ struct PAM: Sendable {
     }
 }
 
-/// What a PAM conversation answers with: the password, once.
+/// The answer in a PAM conversation: the password, once.
 final class PasswordReply {
     private let password: SecretBytes
     private var wasGiven = false
@@ -58,12 +58,12 @@ final class PasswordReply {
         self.password = password
     }
 
-    /// A copy for PAM, which frees it; nil at the second time, as a one-time code may be asked for then.
+    /// Returns a copy, which PAM frees; nil the second time, because PAM may then ask for a one-time code.
     fileprivate func take() -> UnsafeMutablePointer<CChar>? {
         guard !wasGiven else { return nil }
         wasGiven = true
         return password.withUnsafeBytes { bytes in
-            // A NUL inside would cut it off: another password than the one that was given.
+            // PAM would cut the password at a NUL and check another password.
             guard !bytes.contains(0), let copy = malloc(bytes.count + 1) else { return nil }
             if let base = bytes.baseAddress { memcpy(copy, base, bytes.count) }
             copy.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)
@@ -72,7 +72,7 @@ final class PasswordReply {
     }
 }
 
-/// At file scope because C calls it; `data` is a ``PasswordReply``.
+/// At file scope, because C calls it. `data` is a ``PasswordReply``.
 func answerPAM(
     _ count: Int32, _ messages: UnsafePointer<PAM.Pointer?>?, _ answer: UnsafeMutablePointer<PAM.Pointer?>?,
     _ data: PAM.Pointer?
@@ -92,7 +92,7 @@ func answerPAM(
             if responses[index].text != nil { continue }
         default: break
         }
-        // Something was asked for that there is no answer to.
+        // PAM asked for something that has no answer here.
         for response in UnsafeBufferPointer(start: responses, count: index) {
             guard let text = response.text else { continue }
             explicit_bzero(text, strlen(text))

@@ -3,14 +3,14 @@ import FoundationEssentials
 import Glibc
 import KeychainModel
 
-/// A passcode that systemd hands to a service at its start, in a file that only the service can read
-/// (`LoadCredential=` and its like, systemd.exec(5)).
+/// A passcode that systemd passes to a service at its start, in a file that only the service can read
+/// (`LoadCredential=` and similar settings, systemd.exec(5)).
 package enum ServiceCredential {
     package static let passcodeName = "keychain-passcode"
 
-    /// The passcode in `$CREDENTIALS_DIRECTORY`, as ``DescriptorPrompt`` reads it.
+    /// Reads the passcode in `$CREDENTIALS_DIRECTORY`, in the format of ``DescriptorPrompt``.
     ///
-    /// - Returns: Nil where there is no such credential.
+    /// - Returns: Nil without such a credential.
     package static func passcode(named name: String = passcodeName) throws(ServiceCredentialError) -> SecretBytes? {
         guard let folder = getenv("CREDENTIALS_DIRECTORY"), folder.pointee != 0 else { return nil }
         return try passcode(in: String(cString: folder), named: name)
@@ -42,7 +42,7 @@ package enum ServiceCredential {
     }
 }
 
-/// A credential that is there and cannot be used.
+/// The error for a credential that exists but cannot be used.
 package struct ServiceCredentialError: Error, Equatable, CustomStringConvertible {
     package var path: String
     package var reason: String

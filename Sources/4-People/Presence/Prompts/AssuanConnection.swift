@@ -2,27 +2,27 @@ import Access
 import Glibc
 import KeychainModel
 
-/// Why a dialog gave no answer.
+/// The reason why a dialog gave no answer.
 enum AssuanError: Error, Equatable {
     case canceled
     case timedOut
     case failed(reason: String)
 }
 
-/// One end of a conversation in Assuan, the line protocol of GnuPG's programs, as its clients speak it.
+/// The client's end of a connection in Assuan, the line protocol of GnuPG's programs.
 final class AssuanConnection {
     struct Limits {
         var deadline: ContinuousClock.Instant
         var cancellation: Cancellation
     }
 
-    /// The most bytes in a line, its newline included (Assuan manual, "Client requests"), and room for more.
+    /// The size of the buffer in bytes. A line has fewer, with its newline (Assuan manual, "Client requests").
     private static let lineLimit = 2_048
 
     private let descriptor: Int32
     private let limits: Limits
-    /// What was received and not looked at yet. It can hold a passcode and is never moved, so that it can
-    /// be wiped.
+    /// The received bytes that are not read yet. The buffer can hold a passcode. It never moves, so that it can be
+    /// wiped.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: lineLimit, alignment: 1)
     private var filled = 0
 
@@ -49,7 +49,7 @@ final class AssuanConnection {
         _ = try awaitAnswer()
     }
 
-    /// - Parameter tolerating: Whether it does not matter if the other end refuses.
+    /// - Parameter tolerating: Whether to ignore a refusal of the other end.
     func send(_ command: String, tolerating: Bool = false) throws(AssuanError) {
         try write(command + "\n")
         let answer = Result { () throws(AssuanError) in try awaitAnswer() }
@@ -57,14 +57,14 @@ final class AssuanConnection {
         _ = try answer.get()
     }
 
-    /// What the person typed.
+    /// Returns what the person typed.
     func getPin() throws(AssuanError) -> SecretBytes {
         try write("GETPIN\n")
         if let typed = try awaitAnswer() { return typed }
         return try Self.secret(UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// Reads up to the line that ends an answer.
+    /// Reads lines up to the end of an answer.
     ///
     /// - Returns: The data of the answer; nil if there was none.
     private func awaitAnswer() throws(AssuanError) -> SecretBytes? {
@@ -80,16 +80,16 @@ final class AssuanConnection {
             } else if line.starts(with: "ERR".utf8) {
                 throw Self.error(String(decoding: line, as: UTF8.self))
             } else if line.starts(with: "INQUIRE".utf8) {
-                // Such as for the quality of a new passcode; there is nothing to say.
+                // For example about the quality of a new passcode. There is no answer to it.
                 try write("CAN\n")
             }
-            // Status lines and comments are passed over.
+            // Skips status lines and comments.
         }
     }
 
-    /// Makes sure that there is a whole line.
+    /// Reads until the buffer holds a whole line.
     ///
-    /// - Returns: Its length without the newline.
+    /// - Returns: The length of the line without the newline.
     private func awaitLine() throws(AssuanError) -> Int {
         while true {
             if let end = buffer[..<filled].firstIndex(of: UInt8(ascii: "\n")) { return end }
@@ -139,8 +139,8 @@ final class AssuanConnection {
         }
     }
 
-    /// The codes are those of libgpg-error, in the lower 16 bits: 62 for a timeout, 99 for a cancellation,
-    /// 198 for one of everything that follows.
+    /// The codes of libgpg-error are in the lower 16 bits: 62 for a timeout, 99 for a cancellation, 198 for a
+    /// cancellation of this and all following questions.
     private static func error(_ line: String) -> AssuanError {
         let code = line.split(separator: " ").dropFirst().first.flatMap { UInt32($0) } ?? 0
         switch code & 0xFFFF {

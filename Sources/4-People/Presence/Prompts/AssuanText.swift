@@ -4,7 +4,7 @@ enum AssuanText {
         var escaped: [UInt8] = []
         // A line has at most 1000 bytes (Assuan manual), and an escape takes three.
         for byte in text.utf8 where escaped.count < 900 {
-            // Lines end at newlines, and a backslash means something to some dialogs.
+            // A newline ends a line, and some dialogs interpret a backslash.
             if byte < 0x20 || byte == UInt8(ascii: "%") || byte == 0x7F || byte == UInt8(ascii: "\\") {
                 let digits = Array("0123456789ABCDEF".utf8)
                 escaped += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
@@ -17,7 +17,7 @@ enum AssuanText {
 
     /// Decodes the data line `line` in place.
     ///
-    /// - Returns: The part of it that holds the data.
+    /// - Returns: The part of `line` that holds the data.
     static func unescape(_ line: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
         var (from, to) = (2, 2)
         while from < line.count {

@@ -3,21 +3,20 @@ import Dispatch
 import KeychainModel
 import SystemLibraries
 
-/// Has the host program ask for the passcode, in its own window.
+/// Lets the host program ask for the passcode in its own window.
 ///
-/// The callback runs on a thread of its own. One that has not answered at the deadline is not waited for,
-/// and its answer is dropped and wiped.
+/// The callback runs on its own thread. After the deadline, nobody waits for it; a late answer is dropped and wiped.
 package struct CallbackPrompt: PasscodePrompt {
     package typealias Callback = @Sendable (PasscodeQuestion, Cancellation) -> PasscodeAnswer
 
     private let callback: Callback
 
-    /// - Parameter callback: Gets the question, and what tells it to take its window away.
+    /// - Parameter callback: Gets the question, and a cancellation that tells it to close its window.
     package init(_ callback: @escaping Callback) {
         self.callback = callback
     }
 
-    /// With a callback that suspends; its task is cancelled when its window is to go away.
+    /// Takes an async callback. Its task is cancelled when its window must close.
     package init(_ callback: @escaping @Sendable (PasscodeQuestion) async -> PasscodeAnswer) {
         self.callback = { question, cancellation in
             let answer = Handoff<PasscodeAnswer>()
@@ -49,7 +48,7 @@ package struct CallbackPrompt: PasscodePrompt {
     }
 }
 
-/// Runs a callback's task apart from Swift's own threads, all of which may be waiting for its answer.
+/// Runs a callback's task outside of Swift's own threads, because all of those may be waiting for its answer.
 private final class PromptExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "passcode-callback")
 

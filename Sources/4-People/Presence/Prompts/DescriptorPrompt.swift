@@ -3,18 +3,18 @@ import Glibc
 import KeychainModel
 import Synchronization
 
-/// Takes the passcode from an open file descriptor, once, for scripts, PAM modules and services.
+/// Reads the passcode once from an open file descriptor, for scripts, PAM modules and services.
 ///
-/// It reads up to a newline, a NUL or the end, byte by byte, so that what follows is left to whoever reads
-/// next. Every question gets the same answer, but for one that complains about it.
+/// Reads byte by byte up to a newline, a NUL or the end, so that the next reader finds the following bytes. Every
+/// question gets the same answer. A question with a complaint about it gets none.
 package final class DescriptorPrompt: PasscodePrompt {
-    /// The most bytes a passcode given in this way can have.
+    /// The largest size of such a passcode in bytes.
     package static let limit = 4_096
 
     private let descriptor: Int32
     private let answer = Mutex<PasscodeAnswer?>(nil)
 
-    /// - Parameter descriptor: Stays open, and the caller's.
+    /// - Parameter descriptor: Stays open. The caller closes it.
     package init(_ descriptor: Int32) {
         self.descriptor = descriptor
     }

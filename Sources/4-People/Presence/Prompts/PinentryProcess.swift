@@ -3,19 +3,19 @@ import Glibc
 import KeychainModel
 import SystemLibraries
 
-/// A running pinentry; it ends with this object.
+/// A running pinentry, which ends with this object.
 final class PinentryProcess {
     private let process: pid_t
     private let assuan: AssuanConnection
     private let terminal: String?
     private let settings: termios?
 
-    /// Starts the program with no descriptor of this process but the connection to it.
+    /// Starts the program. It inherits no descriptor of this process except the connection to it.
     init(
         _ program: String, terminal: String?, conversation: AssuanConnection.Limits
     ) throws(AssuanError) {
         var ends: [Int32] = [-1, -1]
-        // A connection and not pipes: writing to one whose reader is gone need not end this process.
+        // A socket instead of pipes: writing to a closed pipe can end this process.
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw .failed(reason: String(cString: strerror(errno)))
         }
@@ -32,7 +32,7 @@ final class PinentryProcess {
     deinit {
         assuan.close()
         end()
-        // One that had to be killed leaves the terminal as it had set it.
+        // A pinentry that had to be killed does not restore the terminal's settings.
         if let terminal, var settings {
             let descriptor = open(terminal, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
             if descriptor >= 0 {
@@ -42,11 +42,11 @@ final class PinentryProcess {
         }
     }
 
-    /// The passcode, which the person is asked for twice when it is a new one.
+    /// Returns the passcode. Asks twice for a new one.
     func askPasscode(_ question: PasscodeQuestion) throws(AssuanError) -> SecretBytes {
         try prepare(question.reason)
         if let cancel = PromptText.title(question.titles.cancel) {
-            // An underscore marks the button's key.
+            // An underscore marks the button's access key.
             let text = cancel.split(separator: "_", omittingEmptySubsequences: false).joined(separator: "__")
             try assuan.send("SETCANCEL \(AssuanText.escape(text))", tolerating: true)
         }
@@ -75,7 +75,7 @@ final class PinentryProcess {
         for (name, value) in [
             ("ttyname", terminal), ("ttytype", Self.environment("TERM")), ("lc-ctype", Self.environment("LC_ALL")),
         ] {
-            // What a pinentry does not know it need not follow.
+            // A pinentry may ignore options that it does not know.
             if let value { try assuan.send("OPTION \(name)=\(AssuanText.escape(value))", tolerating: true) }
         }
         try assuan.send("OPTION no-grab", tolerating: true)
@@ -104,12 +104,12 @@ final class PinentryProcess {
         defer { posix_spawn_file_actions_destroy(&actions) }
         for descriptor in Int32(0)...1 { posix_spawn_file_actions_adddup2(&actions, connection, descriptor) }
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-        // The dialog stays for as long as a person takes: it must not hold what others of this process opened.
+        // The dialog may stay open for long. It must not keep descriptors of other parts of this process open.
         closeDescriptors(from: 3, in: &actions)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // Signals as a program expects them, whatever this process ignores.
+        // Resets the signals to what a program expects, even if this process ignores some.
         resetSignals([SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGQUIT], in: &attributes)
         var arguments = [strdup(program), nil]
         defer { arguments.forEach { free($0) } }

@@ -3,16 +3,16 @@ import FoundationEssentials
 import Glibc
 import KeychainModel
 
-/// Asks for the passcode with pinentry, GnuPG's dialog, which comes in kinds for terminals and desktops.
+/// Asks for the passcode with pinentry, GnuPG's dialog for terminals and desktops.
 package struct PinentryPrompt: PasscodePrompt {
     private let program: String?
     private let terminal: String?
     private let isChosen: Bool
 
     /// - Parameters:
-    ///   - program: The path of a pinentry; nil for `$KEYCHAIN_PINENTRY`, else the one in `PATH`.
-    ///   - terminal: The path of the terminal it may use; nil for `$GPG_TTY`, else the terminal of standard
-    ///     input, if it is one.
+    ///   - program: The path of a pinentry; nil for `$KEYCHAIN_PINENTRY`, or else the one in `PATH`.
+    ///   - terminal: The path of the terminal to use; nil for `$GPG_TTY`, or else the terminal of standard input, if it
+    ///     is one.
     package init(program: String? = nil, terminal: String? = nil) {
         let chosen = program ?? Self.environment("KEYCHAIN_PINENTRY")
         isChosen = chosen != nil
@@ -20,7 +20,7 @@ package struct PinentryPrompt: PasscodePrompt {
         self.terminal = terminal ?? Self.environment("GPG_TTY").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? Self.own
     }
 
-    /// The one that `$KEYCHAIN_PINENTRY` names; nil if it names none.
+    /// The pinentry of `$KEYCHAIN_PINENTRY`; nil if the variable is not set.
     static var chosen: PinentryPrompt? {
         environment("KEYCHAIN_PINENTRY") == nil ? nil : PinentryPrompt()
     }
@@ -65,7 +65,7 @@ package struct PinentryPrompt: PasscodePrompt {
             try dialog.showMessage(message)
             return true
         } catch {
-            // Ended from outside, or a dialog that cannot show it: what is waited for can still happen.
+            // The dialog was ended from outside or cannot show the message. The awaited event can still happen.
             return error == .canceled && !cancellation.isCanceled
         }
     }

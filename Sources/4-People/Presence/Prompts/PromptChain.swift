@@ -1,6 +1,6 @@
 import Access
 
-/// The first of several ways to ask that is available when a question comes.
+/// Asks with the first of several prompts that is available at the time of the question.
 package struct PromptChain: PasscodePrompt {
     private let prompts: [any PasscodePrompt]
 
@@ -8,8 +8,8 @@ package struct PromptChain: PasscodePrompt {
         self.prompts = prompts
     }
 
-    /// What a program uses that chooses nothing: the pinentry that the environment names, else the terminal,
-    /// else pinentry.
+    /// The prompts of a program that configures none: the pinentry that the environment names, then the terminal, then
+    /// pinentry.
     package static var standard: PromptChain {
         let chosen: [any PasscodePrompt] = PinentryPrompt.chosen.map { [$0] } ?? []
         return PromptChain(chosen + [TerminalPrompt(), PinentryPrompt()])
@@ -28,7 +28,7 @@ package struct PromptChain: PasscodePrompt {
     ) -> PasscodeAnswer {
         var remedy = "there is no terminal or display to ask for the passcode on"
         for prompt in prompts where prompt.isAvailable {
-            // One that turns out not to work leaves the question to the next.
+            // If a prompt does not work, the next one asks.
             let answer = prompt.ask(question, until: deadline, cancellation: cancellation)
             guard case .unavailable(let reason) = answer else { return answer }
             remedy = reason

@@ -1,22 +1,22 @@
 import KeychainModel
 
-/// What prompts of several kinds say.
+/// Texts that several kinds of prompts share.
 enum PromptText {
     static let differ = "The two passcodes differ."
 
-    /// What the passcode's field is called.
+    /// Returns the label of the passcode's field.
     static func label(_ titles: PromptTitles, else standard: String) -> String {
         title(titles.passcode).map { $0.hasSuffix(":") ? $0 : $0 + ":" } ?? standard
     }
 
-    /// A program's name for a part of a prompt, on one short line; nil if it has none.
+    /// Returns a program's title for a part of a prompt, on one short line; nil without a title.
     static func title(_ text: String?) -> String? {
         let line = safe(text ?? "").split(separator: "\n").joined(separator: " ").trimmingSpaces
         return line.isEmpty ? nil : String(line.prefix(40))
     }
 
-    /// `text` without anything that a terminal or dialog would take for a command: programs choose what a
-    /// prompt says, and must not be able to paint another one over it.
+    /// Returns `text` without characters that a terminal or dialog takes for commands. Programs choose the text of a
+    /// prompt, and must not be able to draw another prompt over it.
     static func safe(_ text: String) -> String {
         String(
             String.UnicodeScalarView(

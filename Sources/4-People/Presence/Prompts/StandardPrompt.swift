@@ -1,7 +1,7 @@
 import Access
 
-/// ``PromptChain/standard``, looked for when a question comes and not before: where a prompt can be shown may
-/// change, and to find out takes longer than a request to a vault.
+/// The prompt of ``PromptChain/standard``, looked up at the time of each question. The available prompts may change,
+/// and looking them up takes longer than a request to a vault.
 package struct StandardPrompt: PasscodePrompt {
     package init() {}
 

@@ -46,7 +46,7 @@ package struct TerminalPrompt: PasscodePrompt {
 
     package func show(_ message: String) {
         guard let terminal = Terminal(), terminal.isForeground else { return }
-        // There is nowhere else to tell a person.
+        // If this fails, there is no other place to tell the person.
         try? terminal.show(PromptText.safe(message))
     }
 }

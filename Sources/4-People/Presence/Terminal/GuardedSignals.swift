@@ -3,10 +3,10 @@ import Synchronization
 
 /// The signal that came while ``GuardedSignals`` watched; zero for none.
 private let receivedSignal = Atomic<Int32>(0)
-/// Where the handler says that one came; -1 while nobody watches.
+/// The descriptor that the signal handler writes to; -1 while nobody watches.
 private let signalWriter = Atomic<Int32>(-1)
 
-/// At file scope because C calls it on whatever thread the signal picks.
+/// At file scope, because C calls it on any thread.
 private func noteSignal(_ number: Int32) {
     let before = errno
     receivedSignal.store(number, ordering: .relaxed)
@@ -15,8 +15,8 @@ private func noteSignal(_ number: Int32) {
     errno = before
 }
 
-/// Holds back the signals that end or suspend a program at a prompt, so that the terminal's echo can be
-/// put back first. At most one at a time: see ``Terminal``.
+/// Delays the signals that end or suspend a program at a prompt, so that the terminal's echo can be restored first. At
+/// most one exists at a time: see ``Terminal``.
 struct GuardedSignals: ~Copyable {
     private static let watched = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
@@ -25,7 +25,7 @@ struct GuardedSignals: ~Copyable {
     private let writer: Int32
     private var previousActions: [(number: Int32, action: sigaction)] = []
 
-    /// Nil when the system has no descriptor left.
+    /// Nil if the system has no free descriptor.
     init?() {
         var ends: [Int32] = [-1, -1]
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
@@ -36,7 +36,7 @@ struct GuardedSignals: ~Copyable {
         for number in Self.watched {
             var previous = sigaction()
             sigaction(number, nil, &previous)
-            // Whoever started the program with a signal ignored, as nohup does, wants it ignored.
+            // A program like nohup starts this one with a signal ignored, and the signal must stay ignored.
             if previous.sa_flags & SA_SIGINFO == 0, isIgnored(previous) { continue }
             var action = sigaction()
             action.__sigaction_handler.sa_handler = noteSignal
@@ -49,7 +49,7 @@ struct GuardedSignals: ~Copyable {
         unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// Lets the signal that came take its usual course, and watches on if the process is still there.
+    /// Delivers the pending signal with its previous action. Continues to watch if the process still runs.
     borrowing func deliver() {
         var bytes: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0]
         while read(descriptor, &bytes, bytes.count) > 0 {}
@@ -57,7 +57,7 @@ struct GuardedSignals: ~Copyable {
         guard var previous = previousActions.first(where: { $0.number == number })?.action else { return }
         var watching = sigaction()
         sigaction(number, &previous, &watching)
-        // On this thread, so that it has happened when this returns. Threads of libraries block signals.
+        // Raises it on this thread, so that it has taken effect at the return. Threads of libraries block signals.
         var (mask, previousMask) = (sigset_t(), sigset_t())
         sigemptyset(&mask)
         sigaddset(&mask, number)
@@ -72,7 +72,7 @@ struct GuardedSignals: ~Copyable {
             var action = action
             sigaction(number, &action, nil)
         }
-        // A handler that runs still must not write to whatever is opened next.
+        // A handler that still runs must not write to a descriptor that is opened later under the same number.
         signalWriter.store(-1, ordering: .relaxed)
         close(writer)
         close(descriptor)

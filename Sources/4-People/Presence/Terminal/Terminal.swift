@@ -2,26 +2,25 @@ import Access
 import Glibc
 import KeychainModel
 
-/// Why a question at a terminal has no answer.
+/// The reason why a question at a terminal has no answer.
 package enum TerminalError: Error, Equatable {
-    /// The person ended the input, or the question was taken back.
+    /// The person ended the input, or the question was cancelled.
     case canceled
     case timedOut
-    /// The line was longer than a terminal can pass on.
+    /// The line was longer than a terminal can transfer.
     case tooLong(limit: Int)
     case unusable(reason: String)
 }
 
-/// The controlling terminal, opened anew so that redirected input and output do not matter.
+/// The controlling terminal, opened separately so that redirected input and output do not matter.
 package struct Terminal: ~Copyable {
-    /// The most bytes a line can have in the terminal's line mode; the kernel drops the rest without a
-    /// word (termios(3)).
+    /// The longest line in bytes in the terminal's line mode. The kernel drops the rest without an error (termios(3)).
     private static let lineLimit = 4095
     private static let turn = Turn()
 
     private let descriptor: Int32
 
-    /// Nil when the process has no terminal.
+    /// Nil if the process has no terminal.
     package init?() {
         let descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -32,7 +31,7 @@ package struct Terminal: ~Copyable {
         close(descriptor)
     }
 
-    /// Whether this process may use the terminal now: one in the background would be stopped for it.
+    /// Whether this process may use the terminal now. The kernel would stop a background process for it.
     package var isForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
     /// Shows `text` and begins a new line.
@@ -40,16 +39,16 @@ package struct Terminal: ~Copyable {
         try write(text + "\n")
     }
 
-    /// Asks for a line after each of the prompts in turn.
+    /// Asks for a line after each of the prompts, in order.
     ///
     /// - Parameters:
-    ///   - echoing: Whether what is typed is shown.
-    ///   - deadline: Until when to wait for all of them; nil for as long as it takes.
+    ///   - echoing: Whether the terminal shows the typed characters.
+    ///   - deadline: The end of the waiting for all lines; nil for no end.
     package func ask(
         _ prompts: [String], echoing: Bool, until deadline: ContinuousClock.Instant? = nil,
         cancellation: Cancellation = Cancellation()
     ) throws(TerminalError) -> [SecretBytes] {
-        // A year stands for ever: the queue before the terminal needs an end.
+        // A year, because the queue for the terminal needs a deadline.
         let end = deadline ?? ContinuousClock.now + .seconds(31_536_000)
         let outcome = Self.turn.take(until: end, cancellation) {
             Result { () throws(TerminalError) in try askInTurn(prompts, echoing, end, cancellation) }
@@ -65,14 +64,14 @@ package struct Terminal: ~Copyable {
         var answers: [SecretBytes] = []
         while answers.count < prompts.count {
             let interrupted = try ask(prompts, &answers, echoing, deadline, cancellation, guarded)
-            // With the terminal as it was before, the signal takes its usual course. A process that was
-            // only suspended goes on asking.
+            // The terminal has its previous settings now, so the signal takes its normal effect. A process that was
+            // only suspended continues to ask.
             if interrupted { guarded.deliver() }
         }
         return answers
     }
 
-    /// Asks what `answers` does not have yet, and leaves the terminal as it was.
+    /// Asks the questions that have no answer yet. Restores the terminal.
     ///
     /// - Returns: Whether a signal came first.
     private func ask(
@@ -80,7 +79,7 @@ package struct Terminal: ~Copyable {
         _ cancellation: Cancellation, _ guarded: borrowing GuardedSignals
     ) throws(TerminalError) -> Bool {
         let saved = try echoing ? nil : silence()
-        // What was typed ahead goes too: the rest of a secret is no command for the shell.
+        // Also discards typed input: the rest of a secret must not reach the shell as a command.
         defer { if var saved { tcsetattr(descriptor, TCSAFLUSH, &saved) } }
         while answers.count < prompts.count {
             try write(prompts[answers.count])
@@ -99,7 +98,7 @@ package struct Terminal: ~Copyable {
         return false
     }
 
-    /// - Returns: False when a signal came first.
+    /// - Returns: False if a signal came first.
     private func waitForLine(
         _ deadline: ContinuousClock.Instant, _ cancellation: Cancellation, _ guarded: borrowing GuardedSignals
     ) throws(TerminalError) -> Bool {
@@ -118,7 +117,7 @@ package struct Terminal: ~Copyable {
         }
     }
 
-    /// - Returns: The terminal's settings before.
+    /// - Returns: The terminal's previous settings.
     private func silence() throws(TerminalError) -> termios {
         var saved = termios()
         guard tcgetattr(descriptor, &saved) == 0 else { throw unusable() }
@@ -129,7 +128,7 @@ package struct Terminal: ~Copyable {
         return saved
     }
 
-    /// A line without its newline.
+    /// Returns a line without its newline.
     private func readLine() throws(TerminalError) -> SecretBytes {
         var buffer = [UInt8](repeating: 0, count: Self.lineLimit + 1)
         defer { buffer.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
@@ -158,7 +157,7 @@ package struct Terminal: ~Copyable {
 }
 
 extension ContinuousClock.Instant {
-    /// For `poll`: rounded up, so that the time is over when it returns.
+    /// The time left for `poll`, rounded up, so that the deadline has passed when `poll` times out.
     var millisecondsLeft: Int32 {
         let left = ContinuousClock.now.duration(to: self) / .milliseconds(1)
         return Int32(max(0, min(left.rounded(.up), 86_400_000)))
