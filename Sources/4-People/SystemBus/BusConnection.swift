@@ -1,11 +1,11 @@
 import Glibc
 import SystemLibraries
 
-/// Where a bus is.
+/// The address of a bus.
 package enum BusAddress: Sendable, Equatable {
-    /// The system's bus; `$DBUS_SYSTEM_BUS_ADDRESS` can name another, as for every program.
+    /// The system's bus. As for every program, `$DBUS_SYSTEM_BUS_ADDRESS` can name another one.
     case system
-    /// The system's bus at its fixed place, whatever the environment says.
+    /// The system's bus at its fixed path. Ignores the environment.
     case systemSocket
     /// A bus at an address in D-Bus's notation, such as `unix:path=/run/bus`.
     case at(String)
@@ -13,12 +13,12 @@ package enum BusAddress: Sendable, Equatable {
 
 /// A connection to a message bus, for one thread.
 ///
-/// Nothing waits longer than it is told to. Calls block for at most their timeout.
+/// Nothing waits longer than its deadline. Calls block for at most their timeout.
 package final class BusConnection {
     private let library: SDBus
     private let bus: UnsafeMutableRawPointer
 
-    /// - Parameter patience: How long the bus may take to answer.
+    /// - Parameter patience: The time that the bus has to answer.
     /// - Throws: ``BusError/libraryMissing(_:)`` without libsystemd, ``BusError/noBus(reason:)`` without a bus.
     package init(_ address: BusAddress, patience: Duration = .seconds(5)) throws(BusError) {
         switch SDBus.loaded {
@@ -30,7 +30,7 @@ package final class BusConnection {
         try greet(until: .now + patience)
     }
 
-    /// Lets the bus say who this is, before the library would wait for it without our deadline.
+    /// Completes the bus's handshake with our deadline. Otherwise the library would wait for it without one.
     private func greet(until deadline: ContinuousClock.Instant) throws(BusError) {
         while library.isReady(bus) == 0 {
             var received: UnsafeMutableRawPointer?
@@ -54,7 +54,7 @@ package final class BusConnection {
             let result = library.openSystem(&opened)
             guard result >= 0, let opened else { throw .code(result, "connect") }
             return opened
-        // The address that the D-Bus specification gives the system's bus.
+        // The address of the system's bus in the D-Bus specification.
         case .systemSocket: text = "unix:path=/run/dbus/system_bus_socket"
         case .at(let address): text = address
         }
@@ -72,8 +72,8 @@ package final class BusConnection {
 
     /// Calls a method and waits for its answer.
     ///
-    /// - Returns: The values of the answer. Descriptors among them are closed already: see
-    ///   ``callForDescriptor(_:_:_:_:timeout:)``.
+    /// - Returns: The values of the answer. Descriptors among them are already closed: use
+    ///   ``callForDescriptor(_:_:_:_:timeout:)`` for those.
     @discardableResult
     package func call(
         _ target: BusTarget, _ member: String, _ arguments: [BusArgument] = [], timeout: Duration = .seconds(5)
@@ -84,7 +84,7 @@ package final class BusConnection {
         return values
     }
 
-    /// Calls a method that answers with a file descriptor, which the caller closes.
+    /// Calls a method that answers with a file descriptor. The caller closes the descriptor.
     package func callForDescriptor(
         _ target: BusTarget, _ member: String, _ arguments: [BusArgument], timeout: Duration = .seconds(5)
     ) throws(BusError) -> Int32 {
@@ -128,24 +128,24 @@ package final class BusConnection {
         case "org.freedesktop.DBus.Error.Disconnected":
             return .noBus(reason: "it went away")
         default:
-            // Errors of starting a service: there is none to speak to.
+            // The bus could not start the service.
             if name.hasPrefix("org.freedesktop.DBus.Error.Spawn.") { return .noService(target.service) }
             return .refused(name: name, message: error.message.map { String(cString: $0) } ?? "")
         }
     }
 
-    /// Asks for the signals that `rule` describes, in D-Bus's notation.
+    /// Subscribes to the signals that match `rule`, in D-Bus's notation.
     package func listen(_ rule: String) throws(BusError) {
         let result = library.addMatch(bus, nil, rule, passOn, nil)
         guard result >= 0 else { throw .code(result, "AddMatch") }
     }
 
-    /// The next signal that was listened for.
+    /// Returns the next signal of the subscriptions.
     ///
     /// - Parameters:
-    ///   - deadline: Until when to wait; nil for ever.
-    ///   - interruption: A descriptor that ends the waiting when it becomes readable.
-    /// - Returns: Nil when the deadline passed or the waiting was interrupted.
+    ///   - deadline: The end of the waiting; nil for no end.
+    ///   - interruption: A descriptor that ends the waiting when it is readable.
+    /// - Returns: Nil if the deadline passed or the waiting was interrupted.
     package func nextSignal(
         until deadline: ContinuousClock.Instant?, interruption: Int32 = -1
     ) throws(BusError) -> BusSignal? {
@@ -166,7 +166,7 @@ package final class BusConnection {
     private func signal(_ message: UnsafeMutableRawPointer) -> BusSignal? {
         guard let path = library.path(message), let interface = library.interface(message),
             let member = library.member(message).map({ String(cString: $0) }),
-            // The bus tells every connection its own name, asked or not.
+            // The bus sends every connection its own name, without a subscription.
             member != "NameAcquired", member != "NameLost", let values = library.readValues(message)
         else { return nil }
         return BusSignal(
@@ -174,7 +174,7 @@ package final class BusConnection {
             values: values)
     }
 
-    /// - Returns: False when there is nothing more to wait for.
+    /// - Returns: False if the waiting is over.
     private func wait(until deadline: ContinuousClock.Instant?, _ interruption: Int32) throws(BusError) -> Bool {
         let events = library.events(bus)
         guard events >= 0 else { throw .code(events, "receive") }
@@ -182,7 +182,7 @@ package final class BusConnection {
             pollfd(fd: library.descriptor(bus), events: Int16(truncatingIfNeeded: events), revents: 0),
             pollfd(fd: interruption, events: Int16(POLLIN), revents: 0),
         ]
-        // The library's own timeouts are those of asynchronous calls, which are not made here.
+        // The library's own timeouts are for asynchronous calls, which this class does not make.
         let ready = poll(&entries, 2, deadline.map { Self.milliseconds(until: $0) } ?? -1)
         guard ready >= 0 || errno == EINTR else { throw .system(operation: "poll", errno: errno) }
         if entries[1].revents != 0 { return false }
@@ -196,12 +196,12 @@ package final class BusConnection {
     }
 
     private static func microseconds(_ duration: Duration) -> UInt64 {
-        // Zero would stand for the library's default.
+        // Zero would mean the library's default.
         UInt64(max(1, min(duration / .microseconds(1), 86_400_000_000)))
     }
 }
 
-/// Leaves the message to whoever asks for the next one.
+/// Leaves the message for the next call of `process`.
 private func passOn(
     _ message: UnsafeMutableRawPointer?, _ data: UnsafeMutableRawPointer?, _ error: UnsafeMutableRawPointer?
 ) -> Int32 { 0 }

@@ -1,17 +1,17 @@
 import Glibc
 import SystemLibraries
 
-/// Why something could not be done over D-Bus.
+/// The reason why a D-Bus operation failed.
 package enum BusError: Error, Equatable, CustomStringConvertible {
     case libraryMissing(SystemLibraryError)
-    /// There is no bus, or it went away.
+    /// There is no bus, or the connection was lost.
     case noBus(reason: String)
-    /// The service is not there and could not be started.
+    /// The service does not run and could not be started.
     case noService(String)
     /// The service answered with an error of this name.
     case refused(name: String, message: String)
     case timedOut(member: String)
-    /// An answer that is not what its interface says.
+    /// The answer does not match its interface.
     case unexpectedAnswer(member: String)
     case system(operation: String, errno: Int32)
 
@@ -27,7 +27,7 @@ package enum BusError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The error for what an sd-bus function returned.
+    /// Returns the error for the result of an sd-bus function.
     static func code(_ result: Int32, _ operation: String) -> BusError {
         switch -result {
         case ENOENT, ECONNREFUSED, ECONNRESET, ENOTCONN, EPIPE, EHOSTDOWN, ENOMEDIUM:

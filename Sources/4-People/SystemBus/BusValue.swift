@@ -5,7 +5,7 @@ package enum BusValue: Sendable, Equatable {
     case integer(Int64)
     case unsigned(UInt64)
     case double(Double)
-    /// A string, an object's path or a signature.
+    /// A string, an object path or a signature.
     case string(String)
     /// A file descriptor, which belongs to the message.
     case descriptor(Int32)
@@ -27,13 +27,13 @@ package enum BusValue: Sendable, Equatable {
     /// The value inside a variant.
     package var content: BusValue? { if case .variant(let value) = self { value } else { nil } }
 
-    /// In a dictionary of variants, the one for `key`.
+    /// Returns the value for `key` in a dictionary of variants.
     package func entry(_ key: String) -> BusValue? {
         elements?.first { $0.elements?.first?.string == key }?.elements?.last?.content
     }
 }
 
-/// What a method is called with.
+/// An argument of a method call.
 package enum BusArgument: Sendable {
     case string(String)
     case boolean(Bool)
@@ -41,7 +41,7 @@ package enum BusArgument: Sendable {
 }
 
 extension SDBus {
-    /// How deep containers may be nested before a message counts as malformed; D-Bus allows 64.
+    /// The deepest nesting of containers. A deeper message counts as malformed; D-Bus allows 64.
     private static let depthLimit = 16
 
     func append(_ argument: BusArgument, to message: Pointer) -> Int32 {
@@ -57,8 +57,7 @@ extension SDBus {
         }
     }
 
-    /// Reads values up to the end of the message or of the container that was entered; nil if they make no
-    /// sense.
+    /// Reads values up to the end of the message or of the entered container; nil if they are malformed.
     func readValues(_ message: Pointer, depth: Int = 0) -> [BusValue]? {
         guard depth < Self.depthLimit else { return nil }
         var values: [BusValue] = []

@@ -1,8 +1,8 @@
 import SystemLibraries
 
-/// The functions of sd-bus, systemd's D-Bus client (systemd/sd-bus.h), as they are needed here.
+/// The functions of sd-bus, systemd's D-Bus client (systemd/sd-bus.h), that this module uses.
 ///
-/// All return a negative errno when they fail. Variadic ones are not among them: Swift cannot call those.
+/// All return a negative errno after a failure. There are no variadic ones, because Swift cannot call those.
 struct SDBus: Sendable {
     typealias Pointer = UnsafeMutableRawPointer
     typealias Out = UnsafeMutablePointer<UnsafeMutableRawPointer?>
