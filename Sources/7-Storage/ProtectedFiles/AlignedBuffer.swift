@@ -1,10 +1,10 @@
 import Glibc
 import KeychainModel
 
-/// Memory that is used again and again, and wiped in the end.
+/// Memory that is reused many times and wiped at its end.
 final class AlignedBuffer {
     private let memory: UnsafeMutableRawBufferPointer
-    /// Whether anybody asked for the memory. What nobody touched takes no room, and wiping would give it some.
+    /// Whether the memory was used. Unused memory takes no room, and wiping it would give it some.
     private var isUsed = false
 
     var bytes: UnsafeMutableRawBufferPointer {
@@ -20,7 +20,7 @@ final class AlignedBuffer {
         memory = UnsafeMutableRawBufferPointer(start: base, count: count)
     }
 
-    /// For pieces of so many bytes of a file, of which there may be fewer.
+    /// Allocates room for `pieces` bytes of a file of `size` bytes; less if the file is smaller.
     convenience init(pieces: Int, of size: UInt64) throws(SealedFileError) {
         let block = UInt64(FileLayout.blockSize)
         try self.init(count: Int(min(UInt64(pieces), max(1, (size + block - 1) / block) * block)))

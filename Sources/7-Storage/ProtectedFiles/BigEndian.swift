@@ -1,11 +1,11 @@
-/// A number that stands at a fixed place.
+/// A number at a fixed offset.
 struct NumberField<Number: FixedWidthInteger & BitwiseCopyable> {
     let offset: Int
 
     init(at offset: Int) { self.offset = offset }
 }
 
-/// Numbers in the file are big-endian.
+/// Reads and writes big-endian numbers, as the file has them.
 extension [UInt8] {
     subscript<Number>(field: NumberField<Number>) -> Number {
         get { number(at: field.offset) }

@@ -17,7 +17,7 @@ struct ChunkCipher: Sendable {
         prepared = preparing ? PreparedAEAD(.aesGCM, key) : nil
     }
 
-    /// The additional data of a chunk.
+    /// Returns the additional data of a chunk.
     private func binding(_ chunk: UInt64, _ count: Int) -> [UInt8] {
         var binding = [UInt8]()
         binding.reserveCapacity(33)
@@ -30,7 +30,7 @@ struct ChunkCipher: Sendable {
 
     /// Seals a chunk.
     ///
-    /// - Parameter sealed: Room for as many bytes as `plaintext` has, somewhere else.
+    /// - Parameter sealed: Separate room for as many bytes as `plaintext` has.
     func seal(
         _ plaintext: UnsafeRawBufferPointer, chunk: UInt64, into sealed: UnsafeMutableRawBufferPointer
     ) throws(SealedFileError) -> IndexEntry {
@@ -57,7 +57,7 @@ struct ChunkCipher: Sendable {
         }
     }
 
-    /// Opens a chunk where it is; false if it is not what was written, and what is in `bytes` then is of no use.
+    /// Opens a chunk in place. Returns false if it was changed; the contents of `bytes` must not be used then.
     func open(_ bytes: UnsafeMutableRawBufferPointer, chunk: UInt64, entry: IndexEntry) -> Bool {
         let binding = binding(chunk, bytes.count)
         if let prepared, let base = bytes.baseAddress {

@@ -1,21 +1,21 @@
 import FoundationEssentials
 import KeychainModel
 
-/// A change that is being put together: what it does to the index, and what has to go through the journal.
+/// A change in preparation: its new index blocks, and the parts that must go through the journal.
 struct FileChange {
     var header: FileHeader
-    /// Index blocks that are changed. The table in the header is not among them.
+    /// The changed index blocks, without the table in the header.
     var blocks: [IndexPosition: [UInt8]] = [:]
-    /// What takes the place of something that is in use.
+    /// The bytes that replace parts in use.
     var replaced: [(offset: UInt64, bytes: [UInt8])] = []
-    /// What the buffer of ``FileCore/plain`` holds after the change.
+    /// The chunk in the buffer of ``FileCore/plain`` after the change.
     var plainChunk: UInt64?
 
     init(_ header: FileHeader, length: UInt64) {
         self.header = header
         self.header.length = length
         self.header.generation += 1
-        // The header and the journal.
+        // One seal for the header and one for the journal.
         self.header.seals += 2
     }
 
@@ -34,7 +34,7 @@ extension FileCore {
             && position.number < FileLayout.blockCount(level: position.level, chunks: chunks)
     }
 
-    /// A block as the change has it so far.
+    /// Returns a block as the change has it so far.
     private func block(_ position: IndexPosition, in change: FileChange) throws(SealedFileError) -> [UInt8] {
         if let block = change.blocks[position] { return block }
         if exists(position) { return try indexBlock(position) }
@@ -61,7 +61,8 @@ extension FileCore {
         change.blocks[position] = block
     }
 
-    /// Makes the index fit the new number of chunks: a topmost block on top of the old one, or nothing behind the end.
+    /// Fits the index to the new number of chunks: adds a topmost block above the old one, or clears the entries after
+    /// the end.
     func resizeIndex(in change: inout FileChange) throws(SealedFileError) {
         let old = FileLayout.chunkCount(header.length)
         let (oldTop, newTop) = (FileLayout.topLevel(chunks: old), FileLayout.topLevel(chunks: change.chunks))
@@ -70,7 +71,7 @@ extension FileCore {
         }
         guard change.chunks < old else { return }
         for level in 1...newTop {
-            // The last block of this level, and how many entries of it remain in use.
+            // The last block of this level, and the number of its entries that stay in use.
             let below =
                 level == 1 ? max(change.chunks, 1) : FileLayout.blockCount(level: level - 1, chunks: change.chunks)
             let position = IndexPosition(level: level, number: (below - 1) / FileLayout.fanout)
@@ -85,7 +86,7 @@ extension FileCore {
         }
     }
 
-    /// Gives every changed block its entry in the block above, up to the header.
+    /// Seals every changed block and stores its entry in the block above, up to the header.
     func sealIndex(in change: inout FileChange, _ secrets: FileSecrets) throws(SealedFileError) {
         let top = FileLayout.topLevel(chunks: change.chunks)
         if top == 1 {
@@ -111,7 +112,7 @@ extension FileCore {
         }
     }
 
-    /// Writes what nothing refers to yet; notes what takes the place of something.
+    /// Writes bytes to an unused place, or notes them for the journal if they replace a part in use.
     private func put(
         _ bytes: [UInt8], at offset: UInt64, replacing isInUse: Bool, in change: inout FileChange
     ) throws(SealedFileError) {
@@ -122,7 +123,7 @@ extension FileCore {
         }
     }
 
-    /// Seals a chunk and puts it in its place, or notes it.
+    /// Seals a chunk, and writes or notes it.
     func seal(
         _ plaintext: UnsafeRawBufferPointer, chunk: UInt64, in change: inout FileChange, _ secrets: FileSecrets
     ) throws(SealedFileError) {
@@ -135,7 +136,8 @@ extension FileCore {
             chunk < FileLayout.chunkCount(header.length) ? !(try self.entry(ofChunk: chunk).isHole) : false
         if isInUse {
             change.replaced.append((offset, [UInt8](bytes)))
-            // What lies behind the former end is written now, too: once the change counts, there has to be room for it.
+            // Also writes the bytes after the former end now, so that the disk has room for them before the change
+            // counts.
             let former = FileLayout.byteCount(ofChunk: chunk, length: header.length)
             if former < bytes.count {
                 try file.write(UnsafeRawBufferPointer(rebasing: bytes[former...]), at: offset + UInt64(former))

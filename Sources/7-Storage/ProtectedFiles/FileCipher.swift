@@ -2,7 +2,7 @@ import Crypto
 import FoundationEssentials
 import KeychainModel
 
-/// AES-256-GCM without plaintext: a tag over public bytes.
+/// Computes AES-256-GCM tags over public bytes, without plaintext.
 struct BlockAuthenticator {
     let key: SymmetricKey
 
@@ -20,7 +20,7 @@ struct BlockAuthenticator {
     }
 }
 
-/// The keys that follow from a file's key.
+/// The keys that are derived from a file's key.
 struct FileSecrets {
     let chunks: ChunkCipher
     let index: BlockAuthenticator

@@ -3,17 +3,17 @@ import KeychainModel
 import VaultInterface
 
 extension FileConversion {
-    /// Makes a protected copy of a file, plain or protected, under a key of its own.
+    /// Makes a protected copy of a plain or protected file, with a new key.
     ///
-    /// The copy has its name once it is complete and on the disk, and the source's owner, permissions, times and extended
-    /// attributes.
+    /// The copy gets its name when it is complete and on the disk. It has the source's owner, permissions, times and
+    /// extended attributes.
     ///
-    /// - Parameter fileClass: The copy's class; nil for the source's own, if it is protected.
-    /// - Throws: ``SealedFileError/alreadyExists(path:)``: nothing is replaced.
+    /// - Parameter fileClass: The class of the copy; nil for the source's own class, if the source is protected.
+    /// - Throws: ``SealedFileError/alreadyExists(path:)``, because a copy replaces no file.
     package func copy(
         _ source: String, to target: String, as fileClass: FileProtectionClass? = nil
     ) throws(SealedFileError) {
-        // What the file has besides its contents, whether or not those are protected.
+        // Reads the source's metadata, for plain and protected files alike.
         let plain = try PlainFile(source)
         let isProtected = try plain.isProtected
         guard isProtected || fileClass != nil else { throw .notProtected(path: source) }

@@ -2,11 +2,11 @@ import Glibc
 import KeychainModel
 import VaultInterface
 
-/// Takes files into protection and out of it, in their places.
+/// Protects files, and makes them plain again, in place.
 ///
-/// The file with the name is the former one or the new one, whole, whenever this process ends or the power is lost:
-/// the new one gets the name only once it is on the disk. Owner, permissions, times, extended attributes and holes
-/// stay. A file with several names (hard links) is refused, because the others would go on naming the former one.
+/// At every moment, also after a crash or a loss of power, the name leads to the whole old file or the whole new one:
+/// the new file gets the name only when it is on the disk. Owner, permissions, times, extended attributes and holes
+/// stay. A file with several names (hard links) is refused, because its other names would still lead to the old file.
 package struct FileConversion: Sendable {
     let keys: any FileKeySource
 
@@ -14,15 +14,16 @@ package struct FileConversion: Sendable {
         self.keys = keys
     }
 
-    /// How much is read at a time, in bytes.
+    /// The number of bytes that are read at a time.
     static let pieceSize = 1 << 20
 
-    /// Protects the plain file with this name.
+    /// Protects the plain file at this path.
     ///
     /// - Parameters:
-    ///   - expected: Which file the name has to lead to; nil for any.
-    ///   - progress: Called with the bytes of each piece that was done.
-    /// - Throws: ``SealedFileError/alreadyProtected(path:)`` and whatever kept it from being done, with the file as it was.
+    ///   - expected: The file that the path must lead to; nil for any.
+    ///   - progress: Called with the size in bytes of each finished piece.
+    /// - Throws: ``SealedFileError/alreadyProtected(path:)``, and any error that stopped the work. The file is
+    ///   unchanged then.
     package func protect(
         _ path: String, _ fileClass: FileProtectionClass, expecting expected: FileIdentity? = nil,
         progress: (UInt64) -> Void = { _ in }
@@ -31,7 +32,7 @@ package struct FileConversion: Sendable {
         guard try !plain.isProtected else { throw .alreadyProtected(path: path) }
         try checkNames(plain.metadata, path)
         try plain.checkWriters()
-        // Room for the header, and 28 bytes in an index for each chunk of 64 KiB.
+        // Room for the header, and for an index with 28 bytes per chunk of 64 KiB.
         try checkSpace(plain.metadata.allocated + plain.metadata.allocated / 1024 + 65_536, beside: path)
         let writer = try SealedFileWriter(path, fileClass, keys: keys, durability: .power)
         let buffer = try AlignedBuffer(pieces: Self.pieceSize, of: plain.metadata.size)
@@ -47,15 +48,15 @@ package struct FileConversion: Sendable {
         }
     }
 
-    /// Makes the protected file with this name plain again.
+    /// Makes the protected file at this path plain again.
     ///
     /// - Parameters:
-    ///   - expected: Which file the name has to lead to; nil for any.
-    ///   - progress: Called with the bytes of each piece that was done.
+    ///   - expected: The file that the path must lead to; nil for any.
+    ///   - progress: Called with the size in bytes of each finished piece.
     package func unprotect(
         _ path: String, expecting expected: FileIdentity? = nil, progress: (UInt64) -> Void = { _ in }
     ) throws(SealedFileError) {
-        // Looked at without following a link, which the name would be replaced by.
+        // Does not follow a link, because the new file would replace the link.
         let former = try PlainFile(path, expected)
         try checkNames(former.metadata, path)
         try former.checkWriters()

@@ -1,15 +1,15 @@
 /// Reading without copying.
 extension FileCore {
-    /// Hands out the data from `offset` to the end of the chunk that it is in, where they were opened.
+    /// Runs `body` with the data from `offset` to the end of its chunk, in the buffer where they were opened.
     ///
-    /// - Returns: How many bytes that were: 0 at the end of the data.
+    /// - Returns: The number of these bytes: 0 at the end of the data.
     func readChunk(at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> Void) throws(SealedFileError) -> Int {
         guard let part = try held(at: offset) else { return 0 }
         body(UnsafeRawBufferPointer(rebasing: plain.bytes[part]))
         return part.count
     }
 
-    /// Sees to it that the chunk is in ``plain``. The file is not locked any more when this returns.
+    /// Opens the chunk into ``plain``. The file is no longer locked when this returns.
     private func held(at offset: UInt64) throws(SealedFileError) -> Range<Int>? {
         do throws(SealedFileError) {
             try refresh()

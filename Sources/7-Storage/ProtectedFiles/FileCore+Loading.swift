@@ -1,8 +1,8 @@
 import KeychainModel
 
-/// Finding out which state the file is in.
+/// Finding the state of the file.
 extension FileCore {
-    /// Reads the header anew if it is another than the one that is known.
+    /// Reads the header again if it has changed on the disk.
     func refresh() throws(SealedFileError) {
         _ = try usableSecrets()
         let seal = try file.read(IndexEntry.byteCount, at: FileHeader.sealOffset)
@@ -10,12 +10,12 @@ extension FileCore {
         try file.locked(exclusively: false) { () throws(SealedFileError) in try load() }
     }
 
-    /// Reads header and journal. The caller has the lock, so that a change that is there was interrupted.
+    /// Reads header and journal. The caller holds the lock, so a change in the journal was interrupted.
     func load() throws(SealedFileError) {
         let secrets = try usableSecrets()
         let block = try file.read(FileLayout.blockSize, at: 0)
         let onDisk = try FileHeader(block, path: path)
-        // Whoever puts another file in this one's place puts a damaged one there.
+        // A file with another identifier was put in place of this one.
         guard onDisk.file == header.file else { throw .damaged(path: path, part: .header) }
         let isWhole = onDisk.verifies(secrets)
         let size = try file.size
@@ -32,15 +32,15 @@ extension FileCore {
         guard size >= FileLayout.size(header.length) else { throw .truncated(path: path) }
     }
 
-    /// Forgets everything that belongs to a header.
+    /// Clears everything that belongs to a header.
     private func forget() {
         index = [:]
         plainChunk = nil
         pending = nil
     }
 
-    /// Brings a file that may be written to into the form it has between changes. The caller has the lock and loaded
-    /// the header.
+    /// Finishes an interrupted change of a writable file and removes stray bytes after its end. The caller holds the
+    /// lock and has loaded the header.
     func settle() throws(SealedFileError) {
         if let record = pending {
             try apply(record, waiting: waitsForDisk)
@@ -50,7 +50,7 @@ extension FileCore {
         if try file.size != size { try file.truncate(to: size) }
     }
 
-    /// Puts everything in a record in its place, the header last.
+    /// Writes all parts of a record to their places, the header last.
     func apply(_ record: JournalRecord, waiting: Bool) throws(SealedFileError) {
         try record.bytes.withBytes { (bytes) throws(SealedFileError) in
             for part in record.parts {
@@ -59,7 +59,7 @@ extension FileCore {
         }
         try writeHeader(record.header)
         sealOnDisk = record.header.seal
-        // The record may go once its parts are where they belong.
+        // The record may be removed when its parts are on the disk.
         if waiting { try file.synchronize() }
     }
 }

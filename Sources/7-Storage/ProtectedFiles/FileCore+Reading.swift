@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 
 extension FileCore {
-    /// Reads data until the buffer is full or the data end, and returns how many bytes that were.
+    /// Reads data until the buffer is full or the data end. Returns the number of bytes.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SealedFileError) -> Int {
         do throws(SealedFileError) {
             try refresh()
@@ -10,14 +10,14 @@ extension FileCore {
         } catch {
             guard error.mayPass else { throw error }
         }
-        // Somebody may have been writing; nobody is while this process has the lock.
+        // Another process may have been writing. While this process holds the lock, no process writes.
         return try file.locked(exclusively: false) { () throws(SealedFileError) in
             try load()
             return try readData(into: buffer, at: offset)
         }
     }
 
-    /// As ``read(into:at:)``, from the state that is known.
+    /// Does the same as ``read(into:at:)``, but with the known state of the file.
     func readData(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SealedFileError) -> Int {
         guard offset < header.length, let base = buffer.baseAddress else { return 0 }
         let count = Int(min(UInt64(buffer.count), header.length - offset))
@@ -45,7 +45,7 @@ extension FileCore {
         return count
     }
 
-    /// Copies a part of a chunk, which stays open for the next.
+    /// Copies a part of a chunk. The chunk stays open for the next read.
     private func copy(
         _ part: Range<Int>, of chunk: UInt64, to target: UnsafeMutableRawBufferPointer
     ) throws(SealedFileError) {
@@ -53,7 +53,7 @@ extension FileCore {
         target.copyMemory(from: UnsafeRawBufferPointer(rebasing: plain.bytes[part]))
     }
 
-    /// Opens a chunk into ``plain`` unless it is there.
+    /// Opens a chunk into ``plain``, unless it is there already.
     func keep(_ chunk: UInt64) throws(SealedFileError) {
         guard plainChunk != chunk else { return }
         plainChunk = nil
@@ -62,7 +62,7 @@ extension FileCore {
         plainChunk = chunk
     }
 
-    /// Opens a whole chunk into a buffer of its size, which is of no use if this throws.
+    /// Opens a whole chunk into a buffer of its size. The buffer must not be used if this throws.
     func open(_ chunk: UInt64, into target: UnsafeMutableRawBufferPointer) throws(SealedFileError) {
         let secrets = try usableSecrets()
         let entry = try entry(ofChunk: chunk)
@@ -83,13 +83,13 @@ extension FileCore {
         return IndexEntry(try indexBlock(IndexPosition(level: 1, number: group)), at: slot * IndexEntry.byteCount)
     }
 
-    /// The entry of an index block of the file as it is.
+    /// Returns the entry of an index block in the current state of the file.
     func entry(of position: IndexPosition) throws(SealedFileError) -> IndexEntry {
         if position.level == FileLayout.topLevel(chunks: FileLayout.chunkCount(header.length)) { return header.top }
         return IndexEntry(try indexBlock(position.parent), at: position.slot * IndexEntry.byteCount)
     }
 
-    /// An index block that stands in the file, verified.
+    /// Returns an index block of the file after verifying it.
     func indexBlock(_ position: IndexPosition) throws(SealedFileError) -> [UInt8] {
         if let block = index[position] { return block }
         let secrets = try usableSecrets()
@@ -118,7 +118,7 @@ extension FileCore {
         index[position] = block
     }
 
-    /// Reads a chunk or an index block, from the journal if it has a newer one.
+    /// Reads a chunk or an index block. Takes it from the journal if that has a newer one.
     private func readPart(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SealedFileError) {
         if let pending, let part = pending.parts.first(where: { $0.offset == offset }) {
             guard part.range.count == buffer.count else { throw .damaged(path: path, part: .header) }

@@ -7,13 +7,14 @@ import SystemLibraries
 
 /// Opening chunks on all processors at the same time.
 extension FileCore {
-    /// Fewer chunks are not worth waking other threads for.
+    /// The smallest number of chunks that is worth starting other threads.
     private static let least = 4
     private static let processors = min(8, Processors.count)
 
-    /// Opens chunks of full size, one after the other in `target`, or only to see whether they are what was written.
+    /// Opens chunks of full size into `target`, one after the other; or only verifies them if `target` is nil.
     ///
-    /// - Returns: How many of them are holes; nil if they have to be opened one by one, be it to find what is wrong.
+    /// - Returns: The number of holes among them; nil if the caller must open them one by one, for example to find the
+    ///   damaged one.
     func openTogether(
         _ chunks: Range<UInt64>, into target: UnsafeMutableRawBufferPointer?
     ) throws(SealedFileError) -> UInt64? {
@@ -42,18 +43,18 @@ extension FileCore {
 }
 
 /// Chunks that several threads open.
-// Safe to share between threads: the caller waits for all of them. `file` is only read from, at places that are given;
-// each turn has a room of its own, and each place, with its part of `target`, is taken by one turn.
+// Safe to share between threads: the caller waits for all of them. They only read `file`, at given offsets. Each turn
+// has its own buffer, and only one turn takes each place with its part of `target`.
 private struct ChunkJob: @unchecked Sendable {
     let file: OpenFile
     let cipher: ChunkCipher
     let first: UInt64
     let entries: [IndexEntry]
-    /// For a chunk, one for each turn; none if there is a target.
+    /// One buffer per turn, each for a chunk; none if there is a target.
     let rooms: [UnsafeMutableRawBufferPointer]
     let target: UnsafeMutableRawBufferPointer?
 
-    /// Opens one chunk and returns whether it is what was written.
+    /// Opens one chunk and returns whether it is intact.
     func open(_ place: Int, turn: Int) -> Bool {
         let start = place * FileLayout.chunkSize
         let part = target.map { UnsafeMutableRawBufferPointer(rebasing: $0[start..<(start + FileLayout.chunkSize)]) }

@@ -1,13 +1,13 @@
-/// What a check of a whole file found.
+/// The result of verifying a whole file.
 package struct SealedFileReport: Equatable, Sendable {
-    /// Chunks that are what was written.
+    /// The number of intact chunks.
     package var validChunks: UInt64 = 0
-    /// Chunks that were never written, and count as zeros.
+    /// The number of chunks that were never written. They read as zeros.
     package var holes: UInt64 = 0
     package var damagedParts: UInt64 = 0
-    /// Which those are; the first hundred.
+    /// The first hundred damaged parts.
     package var damage: [SealedFileError.Part] = []
-    /// Bytes behind the data that belong to nothing, as an interrupted write leaves them or somebody else adds them.
+    /// Bytes after the data that belong to nothing. An interrupted write leaves them, or somebody adds them.
     package var strayBytes: UInt64 = 0
 
     package var isSound: Bool { damagedParts == 0 }
@@ -21,7 +21,7 @@ package struct SealedFileReport: Equatable, Sendable {
 extension FileCore {
     /// Opens every chunk.
     ///
-    /// - Parameter progress: Called with the bytes of data that were looked at; returns whether to go on.
+    /// - Parameter progress: Called with the number of bytes verified so far. Returns whether to continue.
     func verify(_ progress: (UInt64) -> Bool) throws(SealedFileError) -> SealedFileReport {
         try file.locked(exclusively: false) { () throws(SealedFileError) in try load() }
         var report = SealedFileReport()
@@ -42,7 +42,7 @@ extension FileCore {
             } catch {
                 guard case .damaged(_, let part) = error else { throw error }
                 report.add(part)
-                // Nothing can be said of what hangs on a damaged index block.
+                // Skips all chunks below a damaged index block, because nothing is known of them.
                 var span: UInt64 = 1
                 if case .index(let level, _) = part { for _ in 0..<level { span *= FileLayout.fanout } }
                 chunk = (chunk / span + 1) * span
@@ -52,11 +52,11 @@ extension FileCore {
         return report
     }
 
-    /// Opens chunks at the same time; nil if one of them is not what was written, or there are few.
+    /// Opens several chunks at the same time; nil if one of them is damaged or if there are too few.
     private func verifyTogether(
         from chunk: UInt64
     ) throws(SealedFileError) -> (next: UInt64, holes: UInt64)? {
-        // Each group is tried once.
+        // Tries each group once.
         let group = UInt64(Self.stepSize / FileLayout.chunkSize)
         let whole = header.length / UInt64(FileLayout.chunkSize)
         guard chunk % group == 0, chunk < whole else { return nil }
@@ -64,12 +64,12 @@ extension FileCore {
         do throws(SealedFileError) {
             return try openTogether(chunk..<next, into: nil).map { (next, $0) }
         } catch {
-            // An index block, which is damaged or cut off.
+            // An index block is damaged or cut off.
             return nil
         }
     }
 
-    /// Opens one chunk, and once more without others writing if it seems damaged.
+    /// Opens one chunk. If it seems damaged, opens it again under the lock, when no other process writes.
     private func verify(_ chunk: UInt64, _ report: inout SealedFileReport) throws(SealedFileError) {
         let isHole: Bool
         do throws(SealedFileError) {
@@ -91,7 +91,7 @@ extension FileCore {
     /// Returns whether the chunk was never written.
     private func check(_ chunk: UInt64) throws(SealedFileError) -> Bool {
         let count = FileLayout.byteCount(ofChunk: chunk, length: header.length)
-        // Cut off meanwhile.
+        // The chunk was cut off meanwhile.
         guard count > 0 else { return true }
         plainChunk = nil
         try open(chunk, into: UnsafeMutableRawBufferPointer(rebasing: plain.bytes[..<count]))

@@ -3,10 +3,10 @@ import KeychainModel
 import VaultInterface
 
 extension FileCore {
-    /// Data that one change takes: a change is in memory and in the journal as a whole.
+    /// The bytes of data in one change. A whole change is in memory and in the journal.
     static let stepSize = 16 * FileLayout.chunkSize
 
-    /// Takes the lock and brings the file and what is known of it up to date.
+    /// Runs `body` with the lock, after bringing the file and the known state up to date.
     private func exclusively<Value>(
         _ body: (FileSecrets) throws(SealedFileError) -> Value
     ) throws(SealedFileError) -> Value {
@@ -24,16 +24,16 @@ extension FileCore {
         }
     }
 
-    /// Writes data; what lies between the end of the data and `offset` becomes zeros.
+    /// Writes data. Fills the space between the end of the data and `offset` with zeros.
     ///
-    /// One change for every ``stepSize`` bytes of the file: of each, all is there or nothing.
+    /// Makes one change for every ``stepSize`` bytes of the file. Each change is in the file as a whole or not at all.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SealedFileError) {
         try exclusively { (secrets) throws(SealedFileError) in
             try writeSteps(bytes, at: offset, secrets, journaled: true)
         }
     }
 
-    /// Writes data at their end and returns where that was.
+    /// Writes data at the end of the file and returns their offset.
     func append(_ bytes: UnsafeRawBufferPointer) throws(SealedFileError) -> UInt64 {
         try exclusively { (secrets) throws(SealedFileError) in
             let end = header.length
@@ -42,7 +42,7 @@ extension FileCore {
         }
     }
 
-    /// Writes at the end of a file that nobody else can have open and that is thrown away if this fails.
+    /// Writes at the end of a file that no other process has open. The caller discards the file if this fails.
     func appendUnshared(_ bytes: UnsafeRawBufferPointer) throws(SealedFileError) {
         try writeSteps(bytes, at: header.length, try usableSecrets(), journaled: false)
     }
@@ -89,7 +89,7 @@ extension FileCore {
         to length: UInt64, _ secrets: FileSecrets, journaled: Bool
     ) throws(SealedFileError) {
         try change(to: length, secrets, journaled: journaled) { (change) throws(SealedFileError) in
-            // The chunk that is the last of the shorter file has another length in the longer one.
+            // The last chunk of the shorter file has another length in the longer one.
             let shorter = min(length, header.length)
             if shorter > 0 { try resealChunk((shorter - 1) / UInt64(FileLayout.chunkSize), in: &change, secrets) }
         }
@@ -106,7 +106,7 @@ extension FileCore {
             } catch {
                 throw .refused(error)
             }
-            // The data are not changed, and neither is the time at which they were.
+            // The data do not change, so the time of their last change stays.
             let times = try file.times
             try change(to: header.length, secrets, journaled: true) { (change) throws(SealedFileError) in
                 change.header.kind = .vault(fileClass)
@@ -125,7 +125,7 @@ extension FileCore {
         for chunk in first...last {
             let count = FileLayout.byteCount(ofChunk: chunk, length: change.header.length)
             let start = chunk * size
-            // The part of the chunk that is written, and where in `bytes` it comes from.
+            // The part of the chunk that is written, and its offset in `bytes`.
             let from = Int(max(start, offset) - start)
             let source = Int(max(start, offset) - offset)
             let written = min(count - from, bytes.count - source)
@@ -145,7 +145,7 @@ extension FileCore {
         if former > 0, former - 1 < first { try resealChunk(former - 1, in: &change, secrets) }
     }
 
-    /// Seals a chunk again whose length is another after the change.
+    /// Seals a chunk again if the change gives it another length.
     private func resealChunk(
         _ chunk: UInt64, in change: inout FileChange, _ secrets: FileSecrets
     ) throws(SealedFileError) {
@@ -158,7 +158,7 @@ extension FileCore {
         change.plainChunk = chunk
     }
 
-    /// Puts a chunk into ``plain``, where it is about to be changed, with zeros up to its new length.
+    /// Opens a chunk into ``plain`` before it is changed, and adds zeros up to its new length.
     private func keepForChange(_ chunk: UInt64, _ count: Int) throws(SealedFileError) {
         let former = FileLayout.byteCount(ofChunk: chunk, length: header.length)
         if former > 0 { try keep(chunk) }
@@ -168,7 +168,7 @@ extension FileCore {
             .initializeMemory(as: UInt8.self, repeating: 0)
     }
 
-    /// Makes a change, of which either nothing or everything is in the file whatever happens.
+    /// Makes a change. Whatever happens, it is in the file as a whole or not at all.
     private func change(
         to length: UInt64, _ secrets: FileSecrets, journaled: Bool,
         _ body: (inout FileChange) throws(SealedFileError) -> Void
@@ -177,7 +177,7 @@ extension FileCore {
         try carryOut(change, record, journaled: journaled)
     }
 
-    /// Everything up to the point from which on the change counts.
+    /// Does everything up to the point from which the change counts.
     func prepare(
         to length: UInt64, _ secrets: FileSecrets, journaled: Bool,
         _ body: (inout FileChange) throws(SealedFileError) -> Void
@@ -191,14 +191,14 @@ extension FileCore {
             try change.header.seal(secrets)
             return (change, try note(change, secrets, journaled: journaled))
         } catch {
-            // Nothing refers to what was written.
+            // Nothing refers to the written bytes.
             plainChunk = nil
             if journaled { try? file.truncate(to: FileLayout.size(header.length)) }
             throw error
         }
     }
 
-    /// Writes the journal. The change counts once this returns.
+    /// Writes the journal. The change counts when this returns.
     private func note(
         _ change: FileChange, _ secrets: FileSecrets, journaled: Bool
     ) throws(SealedFileError) -> JournalRecord {
@@ -221,7 +221,7 @@ extension FileCore {
         if change.chunks < FileLayout.chunkCount(header.length) { index = [:] }
         for (position, block) in change.blocks { remember(block, at: position) }
         header = change.header
-        // Until everything is in its place, it is read from the journal.
+        // Reads take the parts from the journal until all of them are in their places.
         pending = record
         try apply(record, waiting: journaled && waitsForDisk)
         pending = nil

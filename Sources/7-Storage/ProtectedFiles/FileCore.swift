@@ -5,37 +5,37 @@ import VaultInterface
 
 /// An open protected file, for one thread at a time.
 ///
-/// Whatever is remembered of the file's contents belongs to ``header``. Others may change the file between two
-/// operations: the seal of the header on the disk tells.
+/// All remembered contents of the file belong to ``header``. Other processes may change the file between two
+/// operations. The seal of the header on the disk shows such a change.
 final class FileCore {
     let file: OpenFile
     let isWritable: Bool
-    /// Whether changes wait for the disk, so that they also outlive a loss of power.
+    /// Whether changes wait for the disk, so that they survive a loss of power, too.
     var waitsForDisk: Bool
-    /// Nil once the key was given up.
+    /// Nil after ``discardKey()``.
     private(set) var secrets: FileSecrets?
     var header: FileHeader
-    /// The seal that the header on the disk had when ``header`` was read. Not that of ``header`` while a change waits in
-    /// the journal for somebody who may write.
+    /// The seal of the header on the disk at the time when ``header`` was read. It differs from the seal of ``header``
+    /// while a change waits in the journal for a process that may write.
     var sealOnDisk: IndexEntry
-    /// The change that waits in the journal: its parts count before those in their places.
+    /// The change that waits in the journal. Its parts replace those in the file.
     var pending: JournalRecord?
-    /// Index blocks that were verified under ``header``.
+    /// The index blocks that were verified under ``header``.
     var index: [IndexPosition: [UInt8]] = [:]
-    /// The data of one chunk, so that small reads and writes next to each other open it once.
+    /// The data of one chunk. Several small reads and writes in the same chunk open it only once.
     let plain: AlignedBuffer
     var plainChunk: UInt64?
-    /// Where a chunk is sealed.
+    /// The buffer for sealing a chunk.
     let sealed: AlignedBuffer
-    /// Where threads open chunks that nobody wants to have; made when they are wanted.
+    /// The buffers in which threads verify chunks that nobody reads; allocated at first use.
     var rooms: [AlignedBuffer] = []
 
-    /// Blocks of 4 KiB: those of a file of 1 GiB, and of any file as many.
+    /// The largest number of remembered index blocks of 4 KiB. All blocks of a file of 1 GiB fit.
     static let indexLimit = 160
 
     var path: String { file.path }
 
-    /// Opens what is there, and finishes a change that was interrupted if it may.
+    /// Opens an existing file. Finishes an interrupted change if it may write.
     convenience init(
         _ path: String, writing: Bool, waitingForDisk: Bool, keys: FileKeys
     ) throws(SealedFileError) {
@@ -43,14 +43,14 @@ final class FileCore {
         try self.init(file, writing: writing, waitingForDisk: waitingForDisk, keys: keys)
     }
 
-    /// - Parameter file: Open for writing if it is to be written to.
+    /// - Parameter file: Open for writing if `writing` is true.
     init(_ file: OpenFile, writing: Bool, waitingForDisk: Bool, keys: FileKeys) throws(SealedFileError) {
         self.file = file
         let path = file.path
         (isWritable, waitsForDisk) = (writing, waitingForDisk)
         plain = try AlignedBuffer(count: FileLayout.chunkSize)
         sealed = try AlignedBuffer(count: FileLayout.chunkSize)
-        // The key never changes, so that whatever happens after this look at its wrapped form, it is the key.
+        // The key of a file never changes, so it stays valid whatever happens to the file after this read.
         let block = try file.locked(exclusively: false) { () throws(SealedFileError) in
             try file.read(FileLayout.blockSize, at: 0)
         }
@@ -63,7 +63,7 @@ final class FileCore {
         }
     }
 
-    /// A new file without data, which nobody else has open.
+    /// Creates a new file without data, which no other process has open.
     init(
         creating file: OpenFile, kind: FileKeyKind, waitingForDisk: Bool, keys: FileKeys
     ) throws(SealedFileError) {
@@ -86,7 +86,7 @@ final class FileCore {
         try writeHeader(header)
     }
 
-    /// Opens a file under a vault's keys.
+    /// Opens a file with the keys of a vault.
     convenience init(
         _ path: String, writing: Bool, waitingForDisk: Bool, keys: any FileKeySource
     ) throws(SealedFileError) {
@@ -104,7 +104,7 @@ final class FileCore {
         plain.wipe()
     }
 
-    /// Fetches a key that was given up once more.
+    /// Fetches a discarded key again.
     func renewKey(_ keys: any FileKeySource) throws(SealedFileError) {
         let block = try file.locked(exclusively: false) { () throws(SealedFileError) in
             try file.read(FileLayout.blockSize, at: 0)

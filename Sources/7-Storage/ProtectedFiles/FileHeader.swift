@@ -3,7 +3,7 @@ import KeychainModel
 
 /// The first block of a protected file.
 ///
-/// What is needed to find the key stands in the first 512 bytes, which disks write as one.
+/// The first 512 bytes hold everything that is needed to find the key. Disks write them as one.
 struct FileHeader {
     private enum Offset {
         static let version = NumberField<UInt16>(at: 8)
@@ -28,7 +28,7 @@ struct FileHeader {
 
     private(set) var block: [UInt8]
 
-    /// A file without data.
+    /// Makes the header of a file without data.
     init(kind: FileKeyKind, file: [UInt8], wrapped: Data) {
         block = [UInt8](repeating: 0, count: FileLayout.blockSize)
         block.replaceSubrange(0..<Self.magic.count, with: Self.magic)
@@ -38,7 +38,7 @@ struct FileHeader {
         self.wrapped = wrapped
     }
 
-    /// A block that was read, of which only the form is examined.
+    /// Reads a block and checks only its form.
     init(_ bytes: [UInt8], path: String) throws(SealedFileError) {
         guard bytes.starts(with: Self.magic) else { throw .notProtected(path: path) }
         guard bytes.count == FileLayout.blockSize else { throw .truncated(path: path) }
@@ -54,18 +54,18 @@ struct FileHeader {
     }
 
     var kind: FileKeyKind {
-        // Both initialisers have seen to it that there is one.
+        // Both initialisers make sure that the kind is valid.
         get { FileKeyKind(rawValue: block[Offset.kind]) ?? .vault(.complete) }
         set { block[Offset.kind] = newValue.rawValue }
     }
 
-    /// The class of a file whose key a vault wrapped.
+    /// Returns the class of a file whose key a vault wrapped.
     func fileClass(_ path: String) throws(SealedFileError) -> FileProtectionClass {
         guard case .vault(let fileClass) = kind else { throw .encryptedWithPassword(path: path) }
         return fileClass
     }
 
-    /// The 16 bytes that tell this file from all others.
+    /// The file's unique identifier of 16 bytes.
     var file: [UInt8] { Array(block[Offset.file..<Offset.wrappedCount.offset]) }
 
     var wrapped: Data {
@@ -86,25 +86,25 @@ struct FileHeader {
         set { block[Offset.length] = newValue }
     }
 
-    /// One more with each change.
+    /// Increases by one with each change.
     var generation: UInt64 {
         get { block[Offset.generation] }
         set { block[Offset.generation] = newValue }
     }
 
-    /// How often the file's keys have sealed.
+    /// The number of seals that the file's keys have made.
     var seals: UInt64 {
         get { block[Offset.seals] }
         set { block[Offset.seals] = newValue }
     }
 
-    /// The entry of the topmost index block, if there is one.
+    /// The entry of the topmost index block; a hole if there is none.
     var top: IndexEntry {
         get { IndexEntry(block, at: Offset.top) }
         set { newValue.store(in: &block, at: Offset.top) }
     }
 
-    /// Entries of the first chunks.
+    /// The entries of the first chunks.
     subscript(slot: Int) -> IndexEntry {
         get { IndexEntry(block, at: Offset.table + slot * IndexEntry.byteCount) }
         set { newValue.store(in: &block, at: Offset.table + slot * IndexEntry.byteCount) }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which file of which file system, for as long as it is there: a name can lead to another meanwhile.
+/// Identifies an existing file of a file system. A name can lead to another file meanwhile.
 package struct FileIdentity: Hashable, Sendable {
     private let device: dev_t
     private let number: ino_t

@@ -2,7 +2,7 @@ import FoundationEssentials
 import KeychainModel
 import VaultInterface
 
-/// What the key of a file is wrapped under: the class in its header.
+/// The kind of key that wraps a file's key. It is the class in the header.
 enum FileKeyKind: RawRepresentable, Equatable {
     case vault(FileProtectionClass)
     case password
@@ -27,19 +27,19 @@ enum FileKeyKind: RawRepresentable, Equatable {
     }
 }
 
-/// What gives files their keys from a password. A file's identifier has 16 bytes and never changes.
+/// Derives the keys of files from a password. A file's identifier has 16 bytes and never changes.
 package protocol PasswordKeySource: Sendable {
-    /// A fresh key, wrapped in at most 128 bytes.
+    /// Returns a new key, wrapped in at most 128 bytes.
     func makeFileKey(file: Data, path: String) throws(SealedFileError) -> FileKey
 
-    /// The key that was wrapped for this file.
+    /// Returns the key that was wrapped for this file.
     ///
-    /// - Throws: ``SealedFileError/wrongPassword(path:)``, and ``SealedFileError/tooCostly(path:cost:)`` before any
-    ///   work is done.
+    /// - Throws: ``SealedFileError/wrongPassword(path:)``; ``SealedFileError/tooCostly(path:cost:)`` before any work is
+    ///   done.
     func fileKey(file: Data, wrapped: Data, path: String) throws(SealedFileError) -> SecretBytes
 }
 
-/// Where the keys of a file come from. A vault opens no file of a password, and a password none of a vault.
+/// The source of a file's keys. A vault cannot open a file under a password, and a password cannot open a vault's file.
 enum FileKeys {
     case vault(any FileKeySource)
     case password(any PasswordKeySource)

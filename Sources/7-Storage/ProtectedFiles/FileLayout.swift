@@ -1,14 +1,14 @@
-/// Where everything in a protected file stands; follows from the length of the data alone.
+/// The places of all parts of a protected file. They depend only on the length of the data.
 ///
-/// A header block, then chunks. Index blocks stand right before the first chunk they are for.
+/// The file is a header block and then chunks. An index block stands right before the first chunk that it covers.
 enum FileLayout {
-    /// Bytes of the header and of each index block.
+    /// The size of the header and of each index block in bytes.
     static let blockSize = 4096
-    /// Bytes of data in each chunk but the last.
+    /// The bytes of data in each chunk except the last.
     static let chunkSize = 65_536
-    /// Entries in an index block.
+    /// The number of entries in an index block.
     static let fanout: UInt64 = 128
-    /// What four levels of index blocks can hold: 16 TiB.
+    /// The largest length in bytes for four levels of index blocks: 16 TiB.
     static let maximumLength: UInt64 = 1 << 44
     private static let highestLevel = 4
 
@@ -16,20 +16,20 @@ enum FileLayout {
         (length + UInt64(chunkSize) - 1) / UInt64(chunkSize)
     }
 
-    /// Bytes of data in a chunk of a file whose data have this length.
+    /// Returns the bytes of data in a chunk, for a file with data of this length.
     static func byteCount(ofChunk chunk: UInt64, length: UInt64) -> Int {
         let start = chunk * UInt64(chunkSize)
         return start >= length ? 0 : Int(min(UInt64(chunkSize), length - start))
     }
 
-    /// Index blocks of a level, the table in the header counted as block 0 of level 1.
+    /// Returns the number of index blocks of a level. The table in the header counts as block 0 of level 1.
     static func blockCount(level: Int, chunks: UInt64) -> UInt64 {
         var count = max(chunks, 1)
         for _ in 0..<level { count = (count + fanout - 1) / fanout }
         return count
     }
 
-    /// The level of the one block that all others hang on; 1 when the header's table is enough.
+    /// Returns the level of the root block; 1 if the table in the header is enough.
     static func topLevel(chunks: UInt64) -> Int {
         var level = 1
         while level < highestLevel, blockCount(level: level, chunks: chunks) > 1 { level += 1 }
@@ -40,7 +40,7 @@ enum FileLayout {
         let group = chunk / fanout
         var blocks = group
         if group > 0 {
-            // Block 0 of each level above comes with the second block of the level below.
+            // Block 0 of each higher level comes with the second block of the level below it.
             var (first, span) = (UInt64(1), fanout)
             for _ in 2...highestLevel where group >= first {
                 blocks += 1 + group / span
@@ -50,13 +50,13 @@ enum FileLayout {
         return UInt64(blockSize) * (1 + blocks) + chunk * UInt64(chunkSize)
     }
 
-    /// Block 0 of level 1 is the header's table and has no place of its own.
+    /// Returns the place of an index block. Block 0 of level 1 has none, because it is the table in the header.
     static func offset(of position: IndexPosition) -> UInt64 {
-        // Between this block and the first chunk after it stands one block of each level below.
+        // One block of each lower level stands between this block and the first chunk after it.
         offset(ofChunk: position.firstChunk) - UInt64(blockSize * position.level)
     }
 
-    /// The size of the file.
+    /// Returns the size of the file in bytes.
     static func size(_ length: UInt64) -> UInt64 {
         guard length > 0 else { return UInt64(blockSize) }
         let last = chunkCount(length) - 1
@@ -64,16 +64,16 @@ enum FileLayout {
     }
 }
 
-/// An index block: blocks of level 1 hold the entries of chunks, those of the levels above the entries of blocks.
+/// An index block. Blocks of level 1 hold the entries of chunks; blocks of higher levels hold the entries of blocks.
 struct IndexPosition: Hashable {
     var level: Int
     var number: UInt64
 
     var parent: IndexPosition { IndexPosition(level: level + 1, number: number / FileLayout.fanout) }
-    /// Which of its parent's entries is this block's.
+    /// The index of this block's entry in its parent.
     var slot: Int { Int(number % FileLayout.fanout) }
 
-    /// The chunk that this block stands before, with the blocks of lower levels between them.
+    /// The first chunk after this block. Only blocks of lower levels stand between them.
     var firstChunk: UInt64 {
         var first = number
         for _ in 1...level { first = first == 0 ? 1 : first * FileLayout.fanout }

@@ -2,7 +2,7 @@ import Glibc
 import SystemLibraries
 
 extension FileMetadata {
-    /// An extended attribute, access-control lists among them.
+    /// An extended attribute. Access-control lists are among them.
     typealias Attribute = (name: String, value: [UInt8])
 
     static func attributes(of descriptor: Int32, path: String) throws(SealedFileError) -> [Attribute] {

@@ -1,15 +1,15 @@
 import Glibc
 
-/// What a file has besides its contents, and keeps when they are replaced: owner, permissions, times and extended
-/// attributes, access-control lists among them.
+/// The metadata that a file keeps when its contents are replaced: owner, permissions, times and extended attributes
+/// with access-control lists.
 struct FileMetadata {
     private let information: stat
     private let attributes: [Attribute]
 
-    /// How many names the file has.
+    /// The number of names of the file.
     var linkCount: Int { Int(information.st_nlink) }
     var size: UInt64 { UInt64(information.st_size) }
-    /// Bytes that it takes on the disk, which are fewer where it has holes.
+    /// The bytes that the file takes on the disk: fewer than its size if it has holes.
     var allocated: UInt64 { UInt64(information.st_blocks) * 512 }
     var identity: FileIdentity { FileIdentity(information) }
     var isRegular: Bool { information.st_mode & S_IFMT == S_IFREG }
@@ -21,8 +21,8 @@ struct FileMetadata {
         attributes = try Self.attributes(of: descriptor, path: path)
     }
 
-    /// Whether everything is still what it was: nothing was written in between, and no attribute or name given. The
-    /// time of the last change of either (`st_ctim`) is one that nobody can set.
+    /// Returns whether contents, attributes and names are unchanged. Nobody can set the time of the last change of
+    /// attributes and names (`st_ctim`).
     func isUnchanged(of descriptor: Int32) -> Bool {
         var now = stat()
         guard fstat(descriptor, &now) == 0 else { return false }
@@ -34,7 +34,7 @@ struct FileMetadata {
         one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec
     }
 
-    /// Gives another file all of it. The times come last, because the rest changes them.
+    /// Applies all of it to another file. Sets the times last, because the other changes alter them.
     func apply(to descriptor: Int32, path: String) throws(SealedFileError) {
         var now = stat()
         guard fstat(descriptor, &now) == 0 else { throw .last("examine", path) }
@@ -43,7 +43,7 @@ struct FileMetadata {
                 throw .last("keep the owner of", path)
             }
         }
-        // While the file can be written to, as these need. Capabilities, which a change of the owner takes away, are among them.
+        // Needs a writable file. Includes capabilities, which a change of the owner removes.
         try Self.write(attributes, descriptor, path: path)
         guard fchmod(descriptor, information.st_mode & 0o7777) == 0 else {
             throw .last("keep the permissions of", path)

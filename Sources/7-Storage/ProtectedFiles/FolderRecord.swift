@@ -3,32 +3,32 @@ import Glibc
 import KeychainModel
 import VaultInterface
 
-/// What new files in a folder get, kept in the folder in a protected file of class `none`.
+/// The settings for new files in a folder. The folder holds them in a protected file of class `none`.
 ///
-/// Being protected, the record is authenticated: nobody without the vault makes one that names a weaker class. Being of
-/// class `none`, it can be read whenever files are made. Who can write to the folder can take the record away, or put that of
-/// another folder in its place, as they could put plain files there.
+/// The file is protected, so the record is authenticated: only with the vault can a program make one that names a
+/// weaker class. Its class is `none`, so that it can be read whenever a file is made. A program that may write to the
+/// folder can remove the record or replace it with that of another folder, as it could put plain files there.
 package struct FolderRecord: Equatable, Sendable {
     /// The record's name in its folder.
     package static let fileName = ".keychain-folder"
     /// The length of a folder's identifier in bytes.
     package static let identifierSize = 16
 
-    /// The class that new files and folders get; nil for none, which is for the record's other uses.
+    /// The class of new files and folders; nil for none, if the record has only other settings.
     package var defaultClass: FileProtectionClass?
     /// Whether the names in the folder are encrypted.
     package var encryptsNames: Bool
-    /// The 16 bytes that tell this folder from all others.
+    /// The folder's unique identifier of 16 bytes.
     package let identifier: Data
 
-    /// A record for a folder that has none.
+    /// Makes a record for a folder without one.
     package init(_ defaultClass: FileProtectionClass?, encryptingNames: Bool = false) {
         self.defaultClass = defaultClass
         encryptsNames = encryptingNames
         identifier = Data([UInt8].random(count: Self.identifierSize))
     }
 
-    /// The record for a new folder in the folder that has this one.
+    /// Returns the record for a new folder inside this one.
     package func inherited() -> FolderRecord {
         FolderRecord(defaultClass, encryptingNames: encryptsNames)
     }
@@ -37,14 +37,15 @@ package struct FolderRecord: Equatable, Sendable {
         folder.hasSuffix("/") ? folder + fileName : folder + "/" + fileName
     }
 
-    /// The record of the folder that a file is in, or nil if it has none.
+    /// Returns the record of the folder with this file; nil if it has none.
     package static func read(beside path: String, keys: any FileKeySource) throws(SealedFileError) -> FolderRecord? {
         try read(in: NewFile.Folder.split(path).folder, keys: keys)
     }
 
-    /// The folder's record, or nil if it has none.
+    /// Returns the folder's record; nil if it has none.
     ///
-    /// - Throws: For a record that is there and does not open: it says what new files need, and is never passed over.
+    /// - Throws: An error if there is a record that does not open. It is never ignored, because new files need its
+    ///   settings.
     package static func read(in folder: String, keys: any FileKeySource) throws(SealedFileError) -> FolderRecord? {
         let path = path(in: folder)
         var information = stat()
@@ -52,7 +53,7 @@ package struct FolderRecord: Equatable, Sendable {
             if errno == ENOENT { return nil }
             throw .last("examine", path)
         }
-        // A link could lead to the record of a folder that has a weaker class.
+        // A link could lead to the record of a folder with a weaker class.
         guard information.st_mode & S_IFMT != S_IFLNK else { throw .symbolicLink(path: path) }
         let file = try SealedFile(path, .reading, keys: keys)
         defer { file.close() }
@@ -60,9 +61,9 @@ package struct FolderRecord: Equatable, Sendable {
         return try FolderRecord(decoding: [UInt8](file.read(Layout.size + 1, at: 0)), path: path)
     }
 
-    /// Makes this the folder's record; it is on the disk when the call returns.
+    /// Stores this as the folder's record. The record is on the disk when the call returns.
     ///
-    /// - Parameter replacing: Whether it may take the place of another.
+    /// - Parameter replacing: Whether to replace an existing record.
     package func write(
         in folder: String, keys: any FileKeySource, replacing: Bool = true
     ) throws(SealedFileError) {

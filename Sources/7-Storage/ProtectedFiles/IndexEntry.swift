@@ -1,9 +1,9 @@
 import Crypto
 import FoundationEssentials
 
-/// The nonce and the tag of a chunk or an index block, which stand in the block above it.
+/// The nonce and tag of a chunk or index block, which the block above it holds.
 ///
-/// All zeros: nothing was ever written there, and the data are zeros.
+/// All zeros for a hole, which was never written and reads as zeros.
 struct IndexEntry: Equatable {
     static let byteCount = 28
     static let nonceSize = 12
@@ -46,17 +46,17 @@ struct IndexEntry: Equatable {
         bytes.storeBytes(of: tag.1, toByteOffset: offset + Self.nonceSize + 8, as: UInt64.self)
     }
 
-    /// Hands out the nonce, of 12 bytes, and the tag, of 16.
+    /// Runs `body` with the nonce of 12 bytes and the tag of 16 bytes.
     func withBytes<Result>(_ body: (_ nonce: UnsafeRawPointer, _ tag: UnsafeRawPointer) -> Result) -> Result {
         withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 1) { bytes in
             store(in: bytes, at: 0)
-            // Memory of 28 bytes has an address.
+            // Memory of 28 bytes always has an address.
             let base = UnsafeRawPointer(bytes.baseAddress!)
             return body(base, base + Self.nonceSize)
         }
     }
 
-    /// With a ciphertext, in the form that swift-crypto opens.
+    /// Combines the entry with a ciphertext in swift-crypto's form for opening.
     func box(_ ciphertext: some DataProtocol) throws -> AES.GCM.SealedBox {
         try withBytes { nonce, tag in
             Swift.Result {

@@ -1,6 +1,7 @@
-/// What a change puts over parts of a file, written behind the file before the first of them is touched.
+/// The bytes that a change writes over parts of a file. They are written after the end of the file before any part is
+/// overwritten.
 ///
-/// Its end is the end of the file, so that it is found whatever the header says.
+/// The record ends at the end of the file, so that it can be found without the header.
 struct JournalRecord {
     private enum Trailer {
         static let magic = Array("SKPJRNL\0".utf8)
@@ -13,20 +14,20 @@ struct JournalRecord {
     }
 
     private static let rowSize = 12
-    /// Sixteen chunks and what hangs on them are less.
+    /// Larger than sixteen chunks with their index blocks.
     private static let sizeLimit: UInt64 = 2 << 20
 
     let bytes: [UInt8]
     /// The header after the change.
     let header: FileHeader
-    /// Where in the file which of ``bytes`` belong, without the header.
+    /// The places in the file of the parts in ``bytes``, without the header.
     let parts: [(offset: UInt64, range: Range<Int>)]
     /// The seal of the header before the change.
     let previous: IndexEntry
 
-    /// A change from the header sealed as `previous` to `header`.
+    /// Makes the record of a change from the header with the seal `previous` to `header`.
     ///
-    /// - Parameter start: Where in the file the record will stand.
+    /// - Parameter start: The offset of the record in the file.
     init(
         _ header: FileHeader, after previous: IndexEntry, _ blocks: [(offset: UInt64, bytes: [UInt8])],
         start: UInt64, _ secrets: FileSecrets
@@ -56,7 +57,7 @@ struct JournalRecord {
         (self.bytes, self.header, self.parts, self.previous) = (bytes, header, parts, previous)
     }
 
-    /// The record at the end of a file; nil if there is none, or none that was finished.
+    /// Reads the record at the end of a file; nil if there is none or if it is not complete.
     init?(_ file: OpenFile, size: UInt64, id: [UInt8], _ secrets: FileSecrets) throws(SealedFileError) {
         guard size > UInt64(Trailer.size + 2 * FileLayout.blockSize) else { return nil }
         let trailer = try file.read(Trailer.size, at: size - UInt64(Trailer.size))
@@ -74,8 +75,8 @@ struct JournalRecord {
             secrets.journal.verifies(IndexEntry(bytes, at: sealStart), for: bytes[..<sealStart])
         else { return nil }
 
-        // From here on everything is what somebody with the key wrote, who may be the one whose file this is, and not the
-        // one who reads it: a record that no writer makes is none.
+        // Everything that follows was written with the key, but maybe by another user than the reader. A record that no
+        // writer makes counts as none.
         let header = try FileHeader(Array(bytes[..<FileLayout.blockSize]), path: file.path)
         guard header.verifies(secrets), start >= FileLayout.size(header.length) else { return nil }
         var parts: [(offset: UInt64, range: Range<Int>)] = []

@@ -1,18 +1,18 @@
 import Glibc
 
-/// A file that gets its name only once it is complete.
+/// A file that gets its name only when it is complete.
 ///
-/// It has no name at all until then where the file system can do that, so that nothing is left of it whenever this process
-/// ends; elsewhere a hidden one in the same folder.
+/// Until then it has no name, if the file system supports that, so that nothing remains after a crash. Otherwise it is
+/// a hidden file in the same folder.
 final class NewFile {
-    /// `__O_TMPFILE` (asm-generic/fcntl.h), which means something only together with `O_DIRECTORY`.
+    /// `__O_TMPFILE` (asm-generic/fcntl.h), which has a meaning only together with `O_DIRECTORY`.
     private static let unnamed: Int32 = 0o20_000_000 | O_DIRECTORY
 
     let file: OpenFile
     private let path: String
     private let name: String
     private let folder: Folder
-    /// The name it has before its own, if any.
+    /// The temporary name, if the file has one.
     private var temporaryName: String?
 
     init(_ path: String, mode: mode_t) throws(SealedFileError) {
@@ -36,7 +36,7 @@ final class NewFile {
         if let temporaryName { unlinkat(folder.descriptor, temporaryName, 0) }
     }
 
-    /// A name that nothing has: names have at most 255 bytes.
+    /// Returns an unused name. Names have at most 255 bytes.
     private static func hiddenName(_ name: String) -> String {
         let start = String(decoding: name.utf8.prefix(200), as: UTF8.self)
         return ".\(start).\(String(UInt64.random(in: 0 ... .max), radix: 36))"
@@ -44,8 +44,7 @@ final class NewFile {
 
     /// Gives the file its name.
     ///
-    /// - Parameter check: The last that is done before, when everything is on the disk: what it throws keeps the name
-    ///   from being given.
+    /// - Parameter check: Runs last, when everything is on the disk. If it throws, the file does not get its name.
     func publish(
         replacing: Bool, waitingForDisk: Bool, _ check: (Folder) throws(SealedFileError) -> Void = { _ in }
     ) throws(SealedFileError) {
@@ -53,7 +52,7 @@ final class NewFile {
         let place = folder.descriptor
         if !replacing { try check(folder) }
         if let descriptor = file.pathOfDescriptor, temporaryName == nil {
-            // Linking replaces nothing, so that a replacement has another name for a moment.
+            // Linking cannot replace a file. A file that replaces another therefore gets a temporary name first.
             let first = replacing ? Self.hiddenName("new") : name
             guard linkat(AT_FDCWD, descriptor, place, first, AT_SYMLINK_FOLLOW) == 0 else {
                 throw .last("create", path)
@@ -73,9 +72,9 @@ final class NewFile {
         if waitingForDisk { try folder.synchronize() }
     }
 
-    /// The folder of a file, which stays the same one whatever its name leads to later.
+    /// The folder of a file. It stays the same folder, even if its name leads to another one later.
     final class Folder {
-        /// `O_PATH` (asm-generic/fcntl.h): nothing has to be allowed but to pass through.
+        /// `O_PATH` (asm-generic/fcntl.h): requires only the right to pass through the folder.
         private static let pathOnly: Int32 = 0o10_000_000
 
         let descriptor: Int32
@@ -95,7 +94,7 @@ final class NewFile {
             return (String(path[..<start]), String(path[start...]))
         }
 
-        /// Which file the last part of a path is in this folder; nil if there is none.
+        /// Returns the identity of the file with the path's last part in this folder; nil if there is none.
         func identity(of path: String) -> FileIdentity? {
             var information = stat()
             let name = Self.split(path).name
@@ -103,7 +102,7 @@ final class NewFile {
             return FileIdentity(information)
         }
 
-        /// Returns when the names in the folder are on the disk.
+        /// Waits until the names in the folder are on the disk.
         func synchronize() throws(SealedFileError) {
             let opened = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard opened >= 0 else { throw .last("open", path) }

@@ -3,7 +3,7 @@ import Glibc
 extension OpenFile {
     private static let pageSize = 4096
 
-    /// Writes all of `bytes`, but leaves holes where whole pages of them are zeros and nothing was written before.
+    /// Writes all of `bytes`. Leaves holes for whole pages of zeros; nothing may have been written there before.
     func writeWithHoles(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SealedFileError) {
         var start = 0
         while start < bytes.count {
@@ -21,10 +21,10 @@ extension OpenFile {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether there is nothing but zeros.
+    /// Whether all bytes are zeros.
     var isZero: Bool {
         guard first == 0, let baseAddress else { return isEmpty }
-        // Each byte equals the one before it, the first of which is zero.
+        // Each byte equals the one before it, and the first one is zero.
         return memcmp(baseAddress, baseAddress + 1, count - 1) == 0
     }
 }

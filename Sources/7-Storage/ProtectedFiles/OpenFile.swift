@@ -1,8 +1,8 @@
 import Glibc
 
-/// A descriptor of a regular file, with whole reads and writes at a place.
+/// A descriptor of a regular file, with complete reads and writes at an offset.
 final class OpenFile {
-    /// How long another process may keep the lock, which it holds only while it writes what is in memory.
+    /// The longest wait for the lock. A process holds it only while it writes data from memory.
     private static let deadline = Duration.seconds(10)
 
     let path: String
@@ -14,18 +14,18 @@ final class OpenFile {
     }
 
     /// - Parameters:
-    ///   - path: What messages call it.
-    ///   - folder: An open folder, of which `name` is looked up.
+    ///   - path: The name for messages.
+    ///   - folder: An open folder, in which `name` is looked up.
     init(
         _ path: String, in folder: Int32, named name: String, flags: Int32, mode: mode_t = 0o600
     ) throws(SealedFileError) {
         self.path = path
-        // Not blocking: opening a pipe would wait for its other end.
+        // Non-blocking, because opening a pipe would wait for its other end.
         descriptor = openat(folder, name, flags | O_CLOEXEC | O_NONBLOCK, mode)
         try check()
     }
 
-    /// What somebody else has open, whatever its name leads to by now.
+    /// Shares a descriptor that is open elsewhere, even if its name leads to another file by now.
     init(_ path: String, sharing other: Int32) throws(SealedFileError) {
         self.path = path
         descriptor = fcntl(other, F_DUPFD_CLOEXEC, 0)
@@ -42,11 +42,11 @@ final class OpenFile {
     }
 
     deinit {
-        // -1 if there was nothing to open. Ends the lock, too.
+        // Also ends the lock. The descriptor is -1 if opening failed.
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// A path that leads to this file even if it has no name; nil where there is no such thing (proc(5)).
+    /// A path that leads to this file, even without a name; nil if the system has no such paths (proc(5)).
     var pathOfDescriptor: String? {
         let path = "/proc/self/fd/\(descriptor)"
         return access(path, F_OK) == 0 ? path : nil
@@ -60,7 +60,7 @@ final class OpenFile {
         }
     }
 
-    /// Reads until the buffer is full or the file ends, and returns how many bytes that were.
+    /// Reads until the buffer is full or the file ends. Returns the number of bytes.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SealedFileError) -> Int {
         var filled = 0
         while filled < buffer.count {
@@ -77,7 +77,7 @@ final class OpenFile {
         return filled
     }
 
-    /// The bytes at a place; fewer if the file ends.
+    /// Returns `count` bytes at an offset; fewer at the end of the file.
     func read(_ count: Int, at offset: UInt64) throws(SealedFileError) -> [UInt8] {
         var failure: SealedFileError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -109,17 +109,17 @@ final class OpenFile {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw .last("cut", path) }
     }
 
-    /// Returns when the contents are on the disk.
+    /// Waits until the contents are on the disk.
     func synchronize() throws(SealedFileError) {
         guard fdatasync(descriptor) == 0 else { throw .last("flush", path) }
     }
 
-    /// As ``synchronize()``, the owner, mode and times included.
+    /// Does the same as ``synchronize()``, also for the owner, mode and times.
     func synchronizeWhole() throws(SealedFileError) {
         guard fsync(descriptor) == 0 else { throw .last("flush", path) }
     }
 
-    /// When the file was last read and last changed.
+    /// The times of the last read and the last change.
     var times: [timespec] {
         get throws(SealedFileError) {
             var info = stat()
@@ -136,7 +136,8 @@ final class OpenFile {
         guard fchmod(descriptor, mode) == 0 else { throw .last("set the mode of", path) }
     }
 
-    /// Runs `body` while no other process writes, or, for a writer, reads what it is about to rely on.
+    /// Runs `body` with the lock. Without `exclusively`, no other process writes meanwhile; with it, none reads,
+    /// either.
     func locked<Value>(
         exclusively: Bool, _ body: () throws(SealedFileError) -> Value
     ) throws(SealedFileError) -> Value {

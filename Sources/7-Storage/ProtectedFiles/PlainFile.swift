@@ -1,12 +1,12 @@
 import Glibc
 
-/// A plain file that is about to be protected, read from beginning to end without what lies in its holes.
+/// A plain file before its protection. It is read from beginning to end without its holes.
 final class PlainFile {
     let path: String
     let descriptor: Int32
     let metadata: FileMetadata
 
-    /// - Parameter expected: Which file it has to be, of those that the name may lead to by now; nil for any.
+    /// - Parameter expected: The file that the path must lead to; nil for any.
     /// - Throws: ``SealedFileError/symbolicLink(path:)``, ``SealedFileError/notRegular(path:)`` and
     ///   ``SealedFileError/changed(path:)``.
     init(_ path: String, _ expected: FileIdentity? = nil) throws(SealedFileError) {
@@ -27,7 +27,7 @@ final class PlainFile {
 
     deinit { close(descriptor) }
 
-    /// Whether it begins as protected files do.
+    /// Whether it begins like a protected file.
     var isProtected: Bool {
         get throws(SealedFileError) {
             do throws(SealedFileError) {
@@ -36,7 +36,7 @@ final class PlainFile {
             } catch {
                 switch error {
                 case .notProtected: return false
-                // Protected by a newer version of this program.
+                // A newer version of this program protected it.
                 case .unsupportedVersion: return true
                 default: throw error
                 }
@@ -44,12 +44,12 @@ final class PlainFile {
         }
     }
 
-    /// - Throws: ``SealedFileError/changed(path:)`` if it is no longer what ``metadata`` says.
+    /// - Throws: ``SealedFileError/changed(path:)`` if it differs from ``metadata``.
     func checkUnchanged() throws(SealedFileError) {
         guard metadata.isUnchanged(of: descriptor) else { throw .changed(path: path) }
     }
 
-    /// Checks also that this is the file that is about to be replaced: the folder could be another by now.
+    /// Also checks that the name in the folder still leads to this file, which is about to be replaced.
     ///
     /// - Throws: ``SealedFileError/changed(path:)``.
     func checkUnchanged(in folder: NewFile.Folder) throws(SealedFileError) {
@@ -57,19 +57,18 @@ final class PlainFile {
         guard folder.identity(of: path) == metadata.identity else { throw .changed(path: path) }
     }
 
-    /// Hands out the data in order: `data` gets the bytes of a piece, `hole` the length of a stretch of zeros that takes
-    /// no room.
+    /// Reads the data in order. `data` gets the bytes of each piece, `hole` the length of each hole.
     func readPieces(
         into buffer: UnsafeMutableRawBufferPointer, data: (UnsafeRawBufferPointer) throws(SealedFileError) -> Void,
         hole: (UInt64) throws(SealedFileError) -> Void
     ) throws(SealedFileError) {
-        // SEEK_DATA and SEEK_HOLE (unistd.h), which Glibc's module hides.
+        // SEEK_DATA and SEEK_HOLE (unistd.h), which Glibc's module does not declare.
         let (seekData, seekHole): (Int32, Int32) = (3, 4)
         let size = off_t(metadata.size)
         var offset: off_t = 0
         while offset < size {
             var start = lseek(descriptor, offset, seekData)
-            // ENXIO: nothing but a hole is left. Otherwise, a file system that knows of no holes.
+            // ENXIO: only a hole is left. Any other error: the file system does not support holes.
             if start < 0 { start = errno == ENXIO ? size : offset }
             start = min(start, size)
             if start > offset { try hole(UInt64(start - offset)) }

@@ -1,19 +1,19 @@
 import Glibc
 
-/// Writes a new plain file from beginning to end, which has its name only once it is complete.
+/// Writes a new plain file from beginning to end. It gets its name only when it is complete.
 ///
-/// Not for several threads. Without ``finish(replacing:)`` nothing is left of it.
+/// For one thread. Without ``finish(replacing:)``, nothing remains of the file.
 package final class PlainFileWriter {
     private let target: NewFile
     private var length: UInt64 = 0
 
-    /// - Parameter mode: Who may use the file, whatever the umask says.
+    /// - Parameter mode: The permissions of the file. The umask does not reduce them.
     package init(_ path: String, mode: mode_t = 0o600) throws(SealedFileError) {
         target = try NewFile(path, mode: mode)
     }
 
-    /// A path under which this process reads what was written, until ``finish(replacing:)``; nil where there is no such
-    /// thing (proc(5)).
+    /// A path for reading the written data in this process until ``finish(replacing:)``; nil if the system has no such
+    /// paths (proc(5)).
     package var temporaryPath: String? { target.file.pathOfDescriptor }
 
     /// Adds data at the end.
@@ -22,9 +22,9 @@ package final class PlainFileWriter {
         length += UInt64(bytes.count)
     }
 
-    /// Gives the file its name, once it is on the disk.
+    /// Gives the file its name when it is on the disk.
     ///
-    /// - Parameter replacing: Whether a file that has the name may be replaced; it stays as it is until then.
+    /// - Parameter replacing: Whether to replace a file with this name, which stays unchanged until then.
     package func finish(replacing: Bool) throws(SealedFileError) {
         try target.publish(replacing: replacing, waitingForDisk: true)
     }

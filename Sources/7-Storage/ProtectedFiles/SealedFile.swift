@@ -4,37 +4,37 @@ import KeychainModel
 import Synchronization
 import VaultInterface
 
-/// An open protected file: its data, read and written at any place.
+/// An open protected file, which is read and written at any offset.
 ///
-/// Any number of programs may have a file open. Each change is made while the others wait, and is there as a whole
-/// or not at all, whenever this process ends; a write is one change for each MiB of the file that it reaches into. The file's key stays in
-/// memory until ``discardKey()`` or ``close()``, whether or not its class is open. Memory does not grow with the file.
-// Safe to share between threads: `path` never changes, and `core`, to which nobody else has a reference, is touched
-// only while `lock` is held. In a `Mutex<FileCore?>` the closures that callers hand in could not use it: they are theirs,
-// and what they capture cannot be sent.
+/// Any number of programs may have a file open. Each change is made while the others wait. It is in the file as a whole
+/// or not at all, even if this process ends. A write makes one change for each MiB of the file that it reaches into.
+/// The file's key stays in memory until ``discardKey()`` or ``close()``, even while its class is locked. The memory
+/// does not grow with the file.
+// Safe to share between threads: `path` never changes, and `core`, which has no other reference, is used only while
+// `lock` is held. With a `Mutex<FileCore?>`, the callers' closures could not use it: they belong to the callers, and
+// their captures cannot be sent.
 package final class SealedFile: @unchecked Sendable {
     package enum Mode: Sendable {
         case reading
         case writing
     }
 
-    /// What a change outlives when the call has returned.
+    /// The events that a finished change survives.
     package enum Durability: Sendable {
-        /// The end of this process, in whatever way. A loss of power may damage what was written last, which shows when it
-        /// is read.
+        /// Any end of this process. A loss of power may damage the last written data; reading them then fails.
         case process
-        /// A loss of power, too. Each change waits for the disk twice.
+        /// Also a loss of power. Each change waits for the disk twice.
         case power
     }
 
     package let path: String
     private let lock = Mutex(())
-    /// Nil once closed.
+    /// Nil after closing.
     private var core: FileCore?
 
     /// Opens a file.
     ///
-    /// - Throws: ``SealedFileError/refused(_:)`` while its class is closed.
+    /// - Throws: ``SealedFileError/refused(_:)`` while its class is locked.
     package convenience init(
         _ path: String, _ mode: Mode, keys: any FileKeySource, durability: Durability = .process
     ) throws(SealedFileError) {
@@ -53,11 +53,11 @@ package final class SealedFile: @unchecked Sendable {
                 path, writing: mode == .writing, waitingForDisk: durability == .power, keys: .password(password)))
     }
 
-    /// Makes an empty file.
+    /// Creates an empty file.
     ///
     /// - Parameters:
-    ///   - mode: Who may use the file, whatever the umask says.
-    ///   - replacing: Whether a file that has the name may be replaced.
+    ///   - mode: The permissions of the file. The umask does not reduce them.
+    ///   - replacing: Whether to replace a file with this name.
     package static func create(
         _ path: String, _ fileClass: FileProtectionClass, mode: mode_t = 0o600, replacing: Bool = false,
         keys: any FileKeySource, durability: Durability = .process
@@ -66,7 +66,7 @@ package final class SealedFile: @unchecked Sendable {
         return try writer.finishOpen(replacing: replacing)
     }
 
-    /// Opens the file that is examined, whatever its name leads to by now.
+    /// Opens the examined file, even if its name leads to another file by now.
     convenience init(_ file: PlainFile, keys: any FileKeySource) throws(SealedFileError) {
         let file = try OpenFile(file.path, sharing: file.descriptor)
         self.init(try FileCore(file, writing: false, waitingForDisk: false, keys: .vault(keys)))
@@ -86,14 +86,14 @@ package final class SealedFile: @unchecked Sendable {
         }
     }
 
-    /// Which file it is.
+    /// The identity of the file in its file system.
     package var fileIdentity: FileIdentity {
         get throws(SealedFileError) {
             try use { (core) throws(SealedFileError) in try FileIdentity(of: core.file.descriptor, path: core.path) }
         }
     }
 
-    /// Bytes of data.
+    /// The length of the data in bytes.
     package var length: UInt64 {
         get throws(SealedFileError) {
             try use { (core) throws(SealedFileError) in
@@ -103,7 +103,7 @@ package final class SealedFile: @unchecked Sendable {
         }
     }
 
-    /// - Throws: ``SealedFileError/encryptedWithPassword(path:)`` for a file that is in none.
+    /// - Throws: ``SealedFileError/encryptedWithPassword(path:)`` for a file without a class.
     package var fileClass: FileProtectionClass {
         get throws(SealedFileError) {
             try use { (core) throws(SealedFileError) in
@@ -113,31 +113,31 @@ package final class SealedFile: @unchecked Sendable {
         }
     }
 
-    /// The 16 bytes that tell this file from all others.
+    /// The file's unique identifier of 16 bytes.
     package var identifier: Data {
         get throws(SealedFileError) { try use { Data($0.header.file) } }
     }
 
     /// Reads until the buffer is full or the data end.
     ///
-    /// - Returns: How many bytes were read: 0 at the end of the data.
+    /// - Returns: The number of bytes: 0 at the end of the data.
     package func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(SealedFileError) -> Int {
         try use { (core) throws(SealedFileError) in try core.read(into: buffer, at: offset) }
     }
 
-    /// Hands out the data from `offset` to the end of the chunk of 64 KiB there, without copying them. The file is this
-    /// thread's alone until `body` returns.
+    /// Runs `body` with the data from `offset` to the end of its chunk of 64 KiB, without copying them. No other thread
+    /// can use the file until `body` returns.
     ///
-    /// - Returns: How many bytes that were: 0 at the end of the data.
+    /// - Returns: The number of these bytes: 0 at the end of the data.
     package func readChunk(
         at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> Void
     ) throws(SealedFileError) -> Int {
         try use { (core) throws(SealedFileError) in try core.readChunk(at: offset, body) }
     }
 
-    /// Reads up to `count` bytes, into memory that is wiped when it is freed; fewer where the data end.
+    /// Reads up to `count` bytes into memory that is wiped when it is freed; fewer at the end of the data.
     package func read(_ count: Int, at offset: UInt64) throws(SealedFileError) -> Data {
         let length = try length
         guard offset < length, count > 0 else { return Data() }
@@ -148,7 +148,7 @@ package final class SealedFile: @unchecked Sendable {
         }
     }
 
-    /// Writes all of `bytes`. What lies between the end of the data and `offset` becomes zeros.
+    /// Writes all of `bytes`. Fills the space between the end of the data and `offset` with zeros.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SealedFileError) {
         try use { (core) throws(SealedFileError) in try core.write(bytes, at: offset) }
     }
@@ -157,9 +157,9 @@ package final class SealedFile: @unchecked Sendable {
         try data.withBytes { (bytes) throws(SealedFileError) in try write(bytes, at: offset) }
     }
 
-    /// Writes all of `bytes` behind the data, wherever other programs have moved their end.
+    /// Writes all of `bytes` at the end of the data, even if other programs have moved the end.
     ///
-    /// - Returns: Where that was.
+    /// - Returns: The offset of the written bytes.
     @discardableResult
     package func append(_ bytes: UnsafeRawBufferPointer) throws(SealedFileError) -> UInt64 {
         try use { (core) throws(SealedFileError) in try core.append(bytes) }
@@ -170,50 +170,50 @@ package final class SealedFile: @unchecked Sendable {
         try data.withBytes { (bytes) throws(SealedFileError) in try append(bytes) }
     }
 
-    /// Gives the data another length; what is added are zeros, which take no room on the disk.
+    /// Changes the length of the data. Added bytes are zeros and take no room on the disk.
     package func truncate(to length: UInt64) throws(SealedFileError) {
         try use { (core) throws(SealedFileError) in try core.truncate(to: length) }
     }
 
-    /// Returns when everything written is on the disk.
+    /// Waits until all written data are on the disk.
     package func synchronize() throws(SealedFileError) {
         try use { (core) throws(SealedFileError) in try core.file.synchronize() }
     }
 
-    /// Moves the file to another class, in a time that does not depend on its size. Both have to be open.
+    /// Moves the file to another class, in a time that does not depend on its size. Both classes must be unlocked.
     package func changeClass(
         to fileClass: FileProtectionClass, keys: any FileKeySource
     ) throws(SealedFileError) {
         try use { (core) throws(SealedFileError) in try core.changeClass(to: fileClass, keys: keys) }
     }
 
-    /// Opens everything in the file and says what is damaged.
+    /// Opens all parts of the file and reports the damaged ones.
     ///
-    /// - Parameter progress: Called with the bytes of data that were looked at; returns whether to go on.
+    /// - Parameter progress: Called with the number of bytes verified so far. Returns whether to continue.
     package func verify(
         progress: (UInt64) -> Bool = { _ in true }
     ) throws(SealedFileError) -> SealedFileReport {
         try use { (core) throws(SealedFileError) in try core.verify(progress) }
     }
 
-    /// Wipes the key and what was read: everything from now on fails with ``SealedFileError/keyDiscarded(path:)``.
+    /// Wipes the key and the read data. From now on every operation throws ``SealedFileError/keyDiscarded(path:)``.
     package func discardKey() {
         lock.withLock { _ in core?.discardKey() }
     }
 
     /// Fetches the key again after ``discardKey()``.
     ///
-    /// - Throws: ``SealedFileError/refused(_:)`` while its class is closed.
+    /// - Throws: ``SealedFileError/refused(_:)`` while its class is locked.
     package func renewKey(_ keys: any FileKeySource) throws(SealedFileError) {
         try use { (core) throws(SealedFileError) in try core.renewKey(keys) }
     }
 
-    /// Says what changes outlive from now on.
+    /// Sets the durability of later changes.
     package func setDurability(_ durability: Durability) {
         lock.withLock { _ in core?.waitsForDisk = durability == .power }
     }
 
-    /// Closes the file. Whatever was written before is in it.
+    /// Closes the file. All earlier writes are in it.
     package func close() {
         lock.withLock { _ in core = nil }
     }

@@ -1,13 +1,13 @@
 import Glibc
 import VaultInterface
 
-/// What is wrong with a protected file, or what kept it from being used.
+/// A fault of a protected file, or a reason why it could not be used.
 package enum SealedFileError: Error, Equatable, CustomStringConvertible {
     /// A part of a file.
     package enum Part: Equatable, Sendable, CustomStringConvertible {
         case header
         case index(level: Int, number: UInt64)
-        /// So many times 65,536 bytes from the start of the data.
+        /// The chunk's number; it starts at this number times 65,536 bytes of data.
         case chunk(UInt64)
 
         package var description: String {
@@ -26,33 +26,33 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
     case symbolicLink(path: String)
     case hardLinked(path: String, names: Int)
     case alreadyProtected(path: String)
-    /// Somebody wrote to it while it was read.
+    /// A process wrote to the file while it was read.
     case changed(path: String)
-    /// Somebody could write to it although it no longer has the name.
+    /// A process has the file open for writing. It could write after the file has lost its name.
     case openForWriting(path: String)
     case notProtected(path: String)
-    /// It has an encrypted name, which a plain file cannot have.
+    /// The file has an encrypted name, which a plain file cannot have.
     case belowMount(path: String)
     case unsupportedVersion(path: String, version: UInt16)
     /// The file ends before its data do.
     case truncated(path: String)
     case damaged(path: String, part: Part)
-    /// Its key is in no vault.
+    /// No vault has the key of this file.
     case encryptedWithPassword(path: String)
-    /// Its key is a vault's.
+    /// The key of this file belongs to a vault.
     case notEncryptedWithPassword(path: String)
-    /// The key of the file does not open: the password is another, or the header was changed.
+    /// The key of the file does not open: the password is wrong, or the header was changed.
     case wrongPassword(path: String)
-    /// Trying a password would take more than a file may ask for.
+    /// A try of a password would cost more than a file may demand.
     case tooCostly(path: String, cost: String)
-    /// Nothing that this program can read with a password.
+    /// This program cannot read the file with a password.
     case unreadable(path: String, reason: String)
-    /// The source of keys did not give the file's key; in most cases because the class is closed.
+    /// The source of keys refused the file's key, in most cases because the class is locked.
     case refused(VaultError)
-    /// Another process kept the file locked for the whole deadline.
+    /// Another process held the lock until the deadline.
     case inUse(path: String)
     case tooLarge(path: String, limit: UInt64)
-    /// So much was written under the file's key that more would weaken it.
+    /// The file's key has sealed so much that more would weaken it.
     case keyExhausted(path: String)
     case openedForReading(path: String)
     case keyDiscarded(path: String)
@@ -115,7 +115,7 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Whether a reader sees this, too, when another process is in the middle of writing.
+    /// Whether a reader can get this error only because another process is writing.
     var mayPass: Bool {
         switch self {
         case .truncated, .damaged: true

@@ -2,18 +2,18 @@ import FoundationEssentials
 import Glibc
 import KeychainModel
 
-/// What a protected file tells without its key. Nothing of it is authenticated.
+/// The properties of a protected file that can be read without its key. They are not authenticated.
 package struct SealedFileInfo: Equatable, Sendable {
     package let fileClass: FileProtectionClass
-    /// The 16 bytes that tell the file from all others.
+    /// The file's unique identifier of 16 bytes.
     package let identifier: Data
-    /// Bytes of data.
+    /// The length of the data in bytes.
     package let length: UInt64
 
-    /// Bytes that the file itself has, unless a change was interrupted or goes on.
+    /// The size of the file itself in bytes. It differs during a change and after an interrupted one.
     package var fileSize: UInt64 { FileLayout.size(length) }
 
-    /// Bytes of data in a protected file that itself has `size`: what can be told of one that may not be read.
+    /// Returns the length of the data in a protected file of `size` bytes, for a file that may not be read.
     package static func length(ofFileSize size: UInt64) -> UInt64 {
         var (low, high) = (UInt64(0), FileLayout.maximumLength)
         while low < high {
@@ -23,8 +23,8 @@ package struct SealedFileInfo: Equatable, Sendable {
         return low
     }
 
-    /// - Throws: ``SealedFileError/notProtected(path:)`` for any other file, and
-    ///   ``SealedFileError/encryptedWithPassword(path:)`` for one that is in no class.
+    /// - Throws: ``SealedFileError/notProtected(path:)`` for any other file;
+    ///   ``SealedFileError/encryptedWithPassword(path:)`` for a file without a class.
     package init(_ path: String) throws(SealedFileError) {
         try self.init(OpenFile(path, flags: O_RDONLY))
     }
@@ -35,13 +35,13 @@ package struct SealedFileInfo: Equatable, Sendable {
     }
 }
 
-/// What a file that was encrypted with a password tells without it. Nothing of it is authenticated.
+/// The properties of a file under a password that can be read without it. They are not authenticated.
 package struct PasswordFileHeader: Equatable, Sendable {
-    /// The 16 bytes that tell the file from all others.
+    /// The file's unique identifier of 16 bytes.
     package let identifier: Data
-    /// Bytes of data.
+    /// The length of the data in bytes.
     package let length: UInt64
-    /// What ``PasswordKeySource`` made.
+    /// The wrapped key, which ``PasswordKeySource`` made.
     package let wrapped: Data
 
     /// - Throws: ``SealedFileError/notEncryptedWithPassword(path:)`` for a file in a class of a vault.

@@ -3,17 +3,17 @@ import Glibc
 import KeychainModel
 import VaultInterface
 
-/// Writes a new protected file from beginning to end, which has its name only once it is complete.
+/// Writes a new protected file from beginning to end. It gets its name only when it is complete.
 ///
-/// Not for several threads. Without ``finish(replacing:)`` nothing is left of it.
+/// For one thread. Without ``finish(replacing:)``, nothing remains of the file.
 package final class SealedFileWriter {
     private let target: NewFile
     private let core: FileCore
-    /// One chunk at first: most files are no longer.
+    /// Starts with the size of one chunk, because most files are not longer.
     private var buffer: AlignedBuffer
     private var buffered = 0
 
-    /// - Parameter mode: Who may use the file, whatever the umask says.
+    /// - Parameter mode: The permissions of the file. The umask does not reduce them.
     package convenience init(
         _ path: String, _ fileClass: FileProtectionClass, mode: mode_t = 0o600, keys: any FileKeySource,
         durability: SealedFile.Durability = .power
@@ -38,7 +38,7 @@ package final class SealedFileWriter {
             creating: target.file, kind: kind, waitingForDisk: durability == .power, keys: keys)
     }
 
-    /// Bytes of data so far.
+    /// The number of bytes of data so far.
     package var length: UInt64 { core.header.length + UInt64(buffered) }
 
     /// Adds data at the end.
@@ -46,7 +46,7 @@ package final class SealedFileWriter {
         var rest = bytes
         while !rest.isEmpty {
             if buffered == 0, rest.count >= FileCore.stepSize {
-                // Nothing to gather: straight from where it is.
+                // Writes whole steps directly from the caller's memory.
                 let whole = rest.count / FileCore.stepSize * FileCore.stepSize
                 try core.appendUnshared(UnsafeRawBufferPointer(rebasing: rest[..<whole]))
                 rest = UnsafeRawBufferPointer(rebasing: rest[whole...])
@@ -86,12 +86,12 @@ package final class SealedFileWriter {
 
     /// Gives the file its name.
     ///
-    /// - Parameter replacing: Whether a file that has the name may be replaced; it stays as it is until then.
+    /// - Parameter replacing: Whether to replace a file with this name, which stays unchanged until then.
     package func finish(replacing: Bool) throws(SealedFileError) {
         try finish(replacing: replacing, with: nil)
     }
 
-    /// Writes the file to `descriptor` instead, from its beginning to its end, and leaves nothing of it elsewhere.
+    /// Passes the file from beginning to end to `write` instead. Nothing of it remains elsewhere.
     package func finish(
         copyingWith write: (UnsafeRawBufferPointer) throws(SealedFileError) -> Void
     ) throws(SealedFileError) {
@@ -105,7 +105,7 @@ package final class SealedFileWriter {
         }
     }
 
-    /// As ``finish(replacing:)``, with what the file has besides its contents.
+    /// Does the same as ``finish(replacing:)``, and applies metadata to the file.
     ///
     /// - Parameter check: See ``NewFile``.
     func finish(
@@ -117,7 +117,7 @@ package final class SealedFileWriter {
         try target.publish(replacing: replacing, waitingForDisk: core.waitsForDisk, check)
     }
 
-    /// As ``finish(replacing:)``, and opens the file for writing.
+    /// Does the same as ``finish(replacing:)``, and opens the file for writing.
     package func finishOpen(replacing: Bool) throws(SealedFileError) -> SealedFile {
         try finish(replacing: replacing)
         return SealedFile(core)
