@@ -1,7 +1,7 @@
-/// The 16 bytes at the start of an encrypted database, in place of `SQLite format 3\0`: the only ones in the clear.
+/// The first 16 bytes of an encrypted database, in place of `SQLite format 3\0`: its only plaintext.
 package struct DatabaseHeader: Sendable, Hashable {
     package static let byteCount = 16
-    /// What a plain SQLite database begins with (https://sqlite.org/fileformat.html, 1.3.1).
+    /// The first bytes of a plain SQLite database (https://sqlite.org/fileformat.html, 1.3.1).
     package static let plainMagic = Array("SQLite format 3\0".utf8)
     package static let magic = Array("KCDB1".utf8)
 
@@ -20,21 +20,21 @@ package struct DatabaseHeader: Sendable, Hashable {
         self.init(geometry: geometry, database: database)
     }
 
-    /// As on disk.
+    /// The bytes on the disk.
     package var bytes: [UInt8] {
         Self.magic + [UInt8(geometry.pageSize.trailingZeroBitCount)] + database.bytes
     }
 
-    /// What SQLite is told of the first 100 bytes before it has a lock: page size and reserved bytes, which it takes
-    /// from there, and zeros otherwise, which it reads again under a lock.
+    /// Returns the first 100 bytes that SQLite gets before it has a lock: the page size and the number of reserved
+    /// bytes, which it takes from them, and otherwise zeros. SQLite reads the zeros again under a lock.
     ///
-    /// For a file that is still empty, too, so that SQLite makes its first page with bytes reserved.
+    /// Also used for an empty file, so that SQLite reserves bytes in its first page.
     package static func synthetic(_ geometry: PageGeometry) -> [UInt8] {
         var bytes = plainMagic + [UInt8](repeating: 0, count: 84)
         // 65,536 does not fit and is written as 1 (https://sqlite.org/fileformat.html, 1.3.2).
         let size = geometry.pageSize == 65_536 ? 1 : geometry.pageSize
         (bytes[16], bytes[17]) = (UInt8(size >> 8), UInt8(size & 0xFF))
-        // File formats; payload fractions that SQLite insists on.
+        // File formats, and the payload fractions that SQLite requires.
         (bytes[18], bytes[19], bytes[20]) = (1, 1, UInt8(PageGeometry.reserved))
         (bytes[21], bytes[22], bytes[23]) = (64, 32, 32)
         return bytes

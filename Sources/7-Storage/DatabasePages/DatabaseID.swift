@@ -1,13 +1,13 @@
 import KeychainModel
 
-/// The random bytes that tell a database from all others.
+/// The random bytes that identify a database.
 package struct DatabaseID: Sendable, Hashable, CustomStringConvertible {
     package static let byteCount = 10
 
-    /// Ten of them.
+    /// The ten bytes.
     package let bytes: [UInt8]
 
-    /// A new one.
+    /// Makes a new identifier.
     package init() { bytes = .random(count: Self.byteCount) }
 
     /// Nil unless there are ten bytes.
@@ -21,7 +21,7 @@ package struct DatabaseID: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension DatabaseID {
-    /// Nil unless there are twenty hexadecimal digits, as ``description`` has them.
+    /// Nil unless there are twenty hexadecimal digits in the form of ``description``.
     package init?(hexadecimal digits: some StringProtocol) {
         guard let bytes = [UInt8](lowercaseHexadecimal: digits.utf8) else { return nil }
         self.init(bytes)

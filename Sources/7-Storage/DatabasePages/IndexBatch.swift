@@ -1,6 +1,6 @@
-/// What a page index says beside the versions of pages.
+/// The content of a page index except the versions of pages.
 struct IndexState: Equatable {
-    /// The number of the last batch, from 1 on.
+    /// The number of the last batch, which starts at 1.
     var sequence: UInt64 = 0
     var pageCount: UInt32 = 0
     var walFrames: UInt32 = 0
@@ -14,13 +14,14 @@ struct IndexEntry: Equatable {
     var version: UInt64
 }
 
-/// Entries that came into force together, as they are before sealing: state 32, flags 4, entries of 12 each.
+/// Entries that take effect together, before they are sealed: state 32 bytes, flags 4, entries of 12 each.
 ///
-/// More than fit into one batch are spread over several with the same state, of which all but the last say that they continue.
+/// Entries that do not fit into one batch are spread over several with the same state. All of these but the last have
+/// the flag for 'continues'.
 struct IndexBatch: Equatable {
     static let fixedSize = 36
     static let entrySize = 12
-    /// Keeps what is in memory at once below a MiB.
+    /// Keeps the memory for a batch below 1 MiB.
     static let maximumCount = 65_536
     private static let flagOfContinuing: UInt32 = 1
 
@@ -32,7 +33,7 @@ struct IndexBatch: Equatable {
         (self.state, self.continues, self.entries) = (state, continues, entries)
     }
 
-    /// All entries, spread over as many batches as it takes; at least one.
+    /// Spreads all entries over as many batches as they need; at least one.
     static func spread(
         _ entries: [IndexEntry], _ state: IndexState, by size: Int = maximumCount
     ) -> [IndexBatch] {
@@ -61,7 +62,7 @@ struct IndexBatch: Equatable {
         return bytes
     }
 
-    /// Nil for what no batch is.
+    /// Decodes a batch; nil if the bytes are not one.
     init?(decoding bytes: UnsafeRawBufferPointer) {
         let count = (bytes.count - Self.fixedSize) / Self.entrySize
         guard bytes.count >= Self.fixedSize, bytes.count == Self.fixedSize + Self.entrySize * count else { return nil }
@@ -79,7 +80,7 @@ struct IndexBatch: Equatable {
     }
 }
 
-/// Numbers in the file are big-endian.
+/// Reads and writes big-endian numbers, as the file has them.
 extension [UInt8] {
     mutating func append(_ number: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }

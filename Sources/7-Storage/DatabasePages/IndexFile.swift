@@ -3,7 +3,7 @@ import SystemLibraries
 
 /// A descriptor of a page index's file.
 final class IndexFile {
-    /// How long another process may keep the lock, which it holds only while it appends or compacts.
+    /// The longest wait for the lock. A process holds it only while it appends or compacts.
     private static let deadline = Duration.seconds(10)
 
     private(set) var path: String
@@ -18,7 +18,7 @@ final class IndexFile {
         guard try status.st_mode & S_IFMT == S_IFREG else { throw .foreign(path: path) }
     }
 
-    /// Ends the lock, too. -1 if there was nothing to open.
+    /// Also ends the lock. The descriptor is -1 if opening failed.
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     var status: stat {
@@ -29,18 +29,18 @@ final class IndexFile {
         }
     }
 
-    /// The size in bytes, in less than half the time of ``status``; -1 if it is not to be had. Nothing depends on where the descriptor
-    /// stands.
+    /// The size in bytes; -1 after a failure. Takes less than half the time of ``status``. Moves the offset of the
+    /// descriptor, which nothing uses.
     var size: Int { Int(lseek(descriptor, 0, SEEK_END)) }
 
-    /// Whether the path still leads to this file.
+    /// Returns whether the path still leads to this file.
     func isInPlace(_ status: stat) throws(PageIndexError) -> Bool {
         var named = stat()
         guard lstat(path, &named) == 0 else { throw .last("examine", path) }
         return named.st_ino == status.st_ino && named.st_dev == status.st_dev
     }
 
-    /// The bytes at a place; fewer if the file ends.
+    /// Returns `count` bytes at an offset; fewer at the end of the file.
     func read(_ count: Int, at offset: Int) throws(PageIndexError) -> [UInt8] {
         var failed = false
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -76,12 +76,12 @@ final class IndexFile {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw .last("cut", path) }
     }
 
-    /// Returns when the contents are on the disk.
+    /// Waits until the contents are on the disk.
     func synchronize() throws(PageIndexError) {
         guard fdatasync(descriptor) == 0 else { throw .last("flush", path) }
     }
 
-    /// The same, owner and mode included.
+    /// Does the same as ``synchronize()``, also for owner and mode.
     func synchronizeWhole() throws(PageIndexError) {
         guard fsync(descriptor) == 0 else { throw .last("flush", path) }
     }
@@ -90,12 +90,13 @@ final class IndexFile {
 
     private typealias Allocate = @convention(c) (Int32, Int32, off_t, off_t) -> Int32
 
-    /// Which Swift's module of the C library does not show.
+    /// Looked up, because Swift's module of the C library does not declare it.
     private static let allocate: Allocate? = libraryFunction("fallocate")
     /// `FALLOC_FL_KEEP_SIZE` (linux/falloc.h).
     private static let keepingSize: Int32 = 1
 
-    /// Takes room on the disk from `offset` on without making the file longer. File systems that cannot do that are let off.
+    /// Reserves room on the disk from `offset` on without changing the size of the file. Ignores file systems without
+    /// this function.
     func reserve(_ count: Int, at offset: Int) throws(PageIndexError) {
         guard let allocate = Self.allocate else { return }
         while allocate(descriptor, Self.keepingSize, off_t(offset), off_t(count)) != 0 {
@@ -109,10 +110,10 @@ final class IndexFile {
 
     // MARK: Lock
 
-    /// How often the lock was taken and not given back.
+    /// How many times the lock was taken without being released.
     private var lockCount = 0
 
-    /// Waits for the only lock on the file, which whoever has it may take again.
+    /// Waits for the exclusive lock on the file. The holder may take it again.
     func lock() throws(PageIndexError) {
         if lockCount == 0 { try waitForLock() }
         lockCount += 1
@@ -134,21 +135,22 @@ final class IndexFile {
 
     // MARK: Names
 
-    /// Makes a file that is to take the place of `path`, or to become it, and takes its lock.
+    /// Creates a file that will replace `path` or become it, and takes its lock.
     ///
-    /// Only one process makes one at a time: the one that has the lock of the present file, or that alone knows the name.
+    /// Only one process does this at a time: the holder of the present file's lock, or the only process that knows the
+    /// name.
     static func replacement(of path: String) throws(PageIndexError) -> IndexFile {
         let temporary = path + "-new"
-        // What somebody left who was killed.
+        // Removes the file of a process that was killed.
         unlink(temporary)
         let file = try IndexFile(temporary, flags: O_RDWR | O_CREAT | O_EXCL)
         try file.lock()
         return file
     }
 
-    /// Gives the file its name, in the place of the file that has it, and returns when that is on the disk.
+    /// Renames the file, replacing a file that has the name. Waits until the new name is on the disk.
     ///
-    /// - Parameter renamed: Called once the file has the name, which a failure after that does not take back.
+    /// - Parameter renamed: Called when the file has the name. A later failure does not undo the renaming.
     func rename(to path: String, renamed: () -> Void) throws(PageIndexError) {
         guard Glibc.rename(self.path, path) == 0 else { throw .last("replace", path) }
         self.path = path
@@ -156,7 +158,7 @@ final class IndexFile {
         try Self.synchronizeFolder(of: path)
     }
 
-    /// Gives the file its name if nothing has it, and returns when that is on the disk.
+    /// Gives the file its name if no file has it. Waits until the name is on the disk.
     func link(to path: String) throws(PageIndexError) {
         guard Glibc.link(self.path, path) == 0 else { throw .last("create", path) }
         unlink(self.path)
@@ -164,7 +166,7 @@ final class IndexFile {
         try Self.synchronizeFolder(of: path)
     }
 
-    /// Gives the file owner and mode of another one, as far as this user may.
+    /// Sets the owner and mode of another file, as far as this user may.
     func take(_ status: stat) throws(PageIndexError) {
         _ = fchown(descriptor, status.st_uid, status.st_gid)
         try setMode(status.st_mode & 0o777)
@@ -174,7 +176,7 @@ final class IndexFile {
         guard fchmod(descriptor, mode) == 0 else { throw .last("set the mode of", path) }
     }
 
-    /// Returns when the names in the folder of a file are on the disk.
+    /// Waits until the names in the folder of a file are on the disk.
     static func synchronizeFolder(of path: String) throws(PageIndexError) {
         var folder = "."
         if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) { folder = String(path[...slash]) }

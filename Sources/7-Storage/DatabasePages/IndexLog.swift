@@ -1,26 +1,26 @@
 import Glibc
 import KeychainModel
 
-/// One file of a page index, as far as it was read.
+/// One file of a page index, with the part of it that was read.
 final class IndexLog {
     let file: IndexFile
     private let seal: IndexSeal
-    /// Where the last batch that counts ends, and its tag.
+    /// The end of the last valid batch, and its tag.
     private(set) var end: Int
     private var tag: [UInt8]
     private(set) var state = IndexState()
-    /// The version of page n + 1 at n; 0 for none.
+    /// The version of page n + 1 at index n; 0 for none.
     private(set) var versions: [UInt64] = []
-    /// What the file looked like when it was read; the size is -1 if something behind `end` did not count.
+    /// The size and links of the file when it was read. The size is -1 if the bytes after `end` were not valid.
     private var seen: (size: Int, links: nlink_t)
-    /// Whether the disk may lack something of it.
+    /// Whether a part of the file may not be on the disk yet.
     private var needsSync = true
-    /// Up to where room was taken on the disk.
+    /// The end of the room reserved on the disk.
     private var reservedEnd = 0
 
-    /// What did not verify.
+    /// The reason why a batch does not verify.
     private enum Flaw: Error {
-        /// The end of the file: somebody was killed, lost power, or has not finished.
+        /// The file ends within a batch: its writer was killed, lost power, or has not finished.
         case torn
         case damaged
     }
@@ -40,7 +40,7 @@ final class IndexLog {
         guard state.sequence > 0 else { throw .wrongKey(path: file.path) }
     }
 
-    /// Writes a file that has nothing in it yet, durably.
+    /// Writes a new file durably.
     init(
         new file: IndexFile, _ key: SecretBytes, _ database: DatabaseID, _ state: IndexState, _ versions: [UInt64]
     ) throws(PageIndexError) {
@@ -48,7 +48,7 @@ final class IndexLog {
         (end, tag, seen) = (IndexSeal.headerSize, IndexSeal.firstTag, (-1, 0))
         try file.write(seal.header, at: 0)
         (self.state, self.versions) = (state, versions)
-        // Entries are made as they are written: of a large database there are too many to have in memory twice.
+        // Makes the entries while writing them, because those of a large database do not fit into memory twice.
         for start in stride(from: 0, to: max(1, versions.count), by: IndexBatch.maximumCount) {
             let stop = min(versions.count, start + IndexBatch.maximumCount)
             let entries = (start..<stop).compactMap {
@@ -63,7 +63,7 @@ final class IndexLog {
         needsSync = false
     }
 
-    /// How many bytes a file with nothing but what is in force would have.
+    /// The size in bytes of a file with only the valid entries.
     var smallestSize: Int {
         IndexSeal.headerSize + IndexSeal.smallestSize * (1 + versions.count / IndexBatch.maximumCount)
             + IndexBatch.entrySize * versions.count
@@ -74,19 +74,19 @@ final class IndexLog {
     enum Change {
         case none
         case read
-        /// Another file has the name now, or this one was cut: it has to be read from the start.
+        /// Another file has the name now, or this one was cut. The index must be read from its start.
         case other
     }
 
-    /// Whether the file is as long as when it was read to its end. One that another took the place of has become longer.
+    /// Whether the file has the size that it had when it was read to its end. A replaced file has become longer.
     var looksUnchanged: Bool { file.size == seen.size }
 
-    /// After another file took this one's place: has those who have this one open find out.
+    /// Shows the connections with this file open that another file has replaced it.
     ///
-    /// Should it not come to that, they do so as soon as a page has a seal that they do not know.
+    /// If this fails, they notice the replacement at the first page with an unknown seal.
     func markReplaced() { try? file.truncate(to: max(end, seen.size) + 1) }
 
-    /// Reads what was appended.
+    /// Reads appended batches.
     func refresh() throws(PageIndexError) -> Change {
         let status = try file.status
         if Int(status.st_size) == seen.size, status.st_nlink == seen.links { return .none }
@@ -96,22 +96,22 @@ final class IndexLog {
         return end == former ? .none : .read
     }
 
-    /// Reads on from where the last batch that is known ends.
+    /// Reads on after the last known batch.
     private func readOn() throws(PageIndexError) {
         if try readTail() { return }
-        // Somebody may be writing at this moment. Nobody is while the lock is held.
+        // Another process may be writing now. While this process holds the lock, no process writes.
         try file.lock()
         defer { file.unlock() }
         guard try readTail() else { throw .damaged(path: file.path) }
     }
 
-    /// - Returns: False if something is damaged that cannot be left by somebody who was interrupted.
+    /// - Returns: False if something is damaged in a way that an interrupted writer cannot leave.
     private func readTail() throws(PageIndexError) -> Bool {
         let status = try file.status
         let size = Int(status.st_size)
         seen = (-1, status.st_nlink)
         var (place, tag) = (end, tag)
-        /// Those that are in force only together with one that follows.
+        /// Batches that take effect only together with a later one.
         var waiting: [IndexBatch] = []
         while place < size {
             // Room for the largest batch.
@@ -128,7 +128,7 @@ final class IndexLog {
                     return error == .torn
                 }
                 offset += IndexSeal.size(batch.entries.count)
-                // Large only in the first batches of a file, which nothing in force comes before.
+                // Many only in the first batches of a file, which no valid state precedes.
                 if self.state.sequence == 0 || !batch.continues {
                     for batch in waiting + [batch] { apply(batch) }
                     waiting = []
@@ -142,24 +142,24 @@ final class IndexLog {
             } while offset < bytes.count
             place += offset
         }
-        // Otherwise batches without the last of them: torn.
+        // The last batch of a group is missing: torn.
         if end == size { seen.size = size }
         return true
     }
 
-    /// The batch at `offset`; nil if more has to be read.
+    /// Returns the batch at `offset`; nil if more bytes must be read.
     private func next(
         in bytes: [UInt8], from offset: Int, left: Int, _ tag: inout [UInt8]
     ) throws(Flaw) -> IndexBatch? {
         let rest = bytes.count - offset
-        // Shorter than it was a moment ago.
+        // The file is shorter than a moment ago.
         if rest < left, bytes.count < 1 << 20 { throw .torn }
         let found = bytes.withUnsafeBytes { bytes -> Result<IndexBatch?, Flaw> in
             let bytes = UnsafeRawBufferPointer(rebasing: bytes[offset...])
             guard left >= 8 else { return .failure(.torn) }
             guard rest >= 8 else { return .success(nil) }
             guard let count = IndexSeal.count(bytes) else {
-                // Where power was lost, the file may have become longer without its contents.
+                // After a loss of power, the file may have its new length without its contents.
                 return .failure(rest == left && bytes.allSatisfy { $0 == 0 } ? .torn : .damaged)
             }
             let size = IndexSeal.size(count)
@@ -185,21 +185,21 @@ final class IndexLog {
 
     // MARK: Writing
 
-    /// Takes room for another so many entries.
+    /// Reserves room for `count` more entries.
     func reserve(_ count: Int) throws(PageIndexError) {
         let needed = end + IndexSeal.size(count) + IndexSeal.smallestSize * (count / IndexBatch.maximumCount)
         guard needed > reservedEnd else { return }
         let start = max(end, reservedEnd)
-        // More than is needed now, so as not to ask for each page.
+        // Reserves more than needed, so that not every page makes a call.
         let stop = needed + 65_536
         try file.reserve(stop - start, at: start)
         reservedEnd = stop
     }
 
-    /// Appends entries that come into force together. Only while the lock is held and everything was read.
+    /// Appends entries that take effect together. The caller holds the lock and has read everything.
     func append(_ entries: [IndexEntry], _ state: IndexState, durably: Bool) throws(PageIndexError) {
         if seen.size != end {
-            // What was left by somebody who was interrupted.
+            // The bytes that an interrupted process left.
             try file.truncate(to: end)
             reservedEnd = 0
         }
@@ -214,7 +214,7 @@ final class IndexLog {
             }
             if durably { try file.synchronize() }
         } catch {
-            // Whoever is told of a failure must not find the batch in force later.
+            // A caller that gets an error must not find the batch in effect later.
             try? file.truncate(to: end)
             reservedEnd = 0
             throw error

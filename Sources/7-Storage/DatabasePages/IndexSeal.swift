@@ -2,16 +2,17 @@ import Crypto
 import FoundationEssentials
 import KeychainModel
 
-/// Seals the batches of one file of a page index, each in a chain with the one before.
+/// Seals the batches of one file of a page index. Each batch is chained to the one before.
 ///
-/// The file begins with `KCPAGES1`, the database's id 10, zeros 2, a salt of 12. A batch is the number of its entries 4, the same
-/// with all bits inverted 4, the nonce 12, the ciphertext, the tag 16. The additional data are the label `kcdbindx`, id 10, zeros 2, the
-/// number of entries 4 and the tag of the batch before, which for the first one is zeros.
+/// The file begins with `KCPAGES1`, the database's id of 10 bytes, 2 zeros and a salt of 12. A batch is the number of
+/// its entries (4 bytes), the same number with all bits inverted (4), the nonce (12), the ciphertext and the tag (16).
+/// The additional data are the label `kcdbindx`, the id (10), zeros (2), the number of entries (4) and the tag of the
+/// batch before. For the first batch that tag is zeros.
 struct IndexSeal {
     static let headerSize = 32
     static let overhead = 36
     static let firstTag = [UInt8](repeating: 0, count: 16)
-    /// A batch without entries.
+    /// The size of a batch without entries.
     static let smallestSize = overhead + IndexBatch.fixedSize
     private static let magic = Array("KCPAGES1".utf8)
     private static let label = Array("kcdbindx".utf8)
@@ -19,15 +20,16 @@ struct IndexSeal {
 
     private let database: DatabaseID
     private let salt: [UInt8]
-    /// Another for each file, since compacting begins a new one: no key ever seals more batches than a file can have.
+    /// A different key for each file: compacting begins a new file, so no key seals more batches than one file can
+    /// have.
     private let key: SymmetricKey
 
-    /// For a new file.
+    /// Makes the seal of a new file.
     init(_ key: SecretBytes, _ database: DatabaseID) {
         self.init(key, database, salt: .random(count: 12))
     }
 
-    /// For a file that begins with `header`; nil if that belongs to another database or is no index.
+    /// Makes the seal of a file with this header; nil if it is of another database or not an index.
     init?(_ key: SecretBytes, _ database: DatabaseID, header: [UInt8]) {
         guard header.count == Self.headerSize, header.starts(with: Self.magic + database.bytes + [0, 0]) else {
             return nil
@@ -44,7 +46,7 @@ struct IndexSeal {
 
     static func size(_ count: Int) -> Int { smallestSize + IndexBatch.entrySize * count }
 
-    /// How many entries a batch has that begins with these bytes; nil if none does.
+    /// Returns the number of entries of the batch with these first bytes; nil if they do not begin a batch.
     static func count(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard bytes.count >= countSize else { return nil }
         let (count, inverted): (UInt32, UInt32) = (bytes.number(at: 0), bytes.number(at: 4))
@@ -57,7 +59,7 @@ struct IndexSeal {
         return binding + previous
     }
 
-    /// - Parameter previous: The tag of the batch before; becomes that of this one.
+    /// - Parameter previous: The tag of the batch before. Changes to the tag of this one.
     func seal(_ batch: IndexBatch, after previous: inout [UInt8]) throws(PageIndexError) -> [UInt8] {
         let count = batch.entries.count
         do {

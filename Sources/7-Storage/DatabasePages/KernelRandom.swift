@@ -1,17 +1,17 @@
 import Glibc
 import SystemLibraries
 
-/// Random bytes straight from the kernel (getrandom(2)).
+/// Random bytes directly from the kernel (getrandom(2)).
 ///
-/// Nothing is kept for later: whatever a process has in memory, a fork of it or a virtual machine that is started twice from one
-/// snapshot would use twice, and with a nonce that is used twice AES-GCM loses its key.
+/// Keeps no bytes for later: a fork of the process, or a virtual machine that is started twice from one snapshot, would
+/// use them twice. A nonce that is used twice breaks AES-GCM.
 package enum KernelRandom {
     private typealias GetRandom = @convention(c) (UnsafeMutableRawPointer?, Int, UInt32) -> Int
 
-    /// Which Swift's module of the C library does not show.
+    /// Looked up, because Swift's module of the C library does not declare it.
     private static let getRandom: GetRandom? = libraryFunction("getrandom")
 
-    /// - Parameter bytes: At most 256, which come at once.
+    /// - Parameter bytes: At most 256, which the kernel fills in one call.
     package static func fill(_ bytes: UnsafeMutableRawBufferPointer) throws(PageError) {
         guard let getRandom else { throw .randomUnavailable }
         while getRandom(bytes.baseAddress, bytes.count, 0) != bytes.count {

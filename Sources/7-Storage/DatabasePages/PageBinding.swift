@@ -1,7 +1,7 @@
-/// The additional data of a page's seal: everything that says where the page belongs.
+/// The additional data of a page's seal: they bind the page to its place.
 ///
-/// 40 bytes: label 8, database id 10, binary logarithm of the page size 1, zero 1, page 4, frame 4, commit size 4, and the
-/// log's salts or the journal's sequence 8. What a place does not have is zero.
+/// 40 bytes: label 8, database id 10, binary logarithm of the page size 1, zero 1, page 4, frame 4, commit size 4, and
+/// the log's salts or the journal's sequence 8. Fields that a place does not have are zero.
 struct PageBinding: BitwiseCopyable {
     static let byteCount = 40
 
@@ -19,7 +19,7 @@ struct PageBinding: BitwiseCopyable {
         label.withUTF8Buffer { UInt64(bigEndian: UnsafeRawBufferPointer($0).loadUnaligned(as: UInt64.self)) }
     }
 
-    /// What all pages of a database have in common.
+    /// The part that all pages of a database share.
     struct Start {
         let first: UInt64
         let second: UInt64
@@ -51,7 +51,7 @@ struct PageBinding: BitwiseCopyable {
     }
 }
 
-/// The random bytes that a key of pages is derived with.
+/// The random bytes for the derivation of a page key.
 struct PageEpoch: Hashable {
     static let byteCount = 12
 
@@ -75,6 +75,6 @@ struct PageEpoch: Hashable {
         bytes.storeBytes(of: second, toByteOffset: 8, as: UInt32.self)
     }
 
-    /// One of `count` places in a cache; the bytes are random.
+    /// Returns one of `count` slots in a cache. The bytes are random, so the slots are, too.
     func slot(of count: Int) -> Int { Int(truncatingIfNeeded: first & UInt64(count - 1)) }
 }

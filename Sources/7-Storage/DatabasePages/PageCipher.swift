@@ -2,14 +2,14 @@ import KeychainModel
 
 /// Seals and opens the pages of one database. Any number of threads may use it at once.
 ///
-/// A sealed page of P bytes is the ciphertext of the first P - 48 and of 8 bytes more, the epoch 12, the nonce 12, the tag 16. The
-/// first page of the main file has the ``DatabaseHeader`` in place of the ciphertext of its first 16 bytes, which are the same
-/// in all databases.
+/// A sealed page of P bytes is the ciphertext of its first P - 48 bytes and of 8 more, then the epoch (12), the nonce
+/// (12) and the tag (16). The first page of the main file begins with the ``DatabaseHeader`` instead of the ciphertext
+/// of its first 16 bytes, which are the same in all databases.
 package final class PageCipher: Sendable {
     package let header: DatabaseHeader
     private let headerBytes: [UInt8]
     private let binding: PageBinding.Start
-    /// As many threads work at once; with one thread, the first has everything.
+    /// One cache for each of the threads that work at once. A single thread uses only the first one.
     private let caches: [PageKeyCache]
 
     private static let nonceSize = 12
@@ -33,11 +33,11 @@ package final class PageCipher: Sendable {
     /// Seals a page.
     ///
     /// - Parameters:
-    ///   - page: As SQLite has it, its last 48 bytes zeros.
-    ///   - extra: Eight bytes that are sealed beside it: in a log or journal the checksum, in the main file 0 or, where no
-    ///     journal has a copy, the batch that the transaction goes back to.
-    ///   - sealed: Room for as many bytes as a page has; may not overlap with `page`.
-    /// - Returns: What tells this seal from others, for the page index.
+    ///   - page: The page from SQLite. Its last 48 bytes are zeros.
+    ///   - extra: Eight bytes that are sealed with the page: in a log or journal the checksum; in the main file the
+    ///     batch that the transaction started from if no journal has a copy of the page, otherwise 0.
+    ///   - sealed: Room for a page. Must not overlap with `page`.
+    /// - Returns: The version of this seal, for the page index.
     package func seal(
         _ page: UnsafeRawBufferPointer, extra: UInt64, at place: PagePlace, into sealed: UnsafeMutableRawBufferPointer
     ) throws(PageError) -> PageVersion {
@@ -60,15 +60,15 @@ package final class PageCipher: Sendable {
                 try key.seal(
                     text, extra: extra, binding: binding, nonce: noncePlace, into: target + start, gap: Self.gap)
                 let version = Self.version(of: UnsafeRawBufferPointer(sealed))
-                // In the page index zero says that there is no page.
+                // Zero means 'no page' in the page index.
                 if version.rawValue != 0 { return version }
             }
         }
     }
 
-    /// Opens a page; what does not open leaves zeros in `page`.
+    /// Opens a page. Fills `page` with zeros if it does not open.
     ///
-    /// - Parameter page: Room for a page as SQLite has it: other memory than `sealed`, or the same.
+    /// - Parameter page: Room for a page of SQLite. It may be the memory of `sealed`.
     package func open(
         _ sealed: UnsafeRawBufferPointer, at place: PagePlace, into page: UnsafeMutableRawBufferPointer
     ) throws(PageError) -> (version: PageVersion, extra: UInt64) {
@@ -98,7 +98,7 @@ package final class PageCipher: Sendable {
         return (version, extra)
     }
 
-    /// What tells a sealed page from other seals of it: the first half of the tag.
+    /// Returns the version of a sealed page, which differs between its seals: the first half of the tag.
     package static func version(of sealed: UnsafeRawBufferPointer) -> PageVersion {
         let place = sealed.count - PageKeys.tagSize
         guard place >= 0 else { return PageVersion(rawValue: 0) }
@@ -106,12 +106,12 @@ package final class PageCipher: Sendable {
             rawValue: UInt64(bigEndian: sealed.loadUnaligned(fromByteOffset: place, as: UInt64.self)))
     }
 
-    /// How many bytes of a page are not its own.
+    /// Returns how many bytes at the start of a page are replaced by the header.
     private func clearCount(_ place: PagePlace) -> Int {
         if case .main(1) = place { DatabaseHeader.byteCount } else { 0 }
     }
 
-    /// Refuses what would come back as something else.
+    /// Refuses a page that would not be the same after opening.
     private func check(_ page: UnsafeRawBufferPointer, _ place: PagePlace) throws(PageError) {
         let usable = header.geometry.usableSize
         var used: UInt64 = 0

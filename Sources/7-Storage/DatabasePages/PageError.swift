@@ -1,13 +1,13 @@
-/// Why a page was not sealed or opened.
+/// The reason why a page was not sealed or opened.
 package enum PageError: Error, Equatable, CustomStringConvertible {
-    /// The page is not what was sealed for its place under this key.
+    /// The page was not sealed for this place with this key, or it was changed.
     case damaged(page: UInt32)
-    /// The bytes that SQLite was told to keep free are in use: the page comes from a database without them.
+    /// The reserved bytes of the page are in use: it comes from a database without reserved bytes.
     case reservedBytesInUse(page: UInt32)
-    /// A first page that does not begin as SQLite's do, or reserves another number of bytes.
+    /// The first page does not begin like SQLite's, or reserves another number of bytes.
     case notFirstPage
     case memoryUnavailable
-    /// The kernel gives no random bytes.
+    /// The kernel provides no random bytes.
     case randomUnavailable
 
     package var description: String {

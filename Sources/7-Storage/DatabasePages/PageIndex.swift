@@ -1,19 +1,19 @@
 import Glibc
 import KeychainModel
 
-/// Which seal of each page of a database's file is in force, so that an older copy of a page is not taken for it; and which
-/// write-ahead log belongs to the file.
+/// Records which seal of each page is valid, so that an older copy of a page is refused, and which write-ahead log
+/// belongs to the file.
 ///
-/// Each connection has one of its own and uses it as it uses its connection: from one thread at a time. Appending takes a
-/// lock on the index's file, so that any number of connections and processes may.
+/// Each connection has its own index and uses it from one thread at a time, as it uses the connection. Appending locks
+/// the index's file, so any number of connections and processes may append.
 package final class PageIndex {
-    /// What the salts of a write-ahead log's header say about it.
+    /// The state of a write-ahead log, from the salts in its header.
     package enum LogStanding: Sendable, Equatable {
-        /// What it holds counts.
+        /// The contents of the log are valid.
         case current
-        /// It was copied into the file as a whole before its successor was begun: reads as an empty one.
+        /// The whole log was copied into the file before the next one began. It reads as empty.
         case finished
-        /// It belongs to another database, or to another time of this one.
+        /// The log belongs to another database or to another time of this one.
         case foreign
     }
 
@@ -22,9 +22,9 @@ package final class PageIndex {
     private let key: SecretBytes
     private let isWritable: Bool
     private var log: IndexLog
-    /// What was set and not flushed.
+    /// The versions that were set but not flushed.
     private var pending: [UInt32: UInt64] = [:]
-    /// The size of the file at which a compaction is tried again, after one that failed.
+    /// After a failed compaction, the file size in bytes at which to try again.
     private var compactionSize = 0
 
     private init(_ log: IndexLog, _ database: DatabaseID, _ key: SecretBytes, isWritable: Bool) {
@@ -32,27 +32,27 @@ package final class PageIndex {
         (self.log, self.database, self.key, self.isWritable) = (log, database, key, isWritable)
     }
 
-    /// Where the index of a database is: beside it, with its id in the name, so that another database takes its place and
-    /// its index at once by a rename.
+    /// Returns the path of a database's index, which is beside the database. The name contains the id, so that renaming
+    /// another database over this one also replaces the index.
     package static func path(ofDatabase path: String, _ database: DatabaseID) -> String {
         "\(path)-\(database).pages"
     }
 
-    /// Makes the index of a new database, durably.
+    /// Creates the index of a new database durably.
     ///
-    /// - Parameter mode: Who may use the file, whatever the umask says.
+    /// - Parameter mode: The permissions of the file. The umask does not reduce them.
     package static func create(
         _ path: String, database: DatabaseID, key: SecretBytes, mode: mode_t = 0o600
     ) throws(PageIndexError) -> PageIndex {
         try create(path, database, key, mode, IndexState(sequence: 1), [])
     }
 
-    /// Makes the index of a database that lost it, durably.
+    /// Creates the index of a database that lost it, durably.
     ///
     /// - Parameters:
-    ///   - versions: Of the pages of the file, from the first on; 0 for those that were never written.
-    ///   - sequence: Of the rollback journal that is beside it; at least 1.
-    ///   - walSalts: Of the write-ahead log that is beside it; 0 if there is none.
+    ///   - versions: The versions of the pages from the first on; 0 for pages that were never written.
+    ///   - sequence: The sequence of the rollback journal beside the database; at least 1.
+    ///   - walSalts: The salts of the write-ahead log beside the database; 0 without one.
     package static func restore(
         _ path: String, database: DatabaseID, key: SecretBytes, versions: [UInt64], sequence: UInt64, walSalts: UInt64
     ) throws(PageIndexError) -> PageIndex {
@@ -78,9 +78,9 @@ package final class PageIndex {
         }
     }
 
-    /// Reads an index.
+    /// Opens an existing index.
     ///
-    /// - Parameter writing: False where the file may not be written.
+    /// - Parameter writing: False if the file may not be written.
     package static func open(
         _ path: String, database: DatabaseID, key: SecretBytes, writing: Bool = true
     ) throws(PageIndexError) -> PageIndex {
@@ -88,22 +88,22 @@ package final class PageIndex {
         return PageIndex(try IndexLog(file, key, database), database, key, isWritable: writing)
     }
 
-    /// Removes the index of a database that is removed; nothing happens if there is none.
+    /// Removes the index of a removed database, if there is one.
     package static func remove(_ path: String) throws(PageIndexError) {
         unlink(path + "-new")
         guard unlink(path) == 0 || errno == ENOENT else { throw .last("remove", path) }
     }
 
-    /// Reads what other connections have appended, at the start of each transaction, once SQLite has its lock. One short system
-    /// call if there is nothing new.
+    /// Reads the batches of other connections if the file has grown. Call it at the start of each transaction, when
+    /// SQLite has its lock. Takes one short system call if there is nothing new.
     package func refreshIfLonger() throws(PageIndexError) {
         if !log.looksUnchanged { try refresh() }
     }
 
-    /// Reads what other connections have appended, whatever it looks like: before a page is called stale, and before anything is
-    /// appended.
+    /// Reads the batches of other connections, even if the file seems unchanged. Call it before a page counts as stale
+    /// and before appending.
     ///
-    /// - Returns: Whether there was.
+    /// - Returns: Whether there was anything new.
     @discardableResult
     package func refresh() throws(PageIndexError) -> Bool {
         switch try log.refresh() {
@@ -112,7 +112,7 @@ package final class PageIndex {
         case .other:
             let file = try IndexFile(path, flags: isWritable ? O_RDWR : O_RDONLY)
             let other = try IndexLog(file, key, database)
-            // One that was cut in its place lacks a batch that its writer took back.
+            // A file that was cut in place lacks a batch that its writer took back.
             if try !log.file.isInPlace(log.file.status), other.state.sequence < log.state.sequence {
                 throw .older(path: path)
             }
@@ -123,7 +123,7 @@ package final class PageIndex {
 
     // MARK: Pages
 
-    /// The seal of a page that is in force: the one that this connection wrote last, if it wrote one.
+    /// Returns the valid version of a page: the last one that this connection set, or else the one in the file.
     package func version(of page: UInt32) -> PageVersion? {
         if !pending.isEmpty, let version = pending[page] { return PageVersion(rawValue: version) }
         guard page != 0, page <= log.versions.count else { return nil }
@@ -131,10 +131,10 @@ package final class PageIndex {
         return version == 0 ? nil : PageVersion(rawValue: version)
     }
 
-    /// Notes the seal of a page that is about to be written to the file, and takes room on the disk for
+    /// Notes the version of a page before the page is written to the file. Reserves room on the disk for
     /// ``flush(pageCount:walFrames:durably:)``.
     ///
-    /// - Throws: ``PageIndexError/diskFull(path:)``, with nothing noted.
+    /// - Throws: ``PageIndexError/diskFull(path:)``. Nothing is noted then.
     package func set(_ version: PageVersion, of page: UInt32) throws(PageIndexError) {
         guard isWritable else { throw .readOnly(path: path) }
         guard page != 0, version.rawValue != 0 else { throw .pageOutOfRange(page: page) }
@@ -142,27 +142,28 @@ package final class PageIndex {
         pending[page] = version.rawValue
     }
 
-    /// Whether something was set that was not flushed.
+    /// Whether there are versions that were set but not flushed.
     package var hasPending: Bool { !pending.isEmpty }
 
-    /// Forgets what was set and not flushed: for pages that were not written after all.
+    /// Discards the versions that were set but not flushed, because their pages were not written.
     package func discardPending() { pending.removeAll() }
 
     // MARK: Batches
 
-    /// Appends what was set, which is from then on in force for all. The pages have to be in the file before, and on the
-    /// disk if it is to be durable.
+    /// Appends the versions that were set. From then on they are valid for all connections. Their pages must be in the
+    /// file before; for a durable flush, on the disk.
     ///
-    /// In a transaction with a rollback journal this is the point at which it is committed: journals of the former ``sequence``
-    /// are over. Does nothing if nothing was set, the number of pages is the same and, if it is to be durable, the disk has all.
+    /// In a transaction with a rollback journal, this commits the transaction: journals with the previous ``sequence``
+    /// are no longer valid. Does nothing if no version was set, the number of pages is unchanged and, for a durable
+    /// flush, everything is on the disk.
     ///
     /// - Parameters:
-    ///   - pageCount: How many pages the file has now; pages behind are forgotten. Nil for as many as before, or up to
-    ///     the last one that was set.
-    ///   - walFrames: The number of the last frame of the present write-ahead log that was copied into the file, if any was.
-    /// - Throws: With nothing in force that was not before, and what was set still noted.
+    ///   - pageCount: The present number of pages in the file; versions of later pages are removed. Nil for the former
+    ///     number, or the last page that was set if that is larger.
+    ///   - walFrames: The last frame of the present write-ahead log that was copied into the file; 0 for none.
+    /// - Throws: An error without any effect: the same versions stay valid, and the set versions stay noted.
     package func flush(pageCount: UInt32?, walFrames: UInt32 = 0, durably: Bool) throws(PageIndexError) {
-        // What is the same as before is so compared with what others have left.
+        // Compares with the newest state, which other connections may have written.
         if pending.isEmpty { try refresh() }
         if pending.isEmpty, pageCount ?? log.state.pageCount == log.state.pageCount, walFrames <= log.state.walFrames {
             if durably, isWritable { try log.synchronize() }
@@ -173,18 +174,18 @@ package final class PageIndex {
         if let pageCount { entries.removeAll { $0.page > pageCount } }
         entries.sort { $0.page < $1.page }
         try append(entries, durably: durably) { state in
-            // As others have left it by now.
+            // The newest state, which other connections may have changed.
             state.pageCount = pageCount ?? max(state.pageCount, last)
             state.walFrames = max(state.walFrames, walFrames)
         }
         pending.removeAll(keepingCapacity: pending.count < 4096)
     }
 
-    /// Notes that a write-ahead log is begun, durably, before its header is written. What was in the former one has to be
-    /// in the file.
+    /// Records durably that a write-ahead log begins, before its header is written. The contents of the former log must
+    /// be in the file.
     ///
-    /// - Parameter former: The salts of the header that is overwritten; 0 if the file is new or empty.
-    /// - Throws: ``PageIndexError/foreign(path:)`` if that log does not belong to the database.
+    /// - Parameter former: The salts of the overwritten header; 0 if the file is new or empty.
+    /// - Throws: ``PageIndexError/foreign(path:)`` if the former log does not belong to the database.
     package func beginWAL(salts: UInt64, over former: UInt64) throws(PageIndexError) {
         try append([], durably: true) { (state) throws(PageIndexError) in
             guard former == 0 || former == state.walSalts || former == state.previousWALSalts else {
@@ -194,19 +195,19 @@ package final class PageIndex {
         }
     }
 
-    /// Notes, durably, that there is no write-ahead log any more, before it is removed or cut to nothing. What was in it has
-    /// to be in the file.
+    /// Records durably that there is no write-ahead log any more, before the log is removed or truncated. Its contents
+    /// must be in the file.
     package func endWAL() throws(PageIndexError) {
         try refresh()
         guard walSalts != 0 else { return }
         try append([], durably: true) { state in
-            // Zero if another connection was faster.
+            // Zero if another connection already did this.
             guard state.walSalts != 0 else { return }
             (state.previousWALSalts, state.walSalts, state.walFrames) = (state.walSalts, 0, 0)
         }
     }
 
-    /// Appends a batch with everything that others appended known.
+    /// Appends a batch after reading those of all other connections.
     private func append(
         _ entries: [IndexEntry], durably: Bool, _ change: (inout IndexState) throws(PageIndexError) -> Void
     ) throws(PageIndexError) {
@@ -220,7 +221,7 @@ package final class PageIndex {
         if log.end > max(2 * log.smallestSize + 65_536, compactionSize) { try compact() }
     }
 
-    /// Takes the lock of the file that has the name, and reads it to its end.
+    /// Takes the lock of the file with the name, and reads that file to its end.
     private func lock() throws(PageIndexError) {
         while true {
             let file = log.file
@@ -232,13 +233,14 @@ package final class PageIndex {
                 throw error
             }
             if log.file === file { return }
-            // Another file has the name. Closing the former one has ended its lock; or, if it was the same file that was cut:
+            // Another file has the name: closing the former one ended its lock. Or the same file was cut: release its
+            // lock.
             file.unlock()
         }
     }
 
-    /// Writes a file with nothing but what is in force in the place of this one, whose lock is held. The new file's lock is, too,
-    /// until its name is on the disk: batches that others append to it could otherwise be lost with the name.
+    /// Replaces the locked file with one that has only the valid entries. Also holds the new file's lock until its name
+    /// is on the disk. Otherwise batches that others append to it could be lost with the name.
     private func compact() throws(PageIndexError) {
         var isInPlace = false
         do throws(PageIndexError) {
@@ -258,14 +260,14 @@ package final class PageIndex {
             }
         } catch {
             if isInPlace { throw error }
-            // The batch is in the file that is there: most often there is no room for a second one.
+            // The batch is safe in the present file. In most cases there is no room on the disk for a second file.
             compactionSize = log.end + log.end / 2
         }
     }
 
     // MARK: State
 
-    /// Whether a write-ahead log with these salts in its header counts.
+    /// Returns the state of a write-ahead log with these salts in its header.
     package func standing(ofWAL salts: UInt64) -> LogStanding {
         switch salts {
         case 0: .foreign
@@ -275,15 +277,15 @@ package final class PageIndex {
         }
     }
 
-    /// The salts of the present write-ahead log; 0 if there is none.
+    /// The salts of the present write-ahead log; 0 without one.
     package var walSalts: UInt64 { log.state.walSalts }
-    /// The salts of the log that may still be there because the header of the present one was not written.
+    /// The salts of the log that may still exist, because the header of the present one was not written.
     package var previousWALSalts: UInt64 { log.state.previousWALSalts }
-    /// So many frames of the present write-ahead log are in the file in part: a log with fewer was cut, and pages of different
-    /// times would come together.
+    /// The number of frames of the present write-ahead log that may be in the file. A log with fewer frames was cut.
+    /// With it, pages of different times would be mixed.
     package var walFrames: UInt32 { log.state.walFrames }
-    /// The number of the last batch, which journals carry.
+    /// The number of the last batch. Journals contain it.
     package var sequence: UInt64 { log.state.sequence }
-    /// How many pages the file has.
+    /// The number of pages in the file.
     package var pageCount: UInt32 { log.state.pageCount }
 }

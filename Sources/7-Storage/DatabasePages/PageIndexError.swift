@@ -1,20 +1,20 @@
 import Glibc
 
-/// What is wrong with the page index of a database.
+/// A fault of a database's page index.
 package enum PageIndexError: Error, Equatable, CustomStringConvertible {
     case missing(path: String)
     case alreadyExists(path: String)
-    /// Not an index, or of another database.
+    /// The file is not an index, or it belongs to another database.
     case foreign(path: String)
-    /// An index of this database that does not open: the key is another.
+    /// The index of this database does not open: the key is wrong.
     case wrongKey(path: String)
-    /// A batch that others follow does not verify.
+    /// A batch before the last one does not verify.
     case damaged(path: String)
-    /// While it was in use an older one took its place.
+    /// An older file replaced the index while it was in use.
     case older(path: String)
-    /// A page that no page index can have.
+    /// A page number that no index can have.
     case pageOutOfRange(page: UInt32)
-    /// Another process kept the index locked for the whole deadline.
+    /// Another process held the lock until the deadline.
     case inUse(path: String)
     case readOnly(path: String)
     case diskFull(path: String)

@@ -3,17 +3,18 @@ import FoundationEssentials
 import KeychainModel
 import Synchronization
 
-/// The keys of some epochs, for one thread at a time.
+/// The keys of recent epochs, for one thread at a time.
 ///
-/// Deriving one takes longer than opening a page. A database has the epochs of all programs that wrote pages it still has.
-// Safe to share between threads: `slots` and `sealing`, which change, are touched only by `nextForSealing` and `key(of:)`, and these
-// are called only in the closures of `withLock` and `withLockIfAvailable`; the others never change. A `Mutex` of the contents does not do, since
-// the pages that go in and out cannot be sent.
+/// Deriving a key takes longer than opening a page. A database has one epoch for each run of a program that wrote some
+/// of its pages.
+// Safe to share between threads: only `nextForSealing` and `key(of:)` use `slots` and `sealing`, which change, and only
+// closures of `withLock` and `withLockIfAvailable` call these two. The other members never change. A `Mutex` cannot
+// hold the contents, because the pages that go in and out cannot be sent.
 final class PageKeyCache: @unchecked Sendable {
-    /// Each takes about a KiB. A power of two.
+    /// The number of keys, a power of two. Each takes about 1 KiB.
     private static let capacity = 128
-    /// Far below the 2³² that SP 800-38D (8.3) allows with random nonces, since processes forked from this one seal under the
-    /// same epoch.
+    /// Far below the 2³² messages that SP 800-38D (8.3) allows with random nonces, because processes forked from this
+    /// one seal with the same epoch.
     private static let messagesPerEpoch = 1 << 28
 
     private let lock = Mutex(())
@@ -23,11 +24,11 @@ final class PageKeyCache: @unchecked Sendable {
 
     init(_ secret: PageSecret) { self.secret = secret }
 
-    /// - Returns: Nil if another thread is using this.
+    /// - Returns: Nil if another thread holds the lock.
     func withLockIfAvailable<Value>(
         _ body: (PageKeyCache) throws(PageError) -> Value
     ) throws(PageError) -> Value? {
-        // The value leaves through a variable: it need not be one that can be sent.
+        // Returns the value through a variable, because it may not be sendable.
         var value: Value?
         _ = try lock.withLockIfAvailable { _ throws(PageError) in value = try body(self) }
         return value
@@ -39,7 +40,7 @@ final class PageKeyCache: @unchecked Sendable {
         return value
     }
 
-    /// The key to seal the next page with. Only while the lock is held.
+    /// Returns the key for sealing the next page. The caller holds the lock.
     func nextForSealing() throws(PageError) -> (epoch: PageEpoch, key: any PageKey) {
         if let (epoch, key, left) = sealing, left > 0 {
             sealing?.left = left - 1
@@ -51,7 +52,7 @@ final class PageKeyCache: @unchecked Sendable {
         return (epoch, key)
     }
 
-    /// The key to open a page with. Only while the lock is held.
+    /// Returns the key for opening a page. The caller holds the lock.
     func key(of epoch: PageEpoch) -> any PageKey {
         let slot = epoch.slot(of: Self.capacity)
         if let known = slots[slot], known.epoch == epoch { return known.key }
@@ -61,7 +62,7 @@ final class PageKeyCache: @unchecked Sendable {
     }
 }
 
-/// What the keys of epochs are derived from.
+/// Derives the keys of epochs.
 struct PageSecret: Sendable {
     private let key: SecretBytes
     private let database: DatabaseID
@@ -81,7 +82,7 @@ struct PageSecret: Sendable {
 }
 
 extension SecretBytes {
-    /// A key of 32 bytes for one use in a database (RFC 5869).
+    /// Returns a key of 32 bytes for one use in a database (RFC 5869).
     func derived(_ purpose: [UInt8], _ database: DatabaseID) -> SymmetricKey {
         HKDF<SHA256>.deriveKey(
             inputKeyMaterial: withUnsafeBytes { SymmetricKey(data: $0) }, salt: database.bytes,
