@@ -2,9 +2,10 @@ import DatabasePages
 import KeychainModel
 import Synchronization
 
-/// A claim to a database's key: while there is one, the database opens through the VFS.
+/// A claim to a database's key. While it exists, the database opens through the VFS.
 ///
-/// Claims to the same file share key and failures. The last one that goes takes the key along; files that are still open go on.
+/// Claims to the same file share the key and the failures. The last claim removes the key. Files that are already open
+/// keep working.
 package final class DatabaseRegistration: Sendable {
     let place: RegisteredPlace
 
@@ -14,34 +15,34 @@ package final class DatabaseRegistration: Sendable {
 
     deinit { release() }
 
-    /// Gives the claim up before this value goes.
+    /// Ends the claim before this value ends.
     package func release() {
         guard !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }
         RegisteredPlaces.shared.release(place)
     }
 
-    /// As SQLite has it: absolute, and without links.
+    /// The path in SQLite's form: absolute and without links.
     package var path: String { place.path }
 
-    /// What opens the file through the VFS.
+    /// The URI that opens the file through the VFS.
     package var uri: String { EncryptingVFS.uri(path: path) }
 
-    /// Whether the file is, or becomes, an encrypted one.
+    /// Whether the file is encrypted, or will be when it is created.
     package var isEncrypted: Bool { place.key != nil }
 
-    /// Why the last operation on the file failed, since this was asked last.
+    /// Returns the reason why the last operation on the file failed, and clears it.
     package func takeFailure() -> VFSFailure? { place.takeFailure() }
 
-    /// Takes the key away from all connections, for good: reads and writes fail from now on, and what was derived from it is
-    /// wiped. They can still be closed. Pages in SQLite's own cache stay until then.
+    /// Takes the key from all connections for good. From now on reads and writes fail, and the derived keys are wiped.
+    /// Connections can still be closed; until then, the pages in SQLite's own cache stay.
     package func revoke() { place.revoke() }
 }
 
-/// A file for which there is a key.
+/// A file that was registered.
 final class RegisteredPlace: Sendable {
     enum Contents: Sendable {
         case plain
-        /// With the id that a database gets which is made there.
+        /// Also holds the id for a database that is created there.
         case encrypted(key: SecretBytes, creating: DatabaseID?)
     }
 
@@ -60,21 +61,21 @@ final class RegisteredPlace: Sendable {
         state = Mutex(State(contents: contents))
     }
 
-    /// Nil once the key was taken away.
+    /// Nil after the key was revoked.
     var contents: Contents? { state.withLock { $0.contents } }
 
     var key: SecretBytes? {
         if case .encrypted(let key, _) = contents { key } else { nil }
     }
 
-    /// The id of a database that is made now.
+    /// The id for a new database.
     var newDatabase: DatabaseID {
         if case .encrypted(_, let database?) = contents { database } else { DatabaseID() }
     }
 
     var isRevoked: Bool { state.withLock { $0.contents == nil } }
 
-    /// Whether another claim may share this place.
+    /// Adds a claim. Returns false if the claim has other contents and cannot share this place.
     func claim(_ contents: Contents) -> Bool {
         state.withLock {
             switch ($0.contents, contents) {
@@ -87,7 +88,7 @@ final class RegisteredPlace: Sendable {
         }
     }
 
-    /// Whether that was the last claim.
+    /// Removes a claim. Returns whether it was the last one.
     func release() -> Bool {
         state.withLock {
             $0.claims -= 1
@@ -117,20 +118,20 @@ final class RegisteredPlace: Sendable {
     }
 }
 
-/// A file that is open, as other threads see it.
-// Safe to share between threads: others than the connection's own call nothing but `forgetKey` and `willRemove`, which take the file's
-// lock, and `isSidecar`, which reads names that never change.
+/// An open file, as other threads use it.
+// Safe to share between threads: threads other than the connection's own call only `forgetKey` and `willRemove`, which
+// take the file's lock, and `isSidecar`, which reads names that never change.
 struct OpenMainFile: @unchecked Sendable {
     let file: MainFile
 }
 
-/// The files for which there are keys, by path.
+/// The registered files, by path.
 final class RegisteredPlaces: Sendable {
     static let shared = RegisteredPlaces()
 
     private let places = Mutex<[String: RegisteredPlace]>([:])
 
-    /// A claim to the file, which has to have the same contents as other claims to it.
+    /// Adds a claim to the file. All claims to a file must have the same contents.
     func claim(_ path: String, contents: RegisteredPlace.Contents) throws(RegistrationError) -> DatabaseRegistration {
         let place: RegisteredPlace? = places.withLock { places in
             if let place = places[path], !place.isRevoked { return place.claim(contents) ? place : nil }
@@ -151,11 +152,11 @@ final class RegisteredPlaces: Sendable {
     subscript(path: String) -> RegisteredPlace? { places.withLock { $0[path] } }
 }
 
-/// Why a database's key was not taken on.
+/// The reason why a database's key was not accepted.
 package enum RegistrationError: Error, Equatable, CustomStringConvertible {
     case otherKey(path: String)
     case noSuchFolder(path: String)
-    /// SQLite was built without what this needs.
+    /// SQLite was built without a required option.
     case unsuitableSQLite(reason: String)
 
     package var description: String {

@@ -3,33 +3,34 @@ import DatabasePages
 import Glibc
 import KeychainModel
 
-/// A VFS of SQLite's that keeps databases encrypted: every page of file, write-ahead log and rollback journal is sealed, and
-/// temporary files stay in memory.
+/// A VFS of SQLite that encrypts databases. It seals every page of the file, the write-ahead log and the rollback
+/// journal. Temporary files stay in memory.
 ///
-/// A connection asks for it by a URI, `file:/path?vfs=keychain`; databases that it attaches come under it, too. To a connection of
-/// another VFS, which would keep temporary files on the disk, encrypted databases cannot be attached. A file opens
-/// while somebody holds a registration of its path, and in no other case: nothing is ever written in the clear for want of a key.
+/// A connection selects it with a URI, `file:/path?vfs=keychain`. Databases that the connection attaches use it, too. A
+/// connection with another VFS cannot attach an encrypted database, because it would write temporary files to the disk.
+/// A file opens only while there is a registration of its path, so that nothing is written in plaintext because a key
+/// is missing.
 package enum EncryptingVFS {
-    /// As in `?vfs=`.
+    /// The name for `?vfs=`.
     package static let name = "keychain"
 
-    /// Gives the key, of 32 bytes, of the database at `path`, which need not exist yet.
+    /// Registers the 32-byte key of the database at `path`, which need not exist yet.
     ///
-    /// - Parameter database: The id of a database that is made there; nil for a random one.
+    /// - Parameter database: The id for a database that is created there; nil for a random one.
     package static func register(
         path: String, key: SecretBytes, creating database: DatabaseID? = nil
     ) throws(RegistrationError) -> DatabaseRegistration {
         try claim(path, contents: .encrypted(key: key, creating: database))
     }
 
-    /// Lets a plain SQLite database through, as it is: for conversions, which read one and write the other.
+    /// Lets a plain SQLite database open unchanged, for conversions between a plain and an encrypted one.
     package static func registerPlain(path: String) throws(RegistrationError) -> DatabaseRegistration {
         try claim(path, contents: .plain)
     }
 
-    /// The URI that opens `path` through this VFS.
+    /// Returns the URI that opens `path` through this VFS.
     ///
-    /// - Parameter parameters: More of them (https://sqlite.org/uri.html), such as `mode=ro`.
+    /// - Parameter parameters: Further parameters (https://sqlite.org/uri.html), such as `mode=ro`.
     package static func uri(path: String, parameters: String = "") -> String {
         let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8)
         let digits = Array("0123456789ABCDEF".utf8)
@@ -48,12 +49,12 @@ package enum EncryptingVFS {
         return try RegisteredPlaces.shared.claim(full, contents: contents)
     }
 
-    /// The name that SQLite gives a file: the one that ``openFile`` sees.
+    /// Returns the file name that SQLite passes to ``openFile``.
     package static func fullPath(_ path: String) -> String? {
         guard let system = systemVFS, let resolve = system.pointee.xFullPathname else { return nil }
         var buffer = [CChar](repeating: 0, count: Int(system.pointee.mxPathname) + 1)
         let code = path.withCString { resolve(system, $0, Int32(buffer.count), &buffer) }
-        // The code may say that there was a link (SQLITE_OK_SYMLINK).
+        // The code can also report a link (SQLITE_OK_SYMLINK).
         guard code & 0xFF == SQLITE_OK else { return nil }
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
@@ -61,7 +62,8 @@ package enum EncryptingVFS {
     private static let installation: Result<Void, RegistrationError> = install()
 
     private static func install() -> Result<Void, RegistrationError> {
-        // sqlite3_database_file_object, 3.32; and writes to a database are told from those of a checkpoint by what 3.36 tells.
+        // 3.32 has sqlite3_database_file_object. 3.36 reports what is needed to tell the writes of a transaction from
+        // those of a checkpoint.
         guard sqlite3_libversion_number() >= 3_036_000 else {
             return .failure(.unsuitableSQLite(reason: "it is older than 3.36"))
         }
@@ -77,21 +79,21 @@ package enum EncryptingVFS {
     }
 }
 
-/// The one that does the work beneath.
-// Safe to share between threads: SQLite makes it when it starts and never frees it; here it is only read, and its functions may be
-// called by any thread (sqlite.org/c3ref/vfs.html).
+/// The system's VFS, which reads and writes the files.
+// Safe to share between threads: SQLite makes it at its start and never frees it. This module only reads it, and any
+// thread may call its functions (sqlite.org/c3ref/vfs.html).
 nonisolated(unsafe) let systemVFS: UnsafeMutablePointer<sqlite3_vfs>? =
     sqlite3_initialize() == SQLITE_OK ? sqlite3_vfs_find("unix") : nil
 
-// Safe to share between threads: filled in once, before SQLite hears of it, and never freed; SQLite changes but the link of its list
-// (`pNext`), under its own lock, and nobody here reads that.
+// Safe to share between threads: it is filled once, before SQLite gets it, and never freed. SQLite writes only the
+// `pNext` link of this struct, under its own lock, and this module does not read that link.
 nonisolated(unsafe) let encryptingVFS: UnsafeMutablePointer<sqlite3_vfs> = {
     let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
     vfs.initialize(to: sqlite3_vfs())
     vfs.pointee.iVersion = 2
     vfs.pointee.szOsFile = Int32(FileSlot.innerOffset) + (systemVFS?.pointee.szOsFile ?? 0)
     vfs.pointee.mxPathname = systemVFS?.pointee.mxPathname ?? 512
-    // Never freed, as the VFS is not.
+    // Never freed, like the VFS.
     vfs.pointee.zName = UnsafePointer(strdup(EncryptingVFS.name))
     vfs.pointee.xOpen = { openFile($1, $2, $3, $4) }
     vfs.pointee.xDelete = { deleteFile($1, $2) }

@@ -1,6 +1,7 @@
 import CSQLite
 
-// The tables of methods that SQLite calls files by. Each is for files of one kind: the object in the slot is of that kind.
+// The method tables that SQLite uses to call files. Each table is for one kind of file, and the slot holds an object of
+// that kind.
 
 private func table(_ methods: sqlite3_io_methods) -> UnsafeMutablePointer<sqlite3_io_methods> {
     let table = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
@@ -16,12 +17,13 @@ private func with<Object: AnyObject>(
     return body(object)
 }
 
-/// Of databases.
-// Safe to share between threads: filled in before the pointer is handed out, by one thread (a global is made once), never written to
-// or freed afterwards. What its functions are given is the file of one connection, which SQLite uses from one thread at a time.
+/// The methods of databases.
+// Safe to share between threads: one thread fills the table before the pointer is visible (a global is made once), and
+// nothing writes to it or frees it afterwards. Its functions get the file of one connection, which SQLite uses from one
+// thread at a time.
 nonisolated(unsafe) let mainFileMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
     var methods = sqlite3_io_methods()
-    // Without xFetch, which would show SQLite the sealed bytes.
+    // Without xFetch, which would give SQLite the sealed bytes.
     methods.iVersion = 2
     methods.xClose = { file in
         guard let file else { return SQLITE_OK }
@@ -80,8 +82,8 @@ nonisolated(unsafe) let mainFileMethods: UnsafeMutablePointer<sqlite3_io_methods
     return table(methods)
 }()
 
-/// Of all others.
-// Safe to share between threads, as the table of databases is: made once, never written to or freed afterwards.
+/// The methods of all other files.
+// Safe to share between threads, like the table of databases: made once, never written to or freed afterwards.
 nonisolated(unsafe) let sideFileMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
     var methods = sqlite3_io_methods()
     methods.iVersion = 1

@@ -1,16 +1,16 @@
 import CSQLite
 
-/// The memory that SQLite sets aside for an open file: its table of methods, our object, and behind them what the system's
-/// VFS keeps for the same file.
+/// The memory that SQLite allocates for an open file: its method table, our object, and after them the memory of the
+/// system's VFS for the same file.
 struct FileSlot {
     typealias File = UnsafeMutablePointer<sqlite3_file>
 
-    /// Where the part of the system's VFS begins.
+    /// The offset of the memory of the system's VFS.
     static let innerOffset = 16
 
     let file: File
 
-    /// The same file, as the system's VFS has it.
+    /// The same file for the system's VFS.
     var inner: File {
         (UnsafeMutableRawPointer(file) + Self.innerOffset).assumingMemoryBound(to: sqlite3_file.self)
     }
@@ -20,13 +20,13 @@ struct FileSlot {
             .assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
     }
 
-    /// Makes the file that of `object`, which lives until ``release(_:)``.
+    /// Stores `object` in the slot. The object lives until ``release(_:)``.
     func put(_ object: AnyObject, methods: UnsafePointer<sqlite3_io_methods>) {
         self.object.pointee = Unmanaged.passRetained(object).toOpaque()
         file.pointee.pMethods = methods
     }
 
-    /// The object of a file whose methods are those of `Object`.
+    /// Returns the object of a file that has the methods of `Object`.
     @inline(__always)
     func get<Object: AnyObject>(_: Object.Type) -> Object? {
         object.pointee.map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
@@ -40,7 +40,7 @@ struct FileSlot {
 }
 
 extension UnsafeMutablePointer<sqlite3_file> {
-    // The methods of the system's VFS; it has all of those that are called. What is nil reads as not supported.
+    // The methods of the system's VFS. It has all that are called here; a missing one counts as not supported.
     func close() -> Int32 { pointee.pMethods?.pointee.xClose?(self) ?? SQLITE_OK }
 
     func read(_ bytes: UnsafeMutableRawPointer, _ count: Int, at offset: Int64) -> Int32 {

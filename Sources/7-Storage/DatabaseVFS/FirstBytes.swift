@@ -2,10 +2,11 @@ import DatabasePages
 import Glibc
 
 extension EncryptingVFS {
-    /// The first 16 bytes of a database's file, or fewer.
+    /// Returns the first 16 bytes of a database's file; fewer if it is shorter.
     ///
-    /// POSIX drops a process's locks on a file when any descriptor of it is closed (fcntl(2)), also those of SQLite's
-    /// connections in this process: the descriptor is shared with them, and left open where there could be others.
+    /// POSIX drops a process's locks on a file when any descriptor of it is closed (fcntl(2)), including the locks of
+    /// SQLite's connections in this process. The descriptor is therefore shared with them, and stays open if there
+    /// could be other descriptors.
     package static func firstBytes(of path: String) throws(VFSFailure) -> [UInt8] {
         guard let path = fullPath(path) else {
             throw .system(operation: "find the folder of", path: path, errno: ENOENT)
@@ -19,7 +20,7 @@ extension EncryptingVFS {
         return Array(bytes.prefix(count))
     }
 
-    /// Whether this process has another descriptor of the same file, or it is not to be known.
+    /// Returns whether this process has another descriptor of the same file; true if that cannot be found out.
     private static func isOpenElsewhere(_ descriptor: Int32) -> Bool {
         var own = stat()
         guard fstat(descriptor, &own) == 0, let stream = opendir("/proc/self/fd") else { return true }

@@ -2,15 +2,15 @@ import DatabasePages
 import Glibc
 import KeychainModel
 
-/// Makes the page index of a database anew, from what the seals in its files say.
+/// Makes a new page index of a database from the seals in its files.
 ///
-/// Each page shows that it is the database's and at its place, but nothing any more that it is the last copy of itself: whoever
-/// could write to the files may have put an older one there.
+/// A page's seal proves that the page belongs to the database and to its place. It does not prove that the page is the
+/// last version: a program that may write to the files could have put an older one there.
 package enum IndexRecovery {
     /// - Parameters:
-    ///   - path: Of the database's file, whose log or journal is beside it. Nobody may have it open.
-    ///   - key: The database's.
-    /// - Returns: The numbers of pages that are damaged, and are errors to whoever reads them.
+    ///   - path: The path of the database's file, with its log or journal beside it. No connection may have it open.
+    ///   - key: The key of the database.
+    /// - Returns: The numbers of the damaged pages. Reading one of them is an error.
     package static func makeIndex(
         ofDatabase path: String, key: SecretBytes
     ) throws(VFSFailure) -> [UInt32] {
@@ -32,10 +32,10 @@ package enum IndexRecovery {
         return damaged
     }
 
-    /// Pages in holes that a file may have. SQLite leaves out one, of the byte that it locks, and room at the end.
+    /// The largest number of pages in holes. SQLite leaves out one, with the byte that it locks, and room at the end.
     private static let holeLimit = 1 << 20
 
-    /// What tells the seal of each page from others; 0 for those that were never written, and for damaged ones.
+    /// Returns the version of each page; 0 for pages that were never written and for damaged ones.
     private static func pages(
         of descriptor: Int32, _ path: String, _ cipher: PageCipher
     ) throws(VFSFailure) -> (versions: [UInt64], damaged: [UInt32]) {
@@ -51,14 +51,14 @@ package enum IndexRecovery {
         var (wasEmpty, holes) = (false, 0)
         while let base = sealed.baseAddress {
             if wasEmpty {
-                // A file can have more holes than anybody has time to read.
+                // Skips holes: a file can have more of them than can be read in any time.
                 let offset = Int64(versions.count) * Int64(size)
                 guard let data = FileHoles.data(in: descriptor, from: offset), data / Int64(size) < UInt32.max else {
                     break
                 }
                 let skipped = Int((data - offset) / Int64(size))
                 holes += skipped
-                // Each of them takes memory here.
+                // Each skipped page takes memory here.
                 guard holes <= holeLimit else { throw .notDatabase(path: path) }
                 versions.append(contentsOf: repeatElement(0, count: skipped))
             }
@@ -83,7 +83,7 @@ package enum IndexRecovery {
         return (versions, damaged)
     }
 
-    /// The first bytes of a file; nil if it has fewer.
+    /// Returns the first bytes of a file; nil if it has fewer.
     private static func bytes(
         _ count: Int, of descriptor: Int32, _ path: String
     ) throws(VFSFailure) -> [UInt8]? {
@@ -95,7 +95,7 @@ package enum IndexRecovery {
         return got == count ? bytes : nil
     }
 
-    /// As ``bytes(_:of:_:)``, of a file that need not be there.
+    /// Does the same as ``bytes(_:of:_:)`` for a file that may not exist.
     private static func bytes(_ count: Int, ofFile path: String) throws(VFSFailure) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {

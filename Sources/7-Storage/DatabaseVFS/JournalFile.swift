@@ -4,9 +4,10 @@ import Glibc
 
 /// A connection's file of a database's rollback journal (https://sqlite.org/fileformat2.html, 3).
 ///
-/// Everything is where SQLite puts it. A record (page number, page, checksum) is written as a whole, its page sealed with the
-/// checksum beside it. Headers and the name of a super-journal say nothing that is secret and are in the clear; unused bytes of a
-/// header tell which batch of the page index the journal goes back to: one that goes back further is over.
+/// Everything has the offset that SQLite gives it. A record (page number, page, checksum) is written as a whole. Its
+/// page is sealed together with the checksum. Headers and the name of a super-journal are plaintext, because they
+/// reveal nothing secret. Unused bytes of a header hold the batch of the page index from which the transaction started.
+/// A journal from an earlier batch is no longer valid.
 final class JournalFile: SideFile {
     let inner: FileSlot.File
     let main: MainFile
@@ -14,24 +15,24 @@ final class JournalFile: SideFile {
 
     private enum Held {
         case nothing
-        /// Four bytes: the number of a page that follows, or part of a super-journal's name.
+        /// Four bytes: the number of the page that follows, or a part of a super-journal's name.
         case number(UInt32, offset: Int64)
-        /// A page in `record`, with its number before it; the checksum follows.
+        /// A page in `record`, after its number. The checksum follows.
         case page(offset: Int64)
     }
 
     private var held = Held.nothing
-    /// Room for a record in the clear.
+    /// Room for a plaintext record.
     private var record: (bytes: UnsafeMutableRawPointer, count: Int)?
-    /// From where on there is the name of a super-journal, in the clear.
+    /// The offset from which the name of a super-journal is written in plaintext.
     private var plainFrom = Int64.max
     /// The batch that records are bound to.
     private var sequence: UInt64 = 0
     /// Whether this connection wrote the header.
     private var isOwn = false
-    /// Records that headers count: they were written as a whole before the database was changed.
+    /// The records that a header counts. They were completely written before the database was changed.
     private var counted: [Range<Int64>] = []
-    /// The checksum of the record that was read last, and where SQLite looks for it.
+    /// The checksum of the last record that was read, and the offset at which SQLite reads it.
     private var checksum: (value: UInt32, offset: Int64)?
 
     init(inner: FileSlot.File, main: MainFile, name: UnsafePointer<CChar>) {
@@ -86,7 +87,7 @@ final class JournalFile: SideFile {
             switch count {
             case 4:
                 let number = bytes.bigEndian32(at: 0)
-                // The page with the byte that is locked is in no record, and marks the name of a super-journal.
+                // No record holds the page with the locked byte. Its number marks the name of a super-journal.
                 if Int64(number) == FileFormat.lockedByte / Int64(pages.size) + 1 { plainFrom = offset }
                 held = .number(number, offset: offset)
                 return SQLITE_OK
@@ -95,14 +96,14 @@ final class JournalFile: SideFile {
                 try main.journalEnds()
                 isOwn = false
                 return inner.write(bytes, count, at: offset)
-            // The number of records that a header counts, and the end to what an older journal left behind.
+            // The number of records in a header, or the byte that ends the remains of an older journal.
             case 12, 1: return inner.write(bytes, count, at: offset)
             default: throw .unexpectedAccess(operation: "write", offset: offset, count: count)
             }
         }
     }
 
-    /// The journal of a database's first transaction has no records.
+    /// Writes the journal of a database's first transaction, which has no records.
     private func writeOfNewDatabase(
         _ bytes: UnsafeRawPointer, _ count: Int, at offset: Int64
     ) throws(VFSFailure) -> Int32 {
@@ -153,8 +154,8 @@ final class JournalFile: SideFile {
         if offset == 0 {
             if let pages {
                 try pages.refresh()
-                // The batch that the journal goes back to has to be on the disk before a page is overwritten, and to say how
-                // many pages there were. SQLite leaves the count open where it does not sync.
+                // The index must be on the disk, with the old number of pages, before a page is overwritten: the
+                // journal goes back to it. SQLite does not set the record count if it does not sync.
                 try pages.flush(pageCount: header.pageCount, durably: header.recordCount != .max)
             }
             sequence = pages?.index.sequence ?? 0
@@ -181,7 +182,8 @@ final class JournalFile: SideFile {
                 bytes.storeBigEndian(checksum.value, at: 0)
                 return SQLITE_OK
             }
-            // Whether there is anything to roll back: the first byte, and later the first header's magic number.
+            // SQLite asks whether there is anything to roll back: it reads the first byte, and later the first header's
+            // magic number.
             if let pages, offset == 0, count == 1 || count == 8, !isOwn, try isOver(pages, willPlay: count == 8) {
                 memset(bytes, 0, count)
                 return SQLITE_OK
@@ -198,7 +200,7 @@ final class JournalFile: SideFile {
         }
     }
 
-    /// Whether the transaction that the journal would undo is in force, or was undone.
+    /// Returns whether the journal's transaction was already committed or rolled back.
     private func isOver(_ pages: OpenPages, willPlay: Bool) throws(VFSFailure) -> Bool {
         guard let header = try readHeader(at: 0), header.isBegun else { return false }
         try pages.refresh()
@@ -217,20 +219,20 @@ final class JournalFile: SideFile {
         return false
     }
 
-    /// Nil if the journal ends before it.
+    /// Returns a header; nil if the journal ends before it.
     private func readHeader(at offset: Int64) throws(VFSFailure) -> JournalHeader? {
         let result = withUnsafeTemporaryAllocation(byteCount: JournalHeader.sector, alignment: 8) {
             sector -> Result<JournalHeader?, VFSFailure> in
             guard let base = sector.baseAddress else { return .success(nil) }
             let code = inner.read(base, JournalHeader.sector, at: offset)
             if code == SQLITE_OK { return .success(JournalHeader(sector: base)) }
-            // What cannot be read at this moment must not pass for a journal that is not there.
+            // A read error must not count as a missing journal.
             return code == SQLiteCode.ioShortRead ? .success(nil) : .failure(.system("read", path))
         }
         return try result.get()
     }
 
-    /// SQLite reads how many records follow a header.
+    /// Notes the records that follow a header, when SQLite reads their number.
     private func countRecords(
         _ count: UInt32, headerAt offset: Int64, _ pages: OpenPages
     ) throws(VFSFailure) {
@@ -262,7 +264,8 @@ final class JournalFile: SideFile {
         } catch {
             guard case .page(.damaged) = error else { throw error }
             if isCounted(offset) { throw .damagedJournal(path: path) }
-            // What a persistent journal has behind the records of the present transaction. SQLite stops at the end of a journal.
+            // Remains of an older journal after the records of this transaction, in a persistent journal. SQLite stops
+            // there.
             memset(bytes, 0, pages.size)
             return SQLiteCode.ioShortRead
         }

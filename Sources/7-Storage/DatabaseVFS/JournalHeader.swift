@@ -1,12 +1,12 @@
 import DatabasePages
 
-/// A header in a rollback journal: the first sector, and one after each part that was synced.
+/// A header of a rollback journal: the first sector, and one more after each part that was synced.
 struct JournalHeader {
-    /// The size of a sector that SQLite takes where a power failure changes no byte that was not being written.
+    /// The size of a sector that SQLite assumes if a power failure changes no byte outside of a write.
     static let sector = 512
     static let smallestSector = 32
     private static let marker = Array("KCJ1".utf8)
-    /// Where the marker, the database's id and the number of a batch are, behind what SQLite uses.
+    /// The offset of the marker, the database's id and the number of a batch, after the fields of SQLite.
     private static let place = FileFormat.journalHeader
     private static let sequencePlace = place + 16
 
@@ -16,16 +16,16 @@ struct JournalHeader {
         bytes = Array(UnsafeRawBufferPointer(start: sector, count: Self.sector))
     }
 
-    /// Whether it counts: SQLite writes the magic number once the records are on the disk.
+    /// Whether the header is valid: SQLite writes the magic number when the records are on the disk.
     var isBegun: Bool { bytes.starts(with: FileFormat.journalMagic) }
 
-    /// How many records follow; `UInt32.max` for all that there are.
+    /// The number of records that follow; `UInt32.max` for all that exist.
     var recordCount: UInt32 { number(at: 8) }
-    /// How many pages the database had before.
+    /// The former number of pages in the database.
     var pageCount: UInt32 { number(at: 16) }
     var sectorSize: UInt32 { number(at: 20) }
 
-    /// What the journal belongs to; nil for one that was not written by this VFS.
+    /// The database and batch of the journal; nil for a journal that this VFS did not write.
     var binding: (database: DatabaseID?, sequence: UInt64)? {
         guard bytes[Self.place...].starts(with: Self.marker) else { return nil }
         let id = bytes[Self.place + 4..<Self.place + 4 + DatabaseID.byteCount]
@@ -33,7 +33,7 @@ struct JournalHeader {
         return (id.allSatisfy { $0 == 0 } ? nil : DatabaseID(id), sequence)
     }
 
-    /// - Parameter database: Nil for one that is being made.
+    /// - Parameter database: Nil for a new database.
     mutating func bind(to database: DatabaseID?, sequence: UInt64) {
         let id = database?.bytes ?? [UInt8](repeating: 0, count: DatabaseID.byteCount)
         bytes.replaceSubrange(Self.place..<Self.place + 4 + id.count, with: Self.marker + id)

@@ -4,16 +4,16 @@ import Glibc
 
 /// A connection's file of a database's write-ahead log (https://sqlite.org/fileformat2.html, 4.1).
 ///
-/// Everything is where SQLite puts it. A frame is written as a whole: its header is held back until its page comes. In the
-/// clear are page number, size after commit and salts, to which the seal binds the page; the checksum is sealed, as it would
-/// tell of the contents.
+/// Everything has the offset that SQLite gives it. A frame is written as a whole: its header is held back until its
+/// page comes. Page number, size after commit and salts are plaintext, and the seal binds the page to them. The
+/// checksum is sealed, because it would reveal something of the contents.
 final class LogFile: SideFile {
     let inner: FileSlot.File
     let main: MainFile
     let path: String
-    /// No lock is ever on a log, so that it can be closed at any time.
+    /// May be closed at any time, because no connection locks a log.
     private let descriptor: Int32
-    /// A frame whose page is to follow; 0 for none.
+    /// The frame whose header is held back; 0 for none.
     private var heldFrame: UInt32 = 0
     private var heldHeader: (page: UInt32, commit: UInt32, checksum: UInt64) = (0, 0, 0)
 
@@ -37,12 +37,12 @@ final class LogFile: SideFile {
 
     override var characteristics: Int32 { main.characteristics }
 
-    /// Where a frame begins. Frames count from 1.
+    /// Returns the offset of a frame. Frames count from 1.
     private func offset(of frame: UInt32, _ pages: OpenPages) -> Int64 {
         Int64(FileFormat.logHeader) + Int64(frame - 1) * Int64(FileFormat.frameHeader + pages.size)
     }
 
-    /// The frame that an offset is in, and how far.
+    /// Returns the frame at an offset, and the position in it.
     private func place(of offset: Int64, _ pages: OpenPages) -> (frame: UInt32, start: Int) {
         let (frame, start) = (offset - Int64(FileFormat.logHeader)).quotientAndRemainder(
             dividingBy: Int64(FileFormat.frameHeader + pages.size))
@@ -93,7 +93,7 @@ final class LogFile: SideFile {
         return SQLiteCode.ioShortRead
     }
 
-    /// The header, when SQLite finds out what the log holds.
+    /// Reads the header, when SQLite looks for the contents of the log.
     private func readHeader(_ bytes: UnsafeMutableRawPointer, _ pages: OpenPages) throws(VFSFailure) -> Int32 {
         let code = try readAsIs(bytes, FileFormat.logHeader, at: 0)
         try pages.refresh()
@@ -105,16 +105,16 @@ final class LogFile: SideFile {
         case .current: return code
         case .foreign: throw .foreignLog(path: path)
         case .finished:
-            // Nothing that counts; but then nothing of a present log may be in the file.
+            // Nothing in the log is valid. Then no frame of a present log may be in the file.
             guard pages.index.walFrames == 0 else { throw .incompleteLog(frame: 1) }
             memset(bytes, 0, FileFormat.logHeader)
             return code
         }
     }
 
-    /// A page that counts.
+    /// Reads a valid page.
     ///
-    /// - Returns: The checksum of its frame; nil behind the end of the log.
+    /// - Returns: The checksum of its frame; nil after the end of the log.
     private func readFrame(
         _ frame: UInt32, _ pages: OpenPages, into page: UnsafeMutableRawPointer
     ) throws(VFSFailure) -> UInt64? {
@@ -140,7 +140,8 @@ final class LogFile: SideFile {
         }
     }
 
-    /// A frame with its header: when SQLite finds out what the log holds, and before it gives the frame another header.
+    /// Reads a frame with its header. SQLite does this when it looks for the contents of the log, and before it writes
+    /// a new header for the frame.
     private func readWholeFrame(
         _ frame: UInt32, _ pages: OpenPages, into bytes: UnsafeMutableRawPointer
     ) throws(VFSFailure) -> Int32 {
@@ -156,7 +157,7 @@ final class LogFile: SideFile {
             return SQLITE_OK
         } catch {
             guard case .damagedFrame = error else { throw error }
-            // The log ends before the first frame that was not written as a whole, as by SQLite's own checksum: zeros are no frame.
+            // As with SQLite's own checksum, the log ends before the first incomplete frame. Zeros are not a frame.
             guard frame > pages.index.walFrames else { throw .incompleteLog(frame: frame) }
             memset(bytes, 0, count)
             return SQLITE_OK
@@ -187,7 +188,7 @@ final class LogFile: SideFile {
                     bytes.bigEndian32(at: 0), bytes.bigEndian32(at: 4), bytes.bigEndian64(at: FileFormat.frameChecksum)
                 )
                 if read == frame {
-                    // Another header for a frame of which SQLite has just read the page.
+                    // Writes another header for a frame whose page SQLite has just read.
                     guard try readFrame(frame, pages, into: pages.clear) != nil else {
                         throw .damagedFrame(frame: frame)
                     }
@@ -198,7 +199,7 @@ final class LogFile: SideFile {
             case (FileFormat.frameHeader, pages.size) where held == frame:
                 try writeFrame(frame, heldHeader, bytes, pages)
             case (FileFormat.frameHeader, pages.size):
-                // Another page in a frame of the same transaction; SQLite writes its header before it commits.
+                // Replaces the page in a frame of the same transaction. SQLite writes a new header before it commits.
                 guard let checksum = try readFrame(frame, pages, into: pages.clear) else {
                     throw .damagedFrame(frame: frame)
                 }
@@ -216,7 +217,7 @@ final class LogFile: SideFile {
         _ pages: OpenPages
     ) throws(VFSFailure) {
         try pages.refreshOnce()
-        // SQLite leaves the salts out while it has headers to write again.
+        // SQLite leaves the salts out while it still has to rewrite headers.
         let salts = pages.index.walSalts
         let sealed = pages.scratch
         sealed.storeBigEndian(header.page, at: 0)
@@ -232,7 +233,7 @@ final class LogFile: SideFile {
         else { throw .system("write", path) }
     }
 
-    /// Begins the log anew, which the index hears of first.
+    /// Begins a new log. Records it in the index first.
     private func writeHeader(_ bytes: UnsafeRawPointer, _ pages: OpenPages) throws(VFSFailure) -> Int32 {
         try pages.refresh()
         let salts = bytes.bigEndian64(at: FileFormat.logSalts)
@@ -241,7 +242,7 @@ final class LogFile: SideFile {
         return SQLITE_OK
     }
 
-    /// The salts in the header that is there; 0 for none.
+    /// Returns the salts in the present header; 0 if there is none.
     private func presentSalts(_ pages: OpenPages) throws(VFSFailure) -> UInt64 {
         let got = WholeAccess.read(descriptor, pages.scratch, FileFormat.logHeader, at: 0)
         guard got >= 0 else { throw .system("read", path) }
@@ -266,7 +267,7 @@ final class LogFile: SideFile {
         }
     }
 
-    /// SQLite asks for it before it reads what the log holds.
+    /// Checks the size before SQLite reads the contents of the log.
     override func size(_ size: inout Int64) -> Int32 {
         var bytes: Int64 = 0
         let code = inner.size(&bytes)

@@ -3,7 +3,7 @@ import DatabasePages
 import Glibc
 
 extension MainFile {
-    /// What SQLite tells or asks (xFileControl).
+    /// Handles a notification or question of SQLite (xFileControl).
     func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
         switch operation {
         case SQLITE_FCNTL_PDB:
@@ -27,14 +27,14 @@ extension MainFile {
             }
             return code == SQLITE_OK ? inner.control(operation, argument) : code
         case SQLITE_FCNTL_MMAP_SIZE:
-            // Mapped memory would show SQLite the sealed bytes.
+            // Mapped memory would give SQLite the sealed bytes.
             argument?.assumingMemoryBound(to: Int64.self).pointee = 0
             return SQLITE_OK
         case SQLITE_FCNTL_POWERSAFE_OVERWRITE:
             argument?.assumingMemoryBound(to: Int32.self).pointee = 1
             return SQLITE_OK
         case SQLITE_FCNTL_CHUNK_SIZE:
-            // Room taken ahead would be pages that nobody sealed.
+            // Allocating in advance would add pages that nobody sealed.
             return SQLITE_OK
         case SQLITE_FCNTL_BEGIN_ATOMIC_WRITE, SQLITE_FCNTL_COMMIT_ATOMIC_WRITE, SQLITE_FCNTL_ROLLBACK_ATOMIC_WRITE:
             return SQLITE_NOTFOUND
@@ -43,7 +43,7 @@ extension MainFile {
         }
     }
 
-    /// Whether what SQLite sorts on the connection's behalf goes through this VFS: it does if the connection's first database does.
+    /// Returns whether the connection's temporary files go through this VFS. They do if its first database does.
     func keepsTemporaryFiles() -> Bool {
         guard !temporaryFilesAreKept, let connection = connection?.pointee else { return true }
         var vfs: UnsafeMutablePointer<sqlite3_vfs>?
@@ -52,11 +52,11 @@ extension MainFile {
         return temporaryFilesAreKept
     }
 
-    /// Has SQLite keep bytes free in each page of a database that it is about to make.
+    /// Makes SQLite reserve bytes in each page of a new database.
     ///
-    /// SQLite takes their number from the header of a file, and from an empty one none. To give it a header made up for the purpose
-    /// would fix the page size, too, and `VACUUM INTO` fails when that is so. The connection can be told instead, once it
-    /// begins to use the file, and before it writes the first page.
+    /// SQLite takes their number from the header of a file, and an empty file has none. Giving it an invented header
+    /// would also fix the page size, and then `VACUUM INTO` fails. The connection itself can be told instead, when it
+    /// begins to use the file and before it writes the first page.
     func reserveBytesIfEmpty() {
         var size: Int64 = 0
         guard writing, inner.size(&size) == SQLITE_OK, size == 0, let connection = connection?.pointee else { return }
@@ -72,11 +72,11 @@ extension MainFile {
     }
 }
 
-/// The names of a connection's databases: `main`, `temp` and those that are attached.
+/// The names of a connection's databases: `main`, `temp` and the attached ones.
 private struct SchemaNames: Sequence, IteratorProtocol {
     private typealias Name = @convention(c) (OpaquePointer?, Int32) -> UnsafePointer<CChar>?
 
-    /// sqlite3_db_name, which is in SQLite since 3.39; without it attached databases cannot be made, and are refused.
+    /// sqlite3_db_name, which SQLite has since 3.39. Without it, attached databases cannot be created and are refused.
     private static let name: Name? = dlsym(nil, "sqlite3_db_name").map { unsafeBitCast($0, to: Name.self) }
 
     private let connection: OpaquePointer

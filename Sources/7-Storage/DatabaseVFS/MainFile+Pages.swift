@@ -17,24 +17,24 @@ extension MainFile {
             }
             if count == pages.size { return try readPage(page, pages, into: bytes) }
             if page == 1, start == 24, count == 16 { return try readChanges(bytes, pages) }
-            // SQLite reads the start of a page when it has use for a part alone (SQLITE_DIRECT_OVERFLOW_READ).
+            // SQLite reads the start of a page if it needs only that part (SQLITE_DIRECT_OVERFLOW_READ).
             let code = try readPage(page, pages, into: pages.clear)
             memcpy(bytes, pages.clear + start, count)
             return code
         }
     }
 
-    /// The first bytes, before SQLite has a lock: the page may be half written, or about to be rolled back.
+    /// Reads the first bytes before SQLite has a lock: the page may be half written, or about to be rolled back.
     private func readOpening(_ bytes: UnsafeMutableRawPointer, _ count: Int) throws(VFSFailure) -> Int32 {
         memset(bytes, 0, count)
-        // For an empty file zeros, so that its page size can still be chosen; see ``reserveBytesIfEmpty()``.
+        // Zeros for an empty file, so that its page size can still be chosen; see ``reserveBytesIfEmpty()``.
         guard let pages = try pages() else { return SQLiteCode.ioShortRead }
         let header = DatabaseHeader.synthetic(pages.cipher.header.geometry)
         _ = header.withUnsafeBytes { memcpy(bytes, $0.baseAddress ?? UnsafeRawPointer(bytes), min(count, $0.count)) }
         return SQLITE_OK
     }
 
-    /// From an empty file, or one that only its journal can make one again.
+    /// Reads from an empty file, or from a file that its journal will restore to empty.
     private func readNothing(_ bytes: UnsafeMutableRawPointer, _ count: Int) throws(VFSFailure) -> Int32 {
         var size: Int64 = 0
         guard inner.size(&size) == SQLITE_OK, size == 0 else { throw .notDatabase(path: path) }
@@ -56,7 +56,7 @@ extension MainFile {
         return SQLITE_OK
     }
 
-    /// The 16 bytes by which SQLite sees whether anything changed since its last transaction.
+    /// Reads the 16 bytes in which SQLite sees whether anything changed since its last transaction.
     private func readChanges(_ bytes: UnsafeMutableRawPointer, _ pages: OpenPages) throws(VFSFailure) -> Int32 {
         try pages.refreshOnce()
         let version = try readSealed(1, pages, into: pages.scratch)
@@ -82,9 +82,9 @@ extension MainFile {
         )
     }
 
-    /// Reads the sealed page, which is in force, to `sealed`.
+    /// Reads the valid sealed page to `sealed`.
     ///
-    /// - Returns: Nil for a page that was never written: a gap in the file, or behind its end.
+    /// - Returns: Nil for a page that was never written: in a gap of the file or after its end.
     private func readSealed(
         _ page: UInt32, _ pages: OpenPages, into sealed: UnsafeMutableRawPointer
     ) throws(VFSFailure) -> PageVersion? {
@@ -99,7 +99,7 @@ extension MainFile {
             if version == expected { return version }
             if refreshed {
                 guard let version else { throw .missingPage(page: page) }
-                // Damage before staleness: what does not open at all was not put there by an older write.
+                // Checks for damage before staleness: an older version of the page would open.
                 try pages.open(sealed, at: .main(page: page), into: pages.clear)
                 _ = version
                 throw .stalePage(page: page)
@@ -109,11 +109,13 @@ extension MainFile {
         }
     }
 
-    /// Once a journal was played back: pages that the interrupted transaction wrote and that are not in its journal.
+    /// Accepts, after a journal was played back, pages that the interrupted transaction wrote and that are not in its
+    /// journal.
     ///
-    /// SQLite leaves pages that were free before out of a journal, as nothing refers to them. What was written to them was never
-    /// put in force, and whoever reads every page, as a backup does, would find them stale. Their seal says that they were written so, and
-    /// in which transaction; pages that a damaged journal failed to bring back say nothing, and stay refused.
+    /// SQLite leaves pages that were free out of a journal, because nothing refers to them. The versions that were
+    /// written to them never became valid, so a program that reads every page, such as a backup, would find them stale.
+    /// Their seal names the transaction that wrote them. Pages that a damaged journal failed to restore do not have
+    /// this mark and stay refused.
     func adoptFreePages(_ pages: OpenPages) throws(VFSFailure) {
         let count = try pageCount(pages)
         for page in stride(from: 1 as UInt32, through: count, by: 1) {
@@ -166,7 +168,7 @@ extension MainFile {
                 forgetDatabase()
             } else {
                 sizeChanged = true
-                // At the end of a checkpoint, which may not be followed by a sync.
+                // After a checkpoint, which may not be followed by a sync.
                 if !journalIsLive, logSeen { try flush(durably: false) }
             }
             return SQLITE_OK

@@ -5,7 +5,8 @@ import KeychainModel
 
 /// A connection's file of an encrypted database.
 ///
-/// SQLite uses it from one thread at a time. Its lock is for those who take the key away meanwhile; the log and the journal of the
+/// SQLite uses it from one thread at a time. Its lock is for other threads that revoke the key meanwhile. The
+/// connection's log and journal also need key and index, and take the same lock.
 /// connection, which need key and index too, take the same one.
 final class MainFile {
     let inner: FileSlot.File
@@ -15,32 +16,32 @@ final class MainFile {
     private let logName: [CChar]
     private let mutex = FileLock()
     private(set) var descriptor: SharedDescriptor?
-    /// Nil until the file is found not to be empty.
+    /// Nil until the file is found to be not empty.
     var openPages: OpenPages?
     private var isRevoked = false
 
-    /// Where SQLite keeps which connection is using the file.
+    /// The place where SQLite stores the connection that uses the file.
     var connection: UnsafeMutablePointer<OpaquePointer?>?
     /// Whether that connection's temporary files are known to stay in memory.
     var temporaryFilesAreKept = false
-    /// Whether a journal could still undo what was written to the file since the last flush, and with it this must not be in force.
+    /// Whether a journal could still undo the writes since the last flush. Then they must not become valid yet.
     var journalIsLive = false
-    /// The batch that the journal of the present transaction goes back to; 0 without one.
+    /// The batch from which the present transaction's journal started; 0 without one.
     var journalSequence: UInt64 = 0
-    /// The pages that are in that journal, a bit for each.
+    /// The pages in that journal, one bit for each.
     var journaledPages: [UInt64] = []
-    /// The same of a transaction that somebody was interrupted in and that is being rolled back; 0 if none is.
+    /// The same batch for an interrupted transaction that is being rolled back; 0 if there is none.
     var interruptedSequence: UInt64 = 0
     /// Whether the file was cut since the last flush.
     var sizeChanged = false
-    /// Whether the page that was read last lies behind the end of the file.
+    /// Whether the last page that was read is after the end of the file.
     var sealedIsPastEnd = false
-    /// Whether the connection keeps a log, and has no journal.
+    /// Whether the connection uses a log and therefore no journal.
     var logSeen = false
-    /// Whether what is read from the log is on its way to the file, and the last frame of which that is true.
+    /// Whether a checkpoint is copying frames of the log to the file, and the last frame that it read.
     var isCheckpointing = false
     var checkpointFrame: UInt32 = 0
-    /// The frame of the log that was read last as a whole, to be given a new header.
+    /// The frame of the log that was last read as a whole, before it gets a new header.
     var wholeFrameRead: UInt32 = 0
 
     init(inner: FileSlot.File, place: RegisteredPlace, name: UnsafePointer<CChar>, writing: Bool) {
@@ -52,7 +53,7 @@ final class MainFile {
 
     var path: String { place.path }
 
-    /// Once the system's VFS has opened it: finds out whether it is a database of this key.
+    /// Checks that the file is a database of this key. Called after the system's VFS has opened the file.
     func begin() throws(VFSFailure) {
         descriptor = try SharedDescriptor.acquire(path, writing: writing)
         place.add(self)
@@ -62,7 +63,7 @@ final class MainFile {
         _ = try pages()
     }
 
-    /// Before the system's VFS closes it.
+    /// Called before the system's VFS closes the file.
     func end() {
         _ = guarded { () throws(VFSFailure) in
             if !journalIsLive { try flush(durably: false) }
@@ -75,13 +76,13 @@ final class MainFile {
         mutex.unlock()
     }
 
-    /// After that.
+    /// Called after the system's VFS has closed the file.
     func ended() {
         descriptor?.release()
         descriptor = nil
     }
 
-    /// From any thread.
+    /// Removes the key. Any thread may call it.
     func forgetKey() {
         mutex.lock()
         openPages = nil
@@ -89,7 +90,7 @@ final class MainFile {
         mutex.unlock()
     }
 
-    /// Notes why something failed and says it in SQLite's code.
+    /// Notes the reason of a failure and returns SQLite's code for it.
     func failed(_ failure: VFSFailure) -> Int32 {
         place.note(failure)
         return failure.code
@@ -106,13 +107,14 @@ final class MainFile {
         strcmp(name, journalName) == 0 || strcmp(name, logName) == 0
     }
 
-    /// Before the journal or the log is removed.
+    /// Called before SQLite removes the journal or the log.
     func willRemove(_ name: UnsafePointer<CChar>) -> Int32 {
         guarded { () throws(VFSFailure) in
             if strcmp(name, journalName) == 0 {
                 try journalEnds()
             } else if lockLevel == SQLITE_LOCK_EXCLUSIVE, let pages = try pages() {
-                // Only the last connection to close, or one that leaves the mode, removes a log; it is in the file then.
+                // Only the last connection removes a log when it closes or leaves the mode. The log is in the file
+                // then.
                 try pages.noteLogEnds()
             }
             return SQLITE_OK
@@ -125,7 +127,7 @@ final class MainFile {
 
     var number: Int32 { descriptor?.number ?? -1 }
 
-    /// Key and index; nil while the file is empty.
+    /// Returns cipher and index; nil while the file is empty.
     func pages() throws(VFSFailure) -> OpenPages? {
         if let openPages { return openPages }
         guard !isRevoked, let key = place.key else { throw .revoked(path: path) }
@@ -142,13 +144,14 @@ final class MainFile {
         return openPages
     }
 
-    /// Key and index of a database that has pages.
+    /// Returns cipher and index of a database that has pages.
     func existingPages() throws(VFSFailure) -> OpenPages {
         guard let pages = try pages() else { throw .notDatabase(path: path) }
         return pages
     }
 
-    /// What the file begins with; nil for an empty one, and for one of which a power failure left zeros, which its journal will cut.
+    /// Returns the header of the file; nil for an empty file, and for zeros after a power failure, which the journal
+    /// will cut.
     private func header() throws(VFSFailure) -> DatabaseHeader? {
         var bytes = [UInt8](repeating: 0, count: DatabaseHeader.byteCount)
         let count = WholeAccess.read(number, &bytes, bytes.count, at: 0)
@@ -160,7 +163,7 @@ final class MainFile {
         return header
     }
 
-    /// Makes an empty file a database. SQLite has the file to itself.
+    /// Makes a database of an empty file. SQLite holds the file exclusively.
     func create(pageSize: Int) throws(VFSFailure) -> OpenPages {
         guard !isRevoked, let key = place.key else { throw .revoked(path: path) }
         guard let geometry = PageGeometry(pageSize: pageSize) else {
@@ -177,7 +180,7 @@ final class MainFile {
         } catch {
             throw .index(error)
         }
-        // First of all, so that whoever finds any page finds out how to open it.
+        // Written first, so that every page is found together with what opens it.
         guard WholeAccess.write(number, header.bytes, DatabaseHeader.byteCount, at: 0) else {
             unlink(index.path)
             throw .system("write", path)
@@ -187,20 +190,20 @@ final class MainFile {
         return pages
     }
 
-    /// The database is gone: SQLite has cut the file to nothing.
+    /// Forgets the database, after SQLite has cut the file to nothing.
     func forgetDatabase() {
         if let openPages { unlink(openPages.index.path) }
         openPages = nil
     }
 
-    /// How many pages the file has.
+    /// Returns the number of pages in the file.
     func pageCount(_ pages: OpenPages) throws(VFSFailure) -> UInt32 {
         var info = stat()
         guard fstat(number, &info) == 0 else { throw .system("read", path) }
         return UInt32(clamping: (Int64(info.st_size) + Int64(pages.size) - 1) / Int64(pages.size))
     }
 
-    /// Puts what was written in force.
+    /// Makes the written pages valid.
     func flush(durably: Bool) throws(VFSFailure) {
         guard let pages = openPages, writing else { return }
         guard durably || sizeChanged || pages.index.hasPending || interruptedSequence != 0 else { return }
@@ -209,14 +212,15 @@ final class MainFile {
         (sizeChanged, interruptedSequence) = (false, 0)
     }
 
-    /// The journal is about to be made void: from then on what was written is in force.
+    /// Called before the journal becomes invalid. From then on the written pages are valid.
     func journalEnds() throws(VFSFailure) {
         if openPages == nil, journalIsLive, isRevoked { throw .revoked(path: path) }
         try flush(durably: false)
         (journalIsLive, journalSequence) = (false, 0)
     }
 
-    /// What is sealed beside a page: which transaction overwrites it without a copy in a journal, 0 for all others.
+    /// Returns the extra bytes for a page: the batch that the transaction started from if no journal has a copy of the
+    /// page, otherwise 0.
     func extra(ofPage page: UInt32) -> UInt64 {
         guard journalSequence != 0, interruptedSequence == 0 else { return 0 }
         let (word, bit) = Int(page).quotientAndRemainder(dividingBy: 64)
@@ -251,7 +255,8 @@ final class MainFile {
                 if !journalIsLive {
                     try flush(durably: false)
                 } else if level == SQLITE_LOCK_NONE {
-                    // The next one to come plays the journal back, and what this connection knows of pages is void.
+                    // The next connection plays the journal back. This connection's pending versions are no longer
+                    // valid.
                     openPages?.index.discardPending()
                     (journalIsLive, journalSequence, interruptedSequence) = (false, 0, 0)
                 }
@@ -268,13 +273,14 @@ final class MainFile {
         return code
     }
 
-    /// A lock on the shared index of the log (xShmLock).
+    /// Takes or releases a lock on the shared index of the log (xShmLock).
     func lockShared(_ offset: Int32, _ count: Int32, _ flags: Int32) -> Int32 {
-        // The locks of readers begin at 3; the first is that of readers of the file alone, which a checkpoint holds while it copies.
+        // The readers' locks begin at 3. The first one is for readers of the file only. A checkpoint holds it while it
+        // copies.
         let readers: Int32 = 3
         wholeFrameRead = 0
         if flags & SQLITE_SHM_UNLOCK != 0, flags & SQLITE_SHM_EXCLUSIVE != 0, offset == readers {
-            // What SQLite is told of is the lock alone; pages that are not in force fail when they are read.
+            // SQLite gets only the result of the lock. Pages that are not valid fail when they are read.
             _ = guarded { () throws(VFSFailure) in
                 try flush(durably: false)
                 return SQLITE_OK
@@ -285,7 +291,7 @@ final class MainFile {
         return code
     }
 
-    /// What other connections have put in force counts from here on.
+    /// From here on, the changes of other connections count.
     private func transactionBegins() {
         mutex.lock()
         openPages?.indexIsFresh = false
@@ -293,8 +299,8 @@ final class MainFile {
     }
 
     var characteristics: Int32 {
-        // Nothing that would have SQLite leave out a journal or a sync, or trust in parts of sectors; and a power failure
-        // changes no byte that was not being written, so that SQLite does not fill up sectors of a log.
+        // Removes what would make SQLite leave out a journal or a sync, or rely on parts of sectors. Says that a power
+        // failure changes no byte outside of a write, so that SQLite does not fill up sectors of a log.
         inner.characteristics() & (SQLITE_IOCAP_UNDELETABLE_WHEN_OPEN | SQLITE_IOCAP_IMMUTABLE)
             | SQLITE_IOCAP_POWERSAFE_OVERWRITE
     }

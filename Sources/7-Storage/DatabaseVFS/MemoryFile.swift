@@ -1,7 +1,7 @@
 import CSQLite
 import Glibc
 
-/// A temporary file of SQLite's, such as that of a large sort: in memory that is wiped, never on a disk.
+/// A temporary file of SQLite, such as for a large sort: in memory that is wiped, and never on a disk.
 final class MemoryFile: SideFile {
     private var base: UnsafeMutableRawPointer?
     private var capacity = 0
@@ -49,7 +49,7 @@ final class MemoryFile: SideFile {
 
     override var characteristics: Int32 { SQLITE_IOCAP_POWERSAFE_OVERWRITE }
 
-    /// Takes room for `size` bytes; what was not written reads as zeros.
+    /// Reserves room for `size` bytes. Bytes that were not written read as zeros.
     private func reserve(_ size: Int) -> Bool {
         guard size > capacity else { return true }
         let wanted = (max(size, capacity * 2, 65_536) + 65_535) & ~65_535

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// The databases that are open in this process: SQLite removes journals and logs by their names, and the files that they belong to
-/// have to hear of it before.
+/// The open databases of this process. SQLite removes journals and logs by name, and their databases must be told
+/// before.
 final class OpenFiles: Sendable {
     static let shared = OpenFiles()
 
@@ -12,13 +12,13 @@ final class OpenFiles: Sendable {
 
     func remove(_ file: MainFile) { mains.withLock { $0.removeAll { open in open.file === file } } }
 
-    /// Those whose journal or log has this name.
+    /// Returns the databases whose journal or log has this name.
     func files(removing name: UnsafePointer<CChar>) -> [MainFile] {
         mains.withLock { $0.filter { open in open.file.isSidecar(name) } }.map(\.file)
     }
 }
 
-/// A lock for one thread at a time, of a few nanoseconds.
+/// A lock for one thread at a time. It takes a few nanoseconds.
 final class FileLock {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 

@@ -1,19 +1,20 @@
 import DatabasePages
 import Glibc
 
-/// What it takes to read and write the pages of a database that is not empty.
+/// Reads and writes the pages of a database that is not empty.
 final class OpenPages {
     let cipher: PageCipher
     let index: PageIndex
-    /// Of a page, in bytes.
+    /// The size of a page in bytes.
     let size: Int
-    /// Room for a sealed page and what stands before and behind it in a log or journal. Used by whoever has the file's lock.
+    /// Room for a sealed page with the bytes before and after it in a log or journal. Only the holder of the file's
+    /// lock uses it.
     let scratch: UnsafeMutableRawPointer
-    /// Room for a page in the clear, and the like.
+    /// Room for a plaintext page.
     let clear: UnsafeMutableRawPointer
-    /// Whether the index was looked at since the present transaction began.
+    /// Whether the index was read since the present transaction began.
     var indexIsFresh = false
-    /// The seal of the first page, and of that page the bytes 24..<40, which SQLite looks at to see whether anything changed.
+    /// The version of the first page, and its bytes 24..<40, in which SQLite sees whether anything changed.
     var firstPage: (version: PageVersion, changes: (UInt64, UInt64))?
 
     static let room = 64
@@ -45,7 +46,7 @@ final class OpenPages {
         }
     }
 
-    /// The eight bytes beside the page.
+    /// Opens a page and returns the eight extra bytes of its seal.
     @discardableResult
     func open(
         _ sealed: UnsafeRawPointer, at place: PagePlace, into page: UnsafeMutableRawPointer

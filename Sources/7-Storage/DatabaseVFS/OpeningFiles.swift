@@ -1,7 +1,7 @@
 import CSQLite
 import Glibc
 
-/// Files that nobody finds by a name.
+/// The flags of files without a name.
 private let temporaryFiles =
     SQLITE_OPEN_TEMP_DB | SQLITE_OPEN_TRANSIENT_DB | SQLITE_OPEN_TEMP_JOURNAL | SQLITE_OPEN_SUBJOURNAL
 
@@ -20,7 +20,7 @@ func openFile(
     }
     func openAsIs() -> Int32 { openSystemFile(system, name, file, flags, outFlags) }
 
-    // What belongs to a plain database, and the list of the files in a transaction, is left as it is.
+    // Files of a plain database, and the list of files in a transaction, open unchanged.
     if flags & SQLITE_OPEN_SUPER_JOURNAL != 0 { return openAsIs() }
     if flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL) != 0 {
         guard let main = sqlite3_database_file_object(name) else { return SQLITE_CANTOPEN }
@@ -88,7 +88,7 @@ func openFile(
     return SQLITE_OK
 }
 
-/// Why a file could not be opened just now, where that is no matter of permissions, which is what SQLite's code says.
+/// Returns the failure if a resource is missing; SQLite's own code would suggest missing permissions.
 private func scarcity(_ name: UnsafePointer<CChar>) -> VFSFailure? {
     switch errno {
     case EMFILE, ENFILE, ENOMEM, EIO, ENOSPC, EDQUOT: .system("open", String(cString: name))
@@ -96,7 +96,7 @@ private func scarcity(_ name: UnsafePointer<CChar>) -> VFSFailure? {
     }
 }
 
-/// Removes a file (xDelete), once what it protected is in force without it.
+/// Removes a file (xDelete), after its database has recorded that it is no longer needed.
 func deleteFile(_ name: UnsafePointer<CChar>?, _ syncFolder: Int32) -> Int32 {
     guard let name, let system = systemVFS else { return SQLiteCode.ioDelete }
     for main in OpenFiles.shared.files(removing: name) {

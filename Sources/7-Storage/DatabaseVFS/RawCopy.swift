@@ -1,11 +1,12 @@
 import Glibc
 
-/// Copies the files of a database as they are: encrypted, and without the page index.
+/// Copies the encrypted files of a database unchanged, without the page index.
 package enum RawCopy {
     /// - Parameters:
-    ///   - path: Of the database's file. It is locked meanwhile, so that the copies are of the same time.
-    ///   - target: What the copy is called, in a folder that nobody else writes to.
-    /// - Throws: ``VFSFailure/inUse(path:)`` if a connection, also one of this process, is reading, writing or keeping a log.
+    ///   - path: The path of the database's file. It is locked meanwhile, so that all copies are of the same time.
+    ///   - target: The path of the copy, in a folder that nobody else writes to.
+    /// - Throws: ``VFSFailure/inUse(path:)`` if a connection of any process, also of this one, reads, writes or has a
+    ///   log.
     package static func make(ofDatabase path: String, at target: String) throws(VFSFailure) {
         guard let path = EncryptingVFS.fullPath(path) else { throw .system("find the folder of", path) }
         let lock = try DatabaseLock(path)
@@ -15,7 +16,7 @@ package enum RawCopy {
             ("-journal", .foreignJournal(path: path + "-journal")),
         ] {
             let name = path + suffix
-            // SQLite would follow a link, and wait for the other end of a pipe.
+            // SQLite would follow a link, or wait for the other end of a pipe.
             let descriptor = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard descriptor >= 0 else {
                 if errno == ENOENT { continue }
@@ -32,7 +33,7 @@ package enum RawCopy {
 
     private static let chunk = 1 << 18
 
-    /// Copies what the file has, and leaves its holes out.
+    /// Copies the data of a file. Keeps its holes.
     private static func copy(_ source: Int32, _ name: String, to target: String) throws(VFSFailure) {
         var information = stat()
         guard fstat(source, &information) == 0 else { throw .system("examine", name) }
@@ -53,12 +54,12 @@ package enum RawCopy {
     }
 }
 
-/// Where a file has blocks.
+/// Finds the data between the holes of a file.
 enum FileHoles {
-    /// `SEEK_DATA` (lseek(2)), which Swift's module of the C library does not show.
+    /// `SEEK_DATA` (lseek(2)), which Swift's module of the C library does not declare.
     private static let seekData: Int32 = 3
 
-    /// The first place from `offset` on that has some; nil if none has. File systems that do not know say `offset`.
+    /// Returns the first data at or after `offset`; nil if there are none. File systems without holes return `offset`.
     static func data(in descriptor: Int32, from offset: Int64) -> Int64? {
         let place = lseek(descriptor, off_t(offset), seekData)
         if place >= 0 { return Int64(place) }
@@ -66,10 +67,11 @@ enum FileHoles {
     }
 }
 
-/// Keeps all other connections from a database's file.
+/// Keeps all other connections from using a database's file.
 private final class DatabaseLock {
-    /// Of the file descriptor and not of the process (fcntl(2)), so that connections of this process are kept out, too, and theirs
-    /// are not given back with it. Swift's module of the C library does not show the numbers.
+    /// Locks of the file descriptor instead of the process (fcntl(2)): they also exclude connections of this process,
+    /// and releasing them does not release those connections' locks. Swift's module of the C library does not declare
+    /// the numbers.
     private static let test: Int32 = 36
     private static let set: Int32 = 37
     /// The bytes that SQLite locks (`PENDING_BYTE`, `SHARED_FIRST`, `SHARED_SIZE`; sqlite.org/fileformat2.html, 1.3.2).
@@ -84,7 +86,8 @@ private final class DatabaseLock {
     init(_ path: String) throws(VFSFailure) {
         self.path = path
         guard let writing = try Self.descriptor(path) else {
-            // Of a medium that is read alone. Who comes meanwhile is seen if it stays.
+            // A file that this user can only read cannot be locked. ``check()`` sees other connections that are open at
+            // the end.
             descriptor = try SharedDescriptor.acquire(path, writing: false)
             try check()
             return
@@ -96,7 +99,7 @@ private final class DatabaseLock {
         }
     }
 
-    /// Nil if this user may not write to the file.
+    /// Returns nil if this user may not write to the file.
     private static func descriptor(_ path: String) throws(VFSFailure) -> SharedDescriptor? {
         do throws(VFSFailure) {
             return try SharedDescriptor.acquire(path, writing: true)
@@ -108,7 +111,7 @@ private final class DatabaseLock {
         }
     }
 
-    /// Whether nobody has come between.
+    /// Throws if another connection uses the file.
     func check() throws(VFSFailure) {
         var range = Self.range(F_WRLCK)
         guard fcntl(number, Self.test, &range) == 0 else { throw .system("lock", path) }

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// Codes of SQLite's that its header has as expressions, which Swift does not import; and numbers of its file formats.
+/// SQLite's codes that its header defines as expressions, which Swift does not import.
 enum SQLiteCode {
     static let ioRead = SQLITE_IOERR | (1 << 8)
     static let ioShortRead = SQLITE_IOERR | (2 << 8)
@@ -10,33 +10,33 @@ enum SQLiteCode {
     static let ioSize = SQLITE_IOERR | (7 << 8)
     static let ioDelete = SQLITE_IOERR | (10 << 8)
     static let ioNoMemory = SQLITE_IOERR | (12 << 8)
-    /// The key is gone.
+    /// The key was revoked.
     static let ioAuthorization = SQLITE_IOERR | (28 << 8)
-    /// What was read is not what was written.
+    /// The read bytes are not the written ones.
     static let ioData = SQLITE_IOERR | (32 << 8)
 }
 
-/// Sizes and offsets in files of SQLite's (https://sqlite.org/fileformat2.html).
+/// Sizes and offsets in SQLite's files (https://sqlite.org/fileformat2.html).
 enum FileFormat {
-    /// What SQLite reads of a file when it opens it, without a lock.
+    /// The bytes that SQLite reads without a lock when it opens a file.
     static let openingRead = 100
     static let logHeader = 32
     static let frameHeader = 24
-    /// Where salts are in the header of a log, and in that of a frame.
+    /// The offsets of the salts in the header of a log and in that of a frame.
     static let logSalts = 16
     static let frameSalts = 8
     static let frameChecksum = 16
-    /// The magic number of a log, but for its last bit, which tells the order of bytes in checksums.
+    /// The magic number of a log without its last bit, which names the byte order of checksums.
     static let logMagic: UInt32 = 0x377F_0682
     static let journalMagic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
-    /// The part of a journal's header that SQLite uses; the rest of the sector is zeros.
+    /// The part of a journal's header that SQLite uses. The rest of the sector is zeros.
     static let journalHeader = 28
-    /// The byte of a database that is locked, whose page holds nothing.
+    /// The byte of a database that SQLite locks. Its page holds no data.
     static let lockedByte: Int64 = 0x4000_0000
 }
 
 extension UnsafeRawPointer {
-    /// Four bytes, the most significant first, as all numbers in files of SQLite's.
+    /// Reads four bytes in big-endian order, as all numbers in SQLite's files.
     func bigEndian32(at offset: Int) -> UInt32 {
         UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
     }

@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// A descriptor of a database's file for reading and writing whole pages with one system call each.
+/// A descriptor of a database's file, for reading and writing a whole page with one system call.
 ///
-/// The connections of a process share them, and the last one that has the file open closes them: POSIX drops a process's locks
-/// on a file when any descriptor of it is closed (fcntl(2)), also the locks of connections that go on.
+/// The connections of a process share it, and the last one with the file open closes it. POSIX drops a process's locks
+/// on a file when any descriptor of it is closed (fcntl(2)), including the locks of other connections.
 final class SharedDescriptor: Sendable {
     private struct FileID: Hashable {
         let device: UInt64
@@ -15,7 +15,7 @@ final class SharedDescriptor: Sendable {
         var users = 0
         var reading: Int32?
         var writing: Int32?
-        /// Of this file, opened by a name that another file had a moment before.
+        /// Descriptors of this file that were opened by a name that led to another file a moment before.
         var spare: [Int32] = []
     }
 
@@ -26,7 +26,7 @@ final class SharedDescriptor: Sendable {
 
     private init(number: Int32, file: FileID) { (self.number, self.file) = (number, file) }
 
-    /// A descriptor of the file at `path`, which this process has open through SQLite.
+    /// Returns a descriptor of the file at `path`, which this process has open through SQLite.
     static func acquire(_ path: String, writing: Bool) throws(VFSFailure) -> SharedDescriptor {
         let result: Result<SharedDescriptor, VFSFailure> = entries.withLock { entries in
             var info = stat()
@@ -36,7 +36,7 @@ final class SharedDescriptor: Sendable {
                 entries[file]?.users += 1
                 return .success(SharedDescriptor(number: number, file: file))
             }
-            // Another kind of file is none of SQLite's; opening a pipe would wait for its other end.
+            // SQLite's files are regular files. Opening a pipe would wait for its other end.
             guard info.st_mode & S_IFMT == S_IFREG else { return .failure(.notDatabase(path: path)) }
             let number = Glibc.open(path, (writing ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard number >= 0, fstat(number, &info) == 0 else { return .failure(.system("open", path)) }
@@ -54,7 +54,7 @@ final class SharedDescriptor: Sendable {
         return try result.get()
     }
 
-    /// Gives it back, after SQLite has closed the file.
+    /// Releases the descriptor, after SQLite has closed the file.
     func release() {
         Self.entries.withLock { entries in
             guard var entry = entries[file] else { return }

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// A connection's file that is no database, on which SQLite puts no locks: what its kind does when SQLite calls it.
+/// A connection's file that is not a database. SQLite does not lock it. Subclasses implement the methods for each kind.
 class SideFile {
     func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) -> Int32 { SQLITE_IOERR }
 

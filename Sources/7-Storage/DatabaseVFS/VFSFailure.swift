@@ -2,23 +2,23 @@ import CSQLite
 import DatabasePages
 import Glibc
 
-/// Why an encrypted database could not be read or written: what SQLite's codes do not tell.
+/// The reason why an encrypted database could not be read or written, in more detail than SQLite's codes.
 package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
     case notRegistered(path: String)
-    /// The key was taken away, as at lock.
+    /// The key was revoked, for example by locking.
     case revoked(path: String)
     case notEncrypted(path: String)
     case notDatabase(path: String)
     case page(PageError)
-    /// An older copy of a page, or one that was never in force.
+    /// An older version of a page, or one that never became valid.
     case stalePage(page: UInt32)
-    /// A page that the file should have lies behind its end.
+    /// The file ends before a page that it should have.
     case missingPage(page: UInt32)
     case index(PageIndexError)
-    /// The connection would write what it sorts to the disk in the clear.
+    /// The connection would write sorted data to the disk in plaintext.
     case attachedElsewhere(path: String)
     case foreignLog(path: String)
-    /// A log that was copied into the file in part lacks a frame of that part.
+    /// A part of the log was copied into the file, and now the log lacks a frame of that part.
     case incompleteLog(frame: UInt32)
     case damagedFrame(frame: UInt32)
     case foreignJournal(path: String)
@@ -31,7 +31,7 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
     case system(operation: String, path: String, errno: Int32)
     case memoryUnavailable
 
-    /// The code that SQLite is given.
+    /// The code for SQLite.
     var code: Int32 {
         switch self {
         case .notRegistered, .attachedElsewhere: SQLITE_CANTOPEN
