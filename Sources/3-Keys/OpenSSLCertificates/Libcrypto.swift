@@ -8,7 +8,6 @@ import SystemLibraries
 ///
 /// The prototypes are those of OpenSSL 3.0, whose interface is stable for all of version 3 (openssl.org, "Policy:
 /// versioning").
-/// versioning").
 final class Libcrypto: Sendable {
     typealias Object = OpaquePointer
     typealias Bytes = UnsafePointer<UInt8>

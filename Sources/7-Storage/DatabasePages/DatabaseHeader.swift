@@ -12,7 +12,7 @@ package struct DatabaseHeader: Sendable, Hashable {
         (self.geometry, self.database) = (geometry, database)
     }
 
-    /// Nil for bytes that no encrypted database begins with.
+    /// Reads a header; nil if the bytes are not the start of an encrypted database.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.byteCount, bytes.starts(with: Self.magic), bytes[5] < 17,
             let geometry = PageGeometry(pageSize: 1 << Int(bytes[5])), let database = DatabaseID(bytes[6..<16])

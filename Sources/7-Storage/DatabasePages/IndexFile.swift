@@ -12,7 +12,7 @@ final class IndexFile {
     /// - Parameter flags: Of `open(2)`.
     init(_ path: String, flags: Int32) throws(PageIndexError) {
         self.path = path
-        // Not blocking: opening a pipe would wait for its other end.
+        // Non-blocking, because opening a pipe would wait for its other end.
         descriptor = Glibc.open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw .last("open", path) }
         guard try status.st_mode & S_IFMT == S_IFREG else { throw .foreign(path: path) }

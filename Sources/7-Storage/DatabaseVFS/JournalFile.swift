@@ -154,8 +154,8 @@ final class JournalFile: SideFile {
         if offset == 0 {
             if let pages {
                 try pages.refresh()
-                // The index must be on the disk, with the old number of pages, before a page is overwritten: the
-                // journal goes back to it. SQLite does not set the record count if it does not sync.
+                // The batch that the journal goes back to must be on the disk, with the former number of pages, before
+                // a page is overwritten. SQLite leaves the record count open if it does not sync.
                 try pages.flush(pageCount: header.pageCount, durably: header.recordCount != .max)
             }
             sequence = pages?.index.sequence ?? 0

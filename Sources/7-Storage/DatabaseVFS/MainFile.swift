@@ -7,7 +7,6 @@ import KeychainModel
 ///
 /// SQLite uses it from one thread at a time. Its lock is for other threads that revoke the key meanwhile. The
 /// connection's log and journal also need key and index, and take the same lock.
-/// connection, which need key and index too, take the same one.
 final class MainFile {
     let inner: FileSlot.File
     let place: RegisteredPlace
