@@ -4,13 +4,13 @@ import ProtectedFiles
 import SystemLibraries
 import VaultInterface
 
-/// What an operation on the view fails with, as programs see it.
+/// The error number that programs get from a failed operation on the view.
 struct Errno: Error, Equatable {
     let code: Int32
 
     init(_ code: Int32) { self.code = code }
 
-    /// What the last call of the C library failed with.
+    /// The error of the last call of the C library.
     static var last: Errno { Errno(errno) }
 
     init(_ error: SealedFileError) {
@@ -29,7 +29,7 @@ struct Errno: Error, Equatable {
             }
     }
 
-    /// Runs `body`, with what it throws as the number that programs see.
+    /// Runs `body` and converts its error to the error number for programs.
     static func of<Value>(_ body: () throws(SealedFileError) -> Value) throws(Errno) -> Value {
         do {
             return try body()
@@ -39,11 +39,11 @@ struct Errno: Error, Equatable {
     }
 }
 
-/// Constants of Linux that Swift's module of the C library does not show.
+/// Linux constants that Swift's module of the C library does not declare.
 enum Linux {
-    /// `O_PATH` (asm-generic/fcntl.h): a descriptor that stands for a file without opening it.
+    /// `O_PATH` (asm-generic/fcntl.h): a descriptor that refers to a file without opening it.
     static let pathOnly: Int32 = 0o10_000_000
-    /// `AT_EMPTY_PATH` (linux/fcntl.h): the descriptor itself.
+    /// `AT_EMPTY_PATH` (linux/fcntl.h): operates on the descriptor itself.
     static let emptyPath: Int32 = 0x1000
     /// `RENAME_NOREPLACE` and `RENAME_EXCHANGE` (linux/fs.h).
     static let renameWithoutReplacing: UInt32 = 1
@@ -53,10 +53,10 @@ enum Linux {
 extension Errno {
     typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
 
-    /// `renameat2` (glibc 2.28), which the header shows to programs alone that ask for GNU's extensions.
+    /// `renameat2` (glibc 2.28). The header declares it only for programs that ask for GNU's extensions.
     static let renameat2: Rename? = libraryFunction("renameat2")
 
-    /// Where a symbolic link leads.
+    /// Returns the target of a symbolic link.
     static func link(_ path: String) throws(Errno) -> String {
         var bytes = [CChar](repeating: 0, count: 4096)
         let count = readlink(path, &bytes, bytes.count)

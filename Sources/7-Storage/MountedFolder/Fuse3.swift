@@ -1,7 +1,7 @@
 import CFuse3
 import SystemLibraries
 
-/// The functions of libfuse that are called here, from the library as the system has it.
+/// The functions of the system's libfuse that this module calls.
 struct Fuse3: Sendable {
     let newSession: fuse_session_new_Function
     let mount: fuse_session_mount_Function

@@ -2,20 +2,20 @@ import Glibc
 import ProtectedFiles
 import SystemLibraries
 
-/// Why there is no view.
+/// The reason why a view could not be mounted or unmounted.
 package enum MountError: Error, CustomStringConvertible {
     case libraryMissing(SystemLibraryError)
     case file(SealedFileError)
-    /// The folder has something that no view has put there.
+    /// The folder has files that do not come from a view.
     case folderInUse(path: String, name: String)
     case classIsSet(path: String)
-    /// The folder has encrypted names, and not the key to them.
+    /// The folder has encrypted names, but the key for them is missing.
     case namesMissing(path: String)
     case alreadyMounted(path: String)
     case mountPointNotEmpty(path: String)
     case nested(folder: String, mountPoint: String)
     case readOnly(path: String)
-    /// It cannot be unmounted now.
+    /// The view is in use and cannot be unmounted now.
     case inUse(path: String)
     case refused(mountPoint: String, reason: String)
     case notUnmounted(mountPoint: String, reason: String)
@@ -48,7 +48,7 @@ package enum MountError: Error, CustomStringConvertible {
 }
 
 extension MountError {
-    /// Runs `body`, with what it throws as a reason not to mount.
+    /// Runs `body` and converts its error to a ``MountError``.
     static func of<Value>(_ body: () throws(SealedFileError) -> Value) throws(MountError) -> Value {
         do {
             return try body()

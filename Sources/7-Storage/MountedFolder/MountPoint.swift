@@ -4,18 +4,18 @@ import Glibc
 import KeychainModel
 import SystemLibraries
 
-/// The folder at which a view is seen.
+/// The folder where a view is mounted.
 package enum MountPoint {
-    /// What `mount` shows as the type of views.
+    /// The file system type of views in the output of `mount`.
     private static let type = "fuse.keychain"
 
-    /// The extended attribute that shows the class of a file and sets it.
+    /// The extended attribute for reading and setting the class of a file.
     package static let classAttribute = "user.keychain.class"
 
-    /// Whether a view is mounted there, be it one whose process is gone.
+    /// Returns whether a view is mounted there, even if its process has ended.
     package static func isView(_ path: String) -> Bool { views.contains { $0.path == path } }
 
-    /// Whether a file is in a view.
+    /// Returns whether a file is in a view.
     package static func holds(_ path: String) -> Bool {
         var information = stat()
         guard stat(path, &information) == 0 else { return false }
@@ -25,7 +25,7 @@ package enum MountPoint {
     private static var views: [(path: String, device: dev_t)] {
         guard let table = try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8) else { return [] }
         return table.split(separator: "\n").compactMap { line in
-            // proc(5): the third field is the device, the fifth the mount point; the type follows a lone dash.
+            // proc(5): the third field is the device, the fifth is the mount point, and the type follows a single dash.
             let fields = line.split(separator: " ")
             guard fields.count > 6, let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count,
                 fields[dash + 1] == type
@@ -36,12 +36,12 @@ package enum MountPoint {
         }
     }
 
-    /// `makedev` (sys/sysmacros.h), a macro that Swift does not see.
+    /// `makedev` (sys/sysmacros.h), a macro that Swift cannot import.
     private static func device(_ major: UInt64, _ minor: UInt64) -> dev_t {
         dev_t(minor & 0xFF | (major & 0xFFF) << 8 | (minor & ~0xFF) << 12 | (major & ~0xFFF) << 32)
     }
 
-    /// White space and backslashes stand there as `\` and three octal digits.
+    /// Decodes a field in which white space and backslashes are `\` and three octal digits.
     private static func unescaped(_ field: Substring) -> String {
         var (bytes, rest) = ([UInt8](), Array(field.utf8)[...])
         while let byte = rest.popFirst() {
@@ -58,14 +58,14 @@ package enum MountPoint {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Checks a folder that a view is about to be mounted at, and takes away a view whose process is gone.
+    /// Checks a folder before a view is mounted there. Unmounts a view whose process has ended.
     package static func prepare(_ path: String, for folder: String) throws(MountError) {
         let (one, other) = (path + "/", folder + "/")
         guard !one.hasPrefix(other), !other.hasPrefix(one) else {
             throw .nested(folder: folder, mountPoint: path)
         }
         var opened = opendir(path)
-        // Opening asks the process. access(2) may be answered from what the kernel remembers of a dead view.
+        // Opening asks the view's process. access(2) may take its answer from the kernel's cache of an ended view.
         if opened == nil, errno == ENOTCONN, isView(path) {
             try unmount(path, lazily: true)
             opened = opendir(path)
@@ -77,19 +77,19 @@ package enum MountPoint {
         guard count <= 2 else { throw .mountPointNotEmpty(path: path) }
     }
 
-    /// - Parameter lazily: Whether the view may go on for those who still use it.
+    /// - Parameter lazily: Whether programs that still use the view may continue to do so.
     package static func unmount(_ path: String, lazily: Bool) throws(MountError) {
-        // MNT_DETACH and UMOUNT_NOFOLLOW (sys/mount.h)
+        // MNT_DETACH and UMOUNT_NOFOLLOW (sys/mount.h).
         if umount2(path, (lazily ? 2 : 0) | 8) == 0 { return }
         if errno == EBUSY { throw .inUse(path: path) }
         guard errno == EPERM else { throw .system(operation: "unmount", path: path, errno: errno) }
-        // Its users may unmount it with the help of this program, which is setuid.
+        // An ordinary user can unmount the view with this setuid program.
         let arguments = ["fusermount3", "-u"] + (lazily ? ["-z"] : []) + ["--", path]
         guard let (isDone, text) = run("/usr/bin/env", arguments) else {
             throw .system(operation: "run fusermount3 for", path: path, errno: ENOENT)
         }
         guard isDone else {
-            // fusermount3 has the words of strerror, in whatever language.
+            // fusermount3 prints the text of strerror, in the user's language.
             if text.contains(String(cString: strerror(EBUSY))) { throw .inUse(path: path) }
             throw .notUnmounted(mountPoint: path, reason: text.trimmed)
         }
@@ -97,7 +97,7 @@ package enum MountPoint {
 
     /// Runs a program to its end.
     ///
-    /// - Returns: Whether it ended well, and what it wrote to standard error; nil if it could not be started.
+    /// - Returns: Whether it succeeded, and its standard error; nil if it could not be started.
     private static func run(_ program: String, _ arguments: [String]) -> (isDone: Bool, errors: String)? {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {

@@ -8,14 +8,15 @@ import Synchronization
 import SystemLibraries
 import VaultInterface
 
-/// A view that is mounted.
+/// A mounted view.
 ///
-/// Begun by ``mount(_:at:keys:options:log:)``, it serves the kernel with threads of its own until it is unmounted.
-// Safe to share between threads: the session's functions may be called from any; the rest never changes.
+/// ``mount(_:at:keys:options:log:)`` mounts it. ``run()`` serves the kernel on several threads until the view is
+/// unmounted.
+// Safe to share between threads: any thread may call the session's functions, and the rest never changes.
 package final class MountSession: @unchecked Sendable {
     package struct Options: Sendable {
         package var isReadOnly = false
-        /// Whether other users may enter, as far as the modes of files let them.
+        /// Whether other users may enter, as far as the modes of the files allow it.
         package var allowsOthers = false
 
         package init(isReadOnly: Bool = false, allowsOthers: Bool = false) {
@@ -23,10 +24,10 @@ package final class MountSession: @unchecked Sendable {
         }
     }
 
-    /// Enough for some to wait for the disk or the vault while others work.
+    /// Enough that some threads can wait for the disk or the vault while others work.
     private static let threadCount = 8
 
-    /// libfuse and its program say why on standard error.
+    /// libfuse and its program print the reason on standard error.
     private static let reason = "the reason is above"
 
     private let fuse: Fuse3
@@ -40,7 +41,7 @@ package final class MountSession: @unchecked Sendable {
         self.mountPoint = mountPoint
     }
 
-    /// Whether views can be mounted on this machine.
+    /// Checks that views can be mounted on this machine.
     ///
     /// - Throws: ``MountError/libraryMissing(_:)``.
     package static func checkLibrary() throws(MountError) {
@@ -50,8 +51,8 @@ package final class MountSession: @unchecked Sendable {
     /// Mounts the view of a folder.
     ///
     /// - Parameters:
-    ///   - mountPoint: From the root: an empty folder.
-    ///   - log: Is told what a person should know, such as names that do not belong to the view.
+    ///   - mountPoint: The absolute path of an empty folder.
+    ///   - log: Receives messages for a person, such as files that do not belong to the view.
     package static func mount(
         _ folder: ViewFolder, at mountPoint: String, keys: any FileKeySource, options: Options,
         log: @escaping @Sendable (String) -> Void
@@ -79,7 +80,7 @@ package final class MountSession: @unchecked Sendable {
     private static func newSession(
         _ fuse: Fuse3, _ view: View, _ folder: ViewFolder, _ options: Options, _ mountPoint: String
     ) throws(MountError) -> OpaquePointer {
-        // The library takes a comma and a backslash in a value after a backslash.
+        // libfuse requires a backslash before a comma or backslash in a value.
         let source = folder.path.replacing("\\", with: "\\\\").replacing(",", with: "\\,")
         var list = ["default_permissions", "nosuid", "nodev", "subtype=keychain", "fsname=\(source)"]
         if options.isReadOnly { list.append("ro") }
@@ -91,7 +92,7 @@ package final class MountSession: @unchecked Sendable {
         var table = Requests.table()
         let made = arguments.withUnsafeMutableBufferPointer { buffer in
             var parsed = fuse_args(argc: 3, argv: buffer.baseAddress, allocated: 0)
-            // The view lives as long as this object, which ends the session before it goes.
+            // The view lives as long as this object, which ends the session first.
             return fuse.newSession(
                 &parsed, &table, MemoryLayout<fuse_lowlevel_ops>.size, Unmanaged.passUnretained(view).toOpaque())
         }
@@ -99,20 +100,21 @@ package final class MountSession: @unchecked Sendable {
         return made
     }
 
-    /// Says what is wanted of the kernel, before its first request.
+    /// Sets the options for the kernel before its first request.
     static func configure(_ connection: inout fuse_conn_info) {
-        // The kernel's cache would be dropped after each write by its own rules: what others change is looked for here.
+        // With its own rules, the kernel would drop its cache after each write. This module itself detects changes by
+        // others.
         if connection.capable & KEYCHAIN_FUSE_EXPLICIT_INVAL_DATA != 0 {
             connection.want |= KEYCHAIN_FUSE_EXPLICIT_INVAL_DATA
             connection.want &= ~KEYCHAIN_FUSE_AUTO_INVAL_DATA
         }
-        // The kernel takes S_ISUID and S_ISGID away when files are written.
+        // The kernel removes S_ISUID and S_ISGID when a file is written.
         connection.want &= ~KEYCHAIN_FUSE_HANDLE_KILLPRIV
     }
 
     // MARK: Running
 
-    /// Serves the kernel until the view is unmounted, and returns when everything is written.
+    /// Serves the kernel until the view is unmounted. Returns when everything is written.
     package func run() {
         let threads = DispatchGroup()
         var hasThread = false
@@ -140,7 +142,7 @@ package final class MountSession: @unchecked Sendable {
             guard count > 0 else { break }
             fuse.process(session, &buffer)
         }
-        // The library has put the data of the last write there.
+        // libfuse leaves the data of the last write there.
         if let memory = buffer.mem {
             SecretBytes.wipe(UnsafeMutableRawBufferPointer(start: memory, count: buffer.size))
             free(memory)
@@ -148,10 +150,10 @@ package final class MountSession: @unchecked Sendable {
         fuse.exit(session)
     }
 
-    /// Follows the lock of the vault. Returns at once; what has to be done is done in the order of the events.
+    /// Reacts to the lock events of the vault. Returns at once; the events are handled in order.
     package func follow(_ events: AsyncStream<LockEvent>) {
         let queue = DispatchQueue(label: "keychain.mount.lock")
-        // What is written before a lock may have to wait; the lock does not.
+        // Writing before a lock may have to wait. The lock itself does not wait for it.
         let writing = DispatchQueue(label: "keychain.mount.write")
         let view = view
         Task.detached {
@@ -159,23 +161,23 @@ package final class MountSession: @unchecked Sendable {
         }
     }
 
-    /// Returns when the view is mounted no more for this process and nobody has a file of it open.
+    /// Waits until this process no longer sees the view's mount and no program has a file of it open.
     ///
-    /// Other processes may still have it mounted, which were started with a copy of all mounts (mount_namespaces(7));
-    /// ``run()`` goes on for them.
+    /// Other processes may still see the mount: those that were started with a copy of all mounts
+    /// (mount_namespaces(7)). ``run()`` continues for them.
     package func waitUntilOutOfSight() {
         let table = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
         defer { if table >= 0 { close(table) } }
         while MountPoint.isView(mountPoint) {
-            // proc(5): an exceptional condition, whenever something was mounted or unmounted.
+            // proc(5): signals an exceptional condition at every mount and unmount.
             var entry = pollfd(fd: table, events: Int16(POLLPRI), revents: 0)
             guard poll(&entry, 1, 60_000) >= 0 || errno == EINTR else { return }
         }
         while view.nodes.all.contains(where: { $0.contents?.isOpen == true }) { usleep(100_000) }
     }
 
-    /// Has everything written and takes the view away, from another thread than ``run()``'s, which then returns once
-    /// nobody uses the view any more.
+    /// Writes everything and unmounts the view. Call it from another thread than ``run()``'s, which returns when no
+    /// program uses the view any more.
     package func unmount() throws(MountError) {
         view.writeEverything()
         try MountPoint.unmount(mountPoint, lazily: true)

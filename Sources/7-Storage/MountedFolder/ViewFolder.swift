@@ -4,17 +4,17 @@ import KeychainModel
 import ProtectedFiles
 import VaultInterface
 
-/// The folder below a view, which no other process has a view of meanwhile.
+/// The folder below a view. While it is open, no other process can open it for a view.
 package final class ViewFolder: Sendable {
     package let path: String
     let nameKey: NameKey
     private let descriptor: Int32
 
-    /// Opens the folder; an empty one becomes one below a view.
+    /// Opens the folder. Prepares an empty folder for a view.
     ///
     /// - Parameters:
-    ///   - path: From the root.
-    ///   - fileClass: What new files get in a folder that becomes one below a view; nil for
+    ///   - path: The absolute path.
+    ///   - fileClass: The class of new files, for a folder that is prepared now; nil for
     ///     `completeUntilFirstUserAuthentication`.
     package init(
         _ path: String, class fileClass: FileProtectionClass?, readOnly: Bool, keys: any FileKeySource
@@ -48,7 +48,7 @@ package final class ViewFolder: Sendable {
         }
         try checkEmpty(path)
         guard !readOnly else { throw .readOnly(path: path) }
-        // The key first: with the record, the folder is one below a view.
+        // Creates the key first, because the record marks the folder as one below a view.
         if found == nil {
             try MountError.of { () throws(SealedFileError) in try NameKeyRecord.create(in: path, keys: keys) }
         }
@@ -61,7 +61,8 @@ package final class ViewFolder: Sendable {
         return key
     }
 
-    /// - Throws: ``MountError/folderInUse(path:name:)`` unless there is nothing but what an interrupted start left.
+    /// - Throws: ``MountError/folderInUse(path:name:)`` if the folder has more than the remains of an interrupted
+    ///   start.
     private static func checkEmpty(_ path: String) throws(MountError) {
         let names: [String]
         do {

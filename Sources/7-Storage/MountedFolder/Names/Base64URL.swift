@@ -25,7 +25,7 @@ enum Base64URL {
         return text
     }
 
-    /// Nil for anything that ``encode(_:)`` does not make: there is one text for each sequence of bytes.
+    /// Decodes a text; nil if ``encode(_:)`` does not produce it. Each sequence of bytes has exactly one text.
     static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
         var bytes = [UInt8]()

@@ -3,7 +3,7 @@ import CryptoExtras
 import FoundationEssentials
 import Glibc
 
-/// What the names and the links of a view are encrypted under.
+/// The key that encrypts the names and links of a view.
 struct NameKey: Sendable {
     static let byteCount = 32
 
@@ -27,12 +27,12 @@ struct NameKey: Sendable {
     }
 }
 
-/// The names of one folder.
+/// Encrypts the names of one folder.
 ///
-/// AES-256-GCM-SIV (RFC 8452) with one nonce for all of them: it stays secure then, except that equal names are seen to be
-/// equal, which they have to be so that a name can be looked up.
+/// Uses AES-256-GCM-SIV (RFC 8452) with one nonce for all names. This is secure, except that equal names have equal
+/// ciphertexts. They must, so that a name can be looked up.
 struct NameCipher: Sendable {
-    /// Bytes that a name may have: encrypted it has 255, which is what Linux's file systems take.
+    /// The longest name in bytes. Its ciphertext has 255 bytes, the limit of Linux's file systems.
     static let limit = Base64URL.decodedCount(255) - tagSize
     private static let tagSize = 16
     private static let nonce = [UInt8](repeating: 0, count: 12)
@@ -51,13 +51,13 @@ struct NameCipher: Sendable {
         }
     }
 
-    /// The name, or nil for anything that no name of this folder is encrypted as.
+    /// Decrypts a name; nil if it is not an encrypted name of this folder.
     func decrypt(_ name: [UInt8]) -> [UInt8]? {
         guard let sealed = Base64URL.decode(name), sealed.count > Self.tagSize,
             let box = try? AES.GCM._SIV.SealedBox(combined: Self.nonce + sealed),
             let plain = try? AES.GCM._SIV.open(box, using: key)
         else { return nil }
-        // None that the kernel would not have asked for.
+        // Refuses names that the kernel cannot have asked for.
         guard !plain.contains(0), !plain.contains(UInt8(ascii: "/")), !plain.elementsEqual(".".utf8),
             !plain.elementsEqual("..".utf8)
         else { return nil }
@@ -65,10 +65,10 @@ struct NameCipher: Sendable {
     }
 }
 
-/// A name in the folder below. It has letters, digits, `-` and `_` only, and no fewer than 23 of them, so that it is never
-/// that of a record.
+/// A name in the folder below the view. It consists of at least 23 letters, digits, `-` and `_`, so that it is never
+/// the name of a record.
 struct EncryptedName: Sendable {
-    /// With the zero byte of C at the end.
+    /// With C's zero byte at the end.
     private let bytes: [CChar]
 
     init(_ bytes: [UInt8]) { self.bytes = bytes.map(CChar.init(bitPattern:)) + [0] }
@@ -77,18 +77,18 @@ struct EncryptedName: Sendable {
 
     func withCString<Value>(_ body: (UnsafePointer<CChar>) -> Value) -> Value {
         bytes.withUnsafeBufferPointer { buffer in
-            // Not empty: there is the zero byte.
+            // Not empty, because of the zero byte.
             guard let base = buffer.baseAddress else { return body("") }
             return body(base)
         }
     }
 }
 
-/// Where symbolic links lead. Each is encrypted with a nonce of its own, and does not depend on its folder, so that links can
+/// Encrypts the targets of symbolic links. Each has its own nonce and does not depend on its folder, so that links can
 /// be moved.
 struct LinkCipher: Sendable {
     private static let overhead = 12 + 16
-    /// Bytes that a target may have: PATH_MAX (linux/limits.h) counts the zero byte.
+    /// The longest target in bytes: PATH_MAX (linux/limits.h) includes the zero byte.
     static let limit = Base64URL.decodedCount(4095) - overhead
 
     let key: SymmetricKey
@@ -103,7 +103,7 @@ struct LinkCipher: Sendable {
         }
     }
 
-    /// - Throws: `EIO` for anything that was not made by this view.
+    /// - Throws: `EIO` if this view did not make the text.
     func decrypt(_ text: [UInt8]) throws(Errno) -> [UInt8] {
         guard let sealed = Base64URL.decode(text), let box = try? AES.GCM._SIV.SealedBox(combined: sealed),
             let target = try? AES.GCM._SIV.open(box, using: key), !target.contains(0)
@@ -111,6 +111,6 @@ struct LinkCipher: Sendable {
         return [UInt8](target)
     }
 
-    /// Bytes of the target of a link that has `count` below.
+    /// Returns the length in bytes of a link's target, from the `count` bytes of the encrypted one.
     static func targetCount(_ count: Int) -> Int { max(0, Base64URL.decodedCount(count) - overhead) }
 }

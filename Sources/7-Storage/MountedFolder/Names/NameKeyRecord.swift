@@ -6,15 +6,15 @@ import KeychainModel
 import ProtectedFiles
 import VaultInterface
 
-/// The file that makes a folder the one below a view: it has the key of the names.
+/// The file with the key of the names. It marks a folder as one below a view.
 ///
-/// Of class until-first-unlock: folders can be listed while the vault is locked.
+/// Its class is until-first-unlock, so that folders can be listed while the vault is locked.
 package enum NameKeyRecord {
     package static let fileName = ".keychain-names"
     private static let magic = Array("KCNAMES\0".utf8)
     private static let version: [UInt8] = [0, 1]
 
-    /// Nil if the folder has none.
+    /// Returns the folder's key; nil if the folder has none.
     static func read(in folder: String, keys: any FileKeySource) throws(SealedFileError) -> NameKey? {
         let path = "\(folder)/\(fileName)"
         var information = stat()
@@ -25,7 +25,7 @@ package enum NameKeyRecord {
         guard information.st_mode & S_IFMT == S_IFREG else { throw .notRegular(path: path) }
         let file = try SealedFile(path, .reading, keys: keys)
         defer { file.close() }
-        // Whoever writes to the folder must not be able to choose the key.
+        // Otherwise a program that may write to the folder could choose the key.
         guard try file.fileClass == .completeUntilFirstUserAuthentication else {
             throw .damaged(path: path, part: .header)
         }
@@ -41,7 +41,7 @@ package enum NameKeyRecord {
         return bytes.withUnsafeBytes { NameKey(UnsafeRawBufferPointer(rebasing: $0[start...])) }
     }
 
-    /// Makes a key for a folder that has none; it is on the disk when the call returns.
+    /// Creates a key for a folder without one. The key is on the disk when the call returns.
     static func create(in folder: String, keys: any FileKeySource) throws(SealedFileError) {
         let key = SymmetricKey(size: .init(bitCount: 8 * NameKey.byteCount))
         var bytes = key.withUnsafeBytes { Data(magic + version + $0) }

@@ -1,13 +1,13 @@
 import Glibc
 import KeychainModel
 
-/// Chunks of a file that were written to and are not in the file below yet, as plaintext.
+/// The plaintext of changed chunks that are not yet in the file below.
 ///
-/// Small writes next to each other are sealed once this way, not each for itself.
+/// Several small writes in the same chunk are therefore sealed only once.
 final class ChangedChunks {
-    /// As in the file format.
+    /// The chunk size of the file format in bytes.
     static let chunkSize = 65_536
-    /// As much as the file takes as one change.
+    /// The largest number of chunks, which is one change of the file.
     static let limit = 16
 
     private let memory: UnsafeMutableRawPointer
@@ -30,12 +30,12 @@ final class ChangedChunks {
     var isEmpty: Bool { slots.isEmpty }
     var isFull: Bool { used == Self.limit }
 
-    /// The memory of a chunk that is here.
+    /// Returns the memory of a chunk; nil if it is not here.
     subscript(chunk: UInt64) -> UnsafeMutableRawBufferPointer? {
         slots[chunk].map { room($0) }
     }
 
-    /// Memory for a chunk that is not here, while there is any: zeros.
+    /// Returns zeroed memory for a new chunk. The caller checks ``isFull`` first.
     func add(_ chunk: UInt64) -> UnsafeMutableRawBufferPointer {
         let room = room(used)
         room.initializeMemory(as: UInt8.self, repeating: 0)
@@ -44,7 +44,7 @@ final class ChangedChunks {
         return room
     }
 
-    /// Takes back ``add(_:)``, which must have been the last.
+    /// Undoes ``add(_:)``, which must have been the last call.
     func removeLast(_ chunk: UInt64) {
         slots[chunk] = nil
         used -= 1
@@ -54,7 +54,8 @@ final class ChangedChunks {
         UnsafeMutableRawBufferPointer(start: memory + slot * Self.chunkSize, count: Self.chunkSize)
     }
 
-    /// Chunks that follow each other in the file and in memory, as few times as possible: the first and all their bytes.
+    /// The chunks in as few runs as possible, each consecutive in the file and in memory: the first chunk and all
+    /// bytes.
     var runs: [(first: UInt64, bytes: UnsafeRawBufferPointer)] {
         var runs: [(first: UInt64, slot: Int, count: Int)] = []
         for (chunk, slot) in slots.sorted(by: { $0.key < $1.key }) {
@@ -71,7 +72,7 @@ final class ChangedChunks {
         }
     }
 
-    /// Forgets and wipes everything.
+    /// Removes and wipes all chunks.
     func clear() {
         SecretBytes.wipe(UnsafeMutableRawBufferPointer(start: memory, count: used * Self.chunkSize))
         slots = [:]

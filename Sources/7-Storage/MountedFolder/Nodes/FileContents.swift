@@ -5,12 +5,12 @@ import ProtectedFiles
 import Synchronization
 import VaultInterface
 
-/// The data of a file of the view, for all that have it open.
+/// The data of a file of the view. All programs with the file open share it.
 ///
-/// Writes are gathered; they are in the file below after ``flush()``.
-// Safe to share between threads: what changes is used only within `locked`.
+/// Collects writes. After ``flush()``, they are in the file below.
+// Safe to share between threads: only `locked` uses the members that change.
 final class FileContents: @unchecked Sendable {
-    /// A write of so many bytes gains nothing from being gathered.
+    /// A write of at least this many bytes gains nothing from being collected.
     private static let directWrite = 512 << 10
 
     private let descriptor: Int32
@@ -19,25 +19,25 @@ final class FileContents: @unchecked Sendable {
     let lockState: LockState
     private let lock = Mutex(())
 
-    /// Nil while nobody has the file open.
+    /// Nil while no program has the file open.
     var sealed: SealedFile?
     var isWritable = false
     /// False after a lock, until the key is fetched again.
     var hasKey = false
     var openCount = 0
-    /// Whether the file was made here and never had to be on the disk: then a loss of power takes nothing that was
-    /// promised, and changes need not wait for the disk.
+    /// Whether the file was created here and never had to be on the disk. Then a loss of power breaks no promise, and
+    /// changes need not wait for the disk.
     private var isFresh = false
     private var changed: ChangedChunks?
-    /// The length of the data with what was gathered; nil if nothing was.
+    /// The length of the data with the collected writes; nil without any.
     private var changedLength: UInt64?
-    /// Why something that was gathered could not be written before the key went; nil once a program was told that asked.
+    /// The reason why collected writes were lost when the key was discarded; nil after a program asked and got it.
     private var loss: Errno?
-    /// What the file below was like when it was last known what the kernel's cache has.
+    /// The state of the file below that matches the kernel's cache, as far as it is known.
     private var cached: FileStamp?
     private var known: (stamp: FileStamp, info: SealedFileInfo)?
 
-    /// - Parameter descriptor: Stands for the file below; its owner outlives this.
+    /// - Parameter descriptor: Refers to the file below. Its owner outlives this object.
     init(_ descriptor: Int32, keys: any FileKeySource, lockState: LockState) {
         self.descriptor = descriptor
         path = "/proc/self/fd/\(descriptor)"
@@ -49,7 +49,7 @@ final class FileContents: @unchecked Sendable {
         try lock.withLock { _ throws(Errno) in try body() }
     }
 
-    /// The file, with its key.
+    /// Returns the file with its key.
     private func usable() throws(Errno) -> SealedFile {
         guard let sealed else { throw Errno(EBADF) }
         if !hasKey {
@@ -61,11 +61,12 @@ final class FileContents: @unchecked Sendable {
 
     // MARK: Opening
 
-    /// - Returns: Whether the kernel may keep what it has of the file.
+    /// - Returns: Whether the kernel may keep its cache of the file.
     func open(writing: Bool, truncating: Bool) throws(Errno) -> Bool {
         try locked { () throws(Errno) in
             if sealed != nil, isWritable || !writing {
-                // Open for others, which go on; but it could not be opened anew.
+                // The file is open, and other programs continue to use it. But while the vault is locked, its class
+                // allows no new opening.
                 if lockState.isLocked, openClass == .completeUnlessOpen { throw Errno(EACCES) }
                 _ = try usable()
             } else {
@@ -86,7 +87,7 @@ final class FileContents: @unchecked Sendable {
         }
     }
 
-    /// Opens a file that was just made.
+    /// Opens a file that was just created.
     func adopt(_ file: SealedFile) throws(Errno) {
         try locked { () throws(Errno) in
             sealed?.close()
@@ -96,8 +97,8 @@ final class FileContents: @unchecked Sendable {
         }
     }
 
-    /// The file below, for the moment; its owner may always open it, as on other file systems those may who were
-    /// allowed to when it had another mode.
+    /// Opens the file below for a moment. The file's owner may always open it. On other file systems, programs that
+    /// opened a file keep access when its mode changes, too.
     private func openBelow(writing: Bool) throws(Errno) -> SealedFile {
         let open = { [path, keys] () throws(SealedFileError) in
             try SealedFile(path, writing ? .writing : .reading, keys: keys, durability: .power)
@@ -114,9 +115,9 @@ final class FileContents: @unchecked Sendable {
         }
     }
 
-    /// Ends what ``open(writing:truncating:)`` began.
+    /// Undoes one ``open(writing:truncating:)``.
     ///
-    /// - Returns: Whether what the kernel has of the file should be dropped.
+    /// - Returns: Whether the kernel's cache of the file should be dropped.
     func release() throws(Errno) -> Bool {
         try locked { () throws(Errno) in
             let isClosed = openCount == 1 && lockState.isLocked && openClass == .completeUnlessOpen
@@ -193,7 +194,7 @@ final class FileContents: @unchecked Sendable {
 
     private func gather(_ bytes: UnsafeRawBufferPointer, at place: UInt64, _ file: SealedFile) throws(Errno) {
         let size = ChangedChunks.chunkSize
-        // 16 TiB, as the file format says: found out now and not when it is flushed.
+        // 16 TiB, the limit of the file format. Checked here so that the write fails, not the flush.
         guard place <= 1 << 44, UInt64(bytes.count) <= 1 << 44 - place else { throw Errno(EFBIG) }
         var done = 0
         while done < bytes.count {
@@ -207,7 +208,7 @@ final class FileContents: @unchecked Sendable {
         }
     }
 
-    /// Memory for a chunk, with what the file has there unless all of it is replaced.
+    /// Returns memory for a chunk. It has the chunk's data from the file, unless the write replaces all of them.
     private func room(
         _ chunk: UInt64, isReplaced: Bool, _ file: SealedFile
     ) throws(Errno) -> UnsafeMutableRawBufferPointer {
@@ -229,7 +230,7 @@ final class FileContents: @unchecked Sendable {
         return room
     }
 
-    /// Puts what was gathered into the file below. What cannot be written stays gathered.
+    /// Writes the collected data to the file below. Data that cannot be written stay collected.
     private func flushChanges() throws(Errno) {
         guard let changed, !changed.isEmpty, let length = changedLength else { return }
         let file = try usable()
@@ -250,10 +251,10 @@ final class FileContents: @unchecked Sendable {
         try locked { () throws(Errno) in try flushChanges() }
     }
 
-    /// As ``flush()``, for a program that closes the file and is told what was lost.
+    /// Does the same as ``flush()`` for a program that closes the file, and throws if data were lost.
     ///
-    /// What was lost stays to be told: the kernel says nothing of who closes, and it may be a child on its way to another
-    /// program, which closes what it inherited and hears nothing.
+    /// The loss is kept and thrown again later: the kernel does not say which program closes. It may be a child before
+    /// it runs another program; such a child closes inherited descriptors and ignores errors.
     func finish() throws(Errno) {
         try locked { () throws(Errno) in
             if let loss { throw loss }
@@ -261,7 +262,7 @@ final class FileContents: @unchecked Sendable {
         }
     }
 
-    /// Returns when everything written is on the disk.
+    /// Waits until all written data are on the disk.
     func synchronize() throws(Errno) {
         try locked { () throws(Errno) in
             if let loss {
@@ -275,7 +276,7 @@ final class FileContents: @unchecked Sendable {
         }
     }
 
-    /// Gives the data another length, whether or not the file is open.
+    /// Changes the length of the data, even if the file is not open.
     func truncate(to length: UInt64) throws(Errno) {
         try locked { () throws(Errno) in
             if sealed != nil, isWritable { return try cut(to: length) }
@@ -301,7 +302,7 @@ final class FileContents: @unchecked Sendable {
 
     // MARK: What it is like
 
-    /// The file below.
+    /// The properties of the file below.
     private var information: stat {
         get throws(Errno) {
             var information = stat()
@@ -310,18 +311,18 @@ final class FileContents: @unchecked Sendable {
         }
     }
 
-    /// What was done here is no reason for the kernel to forget what it has.
+    /// Notes the program's own change, so that it does not drop the kernel's cache.
     private func noteChange() {
         guard let now = try? information else { return }
         cached = FileStamp(now)
     }
 
-    /// What programs see, and whether others changed the file below.
+    /// Returns what programs see, and whether others changed the file below.
     ///
-    /// - Parameter isFinal: Whether the times have to stay: then nothing remains to be written.
+    /// - Parameter isFinal: Whether the times must not change any more. Then everything is written first.
     func attributes(isFinal: Bool) throws(Errno) -> (attributes: stat, isChanged: Bool) {
         try locked { () throws(Errno) in
-            // What keeps it from being written is said by the next fsync or close.
+            // The next fsync or close reports an error of this.
             if isFinal { try? flushChanges() }
             var information = try information
             let stamp = FileStamp(information)
@@ -339,7 +340,7 @@ final class FileContents: @unchecked Sendable {
         guard var info = info(stamp) else {
             return SealedFileInfo.length(ofFileSize: UInt64(max(0, information.st_size)))
         }
-        // A change was interrupted; the length is known once it is finished.
+        // A change was interrupted. The length is known after it is finished.
         if info.fileSize != UInt64(information.st_size), sealed == nil, let file = try? openBelow(writing: true) {
             defer { file.close() }
             if let length = try? file.length { return length }
@@ -348,7 +349,7 @@ final class FileContents: @unchecked Sendable {
         return info.length
     }
 
-    /// The file's header. Nil for what is no protected file, or may not be read.
+    /// Returns the file's header; nil if the file is not protected or may not be read.
     private func info(_ stamp: FileStamp) -> SealedFileInfo? {
         if let known, known.stamp == stamp { return known.info }
         guard let info = try? SealedFileInfo(path) else { return nil }
@@ -356,7 +357,7 @@ final class FileContents: @unchecked Sendable {
         return info
     }
 
-    /// The class of a file that is open.
+    /// The class of an open file.
     private var openClass: FileProtectionClass? {
         if hasKey, let found = try? sealed?.fileClass { return found }
         return try? SealedFileInfo(path).fileClass
@@ -383,7 +384,7 @@ final class FileContents: @unchecked Sendable {
         }
     }
 
-    /// Runs `body`, which changes what the file below is like but not its data, with nothing left to write.
+    /// Runs `body` after writing everything. `body` changes properties of the file below, but not its data.
     func settled(_ body: () throws(Errno) -> Void) throws(Errno) {
         try locked { () throws(Errno) in
             try flushChanges()
@@ -396,25 +397,26 @@ final class FileContents: @unchecked Sendable {
 
     var isOpen: Bool { (try? locked { () throws(Errno) in openCount > 0 }) ?? false }
 
-    /// Whether somebody has the file open for writing.
+    /// Whether a program has the file open for writing.
     var isBeingWritten: Bool { (try? locked { () throws(Errno) in sealed != nil && isWritable }) ?? false }
 
-    /// Gives up what the class does not allow while the vault is locked.
+    /// Discards what the class does not allow while the vault is locked.
     ///
-    /// - Parameter writing: Whether what was gathered is written before.
-    /// - Returns: Whether what the kernel has of the file has to go, too.
+    /// - Parameter writing: Whether to write the collected data first.
+    /// - Returns: Whether the kernel's cache of the file must be dropped, too.
     func discardKey(writing: Bool) -> Bool {
         lock.withLock { _ in discard(writing: writing) }
     }
 
-    /// The same for a file that nobody writes to; nil if somebody does, or is in the middle of an operation.
+    /// Does the same for a file that no program writes to; nil if one does, or if an operation is running.
     func discardKeyIfIdle() -> Bool? {
         lock.withLockIfAvailable { _ in sealed != nil && isWritable ? nil : discard(writing: false) } ?? nil
     }
 
     private func discard(writing: Bool) -> Bool {
         let found = openClass
-        // Whoever damages the file below at this moment, to mend it later, keeps no key open with it.
+        // Also discards the key of an unreadable file: a program that damages the file below now and repairs it later
+        // must not keep the key in memory.
         if found == .complete || found == nil {
             do throws(Errno) {
                 if writing { try flushChanges() }

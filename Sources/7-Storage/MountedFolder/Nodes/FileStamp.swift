@@ -1,7 +1,7 @@
 import CFuse3
 import Glibc
 
-/// By what it is seen that a file below was changed.
+/// Shows whether a file below was changed.
 struct FileStamp: Equatable {
     private let size: Int
     private let seconds: Int

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whether the vault is locked, as far as it was told.
+/// Whether the vault is locked, according to the last event.
 final class LockState: Sendable {
     private let locked = Atomic<Bool>(false)
 

@@ -6,26 +6,26 @@ import ProtectedFiles
 import Synchronization
 import VaultInterface
 
-/// A file, folder or link of the view, for as long as the kernel knows of it.
+/// A file, folder or link of the view, while the kernel knows it.
 ///
-/// It stands for the file below whatever that is called: it may be renamed and removed.
-// Safe to share between threads: `lookups` is used only by the table, which has a lock; `record` within `lock`.
+/// It refers to the file below independently of its name, which may be changed or removed.
+// Safe to share between threads: only the table, which has a lock, uses `lookups`, and `record` is used within `lock`.
 final class Node: @unchecked Sendable {
     let number: UInt64
     let descriptor: Int32
     let identity: NodeIdentity
-    /// `S_IFREG`, `S_IFDIR` and so on.
+    /// Such as `S_IFREG` or `S_IFDIR`.
     let kind: mode_t
-    /// How many times the kernel was told of it.
+    /// How many times the kernel was told of the node.
     var lookups: UInt64 = 0
 
-    /// Of a regular file.
+    /// Nil unless the node is a regular file.
     let contents: FileContents?
 
     private let lock = Mutex(())
     private var record: (value: FolderRecord, names: NameCipher)?
 
-    /// - Parameter descriptor: Is closed with the node.
+    /// - Parameter descriptor: Closed with the node.
     init(
         _ number: UInt64, _ descriptor: Int32, _ information: stat, keys: any FileKeySource, lockState: LockState
     ) {
@@ -50,7 +50,7 @@ final class Node: @unchecked Sendable {
 
     // MARK: Folders
 
-    /// The cipher of the names in this folder.
+    /// Returns the cipher for the names in this folder.
     func names(_ key: NameKey, keys: any FileKeySource) throws(Errno) -> NameCipher {
         try folder(key, keys).names
     }
@@ -73,7 +73,7 @@ final class Node: @unchecked Sendable {
         }
     }
 
-    /// Makes `value` the folder's record.
+    /// Stores `value` as the folder's record.
     func setRecord(_ value: FolderRecord, _ key: NameKey, keys: any FileKeySource) throws(Errno) {
         try lock.withLock { _ throws(Errno) in
             try Errno.of { () throws(SealedFileError) in try value.write(in: path, keys: keys) }
@@ -82,7 +82,7 @@ final class Node: @unchecked Sendable {
     }
 }
 
-/// Which file of which file system.
+/// Identifies a file of a file system.
 struct NodeIdentity: Hashable {
     private let device: dev_t
     private let number: ino_t

@@ -4,8 +4,8 @@ import ProtectedFiles
 import Synchronization
 import VaultInterface
 
-/// What the kernel knows of.
-// Safe to share between threads: what changes is used only within `lock`.
+/// The nodes that the kernel knows.
+// Safe to share between threads: the members that change are used only within `lock`.
 final class NodeTable: @unchecked Sendable {
     /// `FUSE_ROOT_ID` (linux/fuse.h).
     static let rootNumber: UInt64 = 1
@@ -17,13 +17,13 @@ final class NodeTable: @unchecked Sendable {
     private var byIdentity: [NodeIdentity: Node] = [:]
     private var last = NodeTable.rootNumber
 
-    /// - Parameter descriptor: Of the folder below, which the table closes.
+    /// - Parameter descriptor: The folder below. The table closes it.
     init(root descriptor: Int32, keys: any FileKeySource, lockState: LockState) throws(Errno) {
         (self.keys, self.lockState) = (keys, lockState)
         var information = stat()
         guard fstat(descriptor, &information) == 0 else { throw .last }
         let root = Node(Self.rootNumber, descriptor, information, keys: keys, lockState: lockState)
-        // The kernel never forgets it.
+        // The kernel never forgets the root.
         root.lookups = 1
         (byNumber[root.number], byIdentity[root.identity]) = (root, root)
     }
@@ -39,9 +39,9 @@ final class NodeTable: @unchecked Sendable {
 
     var all: [Node] { lock.withLock { _ in Array(byNumber.values) } }
 
-    /// The node for a file below, of which the kernel is about to be told.
+    /// Returns the node of a file below, and counts that the kernel is told of it.
     ///
-    /// - Parameter descriptor: Stands for the file; it is closed unless a new node keeps it.
+    /// - Parameter descriptor: Refers to the file. It is closed unless a new node keeps it.
     func add(_ descriptor: Int32) throws(Errno) -> Node {
         var information = stat()
         guard fstat(descriptor, &information) == 0 else {

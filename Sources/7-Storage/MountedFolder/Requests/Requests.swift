@@ -1,13 +1,14 @@
 import CFuse3
 import Glibc
 
-/// The view of a request. There is one, since there is a session. At file scope because functions of C keep nothing.
+/// Returns the view of a request, which exists because the session does. At file scope, because C functions cannot
+/// capture.
 private func viewed(_ request: fuse_req_t?) -> (View, fuse_req_t)? {
     guard let request, case .success(let fuse) = Fuse3.loaded, let data = fuse.userData(request) else { return nil }
     return (Unmanaged<View>.fromOpaque(data).takeUnretainedValue(), request)
 }
 
-/// What libfuse calls for each request of the kernel: finds the view that it is for.
+/// The functions that libfuse calls for the kernel's requests. Each one finds the view and passes the request on.
 enum Requests {
     static func table() -> fuse_lowlevel_ops {
         var table = fuse_lowlevel_ops()

@@ -1,7 +1,7 @@
 import Glibc
 
-/// What an open folder lists: everything as it was when it was read from the start.
-// Safe to share between threads: the kernel reads an open folder by one thread at a time.
+/// The entries of an open folder, as they were when it was read from the start.
+// Safe to share between threads: the kernel reads an open folder from one thread at a time.
 final class FolderListing: @unchecked Sendable {
     struct Entry {
         let name: [CChar]
@@ -17,7 +17,7 @@ final class FolderListing: @unchecked Sendable {
     init(_ folder: Node) { self.folder = folder }
 }
 
-/// A folder below, name by name.
+/// Reads a folder below, name by name.
 struct FolderBelow: ~Copyable {
     private let stream: OpaquePointer
 
@@ -40,7 +40,7 @@ struct FolderBelow: ~Copyable {
             return nil
         }
         let name = withUnsafeBytes(of: entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-        // IFTODT and DTTOIF (dirent.h): the kind is the mode's upper bits.
+        // IFTODT and DTTOIF (dirent.h): the kind is in the upper bits of the mode.
         return (name, UInt64(entry.pointee.d_ino), mode_t(entry.pointee.d_type) << 12)
     }
 }

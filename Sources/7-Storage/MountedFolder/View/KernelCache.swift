@@ -2,7 +2,7 @@ import CFuse3
 import Dispatch
 import Synchronization
 
-/// What the kernel keeps of files.
+/// The kernel's cache of files.
 // Safe to share between threads: the session is used only within `lock`.
 final class KernelCache: @unchecked Sendable {
     private let queue = DispatchQueue(label: "keychain.mount.cache")
@@ -13,15 +13,15 @@ final class KernelCache: @unchecked Sendable {
         lock.withLock { _ in self.session = (fuse, session) }
     }
 
-    /// Nothing is dropped any more.
+    /// Stops dropping. Later calls do nothing.
     func end() {
         queue.sync {}
         lock.withLock { _ in session = nil }
     }
 
-    /// Has the kernel write what it has of a file, and forget it.
+    /// Makes the kernel write its changes of a file and drop its cache.
     ///
-    /// Never for a request's thread: the kernel waits for requests that it has already made.
+    /// Never call it on a request's thread: the kernel waits for the requests that it has already made.
     func drop(_ node: Node) {
         lock.withLock { _ in
             guard let session else { return }
@@ -29,7 +29,7 @@ final class KernelCache: @unchecked Sendable {
         }
     }
 
-    /// As ``drop(_:)``, on a thread of its own.
+    /// Does the same as ``drop(_:)`` on a separate thread.
     func dropLater(_ node: Node) {
         queue.async { self.drop(node) }
     }

@@ -5,7 +5,7 @@ import Glibc
 extension View {
     func getAttributes(_ request: fuse_req_t, _ number: UInt64, isOfOpenFile: Bool) {
         do throws(Errno) {
-            // The kernel names an open file when it asks for itself, and none when a program wants to know.
+            // The kernel names an open file if it asks for itself, and none if a program asks.
             var attributes = try attributes(of: nodes[number], isFinal: !isOfOpenFile)
             _ = fuse.replyAttributes(request, &attributes, patience)
         } catch {
@@ -40,7 +40,7 @@ extension View {
             let group = which & KEYCHAIN_FUSE_SET_GID != 0 ? wanted.st_gid : gid_t.max
             guard fchownat(node.descriptor, "", owner, group, Linux.emptyPath) == 0 else { throw .last }
         }
-        // After the owner, whose change takes bits away.
+        // Set after the owner, because a change of the owner removes bits.
         if which & KEYCHAIN_FUSE_SET_MODE != 0 {
             guard node.kind != S_IFLNK else { throw Errno(EOPNOTSUPP) }
             guard chmod(node.path, wanted.st_mode & 0o7777) == 0 else { throw .last }
@@ -57,9 +57,9 @@ extension View {
         }
     }
 
-    /// A time as utimensat(2) takes it.
+    /// Returns a time for utimensat(2).
     private func time(_ wanted: timespec, _ which: Int32, _ bit: Int32, _ nowBit: Int32) -> timespec {
-        // UTIME_NOW and UTIME_OMIT (sys/stat.h), which Swift's module of the C library does not show.
+        // UTIME_NOW and UTIME_OMIT (sys/stat.h), which Swift's module of the C library does not declare.
         if which & nowBit != 0 { return timespec(tv_sec: 0, tv_nsec: (1 << 30) - 1) }
         return which & bit != 0 ? wanted : timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)
     }

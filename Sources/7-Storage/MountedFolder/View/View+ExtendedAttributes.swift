@@ -4,9 +4,9 @@ import KeychainModel
 import ProtectedFiles
 import SystemLibraries
 
-/// Extended attributes: those of programs, which are kept below as they are, and the class.
+/// Extended attributes: those of programs, which the file below stores unchanged, and the class.
 extension View {
-    /// Attributes of programs have a space of their own (xattr(7)); the others are the system's.
+    /// Returns whether an attribute is in the namespace of programs (xattr(7)). The others belong to the system.
     private func isOfPrograms(_ name: String) -> Bool { name.hasPrefix("user.") }
 
     private func hasAttributes(_ node: Node) -> Bool { node.kind == S_IFREG || node.kind == S_IFDIR }
@@ -14,7 +14,7 @@ extension View {
     func getAttribute(_ request: fuse_req_t, _ number: UInt64, _ name: UnsafePointer<CChar>, _ room: Int) {
         do throws(Errno) {
             let name = String(cString: name)
-            // Asked by the kernel before each write.
+            // The kernel asks for a system attribute before each write.
             guard isOfPrograms(name) else { throw Errno(ENODATA) }
             let node = try nodes[number]
             guard hasAttributes(node) else { throw Errno(ENODATA) }
@@ -40,7 +40,7 @@ extension View {
         }
     }
 
-    /// Runs `body`, with what it throws as the number that programs see.
+    /// Runs `body` and converts its error to the error number for programs.
     private func below<Value>(_ body: () throws(ExtendedAttributes.Failure) -> Value) throws(Errno) -> Value {
         do {
             return try body()
@@ -94,7 +94,7 @@ extension View {
             let name = String(cString: name)
             let node = try nodes[number]
             guard isOfPrograms(name), hasAttributes(node) else { throw Errno(ENOTSUP) }
-            // Each file has a class.
+            // Every file has a class.
             guard name != MountPoint.classAttribute else { throw Errno(EPERM) }
             try below { () throws(ExtendedAttributes.Failure) in
                 try ExtendedAttributes.remove(name, of: .path(node.path))

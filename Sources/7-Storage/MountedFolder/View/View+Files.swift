@@ -11,7 +11,7 @@ extension View {
         return contents
     }
 
-    /// Makes an empty file, of the class that the folder hands on.
+    /// Creates an empty file in the class that the folder gives to new files.
     private func make(
         _ name: EncryptedName, in folder: Node, _ mode: mode_t, _ request: fuse_req_t
     ) throws(Errno) -> (node: Node, file: SealedFile) {
@@ -62,7 +62,7 @@ extension View {
             try contents.adopt(file)
             return node
         } catch {
-            // Somebody was faster.
+            // Another program created the file first.
             guard error.code == EEXIST, info.pointee.flags & O_EXCL == 0 else { throw error }
             let node = try find(name, in: folder)
             do throws(Errno) {
@@ -112,7 +112,7 @@ extension View {
         _ info: UnsafeMutablePointer<fuse_file_info>
     ) {
         do throws(Errno) {
-            // What the kernel writes from its cache knows its place.
+            // A write from the kernel's cache has its own offset.
             let isAppended =
                 info.pointee.flags & O_APPEND != 0 && info.pointee.bits & KEYCHAIN_FUSE_WRITEPAGE == 0
             try contents(number).write(bytes, at: isAppended ? nil : UInt64(max(0, offset)))
@@ -150,7 +150,7 @@ extension View {
                 guard name.withCString({ mknodat(folder.descriptor, $0, mode, 0) }) == 0 else { throw .last }
                 let node = try find(name, in: folder)
                 try setOwner(of: node, in: folder, request)
-                // The umask of this process has nothing to say.
+                // The umask of this process must not reduce the mode.
                 guard chmod(node.path, mode & 0o7777) == 0 else { throw .last }
                 return node
             default: throw Errno(EPERM)
@@ -158,10 +158,10 @@ extension View {
         }
     }
 
-    /// Gives something new to whoever made it, in a view that several users have.
+    /// Makes the requesting user the owner of a new file, in a view with several users.
     func setOwner(of node: Node, in folder: Node, _ request: fuse_req_t) throws(Errno) {
         guard setsOwners, let context = fuse.context(request)?.pointee else { return }
-        // In a folder with S_ISGID the group is the folder's, as the file system below has seen to.
+        // In a folder with S_ISGID, the file system below has already set the group of the folder.
         let handsOnGroup = try folder.information.st_mode & S_ISGID != 0
         let information = try node.information
         let group = handsOnGroup ? information.st_gid : context.gid

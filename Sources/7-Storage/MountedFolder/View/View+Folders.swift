@@ -12,7 +12,7 @@ extension View {
             replyEntry(request) { () throws(Errno) in node }
         } catch {
             guard error.code == ENOENT else { return _ = fuse.replyError(request, error.code) }
-            // The kernel remembers for a while that there is none.
+            // The kernel remembers for a while that there is no such name.
             var entry = fuse_entry_param()
             entry.entry_timeout = patience
             _ = fuse.replyEntry(request, &entry)
@@ -24,14 +24,14 @@ extension View {
             let folder = try nodes[parent]
             let name = try encrypted(name, in: folder)
             let record = try folder.folderRecord(nameKey, keys: keys).inherited()
-            // For the time being it can be written to by whoever makes it.
+            // At first, only its creator may write to it.
             guard name.withCString({ mkdirat(folder.descriptor, $0, 0o700) }) == 0 else { throw .last }
             do throws(Errno) {
                 let node = try find(name, in: folder)
                 do throws(Errno) {
                     try setOwner(of: node, in: folder, request)
                     try node.setRecord(record, nameKey, keys: keys)
-                    // What the folder below hands on (S_ISGID) stays.
+                    // Keeps S_ISGID, which the folder below passes on.
                     let inherited = try node.information.st_mode & S_ISGID
                     guard chmod(node.path, mode & 0o7777 | inherited) == 0 else { throw .last }
                 } catch {
@@ -46,7 +46,7 @@ extension View {
         }
     }
 
-    /// Takes away a folder that has nothing but its record, whatever becomes of it.
+    /// Removes a folder that has nothing but its record. Ignores errors.
     private func removeFolder(_ name: EncryptedName, in folder: Node) {
         let flags = Linux.pathOnly | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         let descriptor = name.withCString { openat(folder.descriptor, $0, flags) }
@@ -77,13 +77,13 @@ extension View {
         unlinkat(node.descriptor, FolderRecord.fileName, 0)
         guard name.withCString({ unlinkat(folder.descriptor, $0, Self.removingFolder) }) == 0 else {
             let failure = Errno.last
-            // It stays, and so does what it has to have.
+            // The folder stays, so it gets its record back.
             if let record { try? node.setRecord(record, nameKey, keys: keys) }
             throw failure
         }
     }
 
-    /// Whether a folder has nothing but its record. What is foreign counts: it belongs to somebody.
+    /// Returns whether a folder has nothing but its record. A foreign file counts, because it belongs to someone.
     private func isEmpty(_ folder: Node) throws(Errno) -> Bool {
         let below = try FolderBelow(folder)
         while let entry = try below.next() {
@@ -111,14 +111,14 @@ extension View {
         }
     }
 
-    /// A folder that is empty in the view may be replaced, although it has a record below.
+    /// Replaces a folder that is empty in the view, although it has a record below.
     private func replaceFolder(
         _ old: EncryptedName, _ from: Node, _ new: EncryptedName, _ to: Node
     ) throws(Errno) {
         let target = try find(new, in: to)
         defer { nodes.forget(target.number, 1) }
         guard target.kind == S_IFDIR, try isEmpty(target) else { throw Errno(ENOTEMPTY) }
-        // The new name never leads to nothing.
+        // Exchanges the two, so that the new name always exists.
         try rename(old, from, new, to, Linux.renameExchanging)
         try removeEmptyFolder(old, in: from)
     }
@@ -150,7 +150,7 @@ extension View {
         _ = fuse.replyError(request, 0)
     }
 
-    /// What `openFolder` put there, which the kernel hands back.
+    /// Returns the listing that `openFolder` stored. The kernel passes it back.
     private func listing(_ file: UnsafeMutablePointer<fuse_file_info>) -> Unmanaged<FolderListing>? {
         UnsafeRawPointer(bitPattern: UInt(file.pointee.fh)).map(Unmanaged.fromOpaque)
     }
@@ -183,7 +183,7 @@ extension View {
         listing.entries = entries
     }
 
-    /// - Parameter isPlus: Whether the kernel wants to know of each entry what a look-up would tell it.
+    /// - Parameter isPlus: Whether the kernel also wants what a look-up of each entry returns.
     func readFolder(
         _ request: fuse_req_t, _ count: Int, _ offset: Int, _ file: UnsafeMutablePointer<fuse_file_info>, isPlus: Bool
     ) {
@@ -201,7 +201,7 @@ extension View {
         }
     }
 
-    /// - Returns: The bytes it takes; more than there is room for if it was not added.
+    /// - Returns: The size in bytes; larger than the room if the entry was not added.
     private func add(
         _ entry: FolderListing.Entry, at next: Int, of listing: FolderListing, to bytes: inout [UInt8], _ used: Int,
         _ request: fuse_req_t, isPlus: Bool
@@ -212,7 +212,7 @@ extension View {
         known.attr = attributes
         var node: Node?
         if isPlus, let encrypted = entry.encrypted {
-            // One that is gone or damaged is listed, and says so when it is used.
+            // A missing or damaged file is listed. Using it returns the error.
             node = try? find(encrypted, in: listing.folder)
             if let found = node {
                 if let full = try? self.entry(found) { known = full } else { node = nil }
@@ -229,7 +229,7 @@ extension View {
         return size
     }
 
-    /// Returns when the names of a folder are on the disk.
+    /// Waits until the names of a folder are on the disk.
     func synchronizeFolder(_ request: fuse_req_t, _ number: UInt64) {
         reply(request) { () throws(Errno) in
             let descriptor = Glibc.open(try nodes[number].path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

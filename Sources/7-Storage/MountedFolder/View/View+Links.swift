@@ -1,7 +1,7 @@
 import CFuse3
 import Glibc
 
-/// Symbolic links, further names, and names that go.
+/// Symbolic links, hard links and the removal of names.
 extension View {
     func makeLink(
         _ request: fuse_req_t, _ target: UnsafePointer<CChar>, _ parent: UInt64, _ name: UnsafePointer<CChar>

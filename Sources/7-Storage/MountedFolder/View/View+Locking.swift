@@ -1,9 +1,9 @@
 import Glibc
 import VaultInterface
 
-/// What the vault's lock does to the view.
+/// The effects of the vault's lock on the view.
 extension View {
-    /// Follows the vault. Not for a thread that answers requests.
+    /// Handles a lock event of the vault. Never call it on a request's thread.
     func follow(_ event: LockEvent) {
         switch event {
         case .unlocked: lockState.isLocked = false
@@ -15,7 +15,7 @@ extension View {
     }
 
     private func close() {
-        // First what has nothing to be written, and so waits for nobody.
+        // First the files without unwritten data, which wait for nothing.
         var (dropped, rest): ([Node], [Node]) = ([], [])
         for node in nodes.all {
             guard let isClosed = node.contents?.discardKeyIfIdle() else {
@@ -25,7 +25,7 @@ extension View {
             if isClosed { dropped.append(node) }
         }
         for node in dropped { cache.drop(node) }
-        // What programs have in memory that is shared with a file is written under the keys that go.
+        // Changes in memory that a program shares with a file are written with the keys before these are discarded.
         var canWrite = true
         for node in rest {
             guard let contents = node.contents else { continue }
@@ -34,15 +34,15 @@ extension View {
         }
     }
 
-    /// Has everything written that programs or the kernel changed.
+    /// Writes all changes of programs and of the kernel.
     func writeEverything() {
         for node in nodes.all where node.contents?.isBeingWritten == true {
             guard write(node) else { return }
         }
     }
 
-    /// - Returns: Whether it is worth trying others: somebody who keeps one file below to himself, who only has to be
-    ///   allowed to read it, may keep all of them, and the lock does not wait for each.
+    /// - Returns: Whether to try other files. A program that may only read the files below can lock one of them, and
+    ///   then probably all. The vault's lock does not wait for each.
     private func write(_ node: Node) -> Bool {
         cache.drop(node)
         do throws(Errno) {

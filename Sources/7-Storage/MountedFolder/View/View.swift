@@ -6,7 +6,7 @@ import VaultInterface
 
 /// The file system: plain files and names over a folder of protected files and encrypted names.
 ///
-/// Whether somebody may do something is found out by the kernel (the mount option `default_permissions`).
+/// The kernel checks the permissions (the mount option `default_permissions`).
 final class View: Sendable {
     let fuse: Fuse3
     let keys: any FileKeySource
@@ -15,10 +15,10 @@ final class View: Sendable {
     let lockState: LockState
     let reports: Reports
     let cache = KernelCache()
-    /// Whether others than the user of this process get files of their own.
+    /// Whether a new file belongs to the user who created it, instead of the user of this process.
     let setsOwners: Bool
 
-    /// How long the kernel relies on names and attributes, in seconds.
+    /// How long the kernel may use names and attributes without asking again, in seconds.
     let patience = 1.0
 
     init(
@@ -51,12 +51,12 @@ final class View: Sendable {
         }
     }
 
-    /// Where a node is below, for a person.
+    /// Returns the path of a node below, for a person.
     func place(of node: Node) -> String {
         (try? Errno.link(node.path)) ?? "a folder"
     }
 
-    /// The node with a name below, of which the kernel is about to be told.
+    /// Returns the node with a name below, and counts that the kernel is told of it.
     func find(_ name: EncryptedName, in folder: Node) throws(Errno) -> Node {
         let descriptor = name.withCString {
             openat(folder.descriptor, $0, Linux.pathOnly | O_NOFOLLOW | O_CLOEXEC)
@@ -67,9 +67,9 @@ final class View: Sendable {
 
     // MARK: Attributes
 
-    /// What programs see of a node.
+    /// Returns the attributes that programs see.
     ///
-    /// - Parameter isFinal: Whether the times may not change by themselves any more.
+    /// - Parameter isFinal: Whether the times must not change by themselves any more.
     func attributes(of node: Node, isFinal: Bool = true) throws(Errno) -> stat {
         if let contents = node.contents {
             let (attributes, isChanged) = try contents.attributes(isFinal: isFinal)
@@ -81,7 +81,7 @@ final class View: Sendable {
         return attributes
     }
 
-    /// What the kernel is told of a node that it looked up. Takes the look-up back if that fails.
+    /// Returns the kernel's entry for a node that it looked up. Undoes the look-up after a failure.
     func entry(_ node: Node) throws(Errno) -> fuse_entry_param {
         do throws(Errno) {
             return fuse_entry_param(
@@ -93,7 +93,7 @@ final class View: Sendable {
         }
     }
 
-    /// Answers with what `body` finds or makes.
+    /// Replies with the node that `body` returns.
     func replyEntry(_ request: fuse_req_t, _ body: () throws(Errno) -> Node) {
         do throws(Errno) {
             let node = try body()
@@ -104,7 +104,7 @@ final class View: Sendable {
         }
     }
 
-    /// Answers with success or what `body` throws.
+    /// Replies with success, or with the error of `body`.
     func reply(_ request: fuse_req_t, _ body: () throws(Errno) -> Void) {
         do throws(Errno) {
             try body()
@@ -120,7 +120,7 @@ final class View: Sendable {
         }
     }
 
-    /// Answers with the bytes that `body` finds.
+    /// Replies with the bytes that `body` returns.
     func replyBytes(_ request: fuse_req_t, _ body: () throws(Errno) -> [UInt8]) {
         do throws(Errno) {
             let bytes = try body()
