@@ -1,8 +1,8 @@
-// The part of libfuse 3's low-level interface that this package uses, as the library has it in memory.
+// The part of libfuse 3's low-level interface that this package uses, with the library's memory layout.
 //
-// Names are those of fuse_lowlevel.h and fuse_common.h. Having them here lets this package build where libfuse's
-// headers are not installed; the library is looked for at run time. A test compares each size and offset with the
-// headers, and gives each function type the library's function.
+// The names are those of fuse_lowlevel.h and fuse_common.h. With these declarations, the package builds without
+// libfuse's headers, and loads the library at run time. A test compares each size and offset with the headers, and
+// assigns the library's function to each function type.
 #ifndef KEYCHAIN_FUSE3_H
 #define KEYCHAIN_FUSE3_H
 
@@ -42,7 +42,7 @@ struct fuse_entry_param {
     double entry_timeout;
 };
 
-// The header has bit fields in the place of `bits`: these are their masks, on little-endian machines.
+// The header has bit fields instead of `bits`. These are their masks on little-endian machines.
 struct fuse_file_info {
     int flags;
     uint32_t bits;
@@ -92,7 +92,8 @@ struct fuse_buf {
 
 #endif
 
-// The functions of a file system, up to the last that this package has. Those that it never has are plain pointers.
+// The functions of a file system, up to the last one that this package implements. Those that it never implements are
+// plain pointers.
 struct fuse_lowlevel_ops {
     void (*init)(void *userdata, struct fuse_conn_info *conn);
     void *destroy;
