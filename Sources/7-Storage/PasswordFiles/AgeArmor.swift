@@ -1,7 +1,7 @@
 import FoundationEssentials
 import ProtectedFiles
 
-/// The bytes in age's armor: strict PEM (RFC 7468) with lines of 64 characters.
+/// Decodes age's armor: strict PEM (RFC 7468) with lines of 64 characters.
 final class AgeArmor: ByteStream {
     static let begin = "-----BEGIN AGE ENCRYPTED FILE-----"
     private static let end = "-----END AGE ENCRYPTED FILE-----"
@@ -11,7 +11,7 @@ final class AgeArmor: ByteStream {
     private let path: String
     private var buffer = Data()
     private var isAtEnd = false
-    /// Whether a line was shorter than the others, which only the last may be.
+    /// Whether a line was shorter than 64 characters. Only the last line may be shorter.
     private var hasShortLine = false
 
     init(_ input: any ByteStream, path: String) throws(SealedFileError) {
@@ -51,7 +51,7 @@ final class AgeArmor: ByteStream {
         }
     }
 
-    /// Nothing but white space comes after the end.
+    /// Checks that only white space follows the end.
     private func checkRest() throws(SealedFileError) {
         while true {
             let bytes = try input.read(1024)
@@ -60,12 +60,12 @@ final class AgeArmor: ByteStream {
         }
     }
 
-    /// The next line without its end, which is a line feed with or without a carriage return; nil at the end.
+    /// Returns the next line without its line feed and carriage return; nil at the end.
     private func line() throws(SealedFileError) -> String? {
         let bytes = try input.peek(Self.columns + 2)
         guard !bytes.isEmpty else { return nil }
         guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else {
-            // The last line needs no end.
+            // The last line may end without a line feed.
             guard bytes.count < Self.columns + 2 else { throw malformed }
             return String(decoding: try input.read(bytes.count), as: UTF8.self)
         }

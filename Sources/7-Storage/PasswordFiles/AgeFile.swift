@@ -3,7 +3,7 @@ import FoundationEssentials
 import KeychainModel
 import ProtectedFiles
 
-/// Reads what age encrypted with a passphrase (age-encryption.org/v1), from beginning to end.
+/// Reads a file that age encrypted with a passphrase (age-encryption.org/v1), from beginning to end.
 package struct AgeFile {
     private static let chunkSize = 65_536
     private static let tagSize = 16
@@ -13,10 +13,10 @@ package struct AgeFile {
     private let path: String
     private let header: AgeHeader
 
-    /// What trying a passphrase costs.
+    /// The cost of trying a passphrase.
     package var cost: PasswordCost { header.cost }
 
-    /// - Parameter input: Stands at the beginning of the file, armored or not.
+    /// - Parameter input: At the start of the file, which may be armored.
     package init(_ input: any ByteStream, path: String) throws(SealedFileError) {
         let isArmored = try Self.isArmored(input)
         self.input = isArmored ? try AgeArmor(input, path: path) : input
@@ -24,7 +24,7 @@ package struct AgeFile {
         header = try Self.header(self.input, path)
     }
 
-    /// Whether the bytes begin as an age file does.
+    /// Returns whether the bytes are the start of an age file.
     package static func begins(_ input: any ByteStream) throws(SealedFileError) -> Bool {
         if try isArmored(input) { return true }
         let first = Data("age-encryption.org/".utf8)
@@ -40,9 +40,9 @@ package struct AgeFile {
         try AgeHeader(input, path: path)
     }
 
-    /// Hands out the data, each piece once it was found to be what was encrypted.
+    /// Passes the data to `write`, each piece after its tag was verified.
     ///
-    /// - Throws: ``SealedFileError/wrongPassword(path:)`` before anything is handed out.
+    /// - Throws: ``SealedFileError/wrongPassword(path:)`` before `write` gets any data.
     package func decrypt(
         _ passphrase: SecretBytes, write: (UnsafeRawBufferPointer) throws(SealedFileError) -> Void
     ) throws(SealedFileError) {
@@ -60,7 +60,7 @@ package struct AgeFile {
                 throw .truncated(path: path)
             }
             guard var data = Self.open(sealed, number, isLast: isLast, key) else {
-                // What would be right in the middle is not the end of the file.
+                // A chunk that opens as one in the middle shows that the file was cut.
                 let isCut = isLast && Self.open(sealed, number, isLast: false, key) != nil
                 throw isCut ? .truncated(path: path) : .damaged(path: path, part: .chunk(number))
             }

@@ -6,17 +6,17 @@ import ProtectedFiles
 /// The header of an age file (age-encryption.org/v1) that was encrypted with a passphrase.
 struct AgeHeader {
     static let firstLine = "age-encryption.org/v1\n"
-    /// A passphrase has one stanza; what is longer has many recipients.
+    /// The largest header in bytes. A passphrase has one stanza; a longer header has many recipients.
     private static let limit = 1 << 16
     private static let saltSize = 16
     private static let fileKeySize = 16
 
-    /// Everything before the authentication code.
+    /// The bytes before the authentication code.
     private let text: Data
     private let code: Data
     private let salt: Data
     let cost: PasswordCost
-    /// The file's key, encrypted.
+    /// The encrypted key of the file.
     private let body: Data
 
     init(_ input: some ByteStream, path: String) throws(SealedFileError) {
@@ -50,7 +50,7 @@ struct AgeHeader {
         guard cost.isAcceptable else { throw .tooCostly(path: path, cost: cost.description) }
     }
 
-    /// The file's key.
+    /// Decrypts the file's key.
     func fileKey(_ passphrase: SecretBytes, path: String) throws(SealedFileError) -> SymmetricKey {
         let label = Array("age-encryption.org/v1/scrypt".utf8)
         let stretched: SecretBytes
@@ -72,7 +72,7 @@ struct AgeHeader {
         return key
     }
 
-    /// The lines of a header.
+    /// Reads the lines of a header.
     private struct AgeLines {
         let path: String
         private(set) var text = Data()
@@ -81,7 +81,7 @@ struct AgeHeader {
 
         var malformed: SealedFileError { .damaged(path: path, part: .header) }
 
-        /// The next line without its end.
+        /// Returns the next line without its end.
         mutating func next(_ input: some ByteStream) throws(SealedFileError) -> String {
             var length = 64
             while true {
@@ -103,7 +103,7 @@ struct AgeHeader {
 }
 
 extension Data {
-    /// RFC 4648, section 4, without padding, and in no other way than the one.
+    /// Decodes RFC 4648, section 4, without padding. Accepts only the canonical encoding.
     init?(ageBase64 text: Substring) {
         guard text.utf8.count % 4 != 1, !text.contains("=") else { return nil }
         let padded = text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)

@@ -2,21 +2,21 @@ import FoundationEssentials
 import Glibc
 import ProtectedFiles
 
-/// Bytes that come one after the other, and can be looked at before they are taken.
+/// A sequence of bytes that can be peeked at before they are read.
 package protocol ByteStream: AnyObject {
-    /// Takes up to `count` bytes; fewer only at the end.
+    /// Reads up to `count` bytes; fewer only at the end.
     func read(_ count: Int) throws(SealedFileError) -> Data
-    /// The next up to `count` bytes, which stay.
+    /// Returns up to `count` next bytes without consuming them.
     func peek(_ count: Int) throws(SealedFileError) -> Data
 }
 
-/// What an open descriptor gives: a file, a pipe or a terminal.
+/// The bytes of an open descriptor: of a file, a pipe or a terminal.
 package final class InputBytes: ByteStream {
     private static let pieceSize = 1 << 17
 
     private let descriptor: Int32
     private let isOwned: Bool
-    /// What messages call it.
+    /// The name for messages.
     package let path: String
     private var buffer = Data()
 
@@ -30,7 +30,7 @@ package final class InputBytes: ByteStream {
         }
     }
 
-    /// What somebody else has open and closes.
+    /// Reads a descriptor that the caller has opened and closes.
     package init(_ descriptor: Int32, named name: String) {
         (self.descriptor, isOwned, path) = (descriptor, false, name)
     }
@@ -39,7 +39,7 @@ package final class InputBytes: ByteStream {
         if isOwned, descriptor >= 0 { close(descriptor) }
     }
 
-    /// Bytes of a file; 0 for anything else.
+    /// The size of a file in bytes; 0 for anything else.
     package var size: UInt64 {
         var information = stat()
         guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return 0 }
@@ -58,7 +58,7 @@ package final class InputBytes: ByteStream {
         return Data(buffer.prefix(count))
     }
 
-    /// Takes what fits into `room`; nothing only at the end.
+    /// Reads up to the size of `room`. Returns 0 only at the end.
     package func read(into room: UnsafeMutableRawBufferPointer) throws(SealedFileError) -> Int {
         guard buffer.isEmpty else {
             let count = min(buffer.count, room.count)
@@ -73,7 +73,7 @@ package final class InputBytes: ByteStream {
         }
     }
 
-    /// Reads until so many bytes are there, or the end has come.
+    /// Reads until the buffer has `count` bytes or the input ends.
     private func fill(_ count: Int) throws(SealedFileError) {
         while buffer.count < count {
             let start = buffer.count

@@ -4,9 +4,9 @@ import FoundationEssentials
 import KeychainModel
 import ProtectedFiles
 
-/// Reads what `openssl enc -aes-256-cbc -pbkdf2` encrypted, from beginning to end.
+/// Reads a file of `openssl enc -aes-256-cbc -pbkdf2`, from beginning to end.
 ///
-/// Nothing in such a file authenticates it: whoever can write to it can change the data without anybody noticing.
+/// Such a file is not authenticated: anyone who may write to it can change the data unnoticed.
 package struct OpenSSLFile {
     private static let magic = Data("Salted__".utf8)
     private static let saltSize = 8
@@ -18,7 +18,7 @@ package struct OpenSSLFile {
     private let salt: [UInt8]
     private let cost: PasswordCost
 
-    /// - Parameter iterations: What `-iter` was; nothing in the file tells. 10,000 when it was not given.
+    /// - Parameter iterations: The value of `-iter`, which the file does not contain; 10,000 without that option.
     package init(_ input: any ByteStream, path: String, iterations: UInt32) throws(SealedFileError) {
         (self.input, self.path) = (input, path)
         guard try input.read(Self.magic.count) == Self.magic else {
@@ -30,14 +30,14 @@ package struct OpenSSLFile {
         guard cost.isAcceptable else { throw .tooCostly(path: path, cost: cost.description) }
     }
 
-    /// Whether the bytes begin as such a file does.
+    /// Returns whether the bytes are the start of such a file.
     package static func begins(_ input: any ByteStream) throws(SealedFileError) -> Bool {
         try input.peek(magic.count) == magic
     }
 
-    /// Hands out the data. Whether the password was right shows only at the end, and there not always.
+    /// Passes the data to `write`. A wrong password shows only at the end, and not always.
     ///
-    /// - Throws: ``SealedFileError/wrongPassword(path:)``, whatever is wrong with the last block.
+    /// - Throws: ``SealedFileError/wrongPassword(path:)`` for any error in the last block.
     package func decrypt(
         _ password: SecretBytes, write: (UnsafeRawBufferPointer) throws(SealedFileError) -> Void
     ) throws(SealedFileError) {

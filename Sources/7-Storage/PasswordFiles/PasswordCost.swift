@@ -3,7 +3,7 @@ import CryptoExtras
 import FoundationEssentials
 import KeychainModel
 
-/// How a password becomes a key, and what trying one costs.
+/// The derivation of a key from a password, with its cost.
 package enum PasswordCost: Equatable, Sendable {
     /// RFC 9106, version 1.3 with one lane; salts have 16 bytes.
     case argon2id(memoryKiB: UInt32, passes: UInt32)
@@ -12,11 +12,12 @@ package enum PasswordCost: Equatable, Sendable {
     /// RFC 8018 with HMAC-SHA256.
     case pbkdf2(iterations: UInt32)
 
-    /// The most memory a file may ask for, in bytes.
+    /// The largest memory in bytes that a file may demand.
     package static let memoryLimit: UInt64 = 1 << 30
-    /// The most memory a file may ask to be gone over, in bytes: some ten seconds on a machine of today.
+    /// The largest product of memory in bytes and passes that a file may demand: about ten seconds on a current
+    /// machine.
     package static let workLimit: UInt64 = 16 << 30
-    /// Some ten seconds, too.
+    /// About ten seconds, too.
     package static let iterationLimit: UInt32 = 50_000_000
 
     package var memory: UInt64 {
@@ -27,7 +28,7 @@ package enum PasswordCost: Equatable, Sendable {
         }
     }
 
-    /// Whether this is a cost that a file may have.
+    /// Whether a file may have this cost.
     package var isAcceptable: Bool {
         switch self {
         case .argon2id(let memoryKiB, let passes):
@@ -35,19 +36,19 @@ package enum PasswordCost: Equatable, Sendable {
             memoryKiB >= 8 && (1...64).contains(passes) && memory <= Self.memoryLimit
                 && memory * UInt64(passes) <= Self.workLimit
         case .scrypt(let logN, let blockSize, let parallelism):
-            // RFC 7914, section 2: N is less than 2^(128 · r / 8). More than 16 for r and p is not seen anywhere.
+            // RFC 7914, section 2: N is less than 2^(128 · r / 8). Values of r and p above 16 are not in use.
             (1...16).contains(blockSize) && (1...16).contains(parallelism) && logN >= 1 && logN < 16 * blockSize
                 && memory <= Self.memoryLimit && memory * UInt64(parallelism) <= Self.workLimit
         case .pbkdf2(let iterations): (1...Self.iterationLimit).contains(iterations)
         }
     }
 
-    /// 32 bytes.
+    /// Derives a key from a password.
     ///
     /// - Parameters:
     ///   - password: At least one byte.
-    ///   - salt: At least one byte; 16 for Argon2id.
-    ///   - count: How many bytes to derive with scrypt and PBKDF2; Argon2id always gives 32.
+    ///   - salt: At least one byte; 16 bytes for Argon2id.
+    ///   - count: The number of bytes for scrypt and PBKDF2. Argon2id always returns 32.
     package func stretch(_ password: SecretBytes, salt: [UInt8], count: Int = 32) throws(VaultMemoryError)
         -> SecretBytes
     {
@@ -76,14 +77,15 @@ package enum PasswordCost: Equatable, Sendable {
         }
     }
 
-    /// Argon2id, as expensive as a vault's passcode would be here, and at least three passes over 256 MiB.
+    /// Returns the Argon2id cost that a vault's passcode would have on this machine, but at least three passes over 256
+    /// MiB.
     package static func suitable() throws(VaultMemoryError) -> PasswordCost {
         let (memoryKiB, passes) = try argon2id().suitableCost()
         return .argon2id(memoryKiB: memoryKiB, passes: passes)
     }
 
     private static func argon2id() throws(VaultMemoryError) -> any PasswordStretching.Type {
-        // Linked into whatever has this module.
+        // Every program with this module also links the type.
         guard let found = _typeByName("Keybag.Argon2idStretching") as? any PasswordStretching.Type else {
             throw VaultMemoryError()
         }

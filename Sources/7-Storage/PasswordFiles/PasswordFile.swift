@@ -2,22 +2,22 @@ import FoundationEssentials
 import KeychainModel
 import ProtectedFiles
 
-/// Whole files under a password: made, and read whoever made them.
+/// Encrypts whole files with a password. Decrypts them and recognises files of other programs.
 package enum PasswordFile {
-    /// How many bytes are worked on at a time.
+    /// The number of bytes that are processed at a time.
     private static let pieceSize = 1 << 20
 
-    /// What a file's first bytes say it is.
+    /// The file format, according to the first bytes.
     package enum Form: String, Sendable {
         case keychain, age, openssl
     }
 
-    /// What is put into the names of files that ``encrypt(_:with:progress:)`` makes.
+    /// The file name extension for files that ``encrypt(_:with:progress:)`` makes.
     package static let suffix = ".kcp"
 
-    /// Encrypts everything that is left of the input.
+    /// Encrypts the rest of the input.
     ///
-    /// - Parameter progress: Called with the bytes of each piece that was done.
+    /// - Parameter progress: Called with the size in bytes of each finished piece.
     package static func encrypt(
         _ input: InputBytes, with writer: SealedFileWriter, progress: (UInt64) -> Void = { _ in }
     ) throws(SealedFileError) {
@@ -34,7 +34,7 @@ package enum PasswordFile {
         }
     }
 
-    /// - Throws: ``SealedFileError/unreadable(path:reason:)`` for anything else.
+    /// - Throws: ``SealedFileError/unreadable(path:reason:)`` for any other file.
     package static func form(of input: InputBytes) throws(SealedFileError) -> Form {
         if try input.peek(8) == Data("SKPFILE\0".utf8) { return .keychain }
         if try AgeFile.begins(input) { return .age }
@@ -46,7 +46,7 @@ package enum PasswordFile {
             path: input.path, reason: "it begins neither as a file of this program nor as one of age or openssl")
     }
 
-    /// Hands out the data of a file of this program, each piece once it was found to be what was encrypted.
+    /// Passes the data of a file of this program to `write`, each piece after it was verified.
     package static func decrypt(
         _ file: SealedFile, write: (UnsafeRawBufferPointer) throws(SealedFileError) -> Void
     ) throws(SealedFileError) {

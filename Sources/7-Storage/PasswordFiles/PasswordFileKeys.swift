@@ -4,17 +4,17 @@ import KeychainModel
 import ProtectedFiles
 import VaultInterface
 
-/// The keys of files that a password opens, wherever they are.
+/// The key source for files under a password.
 ///
-/// A file's key is wrapped (RFC 3394) under what follows from the password, a salt of the file's own and the file's
-/// identifier. `Documentation/Formats.md` says how it is written.
+/// A file's key is wrapped (RFC 3394). The wrapping key is derived from the password, the file's own salt and the
+/// file's identifier. `Documentation/Formats.md` describes the bytes.
 package struct PasswordFileKeys: PasswordKeySource {
     private let password: SecretBytes
     private let cost: PasswordCost?
 
     /// - Parameters:
-    ///   - password: Its bytes as they are; at least one.
-    ///   - cost: What trying a password for a new file costs; nil for what is suitable on this machine.
+    ///   - password: The exact bytes; at least one.
+    ///   - cost: The cost of trying a password for new files; nil for a suitable cost on this machine.
     package init(_ password: SecretBytes, cost: PasswordCost? = nil) throws(SealedFileError) {
         guard !password.isEmpty else {
             throw .refused(.invalidRequest(reason: "the password is empty; give one of at least one character"))
@@ -25,7 +25,7 @@ package struct PasswordFileKeys: PasswordKeySource {
         (self.password, self.cost) = (password, cost)
     }
 
-    /// The same, with the cost of new files found now and not anew for each.
+    /// Returns the same keys, with the cost of new files measured once instead of for each file.
     package func measured() throws(SealedFileError) -> PasswordFileKeys {
         guard cost == nil else { return self }
         let suitable: PasswordCost
@@ -77,7 +77,7 @@ package struct PasswordFileKeys: PasswordKeySource {
     }
 }
 
-/// A file's key as it is written in the header of a file of a password.
+/// A wrapped key in the header of a file under a password.
 package struct WrappedUnderPassword: Equatable, Sendable {
     static let saltSize = 16
     private static let version: UInt8 = 1
@@ -86,14 +86,14 @@ package struct WrappedUnderPassword: Equatable, Sendable {
 
     package let cost: PasswordCost
     let salt: [UInt8]
-    /// Empty until there is one.
+    /// Empty until the key is wrapped.
     let key: Data
 
     init(cost: PasswordCost, salt: [UInt8]) {
         (self.cost, self.salt, key) = (cost, salt, Data())
     }
 
-    /// - Throws: ``SealedFileError/tooCostly(path:cost:)``, and nothing was done then.
+    /// - Throws: ``SealedFileError/tooCostly(path:cost:)`` before any work is done.
     package init(_ wrapped: Data, path: String) throws(SealedFileError) {
         let bytes = [UInt8](wrapped)
         guard let version = bytes.first else { throw .damaged(path: path, part: .header) }
@@ -119,7 +119,7 @@ package struct WrappedUnderPassword: Equatable, Sendable {
         key = Data(bytes[Self.keyStart...])
     }
 
-    /// All but the key.
+    /// The encoding without the key.
     var encoded: Data {
         let (kind, numbers): (UInt8, [UInt32]) =
             switch cost {
