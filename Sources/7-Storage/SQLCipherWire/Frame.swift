@@ -1,8 +1,8 @@
-/// The kinds of frames. A frame is a length (4 bytes, of what follows), a kind (1 byte), and a body. Integers have their
-/// most significant byte first.
+/// The kinds of frames. A frame is a length (4 bytes, without itself), a kind (1 byte) and a body. Integers are
+/// big-endian.
 package enum FrameKind: UInt8, Sendable, CaseIterable {
-    // From the client. Each but `hello` and `cancel` is a request: they are numbered from 1 in the order in which they
-    // come, and are answered in that order.
+    // From the client. All except `hello` and `cancel` are requests. Requests are numbered from 1 in their order, and
+    // are answered in that order.
     case hello = 0x01
     case open = 0x02
     case query = 0x03
@@ -11,7 +11,7 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     case rekey = 0x06
     case close = 0x07
     case cancel = 0x08
-    // From the helper. Each request gets `done`, `opened` or `failure`, and a query its columns and rows before that.
+    // From the helper. Each request gets `done`, `opened` or `failure`. A query gets its columns and rows before that.
     case welcome = 0x81
     case opened = 0x82
     case columns = 0x83
@@ -22,32 +22,32 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
 }
 
 package enum FrameProtocol {
-    /// What the first frame begins with: "KSQL".
+    /// The first bytes of the first frame: "KSQL".
     package static let magic: UInt32 = 0x4B53_514C
     package static let version: UInt16 = 1
 }
 
-/// What one side accepts of the other.
+/// The limits for received frames.
 package enum FrameLimits {
     /// SQLite's own limit for a value (SQLITE_MAX_LENGTH), in bytes.
     package static let value = 1_000_000_000
-    /// Of a frame: one value of the greatest size, and what else is in it.
+    /// The largest frame in bytes: one value of the largest size, with room for the rest.
     package static let frame = value + (2 << 20)
-    /// SQLite's greatest number of columns and of parameters that its builds may have.
+    /// The largest number of columns and of parameters in any build of SQLite.
     package static let columns = 32_767
-    /// Rows are sent together up to so many bytes.
+    /// The size in bytes at which collected rows are sent.
     package static let rowsTogether = 1 << 16
-    /// Requests that the client may have under way.
+    /// The number of requests that the client may send before their answers.
     package static let requests = 4
-    /// A path, and a message.
+    /// The largest path or message in bytes.
     package static let text = 65_536
-    /// A passphrase, in bytes.
+    /// The largest passphrase in bytes.
     package static let key = 4096
-    /// Page sizes to be tried.
+    /// The largest number of page sizes to try.
     package static let pageSizes = 8
 }
 
-/// Bytes that are no frame of the protocol; what they came from cannot be used further.
+/// The error for bytes that violate the protocol. Their connection cannot be used any more.
 package struct FrameError: Error, Equatable, CustomStringConvertible {
     package let description: String
 

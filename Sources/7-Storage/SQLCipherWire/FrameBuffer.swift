@@ -1,8 +1,8 @@
 import Glibc
 import KeychainModel
 
-/// Frames on their way out or in, which may hold keys and what people keep in databases: wiped wherever they have been
-/// when the buffer grows or goes away.
+/// Frames to send, or received frames. They may hold keys and private data, so the buffer wipes its memory when it
+/// grows and when it ends.
 ///
 /// For one thread at a time.
 package final class FrameBuffer {
@@ -27,7 +27,7 @@ package final class FrameBuffer {
 
     package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
-    /// Wipes the contents, and gives room back beyond what a common frame needs.
+    /// Wipes the contents, and frees memory beyond the size of a common frame.
     package func removeAll() {
         explicit_bzero(base, count)
         count = 0
@@ -37,7 +37,7 @@ package final class FrameBuffer {
         base = .allocate(byteCount: capacity, alignment: 16)
     }
 
-    /// Takes bytes away from the start.
+    /// Removes and wipes bytes at the start.
     package func removeFirst(_ number: Int) {
         let rest = count - number
         guard number > 0, rest >= 0 else { return }
@@ -47,7 +47,7 @@ package final class FrameBuffer {
         count = rest
     }
 
-    /// Takes bytes away from the end.
+    /// Removes and wipes bytes at the end.
     package func removeLast(_ number: Int) {
         guard number > 0, number <= count else { return }
         count -= number
@@ -61,7 +61,8 @@ package final class FrameBuffer {
         count += bytes.count
     }
 
-    /// Appends what `fill` puts into `room` bytes at the end; it returns how many it did, or less than zero.
+    /// Appends the bytes that `fill` writes into `room` bytes at the end. `fill` returns their number, or a negative
+    /// number.
     package func append(room: Int, fill: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         reserve(room)
         let filled = fill(UnsafeMutableRawBufferPointer(start: base + count, count: room))
@@ -75,7 +76,7 @@ package final class FrameBuffer {
         count += MemoryLayout<Integer>.size
     }
 
-    /// Overwrites four bytes that are there, such as a number that is known only afterwards.
+    /// Overwrites four bytes, for example with a number that is known only later.
     package func overwrite(_ integer: UInt32, at place: Int) {
         guard place >= 0, place + 4 <= count else { return }
         (base + place).storeBytes(of: integer.bigEndian, as: UInt32.self)
@@ -93,9 +94,9 @@ package final class FrameBuffer {
     }
 }
 
-/// The fields that frames are made of; ``FrameReader`` reads the same.
+/// The fields of frames. ``FrameReader`` reads them.
 extension FrameBuffer {
-    /// Appends a whole frame whose body is what `body` appends.
+    /// Appends a whole frame with the body that `body` appends.
     package func appendFrame(_ kind: FrameKind, _ body: () -> Void = {}) {
         let start = count
         append(UInt32(0))
@@ -120,7 +121,7 @@ extension FrameBuffer {
         secret.withUnsafeBytes { append(counted: $0) }
     }
 
-    /// A type (1 byte), then nothing, 8 bytes, or a count and as many bytes.
+    /// Appends a type (1 byte), and then nothing, 8 bytes, or a count and that many bytes.
     package func append(_ value: SQLValue) {
         switch value {
         case .null: append(UInt8(0))

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Frames that come from a descriptor.
+/// Reads frames from a descriptor.
 ///
 /// For one thread at a time.
 package final class FrameInput {
@@ -9,18 +9,18 @@ package final class FrameInput {
 
     package init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// What reading a frame came to.
+    /// The result of reading a frame.
     package enum Outcome {
         case frame(FrameKind)
         /// The other side has closed its end, between frames or within one.
         case end
-        /// There is no whole frame yet.
+        /// No whole frame has arrived yet.
         case nothing
     }
 
-    /// Gives the next frame to `body`, which has its body only while it runs.
+    /// Passes the next frame to `body`. The frame's bytes are valid only while `body` runs.
     ///
-    /// - Parameter isWaiting: Whether to wait for one.
+    /// - Parameter isWaiting: Whether to wait for a frame.
     package func next(
         waiting isWaiting: Bool = true, _ body: (FrameKind, inout FrameReader) throws(FrameError) -> Void
     ) throws(FrameError) -> Outcome {
@@ -51,7 +51,7 @@ package final class FrameInput {
     }
 
     private func fill() throws(FrameError) -> Bool {
-        // Room is made for what has come, not for what was announced.
+        // Allocates room for received bytes, not for the announced length.
         let room = max(1 << 16, min(buffer.count, 1 << 24))
         while true {
             let count = buffer.append(room: room) { read(descriptor, $0.baseAddress, $0.count) }

@@ -1,6 +1,6 @@
 import KeychainModel
 
-/// Reads fields from a frame that may end too early or hold anything.
+/// Reads fields from a frame, which may end too early or hold any bytes.
 package struct FrameReader {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
@@ -8,7 +8,7 @@ package struct FrameReader {
     /// - Parameter bytes: The body of a frame, which must outlive this value.
     package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// Makes sure that nothing follows.
+    /// Checks that nothing follows.
     package func finish() throws(FrameError) {
         guard position == bytes.count else { throw FrameError("bytes after the end of a frame") }
     }
@@ -33,7 +33,7 @@ package struct FrameReader {
         }
     }
 
-    /// A number of things to follow, at most `limit`.
+    /// Returns the number of the following elements, at most `limit`.
     package mutating func count(limit: Int) throws(FrameError) -> Int {
         let count = Int(try integer(UInt32.self))
         guard count <= limit else { throw FrameError("too many elements") }
@@ -68,7 +68,7 @@ package struct FrameReader {
         }
     }
 
-    /// - Parameter limit: The most of them, each of which takes one byte at least.
+    /// - Parameter limit: The largest number of values. Each takes at least one byte.
     package mutating func values(limit: Int = FrameLimits.columns) throws(FrameError) -> [SQLValue] {
         try values(count: try count(limit: limit))
     }

@@ -1,11 +1,11 @@
 /// The helper's answer to the greeting.
 package struct Welcome: Equatable, Sendable {
     package var version: UInt16
-    /// SQLCipher's version, as `PRAGMA cipher_version` gives it.
+    /// SQLCipher's version, from `PRAGMA cipher_version`.
     package var cipherVersion: String
-    /// Of the SQLite in it.
+    /// The version of the SQLite in it.
     package var sqliteVersion: String
-    /// The name that the library was found under.
+    /// The name of the loaded library.
     package var library: String
 
     package init(version: UInt16, cipherVersion: String, sqliteVersion: String, library: String) {
@@ -30,7 +30,7 @@ package struct Welcome: Equatable, Sendable {
     }
 }
 
-/// How a database was opened.
+/// The format and page size of an opened database.
 package struct Opened: Equatable, Sendable {
     package var compatibility: CipherCompatibility
     package var pageSize: UInt32
@@ -55,7 +55,7 @@ package struct Opened: Equatable, Sendable {
     }
 }
 
-/// What a request came to.
+/// The result of a request.
 package struct Done: Equatable, Sendable {
     /// The rows that the last statement inserted, changed or deleted.
     package var changes: Int64
@@ -83,7 +83,7 @@ package struct Done: Equatable, Sendable {
     }
 }
 
-/// Why a request was not carried out.
+/// The reason why a request failed.
 package struct RequestFailure: Error, Equatable, Sendable {
     package enum Code: UInt8, Sendable, CaseIterable {
         case libraryMissing = 1
@@ -109,7 +109,7 @@ package struct RequestFailure: Error, Equatable, Sendable {
     }
 
     package var code: Code
-    /// SQLite's extended result code; 0 where SQLite was not asked.
+    /// SQLite's extended result code; 0 if SQLite was not called.
     package var resultCode: Int32
     package var reason: String
 

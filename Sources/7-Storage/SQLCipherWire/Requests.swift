@@ -1,6 +1,6 @@
 import KeychainModel
 
-/// The first frame from the client: which versions it speaks.
+/// The first frame of the client: the versions that it supports.
 package struct Hello: Equatable, Sendable {
     package var lowest: UInt16
     package var highest: UInt16
@@ -21,11 +21,11 @@ package struct Hello: Equatable, Sendable {
         lowest = try reader.integer()
         highest = try reader.integer()
         guard lowest <= highest else { throw FrameError("no version") }
-        // A later version may say more in its greeting; what follows is not looked at.
+        // A later version may have more fields in its greeting. They are ignored.
     }
 }
 
-/// What a database's pages are encrypted with.
+/// The key that encrypts a database's pages.
 package struct CipherKey: Sendable, Equatable {
     package enum Kind: UInt8, Sendable {
         /// 32 bytes that are the key itself.
@@ -55,7 +55,7 @@ package struct CipherKey: Sendable, Equatable {
     }
 }
 
-/// Which SQLCipher's formats a file has: those that version 3 of it wrote, or version 4.
+/// The SQLCipher version whose file format a file has: version 3 or 4.
 package enum CipherCompatibility: UInt8, Sendable, CaseIterable {
     case three = 3
     case four = 4
@@ -65,14 +65,14 @@ package struct OpenRequest: Sendable, Equatable {
     package enum Mode: UInt8, Sendable, CaseIterable {
         case reading = 0
         case writing = 1
-        /// Nothing may be there.
+        /// The file must not exist.
         case creating = 2
     }
 
     package var path: String
     package var mode: Mode
     package var key: CipherKey
-    /// Nil for the greatest that the library has.
+    /// Nil for the newest format of the library.
     package var compatibility: CipherCompatibility?
     /// Those to be tried in turn; the first alone is for a new file.
     package var pageSizes: [UInt32]
@@ -154,7 +154,7 @@ package struct QueryRequest: Sendable, Equatable {
     }
 }
 
-/// One statement to be carried out for each of many rows.
+/// One statement that runs for each of many rows.
 package struct BatchRequest: Sendable, Equatable {
     package var sql: String
     package var rows: RowBatch

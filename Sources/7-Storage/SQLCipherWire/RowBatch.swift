@@ -1,21 +1,21 @@
-/// Rows of as many values each.
+/// Rows with the same number of values.
 package struct RowBatch: Sendable, Equatable {
     package let columns: Int
     package private(set) var rows: [[SQLValue]] = []
-    /// What the rows take of a frame, in bytes.
+    /// The size of the rows in a frame, in bytes.
     package private(set) var size = 0
 
     package init(columns: Int) { self.columns = columns }
 
     package var isFull: Bool { size >= FrameLimits.rowsTogether }
 
-    /// - Parameter row: Of as many values as there are columns.
+    /// - Parameter row: One value for each column.
     package mutating func append(_ row: [SQLValue]) {
         rows.append(row)
         size += row.reduce(0) { $0 + $1.encodedSize }
     }
 
-    /// The rows, which are no longer here.
+    /// Returns the rows and removes them from this batch.
     package mutating func take() -> RowBatch {
         defer {
             rows.removeAll(keepingCapacity: true)
@@ -32,7 +32,7 @@ package struct RowBatch: Sendable, Equatable {
 
     package init(from reader: inout FrameReader) throws(FrameError) {
         columns = try reader.count(limit: FrameLimits.columns)
-        // Each row takes a byte at least, so that the number of rows is bounded by what came.
+        // Each row takes at least one byte, so the received bytes limit the number of rows.
         guard columns > 0 else { throw FrameError("rows without columns") }
         let count = try reader.count(limit: FrameLimits.frame)
         for _ in 0..<count { append(try reader.values(count: columns)) }

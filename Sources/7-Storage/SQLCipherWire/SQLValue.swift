@@ -1,15 +1,15 @@
-/// A value of SQLite's, in the storage class that it has (sqlite.org/datatype3.html).
+/// A SQLite value in its storage class (sqlite.org/datatype3.html).
 package enum SQLValue: Sendable, Hashable {
     case null
     case integer(Int64)
     case real(Double)
-    /// The bytes of the text in UTF-8: SQLite keeps texts with zeros in them, and those that are no UTF-8.
+    /// The UTF-8 bytes of the text. SQLite also stores texts with zero bytes and texts that are not UTF-8.
     case text([UInt8])
     case blob([UInt8])
 
     package static func string(_ string: String) -> SQLValue { .text(Array(string.utf8)) }
 
-    /// The text; nil for another storage class. What is not UTF-8 reads as U+FFFD.
+    /// The text; nil for another storage class. Bytes that are not UTF-8 become U+FFFD.
     package var string: String? {
         guard case .text(let bytes) = self else { return nil }
         return String(decoding: bytes, as: UTF8.self)
@@ -20,7 +20,7 @@ package enum SQLValue: Sendable, Hashable {
         return integer
     }
 
-    /// What it takes of a frame, in bytes.
+    /// The size in a frame, in bytes.
     package var encodedSize: Int {
         switch self {
         case .null: 1
