@@ -1,18 +1,18 @@
 import SQLCipherWire
 
-/// What went wrong with a SQLCipher file.
+/// The error of an operation on a SQLCipher file.
 package enum SQLCipherError: Error, Equatable, CustomStringConvertible {
-    /// The helper said so.
+    /// The helper refused the request.
     case refused(RequestFailure)
     /// The program `keychain-sqlcipher` was not found or does not start.
     case helperMissing(reason: String)
-    /// It ended while it was needed: its exit status, or 128 and the number of the signal.
+    /// The helper ended during its work. The status is its exit status, or 128 plus the number of the signal.
     case helperEnded(status: Int32)
-    /// What it said is not the protocol.
+    /// The helper's bytes violate the protocol.
     case notUnderstood(FrameError)
-    /// The database is closed, or is in the middle of another request.
+    /// The database is closed, or another request is running.
     case misused(reason: String)
-    /// A file of the system's.
+    /// An operation on a file failed.
     case file(path: String, reason: String)
 
     package var code: RequestFailure.Code? {

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What a file begins with.
+/// Reads the start of a file.
 package enum FileStart {
-    /// At most `count` bytes; nil for a file that cannot be read.
+    /// Returns at most `count` bytes; nil if the file cannot be read.
     package static func read(_ path: String, count: Int) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

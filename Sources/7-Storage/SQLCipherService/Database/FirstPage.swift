@@ -5,12 +5,12 @@ import Glibc
 import KeychainModel
 import SQLCipherWire
 
-/// Which format the first page of a file has under a raw key: what the library, which only knows a wrong key, cannot say.
+/// Finds the format of a file from its first page, with a raw key. The library itself only reports a wrong key.
 ///
-/// A page ends with an initialization vector of 16 bytes and an HMAC, in whole blocks of AES. The HMAC is over all before
-/// it, on the first page without the salt in its first 16 bytes, and over the page's number as four bytes, least
-/// significant first. Its key is PBKDF2 of the key, two rounds, with each byte of the salt exclusive-or 0x3A. Version 3 has
-/// SHA-1 in both, version 4 SHA-512.
+/// A page ends with an initialization vector of 16 bytes and an HMAC, in whole AES blocks. The HMAC covers all bytes
+/// before it and the page's number as four bytes in little-endian order; on the first page, it leaves out the salt in
+/// the first 16 bytes. The key of the HMAC is PBKDF2 of the key with two rounds, and with each byte of the salt XOR
+/// 0x3A. Version 3 uses SHA-1 in both functions, version 4 SHA-512.
 enum FirstPage {
     static func format(of path: String, key: SecretBytes) -> Opened? {
         guard let bytes = FileStart.read(path, count: 65_536), bytes.count >= 512 else { return nil }

@@ -2,45 +2,45 @@ import Glibc
 import KeychainModel
 import SQLCipherWire
 
-/// How a SQLCipher file is opened.
+/// The options for opening a SQLCipher file.
 package struct SQLCipherOptions: Sendable {
-    /// Nil for the newest format that the installed library has, and for an existing file with a raw key for its own.
+    /// Nil for the newest format of the installed library. An existing file with a raw key then keeps its own format.
     package var compatibility: CipherCompatibility?
-    /// In bytes; nil for 4096, and for an existing file also for its own, which with a passphrase must be the
-    /// 1024 that SQLCipher 3 uses by itself.
+    /// The page size in bytes; nil for 4096. For an existing file, nil also accepts the file's own size. With a
+    /// passphrase that must be 1024, the default of SQLCipher 3.
     package var pageSize: Int?
-    /// Of SQLite's page cache, in KiB. Each page that is not in it is decrypted anew.
+    /// The size of SQLite's page cache in KiB. A page outside of the cache is decrypted again for each read.
     package var cacheSize = 65_536
-    /// How long to wait for others that use the file.
+    /// The time to wait for other users of the file.
     package var busyTimeout = Duration.seconds(10)
-    /// The helper's path; nil for the one that is found.
+    /// The helper's path; nil to search for it.
     package var helper: String?
 
     package init() {}
 }
 
-/// A database in one of SQLCipher's formats, worked on by a process of its own.
+/// A database in a format of SQLCipher. A separate helper process works on it.
 ///
-/// For one thread at a time, but for ``interruption``.
+/// For one thread at a time, except ``interruption``.
 package final class SQLCipherDatabase {
     package let path: String
-    /// SQLCipher's version, and that of the SQLite in it.
+    /// The versions of SQLCipher and of the SQLite in it.
     package let library: Welcome
     package let format: Opened
     private let helper: HelperConnection
-    /// Called about every 100 ms while SQLite works on a request without giving rows.
+    /// Called about every 100 ms while SQLite works on a request without returning rows.
     package var onProgress: (() -> Void)?
 
-    /// Opens a database, and makes sure that the key is its own.
+    /// Opens a database and checks that the key is right.
     ///
-    /// - Throws: ``SQLCipherError``; `wrongKey` where nothing could be deciphered, `notEncrypted` for a plain database.
+    /// - Throws: ``SQLCipherError``: `wrongKey` if nothing could be decrypted, `notEncrypted` for a plain database.
     package convenience init(
         _ path: String, key: CipherKey, readOnly isReadOnly: Bool = false, options: SQLCipherOptions = .init()
     ) throws(SQLCipherError) {
         try self.init(path, key, isReadOnly ? .reading : .writing, options)
     }
 
-    /// Makes a database where there is nothing yet, in a file of mode 0600 that is checked to be encrypted.
+    /// Creates a new database in a file of mode 0600, and checks that the file is encrypted.
     package static func create(
         _ path: String, key: CipherKey, options: SQLCipherOptions = .init()
     ) throws(SQLCipherError) -> SQLCipherDatabase {
@@ -72,7 +72,7 @@ package final class SQLCipherDatabase {
         do throws(SQLCipherError) {
             format = try helper.open(request)
         } catch {
-            // The library does not say why; the first page may.
+            // The library does not report the reason. The first page may show it.
             guard error.code == .wrongKey, key.kind == .raw, let found = FirstPage.format(of: path, key: key.bytes),
                 options.pageSize == nil || found.compatibility != options.compatibility
             else { throw error }
@@ -84,7 +84,7 @@ package final class SQLCipherDatabase {
 
     package var interruption: Interruption { helper.interruption }
 
-    /// The helper, for tests.
+    /// The helper process, for tests.
     package var processIdentifier: Int32 { helper.processIdentifier }
 
     private static func absolute(_ path: String) throws(SQLCipherError) -> String {
@@ -95,30 +95,30 @@ package final class SQLCipherDatabase {
         return String(cString: folder) + "/" + path
     }
 
-    /// Carries out one statement and drops its rows.
+    /// Runs one statement and ignores its rows.
     @discardableResult
     package func execute(_ sql: String, _ bindings: [SQLValue] = []) throws(SQLCipherError) -> Done {
         try query(sql, bindings, { _ in }) { (_: [SQLValue]) throws(SQLCipherError) in }
     }
 
-    /// Carries out statements one after the other, without values and without their rows.
+    /// Runs statements one after the other, without values, and ignores their rows.
     package func run(_ script: String) throws(SQLCipherError) {
         try checkIdle()
         try helper.send(.script) { $0.append(script) }
         _ = try receiveDone()
     }
 
-    /// All rows of a statement.
+    /// Returns all rows of a statement.
     package func rows(_ sql: String, _ bindings: [SQLValue] = []) throws(SQLCipherError) -> [[SQLValue]] {
         var rows: [[SQLValue]] = []
         try query(sql, bindings, { _ in }) { row throws(SQLCipherError) in rows.append(row) }
         return rows
     }
 
-    /// Gives each row to `body` as it comes. While it runs, the database takes no other request.
+    /// Passes each row to `body` when it comes. The database takes no other request meanwhile.
     ///
-    /// - Parameter columns: Called with their names before the first row.
-    /// - Throws: ``SQLCipherError``, or what `body` throws, which ends the statement.
+    /// - Parameter columns: Called with the column names before the first row.
+    /// - Throws: ``SQLCipherError``, or the error of `body`, which ends the statement.
     @discardableResult
     package func forEachRow(
         _ sql: String, _ bindings: [SQLValue] = [], columns: ([String]) -> Void = { _ in },
@@ -173,7 +173,7 @@ package final class SQLCipherDatabase {
         }
     }
 
-    /// While rows are given out: the protocol has one answer at a time.
+    /// Whether rows are being read. The protocol has one answer at a time.
     private var isReading = false
 
     private func checkIdle() throws(SQLCipherError) {
@@ -183,7 +183,7 @@ package final class SQLCipherDatabase {
         try finishBatches()
     }
 
-    /// Ends an answer that nobody wants any more.
+    /// Ends an answer that the caller no longer reads.
     private func drain() throws(SQLCipherError) {
         interruption.interrupt()
         while helper.pending > 0 {
@@ -208,8 +208,8 @@ package final class SQLCipherDatabase {
         }
     }
 
-    /// Carries out one statement for each of the rows. It may still be under way when this returns: a failure comes from
-    /// a later call, at the latest from ``finishBatches()``.
+    /// Runs one statement for each of the rows. It may still be running when this returns. A later call throws its
+    /// error, at the latest ``finishBatches()``.
     package func executeBatch(_ sql: String, _ rows: RowBatch) throws(SQLCipherError) {
         guard !isReading else { return try checkIdle() }
         guard !rows.rows.isEmpty else { return }
@@ -217,20 +217,20 @@ package final class SQLCipherDatabase {
         while helper.pending >= FrameLimits.requests { _ = try receiveBatch() }
     }
 
-    /// Waits for what ``executeBatch(_:_:)`` has begun.
+    /// Waits for the statements of ``executeBatch(_:_:)``.
     package func finishBatches() throws(SQLCipherError) {
         while helper.pending > 0 { _ = try receiveBatch() }
     }
 
     private func receiveBatch() throws(SQLCipherError) -> Done {
         do throws(SQLCipherError) { return try receiveDone() } catch {
-            // Those that were sent after it fail or succeed without being heard of.
+            // The results of later batches are ignored.
             if case .refused = error { try drain() }
             throw error
         }
     }
 
-    /// Runs `body` in a transaction, which is rolled back when it throws.
+    /// Runs `body` in a transaction, which is rolled back if `body` throws.
     package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try execute("BEGIN IMMEDIATE")
         do {
@@ -238,26 +238,27 @@ package final class SQLCipherDatabase {
             try execute("COMMIT")
             return result
         } catch {
-            // SQLite has rolled back by itself where it could not go on.
+            // After some errors, SQLite has already rolled back.
             _ = try? execute("ROLLBACK")
             throw error
         }
     }
 
-    /// Encrypts the file anew under another key, in one transaction. A helper that dies before its end leaves the old key.
+    /// Encrypts the file again with another key, in one transaction. If the helper dies before its end, the old key
+    /// stays.
     package func changeKey(to key: CipherKey) throws(SQLCipherError) {
         try checkIdle()
         try helper.send(.rekey) { key.encode(to: $0) }
         _ = try receiveDone()
     }
 
-    /// What SQLite finds wrong with the database; empty when nothing is.
+    /// Returns the problems that SQLite finds in the database; empty if there are none.
     package func integrityProblems() throws(SQLCipherError) -> [String] {
         let found = try rows("PRAGMA integrity_check").compactMap { $0.first?.string }
         return found == ["ok"] ? [] : found.isEmpty ? ["the check ended without a result"] : found
     }
 
-    /// Closes the database. What was not committed is rolled back.
+    /// Closes the database. Uncommitted changes are rolled back.
     package func close() throws(SQLCipherError) {
         try checkIdle()
         try helper.send(.close) { _ in }

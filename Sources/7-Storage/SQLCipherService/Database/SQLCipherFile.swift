@@ -3,17 +3,17 @@ import KeychainModel
 import SQLCipherWire
 import SystemSQLite
 
-/// SQLCipher files as wholes: made of databases of another engine, and the other way round.
+/// Copies whole databases of another engine to SQLCipher files, and SQLCipher files to other engines.
 package enum SQLCipherFile {
-    /// Makes a SQLCipher file of a database, as it is at one moment, and reads it again to compare it.
+    /// Makes a SQLCipher file of a database as it is at one moment. Reads the file again and compares it.
     ///
-    /// What is half-done is beside `path` under a name of its own, encrypted as well; the file is at `path` when all of it
-    /// is on the disk.
+    /// The unfinished file is beside `path` under another name, and is also encrypted. The file gets its name when it
+    /// is completely on the disk.
     ///
     /// - Parameters:
     ///   - source: On any VFS. It is read in one transaction.
-    ///   - isReplacing: Whether something may be at `path`, whose place the file takes in one step.
-    ///   - progress: What it throws ends the import, and leaves nothing behind.
+    ///   - isReplacing: Whether to replace a file at `path`, in one step.
+    ///   - progress: If it throws, the import ends and leaves nothing behind.
     @discardableResult
     package static func `import`(
         _ source: SQLConnection, to path: String, key: CipherKey, replacing isReplacing: Bool = false,
@@ -27,11 +27,11 @@ package enum SQLCipherFile {
         defer { for name in [part, part + "-journal"] { unlink(name) } }
         let source = SystemTransferConnection(source)
         let database = try SQLCipherDatabase.create(part, key: key, options: options)
-        // Nobody sees the file before it is whole.
+        // No other program sees the file before it is complete.
         try database.run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
         let (summary, digest) = try transfer(from: source, to: database, progress)
         try database.close()
-        // A connection of its own, which has the virtual tables as the file has them.
+        // A new connection, which reads the virtual tables from the file.
         let written = try SQLCipherDatabase(part, key: key, options: options)
         var copy = TransferDigest()
         try TransferReader(written).send { copy.add($0) }
@@ -43,9 +43,9 @@ package enum SQLCipherFile {
         return summary
     }
 
-    /// Copies a SQLCipher database into one with nothing in it, in one transaction of that.
+    /// Copies a SQLCipher database into an empty database, in one transaction of the latter.
     ///
-    /// - Parameter target: Outside of a transaction.
+    /// - Parameter target: Not in a transaction.
     @discardableResult
     package static func export(
         _ database: SQLCipherDatabase, to target: SQLConnection, progress: (TransferProgress) throws -> Void = { _ in }
@@ -80,14 +80,14 @@ package enum SQLCipherFile {
     }
 }
 
-/// Files that take their place when they are whole.
+/// Gives complete files their names.
 private enum Placement {
     static func place(_ part: String, at path: String, replacing isReplacing: Bool) throws(SQLCipherError) {
         try synchronize(part, O_RDWR)
         if isReplacing {
             guard rename(part, path) == 0 else { throw failure(path) }
         } else {
-            // Unlike rename(2) it does not take the place of another.
+            // Unlike rename(2), link(2) does not replace a file.
             guard link(part, path) == 0 else { throw failure(path) }
             unlink(part)
         }

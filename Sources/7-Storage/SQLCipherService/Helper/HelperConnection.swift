@@ -4,7 +4,7 @@ import Synchronization
 
 /// A running helper.
 ///
-/// For one thread at a time, but for ``interruption``.
+/// For one thread at a time, except ``interruption``.
 final class HelperConnection {
     let welcome: Welcome
     let interruption: Interruption
@@ -12,9 +12,9 @@ final class HelperConnection {
     private let descriptor: Int32
     private let buffer = FrameBuffer(capacity: 1 << 17)
     private var process: pid_t
-    /// Why the helper has ended, unless it was closed.
+    /// The reason why the helper has ended; nil if it was closed.
     private var ending: SQLCipherError?
-    /// Answers that are still to come.
+    /// The number of answers that are still to come.
     private(set) var pending = 0
 
     init(_ program: String) throws(SQLCipherError) {
@@ -24,7 +24,7 @@ final class HelperConnection {
             throw .helperMissing(reason: "no descriptor is left for a helper: \(String(cString: strerror(errno)))")
         }
         do throws(SQLCipherError) {
-            // Closed before anything is awaited: the end of the helper shows when nobody has its end any more.
+            // Closed before any waiting: the end of the helper shows only when no process holds its end any more.
             defer { close(ends[1]) }
             process = try HelperProgram.start(program, ends[1])
         } catch {
@@ -54,7 +54,7 @@ final class HelperConnection {
 
     deinit { end() }
 
-    /// Sends a request whose answer is still to be received.
+    /// Sends a request. Its answer is received later.
     func send(_ kind: FrameKind, _ body: (FrameBuffer) -> Void) throws(SQLCipherError) {
         guard process > 0 else { throw ending ?? .misused(reason: "the database is closed") }
         buffer.removeAll()
@@ -69,10 +69,10 @@ final class HelperConnection {
         buffer.removeAll()
     }
 
-    /// Receives one frame that is part of an answer.
+    /// Receives one frame of an answer.
     ///
-    /// - Parameter body: Called with anything but a failure.
-    /// - Returns: Its kind.
+    /// - Parameter body: Called with any frame that is not a failure.
+    /// - Returns: The kind of the frame.
     /// - Throws: ``SQLCipherError/refused(_:)`` for a failure, which ends the answer.
     @discardableResult
     func receive(
@@ -90,7 +90,7 @@ final class HelperConnection {
         }
     }
 
-    /// Opens a database, which a helper does once.
+    /// Opens a database. A helper does this once.
     func open(_ request: OpenRequest) throws(SQLCipherError) -> Opened {
         try send(.open) { request.encode(to: $0) }
         var opened: Opened?
@@ -124,9 +124,9 @@ final class HelperConnection {
         return kind
     }
 
-    /// After this nothing can be said any more.
+    /// Ends the connection after an error and returns the error for all later calls.
     private func gone(_ error: SQLCipherError) -> SQLCipherError {
-        // What it says when it does not understand is all that it says.
+        // After an error in the protocol, nothing more can be expected from the helper.
         if case .notUnderstood = error { kill(process, SIGKILL) }
         let status = end()
         let ending = error == .helperEnded(status: 0) ? .helperEnded(status: status) : error
@@ -134,9 +134,9 @@ final class HelperConnection {
         return ending
     }
 
-    /// Ends the helper, which rolls back what was not committed.
+    /// Ends the helper, which rolls back uncommitted changes.
     ///
-    /// - Returns: Its exit status, or 128 and the number of the signal.
+    /// - Returns: Its exit status, or 128 plus the number of the signal.
     @discardableResult
     func end() -> Int32 {
         guard process > 0 else { return 0 }
@@ -146,13 +146,13 @@ final class HelperConnection {
         return Self.reap(process)
     }
 
-    /// For tests.
+    /// The process of the helper, for tests.
     var processIdentifier: pid_t { process }
 
     private static func reap(_ process: pid_t) -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 {
-            // Somebody else in this program waits for every child.
+            // Another part of this program waits for every child.
             guard errno == EINTR else { return 0 }
         }
         let signal = status & 0x7F
@@ -160,7 +160,7 @@ final class HelperConnection {
     }
 }
 
-/// Takes back what a helper is doing, from any thread.
+/// Cancels the current requests of a helper, from any thread.
 package final class Interruption: Sendable {
     private struct State {
         var descriptor: Int32
@@ -172,13 +172,13 @@ package final class Interruption: Sendable {
 
     fileprivate init(_ descriptor: Int32) { state = Mutex(State(descriptor: descriptor)) }
 
-    /// Has the requests that are under way end with ``RequestFailure/Code/cancelled``; without one nothing happens.
+    /// Makes the current requests end with ``RequestFailure/Code/cancelled``. Without a request it does nothing.
     package func interrupt() {
         state.withLock { state in
             guard state.descriptor >= 0, state.request > 0 else { return }
             let frame = FrameBuffer()
             frame.appendFrame(.cancel) { frame.append(state.request) }
-            // Who is gone needs no message.
+            // A helper that has ended needs no message.
             try? Self.send(frame, to: state.descriptor)
         }
     }

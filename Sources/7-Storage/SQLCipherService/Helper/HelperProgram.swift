@@ -1,16 +1,16 @@
 import Glibc
 import SystemLibraries
 
-/// The program `keychain-sqlcipher`: where it is, and how it starts.
+/// Finds and starts the program `keychain-sqlcipher`.
 package enum HelperProgram {
     static let name = "keychain-sqlcipher"
-    /// Names the program for tests, and for systems that keep such programs elsewhere.
+    /// The variable with the program's path, for tests and for systems with another folder for it.
     package static let variable = "KEYCHAIN_SQLCIPHER"
 
-    /// The path of it: what the environment names, else beside the running program, else where systems keep programs for
-    /// programs.
+    /// Returns the program's path: from the environment, or else beside the running program, or else in the system's
+    /// libexec folders.
     package static func find() throws(SQLCipherError) -> String {
-        // Who may not become what this program is may not choose what it starts.
+        // The user of a program with raised privileges (setuid, setgid) must not choose what it starts.
         let isTrusted = getuid() == geteuid() && getgid() == getegid()
         if isTrusted, let given = getenv(variable).map({ String(cString: $0) }), !given.isEmpty {
             guard access(given, X_OK) == 0 else {
@@ -35,7 +35,7 @@ package enum HelperProgram {
         return String(decoding: buffer[..<end], as: UTF8.self)
     }
 
-    /// Starts it with `descriptor` as its standard input and output. It inherits nothing else.
+    /// Starts the program with `descriptor` as its standard input and output. It inherits nothing else.
     static func start(_ path: String, _ descriptor: Int32) throws(SQLCipherError) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -48,10 +48,10 @@ package enum HelperProgram {
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         resetSignals(in: &attributes)
-        // What a person types at the terminal is for the program; the helper ends with it.
+        // Keys typed at the terminal are for the main program. The helper ends with it.
         leadSession(in: &attributes)
         var arguments = [strdup(path), nil]
-        // What finds the libraries and tells the time, and nothing else.
+        // Only the variables for finding libraries and for the time zone.
         let passed = ["LD_LIBRARY_PATH", "TZ"]
         var environment = passed.compactMap { name in getenv(name).map { strdup("\(name)=\(String(cString: $0))") } }
         environment.append(nil)

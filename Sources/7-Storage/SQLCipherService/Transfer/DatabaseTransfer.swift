@@ -1,7 +1,7 @@
 import SQLCipherWire
 
-/// A part of a database on its way from one engine to another. They come in the order of the cases, but for tables, each
-/// of which is followed by its rows.
+/// A part of a database that is copied from one engine to another. The parts come in the order of the cases, except
+/// that each table is followed by its rows.
 package enum DatabaseTransfer: Sendable, Equatable {
     case settings(TransferSettings)
     case table(TransferTable)
@@ -10,7 +10,7 @@ package enum DatabaseTransfer: Sendable, Equatable {
     case object(TransferObject)
 }
 
-/// What is kept in a database's header.
+/// The settings in a database's header.
 package struct TransferSettings: Sendable, Equatable {
     package var encoding: String
     package var autoVacuum: Int64
@@ -33,19 +33,19 @@ package struct TransferObject: Sendable, Equatable {
 package struct TransferTable: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         case ordinary
-        /// Its rows are those of other tables.
+        /// A virtual table, whose rows are in other tables.
         case virtual
-        /// A virtual table's: made together with that one.
+        /// A table of a virtual table, which creates it.
         case shadow
-        /// SQLite's own.
+        /// A table of SQLite itself.
         case system
     }
 
     package var object: TransferObject
     package var kind: Kind
-    /// The columns of the rows to follow.
+    /// The columns of the following rows.
     package var columns: [String]
-    /// The rows have the rowid as their first value under this name, which no column has.
+    /// The name for the rowid, which is then the first value of each row. No column has this name.
     package var rowid: String?
 
     /// The names in the statements that read and write rows.
@@ -61,28 +61,28 @@ package struct TransferTable: Sendable, Equatable {
     }
 }
 
-/// How far a transfer is.
+/// The progress of a transfer.
 package struct TransferProgress: Sendable, Equatable {
     package var table: String
     package var rows = 0
-    /// Of values that were carried.
+    /// The bytes of copied values.
     package var bytes = 0
-    /// The size of what is carried from, its free pages and indexes included: never less than `bytes` will be by much.
+    /// The size of the source, including its free pages and indexes. Never much less than the final `bytes`.
     package var totalBytes: Int
 }
 
-/// What a transfer left behind that SQLite makes again by itself.
+/// The result of a transfer.
 package struct TransferSummary: Sendable, Equatable {
     package var tables = 0
     package var rows = 0
-    /// Statistics of `ANALYZE` that the other engine has no room for.
+    /// Statistics of `ANALYZE` that the other engine cannot store. SQLite can compute them again.
     package var omitted: [String] = []
 }
 
 package enum TransferError: Error, Equatable, CustomStringConvertible {
-    /// The target cannot have something; nothing was carried.
+    /// The target cannot store an object. Nothing was copied.
     case cannotCarry(kind: String, name: String, engine: String, reason: String)
-    /// There is something in the target.
+    /// The target is not empty.
     case targetNotEmpty
     case inTransaction
     /// The copy differs from the original.

@@ -5,7 +5,7 @@ extension SQLCipherDatabase: TransferConnection {
         TransferEngine(name: "SQLCipher \(library.cipherVersion)", sqliteVersion: library.sqliteVersion)
     }
 
-    /// Asked of the helper, because SQLite ends a transaction by itself after some failures.
+    /// Asks the helper, because SQLite ends a transaction by itself after some errors.
     package var isInTransaction: Bool { (try? execute("SELECT 1"))?.isInTransaction ?? false }
 
     package func forEachRow(_ sql: String, _ bindings: [SQLValue], _ body: ([SQLValue]) throws -> Void) throws {

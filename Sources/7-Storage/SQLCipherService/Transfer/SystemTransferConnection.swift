@@ -3,12 +3,12 @@ import KeychainModel
 import SQLCipherWire
 import SystemSQLite
 
-/// A statement that SQLite does not accept.
+/// The error for a statement that SQLite does not accept.
 struct SourceStatementError: Error, CustomStringConvertible {
     let description: String
 }
 
-/// A database of the machine's SQLite, on whatever VFS.
+/// A database of the system's SQLite, on any VFS.
 package final class SystemTransferConnection: TransferConnection {
     private let connection: SQLConnection
     private var kept: (sql: String, statement: SQLStatement)?
@@ -86,7 +86,7 @@ package final class SystemTransferConnection: TransferConnection {
 
     private static var noMemory: SQLiteError { SQLiteError(extendedCode: SQLITE_NOMEM, message: "out of memory") }
 
-    /// A statement's own failure is about what is carried; any other is about the file.
+    /// A statement's own error is about the copied object. Any other error is about the file.
     private func translating<Result>(_ body: () throws(SQLiteError) -> Result) throws -> Result {
         do {
             return try body()

@@ -1,16 +1,16 @@
 import SQLCipherWire
 
-/// A connection to a database that another is copied from or to, whatever engine it belongs to.
+/// A connection of any engine that a database is copied from or to.
 ///
-/// Rows go from one to the other in memory, so that nothing is on a disk in the clear that was not before.
+/// Rows go from one to the other in memory. Nothing reaches a disk as plaintext that was not there before.
 package protocol TransferConnection: AnyObject {
-    /// What errors call its engine, with the version of its SQLite.
+    /// The engine's name in errors, with the version of its SQLite.
     var engine: TransferEngine { get }
     var isInTransaction: Bool { get }
     func forEachRow(_ sql: String, _ bindings: [SQLValue], _ body: ([SQLValue]) throws -> Void) throws
-    /// Carries out statements without values, and drops their rows.
+    /// Runs statements without values, and ignores their rows.
     func run(_ script: String) throws
-    /// Carries out a statement for each of the rows, at the latest when ``finishRows()`` is called.
+    /// Runs a statement for each of the rows, at the latest when ``finishRows()`` is called.
     func write(_ rows: RowBatch, _ sql: String) throws
     func finishRows() throws
 }
@@ -24,7 +24,7 @@ extension TransferConnection {
 
     func integer(_ sql: String) throws -> Int64 { try rows(sql).first?.first?.integer ?? 0 }
 
-    /// Whether SQLite understands a statement, which is not carried out.
+    /// Returns SQLite's error for a statement without running it; nil if SQLite accepts it.
     func failure(of sql: String) -> (any Error)? {
         do {
             try forEachRow("EXPLAIN " + sql, []) { _ in }
@@ -42,7 +42,7 @@ package struct TransferEngine: Sendable, Equatable, CustomStringConvertible {
 
     package var description: String { "\(name) (SQLite \(sqliteVersion))" }
 
-    /// Whether its SQLite is at least of version 3.`minor`.
+    /// Returns whether its SQLite has at least version 3.`minor`.
     package func isAtLeast(minor: Int) -> Bool {
         let parts = sqliteVersion.split(separator: ".").compactMap { Int($0) }
         guard parts.count >= 2 else { return false }
@@ -50,7 +50,7 @@ package struct TransferEngine: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// A text as an identifier of SQL.
+/// Quotes a text as an SQL identifier.
 func quoted(_ name: String) -> String {
     "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
 }

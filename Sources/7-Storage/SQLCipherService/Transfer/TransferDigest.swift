@@ -1,7 +1,7 @@
 import Crypto
 import SQLCipherWire
 
-/// What the rows of each table add up to, to compare a copy with what was read.
+/// The digests of all rows of each table, for comparing a copy with the original.
 struct TransferDigest {
     private var tables: [String: SHA256] = [:]
     private var table = ""
@@ -20,7 +20,7 @@ struct TransferDigest {
         }
     }
 
-    /// The tables whose rows differ, or that one of both does not have.
+    /// Returns the tables whose rows differ, or that only one of the two has.
     func differences(from other: TransferDigest, without omitted: [String]) -> [String] {
         Set(tables.keys).union(other.tables.keys).subtracting(omitted).sorted().filter { name in
             tables[name]?.finalize() != other.tables[name]?.finalize()

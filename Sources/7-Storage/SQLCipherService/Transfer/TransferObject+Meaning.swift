@@ -1,7 +1,7 @@
 extension TransferObject {
-    /// Why an older SQLite would take the statement for another one; nil where it would not.
+    /// Returns the reason why an older SQLite would interpret the statement differently; nil if it would not.
     ///
-    /// TRUE and FALSE are values since SQLite 3.23, and were names before, which as a default are texts.
+    /// TRUE and FALSE are values since SQLite 3.23. Before, they were names, and a name as a default value is a text.
     func changedMeaning(in engine: TransferEngine) -> String? {
         guard !engine.isAtLeast(minor: 23) else { return nil }
         guard let word = sql.bareWords.first(where: { ["true", "false"].contains($0.lowercased()) }) else { return nil }

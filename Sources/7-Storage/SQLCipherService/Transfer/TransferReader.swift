@@ -6,9 +6,9 @@ package struct TransferReader {
 
     package init(_ source: any TransferConnection) { self.source = source }
 
-    /// Gives the database to `sink`, part by part, as it is at one moment.
+    /// Passes the database to `sink`, part by part, as it is at one moment.
     ///
-    /// - Parameter progress: Called about every 64 KiB; what it throws ends the transfer.
+    /// - Parameter progress: Called about every 64 KiB. If it throws, the transfer ends.
     package func send(
         progress: (TransferProgress) throws -> Void = { _ in }, to sink: (DatabaseTransfer) throws -> Void
     ) throws {
@@ -26,7 +26,7 @@ package struct TransferReader {
     private func sendAll(
         _ progress: (TransferProgress) throws -> Void, _ sink: (DatabaseTransfer) throws -> Void
     ) throws {
-        // First, because it is what takes the lock on what is read.
+        // First, because this read takes the lock on the database.
         let objects = try self.objects()
         try sink(
             .settings(
@@ -68,7 +68,7 @@ package struct TransferReader {
         try flush(&state)
     }
 
-    /// The schema, in the order in which it was made. What has no SQL is made by what has.
+    /// Returns the schema in the order of its creation. Objects without SQL come from those with SQL.
     private func objects() throws -> [TransferObject] {
         try source.rows("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid").map
         {
@@ -83,7 +83,7 @@ package struct TransferReader {
         }
     }
 
-    /// Tables before the virtual ones that may look at them, and those before the tables that they make themselves.
+    /// Returns ordinary tables, then virtual ones, which may use them, then the tables that virtual ones create.
     private func tables(of objects: [TransferObject]) throws -> [TransferTable] {
         let tables = objects.filter { $0.kind == .table }
         let virtual = Set(tables.filter(\.isVirtual).map { $0.name.lowercased() })
@@ -107,13 +107,13 @@ package struct TransferReader {
     private func table(_ object: TransferObject, _ kind: TransferTable.Kind) throws -> TransferTable {
         guard kind != .virtual else { return TransferTable(object: object, kind: kind, columns: [], rowid: nil) }
         let name = quoted(object.name)
-        // The former shows generated columns too, with their kind, and is newer than the oldest SQLite here.
+        // table_xinfo also shows generated columns, but the oldest supported SQLite does not have it.
         var columns = try source.rows("PRAGMA table_xinfo(\(name))")
         if columns.isEmpty { columns = try source.rows("PRAGMA table_info(\(name))") }
         let names = columns.compactMap { $0.count > 1 ? $0[1].string : nil }
         let stored = columns.filter { $0.count < 7 || $0[6] == .integer(0) }.compactMap { $0[1].string }
         let taken = Set(names.map { $0.lowercased() })
-        // A table without rowids does not know these names; where all are columns' nobody sees the rowid.
+        // A table without rowids does not have these names. If columns have all three names, the rowid is not visible.
         var rowid: String? = ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }
         if let unused = rowid, source.failure(of: "SELECT \(unused) FROM \(name)") != nil { rowid = nil }
         return TransferTable(object: object, kind: kind, columns: stored, rowid: kind == .system ? nil : rowid)
@@ -126,7 +126,7 @@ extension TransferObject {
         return words == ["create", "virtual"]
     }
 
-    /// The tables that the modules FTS3, FTS4, FTS5 and R*Tree keep their contents in are called after them.
+    /// The modules FTS3, FTS4, FTS5 and R*Tree name their content tables after the virtual table.
     func isShadow(of virtual: Set<String>) -> Bool {
         let suffixes = [
             "content", "segments", "segdir", "docsize", "stat", "data", "idx", "config", "node", "rowid", "parent",

@@ -1,18 +1,18 @@
 import SQLCipherWire
 
-/// Writes a whole database that another engine gave, in one transaction.
+/// Writes a whole database from another engine, in one transaction.
 package final class TransferWriter {
     private let target: any TransferConnection
     package private(set) var summary = TransferSummary()
     private var table: TransferTable?
     private var hasBegun = false
-    /// Puts the connection's settings back.
+    /// The statements that restore the connection's settings.
     private let settingsBefore: String
-    /// The statements of virtual tables and views, to be looked at when all is there.
+    /// The virtual tables and views to check when everything is written.
     private var views: [TransferObject] = []
     private var triggers: [TransferObject] = []
 
-    /// - Parameter target: A database with nothing in it, without a transaction.
+    /// - Parameter target: An empty database, not in a transaction.
     package init(_ target: any TransferConnection) throws {
         guard !target.isInTransaction else { throw TransferError.inTransaction }
         guard try target.integer("SELECT count(*) FROM sqlite_master") == 0 else { throw TransferError.targetNotEmpty }
@@ -37,7 +37,7 @@ package final class TransferWriter {
         }
     }
 
-    /// Commits what was received, after a look at what is made of statements.
+    /// Checks the objects that consist of statements, and commits the received parts.
     package func finish() throws {
         try endTable()
         for view in views {
@@ -51,7 +51,7 @@ package final class TransferWriter {
         try target.run(settingsBefore)
     }
 
-    /// Takes back what was received.
+    /// Rolls the received parts back.
     package func cancel() {
         guard hasBegun else { return }
         hasBegun = false
@@ -61,11 +61,11 @@ package final class TransferWriter {
     }
 
     private func begin(_ settings: TransferSettings) throws {
-        // Sorting must not go to a disk, and rows come in no order that constraints would like.
+        // Sorting must not write to a disk, and the order of the rows may violate constraints.
         try target.run("PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON")
         try target.run("PRAGMA encoding = \(quoted(settings.encoding))")
         if try target.integer("PRAGMA auto_vacuum") != settings.autoVacuum {
-            // The kind of a file that was written is changed by writing it anew.
+            // The setting of a file with content changes only when the file is written again.
             try target.run("PRAGMA auto_vacuum = \(settings.autoVacuum); VACUUM")
         }
         try target.run("BEGIN IMMEDIATE")
@@ -103,13 +103,13 @@ package final class TransferWriter {
         self.table = table
     }
 
-    /// A table of SQLite's own, which no statement may create; emptied.
+    /// Makes an empty table that belongs to SQLite itself, which no statement may create.
     ///
-    /// - Returns: False for statistics that this SQLite has no table for.
+    /// - Returns: False for statistics that this SQLite does not support.
     private func makeSystemTable(_ name: String) throws -> Bool {
         switch name.lowercased() {
         case "sqlite_sequence" where try !exists(name):
-            // There may be none left of the tables that it was made for.
+            // The tables that caused it may no longer exist.
             try target.run("CREATE TABLE \"keychain\" (a INTEGER PRIMARY KEY AUTOINCREMENT); DROP TABLE \"keychain\"")
         case "sqlite_sequence":
             break
@@ -125,7 +125,7 @@ package final class TransferWriter {
     }
 
     private func make(_ object: TransferObject) throws {
-        // What a virtual table made is there already.
+        // A virtual table has already made its indexes.
         if object.kind == .index, try exists(object.name) { return }
         if let reason = object.changedMeaning(in: target.engine) { throw cannotCarry(object, reason) }
         try carrying(object) { try target.run(object.sql) }
@@ -144,7 +144,7 @@ package final class TransferWriter {
         try !target.rows("SELECT 1 FROM sqlite_master WHERE name = ?", [.string(name)]).isEmpty
     }
 
-    /// Triggers are read when they are made and understood when they are used.
+    /// Checks triggers: SQLite parses them when they are created, but resolves their names only when they run.
     private func checkTriggers(of table: String) throws {
         let name = quoted(table)
         let columns = try target.rows("PRAGMA table_info(\(name))").compactMap { $0.count > 1 ? $0[1].string : nil }
@@ -164,7 +164,7 @@ package final class TransferWriter {
             kind: object.kind.rawValue, name: object.name, engine: "\(target.engine)", reason: reason)
     }
 
-    /// Says of what `body` throws for a statement which object it is about.
+    /// Names the object in errors of `body` for its statement.
     private func carrying(_ object: TransferObject, _ body: () throws -> Void) throws {
         do {
             try body()
