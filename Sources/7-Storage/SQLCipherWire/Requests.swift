@@ -74,11 +74,11 @@ package struct OpenRequest: Sendable, Equatable {
     package var key: CipherKey
     /// Nil for the newest format of the library.
     package var compatibility: CipherCompatibility?
-    /// Those to be tried in turn; the first alone is for a new file.
+    /// The page sizes to try, in order. A new file uses only the first.
     package var pageSizes: [UInt32]
-    /// Of SQLite's page cache, in KiB.
+    /// The size of SQLite's page cache in KiB.
     package var cacheSize: UInt32
-    /// How long to wait for others that use the file, in milliseconds.
+    /// The time to wait for other users of the file, in milliseconds.
     package var busyTimeout: UInt32
 
     package init(
