@@ -1,17 +1,18 @@
 import Glibc
 
-/// Where children write errors: a pipe of this process, which a thread copies to standard error.
+/// The place where children write errors: a pipe of this process. A thread copies it to standard error.
 ///
-/// A child that has standard error itself, and outlives this process, keeps whatever reads the output of the tests waiting.
+/// Without the pipe, a child that outlives this process would keep standard error open, and the reader of the tests'
+/// output would wait for it.
 enum ChildErrors {
-    /// The end that children get.
+    /// The end of the pipe for children.
     static let descriptor: Int32 = {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return STDERR_FILENO }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var thread = pthread_t()
         let reading = UnsafeMutableRawPointer(bitPattern: Int(ends[0]))
-        // A thread that nobody waits for, and which ends with the process.
+        // Nobody joins this thread. It ends with the process.
         let code = pthread_create(&thread, nil, { ChildErrors.copy(from: Int32(Int(bitPattern: $0))) }, reading)
         guard code == 0 else { return STDERR_FILENO }
         pthread_detach(thread)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a callback was given, in order.
+/// The arguments of a callback, in order.
 package final class Collected<Element: Sendable>: Sendable {
     private let elements = Mutex<[Element]>([])
 

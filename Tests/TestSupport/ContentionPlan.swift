@@ -1,4 +1,4 @@
-/// What many processes do to one vault at once, known to them and to the test that judges the result.
+/// What many processes do to one vault at the same time. They and the test that checks the result all know it.
 package struct ContentionPlan: Sendable {
     package var processes: Int
     package var threads: Int
@@ -21,7 +21,7 @@ package struct ContentionPlan: Sendable {
         ["contend", path] + [processes, threads, itemsPerThread, counters, process].map(String.init)
     }
 
-    /// The accounts and values that each thread leaves behind.
+    /// The accounts and values that each thread leaves in the vault.
     package var itemsLeft: [String: String] {
         var left: [String: String] = [:]
         for number in 0..<itemsPerThread {

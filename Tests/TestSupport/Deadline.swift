@@ -3,10 +3,10 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Runs `body`, which blocks. If that takes longer than `seconds`, the test fails when `body` returns.
+/// Runs `body`, which blocks. If it takes longer than `seconds`, the test fails when `body` returns.
 ///
-/// Nothing can end a thread that is blocked. So `end` ends what `body` waits for, and standard error says at once in what
-/// the test is stuck. If it stays so, `Scripts/run-tests.py` ends the process.
+/// A blocked thread cannot be ended. Therefore `end` ends what `body` waits for, and a line on standard error names the
+/// test at once. If the test stays blocked, `Scripts/run-tests.py` ends the process.
 ///
 /// - Parameters:
 ///   - what: What `body` waits for, such as "the script says something".
@@ -22,9 +22,9 @@ package func withDeadline<Result>(
     return try body()
 }
 
-/// Runs `body`, which suspends. If that takes longer than `seconds`, its task is cancelled and the test fails.
+/// Runs `body`, which suspends. If it takes longer than `seconds`, its task is cancelled and the test fails.
 ///
-/// - Throws: ``NeverHappened``, and what `body` throws before.
+/// - Throws: ``NeverHappened``, or an earlier error of `body`.
 package func withTaskDeadline<Result: Sendable>(
     _ what: @autoclosure () -> String, within seconds: Int = Patience.seconds,
     sourceLocation: SourceLocation = #_sourceLocation, _ body: @escaping @Sendable () async throws -> Result
@@ -34,7 +34,7 @@ package func withTaskDeadline<Result: Sendable>(
         group.addTask(operation: body)
         group.addTask {
             try await Task.sleep(for: .seconds(seconds))
-            // Before the group waits for `body`, which may not heed that it is cancelled.
+            // Recorded before the group waits for `body`, which may ignore its cancellation.
             _ = never.record(sourceLocation)
             return nil
         }
@@ -44,7 +44,7 @@ package func withTaskDeadline<Result: Sendable>(
     }
 }
 
-/// Says that a deadline has passed, from a thread that is not blocked, and ends what the test waits for.
+/// Reports a passed deadline from a thread that is not blocked, and ends what the test waits for.
 private final class DeadlineAlarm: Sendable {
     private enum State { case waiting, passed, stopped }
 
@@ -58,14 +58,14 @@ private final class DeadlineAlarm: Sendable {
     }
 
     func start(_ seconds: Int) {
-        // Weak: a test that has its answer leaves nothing behind for minutes.
+        // Weak, so that the alarm of a finished test does not stay for minutes.
         DispatchQueue.global(qos: .userInteractive).asyncAfter(deadline: .now() + .seconds(seconds)) { [weak self] in
             self?.ring()
         }
     }
 
     private func ring() {
-        // Under the lock: what is ended must still be what the test waits for.
+        // Under the lock, so that `end` ends only what the test still waits for.
         state.withLock { state in
             guard state == .waiting else { return }
             state = .passed

@@ -1,16 +1,17 @@
 import Foundation
 import Testing
 
-/// Compares declarations of a library's interface that this package has with the library's own headers.
+/// Compares this package's declarations of a library's interface with the library's own headers.
 package struct DeclaredLayout {
-    /// With `layout.c`, which prints sizes and offsets, and `functions.c`, which compiles if functions agree.
+    /// The folder with `layout.c`, which prints sizes and offsets, and `functions.c`, which compiles only if the
+    /// functions agree.
     private let sources: URL
     private let flags: [String]
 
     /// - Parameters:
-    ///   - sources: The folder that the C files are in.
-    ///   - module: The floor and the name of the module that has the declarations.
-    ///   - flags: What the library's headers need.
+    ///   - sources: The folder with the C files.
+    ///   - module: The floor and the name of the module with the declarations.
+    ///   - flags: The compiler flags that the library's headers need.
     package init(_ sources: URL, module: String, flags: [String] = []) {
         self.sources = sources
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
@@ -23,9 +24,9 @@ package struct DeclaredLayout {
         ).run()
     }
 
-    /// The lines that `layout.c` prints.
+    /// Returns the lines that `layout.c` prints.
     ///
-    /// - Parameter choice: The macro that chooses whose declarations are printed.
+    /// - Parameter choice: The macro that selects the declarations to print.
     package func lines(_ choice: String) throws -> [String] {
         let folder = try TemporaryFolder()
         let program = folder.path(of: "layout")
@@ -34,7 +35,7 @@ package struct DeclaredLayout {
         return try ProgramStart([program]).run().text.split(separator: "\n").map(String.init)
     }
 
-    /// What the compiler says of `functions.c`; nothing if all agree.
+    /// Returns the compiler's messages for `functions.c`; empty if everything agrees.
     package func functionErrors() throws -> String {
         let compiled = try compile("functions.c", ["-fsyntax-only"])
         return compiled.status == 0 ? "" : compiled.text + compiled.errors

@@ -3,11 +3,11 @@ import Foundation
 import KeychainModel
 import Vault
 
-/// What can be done with keys of files in each state of the vault, and a check of all of it.
+/// The possible operations on file keys in each state of the vault, and a check of all of them.
 package enum FileKeyState: String, CaseIterable, Sendable {
     case noPasscode, unlocked, lockedAfterUnlock, beforeFirstUnlock
 
-    /// The classes whose keys can be opened.
+    /// The classes whose file keys can be opened.
     package var opens: Set<FileProtectionClass> {
         switch self {
         case .noPasscode, .unlocked: [.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication, .none]
@@ -16,7 +16,7 @@ package enum FileKeyState: String, CaseIterable, Sendable {
         }
     }
 
-    /// The classes of which keys can be made.
+    /// The classes whose file keys can be made.
     package var makes: Set<FileProtectionClass> {
         switch self {
         case .noPasscode, .unlocked: [.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication, .none]
@@ -26,7 +26,7 @@ package enum FileKeyState: String, CaseIterable, Sendable {
     }
 }
 
-/// A file's key as a program has it.
+/// A file key as a program keeps it.
 package struct KeptFileKey: Sendable {
     package let fileClass: FileProtectionClass
     package let file: Data
@@ -52,19 +52,19 @@ package struct KeptFileKey: Sendable {
         return keys
     }
 
-    /// Whether the vault opens the same key.
+    /// Returns whether the vault opens the wrapped key to the same key.
     package func opens(in vault: any Vault, as client: Client) throws(VaultError) -> Bool {
         try vault.fileKey(for: fileClass, file: file, wrapped: made.wrapped, as: client) == made.key
     }
 }
 
 extension Vault {
-    /// Tries everything that can be done with keys of files.
+    /// Tries all operations on file keys.
     ///
     /// - Parameters:
-    ///   - keys: One of each class, made before.
-    ///   - added: Keys that were made or wrapped anew on the way, which the vault opens when it is unlocked.
-    /// - Returns: What did not go as `state` says, a line for each.
+    ///   - keys: One key of each class, made before.
+    ///   - added: Gets the keys that are made or wrapped here. An unlocked vault opens them.
+    /// - Returns: The differences from `state`, one line for each.
     package func differences(
         from state: FileKeyState, _ keys: [KeptFileKey], as client: Client, added: inout [KeptFileKey]
     ) -> [String] {

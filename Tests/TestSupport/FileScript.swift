@@ -2,7 +2,7 @@ import Foundation
 import KeychainModel
 import ProtectedFiles
 
-/// Changes to a protected file, the same for the same seed, and what the data are after each.
+/// Changes to a protected file, with the data after each change. The same seed gives the same changes.
 package struct FileScript {
     package enum Operation {
         case write(Data, at: UInt64)
@@ -11,20 +11,21 @@ package struct FileScript {
         case changeClass(FileProtectionClass)
     }
 
-    /// One change takes what lies between two multiples of this.
+    /// The boundary of a change in bytes: no change crosses a multiple of it.
     private static let step = 1 << 20
 
     package private(set) var data: Data
     private var random: SeededGenerator
     private let limit: Int
 
-    /// - Parameter limit: The data get about as long as this.
+    /// - Parameter limit: The largest length of the data, approximately.
     package init(seed: UInt64, data: Data = Data(), limit: Int) {
         (self.data, self.limit) = (data, limit)
         random = SeededGenerator(seed: seed)
     }
 
-    /// The next change, which is in ``data`` from then on. Each is one step: all of it is done or nothing.
+    /// Returns the next change, which ``data`` then contains. Each change is one step: it is done as a whole or not at
+    /// all.
     package mutating func next() -> Operation {
         let place = random.int(below: data.count + 1 + random.int(below: 200_000))
         switch random.int(below: 12) {

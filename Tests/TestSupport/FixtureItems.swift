@@ -3,8 +3,8 @@ import Foundation
 import KeychainModel
 import Vault
 
-/// The items of the example vault in `Tests/VaultTests/Fixtures`: every class, protection class and
-/// type of attribute, the empty and the absent value, and what updates and deletions leave.
+/// The items of the example vault in `Tests/VaultTests/Fixtures`: every class, protection class and type of attribute,
+/// the empty and the missing value, and the results of updates and deletions.
 package enum FixtureItems {
     package static let client = Client(identifier: "fixture", accessGroups: ["TEAM.fixture", "TEAM.shared"])
 
@@ -77,7 +77,7 @@ package enum FixtureItems {
     package static let applicationPassword = "größeres 🔑"
     package static let enrolment = Data("right index, left thumb".utf8)
 
-    /// Items that more than a class key opens.
+    /// Returns items that need more than a class key to open.
     package static func guarded() throws -> [NewItem] {
         let controls: [(String, AccessControl.Flags)] = [
             ("password", .applicationPassword), ("enrolment", .biometryCurrentSet),
@@ -100,7 +100,7 @@ package enum FixtureItems {
         return items
     }
 
-    /// Updates one item and deletes two, one of which leaves a tombstone.
+    /// Updates one item and deletes two. One of these leaves a tombstone.
     package static func change(_ vault: any Vault) throws {
         func query(_ account: String) -> ItemQuery {
             ItemQuery(

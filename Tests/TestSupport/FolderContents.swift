@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// The files of a folder with their modes and bytes, to tell whether anything was touched.
+/// The files of a folder with their modes and bytes, for finding out whether anything changed.
 package struct FolderContents: Equatable {
     package struct Entry: Equatable {
         package var mode: UInt32
@@ -23,14 +23,14 @@ package struct FolderContents: Equatable {
         }
     }
 
-    /// The file type and permission bits of what stands at `path`.
+    /// Returns the file type and permission bits of the file at `path`.
     package static func mode(of path: String) throws -> UInt32 {
         var info = stat()
         guard lstat(path, &info) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         return info.st_mode
     }
 
-    /// Writes the regular files to the folder at `path`, which is emptied first.
+    /// Empties the folder at `path` and writes the regular files to it.
     package func restore(to path: String) throws {
         mkdir(path, 0o700)
         for name in try FileManager.default.contentsOfDirectory(atPath: path) {
@@ -42,7 +42,7 @@ package struct FolderContents: Equatable {
         }
     }
 
-    /// Makes or replaces the file at `path`, mode 0600. Unlike `Data.write`, it does not wait for the disk.
+    /// Creates or replaces the file at `path` with mode 0600. Unlike `Data.write`, it does not wait for the disk.
     package static func write(_ bytes: Data, to path: String) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A guide under `Documentation`, whose examples a test runs.
+/// A guide under `Documentation` whose examples a test runs.
 package struct Guide {
     private let examples: [String]
 
@@ -11,12 +11,12 @@ package struct Guide {
         examples = parts.enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element)
     }
 
-    /// How many examples it has.
+    /// The number of its examples.
     package var count: Int { examples.count }
 
-    /// The lines of its examples that the source file at `path` does not have, in their order.
+    /// Returns the lines of the examples that the source file at `path` does not have in the same order.
     ///
-    /// An example may be interrupted by expectations, but no line of it may be missing or move.
+    /// Expectations may stand between the lines of an example, but no line may be missing or moved.
     package func linesMissing(in path: String) throws -> [String] {
         let run = Self.words(try String(contentsOf: URL(filePath: path), encoding: .utf8))
         var missing: [String] = []
@@ -35,7 +35,7 @@ package struct Guide {
         return missing
     }
 
-    /// The text without its spaces and breaks, which formatting decides on.
+    /// Returns the text without white space, because that depends on the formatting.
     private static func words(_ text: String) -> String {
         text.filter { !$0.isWhitespace }
     }

@@ -8,18 +8,17 @@ import Sealing
 import SecureMemory
 import Vault
 
-/// A vault whose values all have the same unguessable bytes in them, and everything about it that must not be
-/// left in memory.
+/// A vault whose values all contain the same unguessable bytes, with everything else that must not stay in memory.
 package struct MemoryCanaries {
     package let folder: TemporaryFolder
     package let passcode = "pass-" + UUID().uuidString
     package let path: String
     private let canary = Array(UUID().uuidString.utf8)
     private let items: Int
-    /// One for each class of files and some more, by turns.
+    /// File keys for all classes in turn.
     private let fileKeys = (0..<20).map { _ in SymmetricKey(size: .bits256) }
 
-    /// - Parameter path: Where the vault is; nil for a folder of its own.
+    /// - Parameter path: The path of the vault; nil for a folder of its own.
     package init(items: Int, path: String? = nil) throws {
         folder = try TemporaryFolder()
         self.path = path ?? folder.path(of: "vault")
@@ -36,8 +35,8 @@ package struct MemoryCanaries {
         }
     }
 
-    /// The second half of each secret, worked out from the files and the passcode: the allocator writes over
-    /// the first bytes of memory that is given back.
+    /// Returns the second half of each secret, computed from the files and the passcode. Not the first half, because
+    /// the allocator overwrites the first bytes of freed memory.
     package func secrets() throws -> [(name: String, bytes: [UInt8])] {
         let (keys, passcodeKey) = try unlockedKeys()
         var secrets = [("value", canary), ("passcode", Array(passcode.utf8))]
@@ -54,12 +53,12 @@ package struct MemoryCanaries {
         for (number, key) in fileKeys.enumerated() { secrets.append(("file key \(number)", bytes(of: key))) }
         let itemKeys = try itemKeys(under: keys.classKey(for: .whenUnlocked))
         guard itemKeys.count == items else { throw CanaryError.itemsMissing(found: itemKeys.count) }
-        // A sample is enough to notice a way in which they stay.
+        // A sample is enough to find a general leak.
         for (number, key) in itemKeys.prefix(50).enumerated() { secrets.append(("item key \(number)", key)) }
         return secrets.map { ($0.0, Array($0.1.suffix(16))) }
     }
 
-    /// The keys of files as the worker takes them: class, identifier and wrapped key of each.
+    /// Returns the file keys in the worker's form: class, identifier and wrapped key of each.
     package func wrappedFileKeys() throws -> String {
         let keys = try unlockedKeys().keys
         let file = Data(0..<16)

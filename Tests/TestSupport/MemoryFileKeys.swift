@@ -4,7 +4,7 @@ import KeychainModel
 import Synchronization
 import VaultInterface
 
-/// Keys of files without a vault, the same in every process.
+/// A key source without a vault. The keys are the same in every process.
 package final class MemoryFileKeys: FileKeySource {
     private let closed = Mutex<Set<FileProtectionClass>>([])
 

@@ -12,7 +12,7 @@ extension SecretBytes {
 }
 
 extension PageIndex {
-    /// What is in force, as a script has it.
+    /// The valid state in the form of a script.
     package var state: PageScript.State {
         var state = PageScript.State()
         for page in 1..<pageCount + 1 { state.versions[page] = version(of: page)?.rawValue }

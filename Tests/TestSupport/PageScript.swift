@@ -1,6 +1,6 @@
 import Foundation
 
-/// Changes of the page index of a database, which come again with the same seed, and what is in force after them.
+/// Changes to a database's page index, with the valid state after each. The same seed gives the same changes.
 package struct PageScript {
     package enum Change {
         case pages([(page: UInt32, version: UInt64)], count: UInt32, frames: UInt32)
@@ -8,7 +8,7 @@ package struct PageScript {
         case endLog
     }
 
-    /// What is in force.
+    /// The valid state.
     package struct State: Equatable {
         package var versions: [UInt32: UInt64] = [:]
         package var pageCount: UInt32 = 0
@@ -21,7 +21,7 @@ package struct PageScript {
 
     package private(set) var state: State
     private var random: SeededGenerator
-    /// No more pages than these.
+    /// The largest number of pages.
     private let limit: UInt32
 
     package init(seed: UInt64, from state: State = State(), limit: UInt32 = 3_000) {

@@ -2,41 +2,41 @@ import Foundation
 import Glibc
 import Testing
 
-/// How long a test waits for what happens when all is well.
+/// The time that a test waits for something that happens if everything works.
 ///
-/// Nothing that works takes this long, even on a busy machine. A test whose subject is a deadline gives one of its own.
+/// Nothing that works takes this long, even on a busy machine. A test of a deadline uses its own time.
 package enum Patience {
-    /// In seconds. What a soak run waits for may be an hour's work.
+    /// In seconds. A soak run may wait for an hour of work.
     package static let seconds = TestScale.count(300, soak: 3_600)
 
     package static var duration: Duration { .seconds(seconds) }
 
-    /// In milliseconds, as poll(2) takes it.
+    /// In milliseconds, for poll(2).
     package static let milliseconds = Int32(seconds) * 1000
 }
 
 extension ContinuousClock.Instant {
-    /// The end of a test's patience.
+    /// The end of a test's waiting.
     package static var patience: ContinuousClock.Instant { .now + Patience.duration }
 }
 
-/// What a test waited for in vain.
+/// The error for an event that a test waited for and that did not happen.
 package struct NeverHappened: Error, CustomStringConvertible {
     package let description: String
 
     package init(_ what: String, in seconds: Int = Patience.seconds) { description = "never in \(seconds) s: \(what)" }
 
-    /// Fails the test: an error that is thrown may be swallowed.
+    /// Fails the test, because a thrown error may be swallowed.
     package func record(_ sourceLocation: SourceLocation) -> Self {
         Issue.record(Comment(rawValue: description), sourceLocation: sourceLocation)
         return self
     }
 }
 
-/// Waits for something that tells nobody when it happens.
+/// Polls until `condition` is true, for events without a notification.
 ///
-/// - Parameter what: What happens, such as "the daemon listens".
-/// - Throws: ``NeverHappened``, with which the test has failed already; and what `condition` throws.
+/// - Parameter what: The event, such as "the daemon listens".
+/// - Throws: ``NeverHappened``, after failing the test; or the error of `condition`.
 package func eventually(
     _ what: @autoclosure () -> String, within seconds: Int = Patience.seconds,
     sourceLocation: SourceLocation = #_sourceLocation, _ condition: () throws -> Bool
@@ -48,9 +48,9 @@ package func eventually(
     }
 }
 
-/// Waits for something that tells nobody when it happens, and holds no thread meanwhile.
+/// Polls until `condition` is true, without blocking a thread.
 ///
-/// - Throws: As ``eventually(_:within:sourceLocation:_:)``.
+/// - Throws: The errors of ``eventually(_:within:sourceLocation:_:)``.
 package func suspendUntil(
     _ what: @autoclosure () -> String, within seconds: Int = Patience.seconds,
     sourceLocation: SourceLocation = #_sourceLocation, isolation: isolated (any Actor)? = #isolation,
@@ -63,7 +63,7 @@ package func suspendUntil(
     }
 }
 
-/// Pauses between questions: short at first, so that quick answers cost no time.
+/// The pauses of polling: short at first, so that quick answers cost no time.
 private struct Pauses {
     private let end: ContinuousClock.Instant
     /// In microseconds.
@@ -71,7 +71,7 @@ private struct Pauses {
 
     init(_ seconds: Int) { end = .now + .seconds(seconds) }
 
-    /// - Returns: Nil when the deadline has passed.
+    /// - Returns: Nil if the deadline has passed.
     mutating func next() -> UInt32? {
         guard ContinuousClock.now < end else { return nil }
         defer { pause = min(pause * 2, 20_000) }

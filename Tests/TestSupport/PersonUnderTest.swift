@@ -3,7 +3,7 @@ import Foundation
 import KeychainModel
 import Synchronization
 
-/// Somebody in front of the machine, who does what a test says.
+/// A person in front of the machine who does what a test says.
 package final class PersonUnderTest: Authenticator {
     private struct State {
         var answer: AuthenticationOutcome?
@@ -14,26 +14,26 @@ package final class PersonUnderTest: Authenticator {
     }
 
     private let state = Mutex(State())
-    /// Signalled when somebody is asked.
+    /// Signalled when the person is asked.
     package let asked = DispatchSemaphore(value: 0)
     private let canceling = DispatchSemaphore(value: 0)
 
     package init() {}
 
-    /// What the person was asked for so far.
+    /// The questions so far.
     package var requests: [AuthenticationRequest] { state.withLock { $0.requests } }
 
-    /// The outcome of every prompt; nil for success with just what was asked for.
+    /// Sets the outcome of every prompt; nil for success with exactly the requested proofs.
     package func willAnswer(_ answer: AuthenticationOutcome?) {
         state.withLock { $0.answer = answer }
     }
 
-    /// Lets prompts wait until they are taken away.
+    /// Makes prompts wait until they are cancelled.
     package func willNotAnswer() {
         state.withLock { $0.isSlow = true }
     }
 
-    /// Nil for nobody.
+    /// The enrolled fingers; nil if nobody is enrolled.
     package var enrolment: Data? {
         get { state.withLock { $0.enrolment } }
         set { state.withLock { $0.enrolment = newValue } }

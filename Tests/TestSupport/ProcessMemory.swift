@@ -1,22 +1,22 @@
 import Foundation
 import Glibc
 
-/// The memory of another process, as its own user or root can read it.
+/// The memory of another process, which its own user and root can read.
 package struct ProcessMemory {
     private let process: pid_t
 
     package init(of process: pid_t) { self.process = process }
 
-    /// A place where something was found.
+    /// A secret that was found, with its memory region.
     package struct Finding: CustomStringConvertible {
         package var needle: String
         package var region: String
         package var description: String { "\(needle) in \(region)" }
     }
 
-    /// Looks for each of `needles`, by name, in every readable page.
+    /// Searches every readable page for each of `needles`, by name.
     ///
-    /// - Returns: Where they are, and how many bytes were looked at.
+    /// - Returns: The findings, and the number of searched bytes.
     package func search(for needles: [(name: String, bytes: [UInt8])]) throws -> (found: [Finding], bytes: Int) {
         let maps = try regions()
         let memory = open("/proc/\(process)/mem", O_RDONLY | O_CLOEXEC)
@@ -38,7 +38,7 @@ package struct ProcessMemory {
         return (found, total)
     }
 
-    /// The list of regions, read until its end: its size is not known beforehand.
+    /// Returns the list of regions. Reads to its end, because its size is not known before.
     private func regions() throws -> String {
         let list = open("/proc/\(process)/maps", O_RDONLY | O_CLOEXEC)
         guard list >= 0 else { throw ProcessMemoryError(errno: errno) }
@@ -53,7 +53,7 @@ package struct ProcessMemory {
         }
     }
 
-    /// What can be read of a region; the kernel's own pages cannot.
+    /// Returns the readable bytes of a region. The kernel's own pages are not readable.
     private static func read(_ memory: Int32, from start: UInt, to end: UInt) -> [UInt8] {
         let size = Int(end - start)
         return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
@@ -68,7 +68,7 @@ package struct ProcessMemory {
     private typealias Search =
         @convention(c) (UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> UnsafeMutableRawPointer?
 
-    /// memmem(3), which Swift's view of the C library leaves out as a GNU extension.
+    /// memmem(3), a GNU extension that Swift's module of the C library does not declare.
     private static let memmem = dlsym(nil, "memmem").map { unsafeBitCast($0, to: Search.self) }
 
     private static func contains(_ region: [UInt8], _ needle: [UInt8]) throws -> Bool {

@@ -3,19 +3,19 @@ import Glibc
 import SystemLibraries
 import Testing
 
-/// A program to start, which inherits no descriptor of this process but those it is given, and ends with it.
+/// Starts a program that inherits only given descriptors and ends with this process.
 ///
-/// Some libraries open descriptors that every child gets, tpm2-tss its connections to swtpm among them:
-/// a child that keeps one keeps the other end waiting for as long as it lives.
+/// Some libraries open descriptors that every child inherits, such as tpm2-tss for its connections to swtpm. A child
+/// that keeps such a descriptor makes the other end wait until the child ends.
 package struct ProgramStart {
-    /// The first names the program, which is looked for in `PATH`.
+    /// The first argument is the program, which is searched for in `PATH`.
     package var arguments: [String]
-    /// As `NAME=value`; nil for that of this process.
+    /// As `NAME=value`; nil for the environment of this process.
     package var environment: [String]?
     package var folder: String?
-    /// Whether it leads a session of its own; the first terminal that it opens becomes its controlling one.
+    /// Whether it leads a new session. The first terminal that it opens becomes its controlling terminal.
     package var leadsSession = false
-    /// A descriptor of this process that it gets as its descriptor 3.
+    /// A descriptor of this process that becomes descriptor 3 of the program.
     package var passed: Int32?
 
     package init(_ arguments: [String], environment: [String]? = nil, folder: String? = nil, leadsSession: Bool = false)
@@ -26,9 +26,9 @@ package struct ProgramStart {
         self.leadsSession = leadsSession
     }
 
-    /// Starts it with the descriptors 0, 1 and 2 that `describe` adds actions for.
+    /// Starts the program with the descriptors 0, 1 and 2 that `describe` sets.
     ///
-    /// Without them it has no input, and what it writes goes to standard error.
+    /// By default, it has no input, and its output goes to standard error.
     ///
     /// - Throws: ``ProgramError``.
     package func start(_ describe: (inout posix_spawn_file_actions_t) -> Void) throws -> pid_t {
@@ -43,7 +43,7 @@ package struct ProgramStart {
         return process
     }
 
-    /// Starts it with standard descriptors that are only those of `describe`, and has nobody watch it.
+    /// Starts the program with only the standard descriptors of `describe`. The watcher does not know it.
     func spawn(_ describe: (inout posix_spawn_file_actions_t) -> Void) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -68,9 +68,9 @@ package struct ProgramStart {
         return process
     }
 
-    /// Runs it to its end with `input` as its standard input and, where there is one, `given` as its output.
+    /// Runs the program to its end with `input` as its standard input. Its output goes to `given` if that is not nil.
     ///
-    /// - Parameter seconds: If it runs longer, it is killed and the test fails.
+    /// - Parameter seconds: The time after which the program is killed and the test fails.
     package func run(
         input: Data = Data(), output given: Int32? = nil, within seconds: Int = Patience.seconds,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -91,10 +91,10 @@ package struct ProgramStart {
             errors: String(decoding: try Data(contentsOf: URL(fileURLWithPath: errors)), as: UTF8.self))
     }
 
-    /// Waits until a child is gone.
+    /// Waits until a child has ended.
     ///
-    /// - Parameter seconds: If it runs longer, it is killed and the test fails.
-    /// - Returns: The exit code, or 128 and the number of the signal.
+    /// - Parameter seconds: The time after which the child is killed and the test fails.
+    /// - Returns: The exit code, or 128 plus the number of the signal.
     @discardableResult package static func wait(
         for process: pid_t, _ what: @autoclosure () -> String? = nil, within seconds: Int = Patience.seconds,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -104,7 +104,7 @@ package struct ProgramStart {
             sourceLocation: sourceLocation
         ) {
             var info = siginfo_t()
-            // WEXITED and WNOWAIT (waitid(2)): its number stays its own for as long as it may be killed.
+            // WEXITED and WNOWAIT (waitid(2)): the child keeps its process number while it may still be killed.
             while waitid(P_PID, id_t(process), &info, 0x4 | 0x0100_0000) < 0, errno == EINTR {}
         }
         var status: Int32 = 0
@@ -118,7 +118,7 @@ package struct ProgramStart {
         return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
     }
 
-    /// What a process was started with, for messages.
+    /// Returns the command line of a process, for messages.
     static func name(of process: pid_t) -> String {
         let words = (try? Data(contentsOf: URL(fileURLWithPath: "/proc/\(process)/cmdline"))) ?? Data()
         let name = words.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
@@ -126,7 +126,7 @@ package struct ProgramStart {
     }
 }
 
-/// How a program ended, and what it wrote.
+/// The exit status and output of a program.
 package struct ProgramOutcome {
     package let status: Int32
     package let output: Data

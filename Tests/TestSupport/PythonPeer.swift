@@ -2,25 +2,26 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A program in Python that answers many questions in one process: most of a start goes into finding its modules.
+/// A Python program that answers many questions in one process, because most of its start-up time goes into loading its
+/// modules.
 ///
-/// It is run anew for each question, with other arguments, and knows nothing of the one before. It ends with its input, and so
-/// with the process of the tests, however that ends.
+/// The script runs again for each question, with other arguments and without any state of the question before. The
+/// process ends with its input, and so with the process of the tests, also after a crash.
 package final class PythonPeer: Sendable {
     private let script: String
     private let worker: Mutex<Worker>
 
     /// - Parameters:
     ///   - script: The path of the program.
-    ///   - interpreter: The Python that has the modules that it needs.
+    ///   - interpreter: The Python with the modules that the program needs.
     package init(_ script: String, interpreter: String = "python3") throws {
         self.script = script
         worker = Mutex(try Worker(["-B", "-c", Self.server, script], command: interpreter))
     }
 
-    /// What the program prints when it is started with these arguments.
+    /// Returns the output of the program for these arguments.
     ///
-    /// - Throws: ``PythonPeerError`` if it ends with another status than 0.
+    /// - Throws: ``PythonPeerError`` if its status is not 0.
     package func ask(_ arguments: [String]) throws -> String {
         let question = [UInt8](try JSONEncoder().encode(arguments)) + [0x0A]
         let line = worker.withLock { worker in

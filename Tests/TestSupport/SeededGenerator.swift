@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Random numbers that come again with the same seed (SplitMix64), so that a failure can be repeated.
+/// A random generator that repeats its numbers with the same seed (SplitMix64), so that a failure can be repeated.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     package let seed: UInt64
     private var state: UInt64
@@ -11,9 +11,9 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         state = seed
     }
 
-    /// A new seed for each run, or the one in `KEYCHAIN_TEST_SEED`.
+    /// Uses a new seed for each run, or the one in `KEYCHAIN_TEST_SEED`.
     ///
-    /// It is printed with the command that repeats the test, before anything can fail or crash.
+    /// Prints the seed with the command that repeats the test, before anything can fail or crash.
     package init() {
         self.init(seed: Self.given ?? UInt64.random(in: 0 ... .max))
         guard let test = Test.current else { return }
@@ -40,7 +40,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
 
     package mutating func int(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 
-    /// `original` with bits flipped, bytes overwritten, cut short, extended or moved.
+    /// Returns `original` with flipped, overwritten, removed, added or moved bytes.
     package mutating func mutated(_ original: Data) -> Data {
         var bytes = [UInt8](original)
         for _ in 0...int(below: 3) {

@@ -3,18 +3,18 @@ import Testing
 import Glibc
 import Synchronization
 
-/// A real TPM 2.0 in software (swtpm) in a folder of its own, on sockets that nobody else knows.
+/// A real TPM 2.0 in software (swtpm), in a new folder and on sockets that nobody else knows.
 ///
-/// It keeps its state over restarts, as hardware does.
+/// Keeps its state over restarts, like hardware.
 package final class SoftwareTPM: Sendable {
     private let folder: TemporaryFolder
     private let process = Mutex<Worker?>(nil)
 
-    /// What `KEYCHAIN_TPM` takes to find it.
+    /// The value of `KEYCHAIN_TPM` for this TPM.
     package var address: String { "swtpm:path=\(socket)" }
 
     private var socket: String { folder.path(of: "tpm") }
-    // The library that speaks to swtpm expects this name.
+    // The library that connects to swtpm expects this name.
     private var controlSocket: String { socket + ".ctrl" }
 
     package init() throws {
@@ -58,7 +58,7 @@ package final class SoftwareTPM: Sendable {
         }
     }
 
-    /// Takes the power away, as a crash of the machine does.
+    /// Turns the power off, as in a crash of the machine.
     package func kill() {
         process.withLock { process in
             process?.kill()
@@ -74,15 +74,15 @@ package final class SoftwareTPM: Sendable {
         try start()
     }
 
-    /// Runs a program of tpm2-tools on it.
+    /// Runs a program of tpm2-tools with this TPM.
     ///
-    /// - Returns: What it prints.
+    /// - Returns: The output of the program.
     @discardableResult
     package func tool(_ name: String, _ arguments: String...) throws -> String {
         try Self.run(name, arguments, environment: ["TPM2TOOLS_TCTI": address, "TSS2_LOG": "all+none"])
     }
 
-    /// The handles of transient objects and of loaded sessions.
+    /// Returns the handles of transient objects and of loaded sessions.
     package func loadedHandles() throws -> [String] {
         try ["handles-transient", "handles-loaded-session"].flatMap {
             try tool("tpm2_getcap", $0).split(separator: "\n").map(String.init)
@@ -111,7 +111,7 @@ package struct SoftwareTPMError: Error, CustomStringConvertible {
     package var output: String
 
     package var description: String {
-        // env(1) ends with 127 when there is no such program.
+        // env(1) ends with 127 if the program does not exist.
         status == 127
             ? "\(program) is not installed; run Scripts/setup.sh --tests"
             : "\(program) ended with \(status): \(output)"

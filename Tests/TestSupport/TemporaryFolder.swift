@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A fresh folder of mode 0700 that goes away with this object, and with this process.
+/// A new folder of mode 0700 that is removed with this object, and at the end of this process.
 package final class TemporaryFolder: Sendable {
     package let path: String
 
-    /// - Parameter place: The folder that it is made in; nil for that of temporary files.
+    /// - Parameter place: The parent folder; nil for the folder of temporary files.
     package init(in place: String? = nil) throws {
-        // In a shared folder the name contains this number, so that `Scripts/run-tests.py` finds it.
+        // In a shared folder, the name contains this number, so that `Scripts/run-tests.py` finds the folder.
         let owner = place == nil ? nil : ProcessInfo.processInfo.environment["KEYCHAIN_TEST_SUPERVISED"]
         let name = "keychain-test-" + (owner.map { "\($0)-" } ?? "") + "XXXXXX"
         var template = Array("\(place ?? Self.place)/\(name)".utf8CString)
@@ -26,7 +26,7 @@ package final class TemporaryFolder: Sendable {
         Self.remove(path)
     }
 
-    /// Again when it fails: a database that another thread is closing may put a file into it meanwhile.
+    /// Tries again after a failure: a database that another thread closes may create a file in the folder meanwhile.
     private static func remove(_ path: String) {
         for _ in 0..<1_000 {
             if (try? FileManager.default.removeItem(atPath: path)) != nil || access(path, F_OK) != 0 { return }
@@ -34,7 +34,7 @@ package final class TemporaryFolder: Sendable {
         }
     }
 
-    /// Folders whose object lives. What a static property holds lives until the process ends.
+    /// The folders whose object exists. An object in a static property exists until the process ends.
     private static let living = Mutex(Set<String>())
 
     private static let removesAtEnd: Void = {
@@ -45,7 +45,7 @@ package final class TemporaryFolder: Sendable {
 
     package func path(of name: String) -> String { path + "/" + name }
 
-    /// `TMPDIR`, unless sockets below it would have paths that are too long (unix(7)).
+    /// `TMPDIR`, unless the paths of sockets below it would be too long (unix(7)).
     private static let place: String = {
         let given = ProcessInfo.processInfo.environment["TMPDIR"] ?? ""
         return given.hasPrefix("/") && given.utf8.count <= 40 ? given : "/tmp"

@@ -1,8 +1,8 @@
 import Foundation
 
-/// How much a test repeats itself: little in a plain run, everything in a soak run.
+/// The number of repetitions in a test: few in a plain run, all in a soak run.
 ///
-/// A soak run is one with `KEYCHAIN_TEST_SCALE=soak` in the environment.
+/// A soak run has `KEYCHAIN_TEST_SCALE=soak` in the environment.
 package enum TestScale {
     package static let isSoak = ProcessInfo.processInfo.environment["KEYCHAIN_TEST_SCALE"] == "soak"
 

@@ -2,24 +2,24 @@ import Foundation
 import Glibc
 import SystemLibraries
 
-/// Ends what this process has started, and removes its folders, when it is gone, however that came: by a kill too.
+/// Ends the children of this process and removes its folders when this process ends, also when it is killed.
 ///
-/// That is done by another process (`Scripts/run-tests.py --watch`), which holds the other end of a pipe.
-/// `Scripts/run-tests.py` does the same for all below it, and says so in the environment.
+/// Another process (`Scripts/run-tests.py --watch`), which holds the other end of a pipe, does this work. If
+/// `Scripts/run-tests.py` runs the tests, it does the same for all their processes and says so in the environment.
 package enum TestWatcher {
-    /// The end of the pipe that is written to; -1 if there is no need of a watcher.
+    /// The end of the pipe for writing; -1 if no watcher is needed.
     private static let started = Result { try start() }
 
-    /// Ends a process when this one ends.
+    /// Makes a process end when this one ends.
     package static func end(_ process: pid_t) throws { try say("process \(process)") }
 
-    /// Removes a folder, and unmounts what is in it, when this process ends.
+    /// Makes a folder be unmounted and removed when this process ends.
     package static func remove(folder: String) throws { try say("folder \(folder)") }
 
     private static func say(_ line: String) throws {
         let pipe = try started.get()
         guard pipe >= 0 else { return }
-        // Shorter than PIPE_BUF: lines of several threads do not mix.
+        // Shorter than PIPE_BUF, so that lines of several threads do not mix.
         let bytes = Array((line + "\n").utf8)
         guard write(pipe, bytes, bytes.count) == bytes.count else {
             throw ProgramError(program: "the watcher", errno: errno)
@@ -34,7 +34,8 @@ package enum TestWatcher {
         defer { close(ends[0]) }
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Scripts/run-tests.py").standardizedFileURL.path
-        // A session of its own: an interrupt at the terminal ends the tests and not who cleans up behind them.
+        // A new session: an interrupt at the terminal must end only the tests, not the process that cleans up after
+        // them.
         let program = ProgramStart(["python3", "-IS", script, "--watch"], folder: "/", leadsSession: true)
         do {
             _ = try program.spawn { actions in

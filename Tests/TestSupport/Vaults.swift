@@ -12,11 +12,12 @@ extension Client {
 }
 
 extension PasscodeOptions {
-    /// As cheap as a passcode can be, so that tests take no time.
+    /// The lowest cost of a passcode, so that tests are fast.
     package static let cheapest = PasscodeOptions(cost: .explicit(memoryMiB: 1, passes: 1))
 }
 
-/// A clock that is a second further each time somebody looks, so that what comes later is dated later, whatever the machine's does.
+/// Returns a clock that advances one second at each reading. Later events get later dates, independent of the machine's
+/// clock.
 package func tickingClock() -> @Sendable () -> Date {
     let ticks = Ticks()
     return { ticks.next() }
@@ -33,7 +34,7 @@ private final class Ticks: Sendable {
     }
 }
 
-/// A vault in memory with fresh keys.
+/// Makes a vault in memory with new keys.
 package func memoryVault(
     person: (any Authenticator)? = nil, now: @escaping @Sendable () -> Date = { Date() }
 ) throws -> EmbeddedVault {
@@ -59,7 +60,7 @@ extension ItemQuery {
 }
 
 extension Vault {
-    /// What `copy` finds; empty where it would throw ``VaultError/itemNotFound``.
+    /// Returns the results of `copy`; empty instead of ``VaultError/itemNotFound``.
     package func items(
         _ query: ItemQuery, includingValues: Bool = true, as client: Client = .app
     ) throws(VaultError) -> [StoredItem] {
@@ -71,7 +72,7 @@ extension Vault {
         }
     }
 
-    /// Every item of every class that `client` may see, by its identifier.
+    /// Returns all items of all classes that `client` may see, by identifier.
     package func allItems(as client: Client = .owner) throws(VaultError) -> [UUID: StoredItem] {
         var all: [UUID: StoredItem] = [:]
         for itemClass in ItemClass.stored {

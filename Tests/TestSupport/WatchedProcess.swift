@@ -5,10 +5,10 @@ import Testing
 
 /// A process that need not be a child of this one.
 ///
-/// The process counts as ended when it exits, even before its parent reaps it. Orphans are reaped by process 1, which on
-/// some machines does so rarely.
+/// The process counts as ended when it exits, even before its parent reaps it. Process 1 reaps orphans, which on some
+/// machines takes long.
 package final class WatchedProcess: Sendable {
-    /// A `pidfd_open(2)`; -1 for a process that was gone before.
+    /// A descriptor of `pidfd_open(2)`; -1 if the process had already ended.
     private let descriptor: Int32
 
     package init(_ process: pid_t) throws {
@@ -20,7 +20,7 @@ package final class WatchedProcess: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// The numbers of the calls are the same on all architectures (asm-generic/unistd.h).
+    /// The numbers of the system calls are the same on all architectures (asm-generic/unistd.h).
     private static func call(_ number: Int, _ first: Int, _ second: Int) throws -> Int {
         typealias Function = @convention(c) (Int, Int, Int, Int, Int) -> Int
         guard let call: Function = libraryFunction("syscall") else { throw POSIXError(.ENOSYS) }

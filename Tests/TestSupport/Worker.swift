@@ -2,19 +2,19 @@ import Foundation
 import Glibc
 import Testing
 
-/// A run of the `VaultWorker` program: another process that works on a vault and reports on a pipe.
+/// A running `VaultWorker`: another process that works on a vault and reports over a socket.
 package final class Worker {
     package let process: pid_t
-    /// This end of a pair of sockets, of which the worker's end is its standard input and output.
+    /// This process's end of a pair of sockets. The other end is the worker's standard input and output.
     private let socket: Int32
     private var buffered: [UInt8] = []
     private var exitStatus: Int32?
 
-    /// Starts `VaultWorker`, or `command` in its place, with `arguments`.
+    /// Starts `VaultWorker`, or `command` instead, with `arguments`.
     ///
-    /// - Parameter passed: A descriptor that it gets as its descriptor 3.
+    /// - Parameter passed: A descriptor that becomes descriptor 3 of the worker.
     package init(_ arguments: [String], command: String = Worker.executable, passing passed: Int32? = nil) throws {
-        // No other child may inherit either end: it would keep the worker's open after its death.
+        // No other child may inherit either end: it would keep the worker's end open after the worker's death.
         var ends: [Int32] = [0, 0]
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw WorkerError.noSocket(errno: errno) }
@@ -49,7 +49,7 @@ package final class Worker {
 
     package var memory: ProcessMemory { ProcessMemory(of: process) }
 
-    /// Gives the worker `bytes` on its standard input.
+    /// Writes `bytes` to the worker's standard input.
     package func send(_ bytes: [UInt8]) {
         _ = Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
@@ -59,14 +59,14 @@ package final class Worker {
         shutdown(socket, Int32(SHUT_WR))
     }
 
-    /// Lets a worker that waits for its cue go on.
+    /// Lets a worker that waits for a line continue.
     package func cue() {
         send([0x0A])
     }
 
-    /// The next line the worker prints; nil once it has closed its output.
+    /// Returns the next line of the worker's output; nil after its end.
     ///
-    /// - Parameter seconds: If the line is not there by then, the worker is killed and the test fails; so with all that read.
+    /// - Parameter seconds: The time after which the worker is killed and the test fails, as in all methods that read.
     package func readLine(
         within seconds: Int = Patience.seconds, sourceLocation: SourceLocation = #_sourceLocation
     ) -> String? {
@@ -80,7 +80,7 @@ package final class Worker {
         }
     }
 
-    /// Waits for so many bytes of output and leaves them there.
+    /// Waits for `count` bytes of output without consuming them.
     package func waitForOutput(
         _ count: Int = 1, within seconds: Int = Patience.seconds, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -88,7 +88,7 @@ package final class Worker {
         while buffered.count < count, fill(deadline) {}
     }
 
-    /// Everything the worker prints until it closes its output.
+    /// Returns the rest of the worker's output.
     package func readToEnd(
         within seconds: Int = Patience.seconds, sourceLocation: SourceLocation = #_sourceLocation
     ) -> [UInt8] {
@@ -98,7 +98,7 @@ package final class Worker {
         return buffered
     }
 
-    /// Everything the worker still prints, by lines.
+    /// Returns the rest of the worker's output, as lines.
     package func remainingLines(
         within seconds: Int = Patience.seconds, sourceLocation: SourceLocation = #_sourceLocation
     ) -> [String] {
@@ -115,10 +115,10 @@ package final class Worker {
         if exitStatus == nil { Glibc.kill(process, SIGTERM) }
     }
 
-    /// Waits until the process is gone.
+    /// Waits until the process has ended.
     ///
-    /// - Parameter seconds: If it runs longer, it is killed and the test fails.
-    /// - Returns: The exit code, or 128 and the number of the signal.
+    /// - Parameter seconds: The time after which the process is killed and the test fails.
+    /// - Returns: The exit code, or 128 plus the number of the signal.
     @discardableResult package func wait(
         within seconds: Int = Patience.seconds, sourceLocation: SourceLocation = #_sourceLocation
     ) -> Int32 {
@@ -128,17 +128,17 @@ package final class Worker {
         return code
     }
 
-    /// How the process ended, as ``wait()`` has it; nil while it runs.
+    /// Returns the result of ``wait()`` without waiting; nil while the process runs.
     package func endedWith() -> Int32? {
         var info = siginfo_t()
-        // WEXITED, WNOHANG and WNOWAIT (waitid(2)): whether there is something to wait for.
+        // WEXITED, WNOHANG and WNOWAIT (waitid(2)): only asks whether the process has ended.
         guard exitStatus == nil, waitid(P_PID, id_t(process), &info, 0x4 | 0x1 | 0x0100_0000) == 0 else {
             return exitStatus
         }
         return info.si_signo == 0 ? nil : wait()
     }
 
-    /// When to wait no longer, and where the test then fails.
+    /// The end of a wait, and the place in the test that fails then.
     private struct Deadline {
         let seconds: Int
         let end: ContinuousClock.Instant
@@ -148,7 +148,7 @@ package final class Worker {
             (self.seconds, end, self.sourceLocation) = (seconds, .now + .seconds(seconds), sourceLocation)
         }
 
-        /// In milliseconds, as poll(2) takes it.
+        /// In milliseconds, for poll(2).
         var left: Int32 { Int32(max(0, (end - .now) / .milliseconds(1))) }
     }
 

@@ -3,10 +3,9 @@ import Foundation
 import KeychainModel
 import Vault
 
-/// An endless sequence of writes that depends on its seed alone, together with the items that must
-/// exist after each of them.
+/// An endless sequence of writes that depends only on its seed, with the items that must exist after each write.
 ///
-/// A worker carries it out, and the test that killed the worker replays it to know what must be there.
+/// A worker performs it. The test that killed the worker replays it to know which items must exist.
 package struct WriteScript {
     package enum Step: Sendable {
         case add(account: String, value: Data)
@@ -28,7 +27,7 @@ package struct WriteScript {
         random = SeededGenerator(seed: seed)
     }
 
-    /// The next step; ``items`` is then what it leads to.
+    /// Returns the next step. ``items`` then contains its result.
     package mutating func next() -> Step {
         let account = "account \(random.int(below: 12))"
         let value = random.bytes(random.int(below: random.int(below: 10) == 0 ? 60_000 : 300))
@@ -77,7 +76,7 @@ package struct WriteScript {
         }
     }
 
-    /// What `vault` holds of this script.
+    /// Returns the items of this script in `vault`.
     package func stored(in vault: any Vault, as client: Client = .app) throws -> [String: Data] {
         let found = try vault.items(.password(service, limit: nil), includingValues: true, as: client)
         var values: [String: Data] = [:]

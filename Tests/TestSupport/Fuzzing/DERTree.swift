@@ -1,10 +1,10 @@
 import Foundation
 
-/// A DER value that can be changed in the middle and written again, with the lengths around it right or wrong on purpose.
+/// A DER value that can be changed in its middle and encoded again, with right or deliberately wrong lengths around it.
 struct DERTree {
     private enum Content {
         case bytes([UInt8])
-        /// Members after some bytes that belong to the value itself, such as a bit string's first.
+        /// Members after bytes of the value itself, such as the first byte of a bit string.
         case members([UInt8], [DERTree])
     }
 
@@ -28,7 +28,7 @@ struct DERTree {
     private var content: Content
     private var length = Length.right
 
-    /// Nil unless all of `data` is one value.
+    /// Nil unless `data` is exactly one value.
     init?(_ data: Data) {
         guard let (values, _) = Self.read([UInt8](data)[...], depth: 0), values.count == 1 else { return nil }
         self = values[0]
@@ -58,7 +58,7 @@ struct DERTree {
     }
 
     private static func inside(_ bytes: ArraySlice<UInt8>, _ tag: UInt8, _ depth: Int) -> Content {
-        // Octet and bit strings often hold DER themselves.
+        // Octet and bit strings often contain DER.
         let skipped = tag == 0x03 ? 1 : 0
         if tag & 0x20 != 0 || ((tag == 0x03 || tag == 0x04) && bytes.count > skipped + 1),
             let (members, _) = read(bytes.dropFirst(skipped), depth: depth + 1), !members.isEmpty
@@ -114,7 +114,7 @@ struct DERTree {
         return self
     }
 
-    /// Changes one value inside, chosen at random.
+    /// Changes one randomly chosen value inside.
     mutating func change(_ random: inout SeededGenerator, other: DERTree?) {
         let donor = other ?? self
         let part = donor.value(at: random.int(below: donor.count))

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Valid samples, what was made of them and accepted, and the next input.
+/// Keeps valid samples and accepted inputs that were made from them, and makes the next input.
 struct FuzzCorpus {
     private static let limit = 400
     private static let longest = 1 << 16
 
     let samples: [Data]
     private var kept: [Data]
-    /// Numbers that lengths, counts and tags go wrong at.
+    /// Numbers at which lengths, counts and tags often go wrong.
     private static let numbers: [UInt64] = [
         0, 1, 2, 4, 8, 16, 31, 32, 33, 64, 0x7F, 0x80, 0x81, 0xFF, 0x100, 0x7FFF, 0x8000, 0xFFFF, 0x1_0000, 0xFF_FFFF,
         0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF, 0x1_0000_0000, 0x7FFF_FFFF_FFFF_FFFF, 0x8000_0000_0000_0000, .max,
@@ -18,7 +18,7 @@ struct FuzzCorpus {
         kept = samples
     }
 
-    /// Samples stay; what was accepted takes the place of something accepted earlier.
+    /// Keeps an accepted input, which replaces an earlier accepted one if there is no room. Samples stay.
     mutating func keep(_ input: Data, _ random: inout SeededGenerator) {
         guard input.count <= Self.longest else { return }
         if kept.count < samples.count + Self.limit {
@@ -29,7 +29,7 @@ struct FuzzCorpus {
     }
 
     private func any(_ random: inout SeededGenerator) -> Data {
-        // Half are made of samples, so that what was accepted does not drift away from them.
+        // Makes half of the inputs from samples, so that accepted inputs do not drift away from them.
         random.int(below: 2) == 0 ? samples[random.int(below: samples.count)] : kept[random.int(below: kept.count)]
     }
 
@@ -55,14 +55,14 @@ struct FuzzCorpus {
         }
     }
 
-    /// The beginning of one and the end of another, often at the same place.
+    /// Joins the beginning of one input and the end of another, often at the same offset.
     private func spliced(_ one: Data, _ other: Data, _ random: inout SeededGenerator) -> Data {
         let cut = random.int(below: one.count + 1)
         let from = random.int(below: 2) == 0 ? min(cut, other.count) : random.int(below: other.count + 1)
         return Data(one.prefix(cut)) + other.dropFirst(from)
     }
 
-    /// A number of one to eight bytes over what was there, or the number there and a little.
+    /// Overwrites bytes with a number of one to eight bytes, or changes the number there a little.
     private func withNumber(_ input: Data, _ random: inout SeededGenerator) -> Data {
         var bytes = [UInt8](input)
         let width = [1, 1, 2, 4, 4, 8][random.int(below: 6)]
@@ -81,7 +81,7 @@ struct FuzzCorpus {
         return Data(bytes)
     }
 
-    /// A piece of another sample, put in or over.
+    /// Inserts a piece of another sample, or overwrites bytes with it.
     private func withPart(of other: Data, in input: Data, _ random: inout SeededGenerator) -> Data {
         guard !other.isEmpty else { return input }
         let start = random.int(below: other.count)

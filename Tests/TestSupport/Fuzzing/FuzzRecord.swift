@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The file that holds the input that is being tried. The kernel has it even if the process ends in the next instruction.
+/// The file with the present input. The kernel keeps it even if the process ends at the next instruction.
 struct FuzzRecord {
     let path: String
     private let file: Int32
@@ -26,7 +26,7 @@ struct FuzzRecord {
     }
 }
 
-/// Ends the process, and leaves the input, when one input takes too long or too much memory.
+/// Ends the process if one input takes too much time or memory. The input stays in its file.
 final class FuzzWatch: Sendable {
     private let beats = Atomic<Int>(0)
     private let isOver = Atomic<Bool>(false)
@@ -35,7 +35,7 @@ final class FuzzWatch: Sendable {
 
     init(_ name: String, _ record: FuzzRecord, patience: Int, memoryLimit: Int) {
         Thread.detachNewThread { [self] in
-            // Counted, not measured: a machine that stands still for a while is nobody's fault.
+            // Counts intervals instead of measuring time, so that a machine that stops for a while causes no failure.
             var (last, waits) = (-1, 0)
             while !isOver.load(ordering: .relaxed) {
                 usleep(Self.interval)
@@ -55,7 +55,7 @@ final class FuzzWatch: Sendable {
     func stop() { isOver.store(true, ordering: .relaxed) }
 }
 
-/// One line on a terminal that is written over each second; nothing without a terminal.
+/// Writes one line to a terminal and overwrites it every second. Writes nothing without a terminal.
 final class FuzzProgress {
     private let terminal: FileHandle?
     private var shown = ContinuousClock.now
@@ -74,20 +74,20 @@ final class FuzzProgress {
 }
 
 extension ProcessMemory {
-    /// What this process has in memory now (proc_pid_statm(5)).
+    /// The present memory of this process in bytes (proc_pid_statm(5)).
     static var residentBytes: Int {
         let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
         return fields.dropFirst().first.flatMap { Int($0) }.map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) } ?? 0
     }
 
-    /// How long this thread has computed.
+    /// The processor time of this thread.
     static var threadTime: Duration {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    /// The most that this process has had in memory (getrusage(2), which counts in KiB).
+    /// The largest memory of this process so far in MiB (getrusage(2), which counts in KiB).
     static var peakMegabytes: Int {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)

@@ -1,31 +1,31 @@
 import Foundation
 import Glibc
 
-/// A promise that an input broke.
+/// A broken promise, found with an input.
 package struct FuzzFinding: Error, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
 }
 
-/// Inputs that are almost what a parser expects, by count or by the clock.
+/// Tries inputs that are almost what a parser expects, a number of them or for a time.
 ///
-/// A plain run tries as many as it is told. `make fuzz` sets `KEYCHAIN_FUZZ_SECONDS`: each input is then in a file before
-/// it is tried, so that whatever ends the process leaves it there. `KEYCHAIN_FUZZ_REPLAY` names such a file, and nothing
-/// else is tried then.
+/// A plain run tries a fixed number. `make fuzz` sets `KEYCHAIN_FUZZ_SECONDS`: each input is then written to a file
+/// before it is tried, so that it remains if the process ends. `KEYCHAIN_FUZZ_REPLAY` names such a file; then only that
+/// input is tried.
 package struct FuzzRun {
     package struct Report {
         package var tried = 0
         package var accepted = 0
-        /// The most that one input took of the processor.
+        /// The largest processor time of one input.
         package var slowest = Duration.zero
         package var elapsed = Duration.zero
     }
 
     private static let environment = ProcessInfo.processInfo.environment
-    /// An input that takes longer than this hangs.
+    /// In seconds. An input that takes longer hangs.
     private static let patience = 30
-    /// More memory than this is an input that grew too much.
+    /// In bytes. An input that takes more memory grew too much.
     private static let memoryLimit = 2 << 30
 
     private let name: String
@@ -39,18 +39,18 @@ package struct FuzzRun {
         corpus = FuzzCorpus(samples)
     }
 
-    /// Tries inputs, of which `body` says whether they were accepted; it throws for what must never be.
+    /// Tries inputs. `body` returns whether it accepted an input, and throws if the input broke a promise.
     @discardableResult
     package mutating func run(_ body: (Data) throws -> Bool) throws -> Report {
         if let path = Self.environment["KEYCHAIN_FUZZ_REPLAY"] {
             let input = try Data(contentsOf: URL(filePath: path))
             let isAccepted = try body(input)
             print("fuzz \(name): \(input.count) bytes of \(path) were \(isAccepted ? "accepted" : "refused")")
-            // No samples were tried, of which so many have to be accepted.
+            // No samples were tried, so callers that count accepted samples get an empty report.
             return Report()
         }
         var report = Report()
-        // What is not changed is what must be understood.
+        // Unchanged samples must be accepted.
         for sample in corpus.samples where try body(sample) { report.accepted += 1 }
         report.tried = corpus.samples.count
         guard let seconds = Self.environment["KEYCHAIN_FUZZ_SECONDS"].flatMap(Int.init) else {
