@@ -5,7 +5,7 @@ import Glibc
 package struct FolderContents: Equatable {
     package struct Entry: Equatable {
         package var mode: UInt32
-        /// Nil for anything but a regular file.
+        /// Nil for anything except a regular file.
         package var bytes: Data?
     }
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import SecureMemory
 
-/// A command as it goes to the TPM: numbers have their high byte first (Part 1, "Structures", and Part 3, "Command Header").
+/// The bytes of a command for the TPM. Numbers are big-endian (Part 1, "Structures", and Part 3, "Command Header").
 struct CommandBytes {
     private(set) var bytes: [UInt8] = []
 
@@ -19,13 +19,13 @@ struct CommandBytes {
 
     mutating func append(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
 
-    /// A structure that is a size and as many bytes (TPM2B_…).
+    /// Appends a structure of a size and that many bytes (TPM2B_…).
     mutating func append(sized more: some Collection<UInt8>) {
         append(UInt16(truncatingIfNeeded: more.count))
         bytes.append(contentsOf: more)
     }
 
-    /// A whole command: what precedes it is its kind, its size and its number.
+    /// Makes a whole command: its tag, size and code, and then the bytes of `rest`.
     ///
     /// - Parameter hasSessions: Whether an authorization area follows the handles.
     init(_ command: TPMCommand, hasSessions: Bool, _ rest: (inout CommandBytes) -> Void) {
@@ -41,7 +41,7 @@ struct CommandBytes {
     init() {}
 }
 
-/// What a TPM answered, read from its beginning. What there is too little of was no answer.
+/// Reads the answer of a TPM from its beginning. An answer that ends too early is malformed.
 struct AnswerBytes {
     private(set) var bytes: [UInt8]
     private var next = 0
@@ -71,18 +71,18 @@ struct AnswerBytes {
         UInt32(try number16()) << 16 | UInt32(try number16())
     }
 
-    /// Reads on at the beginning of `place`, and no further than its end.
+    /// Continues at the beginning of `place`, and reads no further than its end.
     mutating func seek(_ place: Range<Int>) { (next, end) = (place.lowerBound, place.upperBound) }
 
-    /// Where the bytes of a structure are that is a size and as many bytes (TPM2B_…).
+    /// Returns the place of the bytes in a structure of a size and that many bytes (TPM2B_…).
     mutating func sized() throws(TSSError) -> Range<Int> { try take(Int(number16())) }
 
-    /// Changes bytes where they are.
+    /// Changes bytes in place.
     mutating func change(_ place: Range<Int>, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
         bytes.withUnsafeMutableBytes { body(UnsafeMutableRawBufferPointer(rebasing: $0[place])) }
     }
 
-    /// A number of `count` bytes, with zeros in front; the TPM leaves leading zeros out.
+    /// Returns a number as `count` bytes. The TPM leaves out leading zeros; this adds them.
     func number(at place: Range<Int>, count: Int) -> Data {
         let used = bytes[place].suffix(count)
         return Data(count: count - used.count) + used
@@ -93,7 +93,7 @@ struct AnswerBytes {
         do {
             return try LockedBytes(count: size) { secret in
                 bytes.withUnsafeBytes { bytes in
-                    // A number with zeros in front, which the TPM leaves out.
+                    // Adds the leading zeros that the TPM leaves out.
                     let used = bytes[place].suffix(size)
                     UnsafeMutableRawBufferPointer(rebasing: secret[(size - used.count)...])
                         .copyMemory(from: UnsafeRawBufferPointer(rebasing: used))
@@ -107,7 +107,7 @@ struct AnswerBytes {
     mutating func wipe() { bytes.wipe() }
 }
 
-/// A command's number (Part 2, section 6.5.2, TPM_CC) with its name for errors.
+/// A command's code (Part 2, section 6.5.2, TPM_CC), with its name for errors.
 struct TPMCommand {
     let code: UInt32
     let name: String

@@ -1,6 +1,6 @@
 import CTSS2
 
-/// Numbers of the TPM 2.0 Library, Part 2: Structures, with the table's section.
+/// Constants of the TPM 2.0 Library, Part 2: Structures, with the section of their table.
 enum Algorithm {
     // 6.3, TPM_ALG_ID
     static let hmac: TPM2_ALG_ID = 0x0005
@@ -43,17 +43,17 @@ enum TPMConstant {
     /// The session of a plain password.
     static let passwordSession: TPM2_HANDLE = 0x4000_0009
     static let nullHierarchy: TPM2_HANDLE = 0x4000_0007
-    /// Where the machine's owner may put what is to stay (TCG Registry of Reserved TPM 2.0 Handles and Localities).
+    /// The indices for the machine's owner (TCG Registry of Reserved TPM 2.0 Handles and Localities).
     static let ownersIndices: ClosedRange<TPM2_HANDLE> = 0x0180_0000...0x01BF_FFFF
-    /// Where the storage root key is kept if it is kept (TCG TPM v2.0 Provisioning Guidance, section 7.8).
+    /// The handle of a stored storage root key (TCG TPM v2.0 Provisioning Guidance, section 7.8).
     static let storageRootKey: TPM2_HANDLE = 0x8100_0001
-    /// Where the maker puts the certificates of endorsement keys, with RSA 2048 and on P-256 (TCG EK Credential Profile,
-    /// section 2.2.1.4).
+    /// The indices of the maker's certificates for endorsement keys, with RSA 2048 and on P-256 (TCG EK Credential
+    /// Profile, section 2.2.1.4).
     static let rsaCertificate: TPM2_HANDLE = 0x01C0_0002
     static let ellipticCertificate: TPM2_HANDLE = 0x01C0_000A
 }
 
-/// The stack's own names for what needs no loading (tss2_esys.h).
+/// The stack's constants for objects that need no loading (tss2_esys.h).
 enum Handle {
     static let none: ESYS_HANDLE = 0xFFF
     static let password: ESYS_HANDLE = 0x0FF

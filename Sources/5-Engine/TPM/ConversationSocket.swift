@@ -2,23 +2,25 @@ import CTSS2
 import Glibc
 import Synchronization
 
-/// The socket of a conversation with a TPM, so that the conversation ends when this program wants it to.
+/// The socket of a connection to a TPM, with which this program can end the connection at any time.
 ///
-/// The stack's sockets are inherited by every program that is started meanwhile. A TPM behind a socket serves one
-/// client at a time, and would wait for the end of one that only such a program still holds; and a thread that waits for
-/// a TPM that hangs is woken by nothing else.
+/// Every program that is started meanwhile inherits the stack's sockets. A TPM behind a socket serves one client at a
+/// time. It would wait for the end of a connection that only such a program still holds. And nothing else can wake a
+/// thread that waits for a TPM that hangs.
 final class ConversationSocket: Sendable {
-    /// A descriptor of our own for the same socket: the stack's may be closed, and its number given away, at any time.
+    /// Our own descriptor of the same socket. The stack may close its descriptor at any time, and its number may be
+    /// reused.
     private let descriptor: Mutex<Int32?>
 
-    /// - Parameter transport: One of the stack's, connected. For a TPM that is no socket there is nothing to do.
+    /// - Parameter transport: A connected transport of the stack. If it does not use a socket, this object does
+    ///   nothing.
     init(of transport: OpaquePointer?) {
         descriptor = Mutex(Self.descriptor(of: transport))
     }
 
     private static func descriptor(of transport: OpaquePointer?) -> Int32? {
         guard let transport else { return nil }
-        // Every transport begins with this (CTSS2, esys.h).
+        // Every transport begins with this struct (CTSS2, esys.h).
         let common = UnsafeRawPointer(transport).load(as: TCTI_CONTEXT_COMMON.self)
         var handle = pollfd()
         var count = 1
@@ -32,7 +34,7 @@ final class ConversationSocket: Sendable {
         return duplicate >= 0 ? duplicate : nil
     }
 
-    /// Ends the conversation for both sides, whoever else holds the socket. Safe on any thread.
+    /// Ends the connection for both sides, even if another process holds the socket. Any thread may call it.
     func end() {
         descriptor.withLock { descriptor in
             if let descriptor { shutdown(descriptor, Int32(SHUT_RDWR)) }

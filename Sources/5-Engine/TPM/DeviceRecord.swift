@@ -2,7 +2,7 @@ import Crypto
 import Enclave
 import FoundationEssentials
 
-/// What a vault stores to find its device secret in the TPM again: the file `device-secret`.
+/// The contents of the file `device-secret`, with which a vault finds its device secret in the TPM.
 ///
 ///     offset  bytes  field (integers big-endian)
 ///          0      8  magic "SKDEVICE"
@@ -14,9 +14,9 @@ import FoundationEssentials
 ///        end      8  first 8 bytes of SHA-256 over all before, against accidents
 struct DeviceRecord: Sendable, Equatable {
     var parent: Data
-    /// Nil if the TPM's owner would have had to be asked for it.
+    /// Nil if reading it would have required the password of the TPM's owner.
     var identity: Data?
-    /// Both areas of the object.
+    /// The object's public and private area.
     var secret: Data
 
     func encoded() -> Data {
@@ -54,7 +54,7 @@ struct DeviceRecord: Sendable, Equatable {
     }
 
     private static let magic = [UInt8]("SKDEVICE".utf8)
-    /// Of a name with SHA-256: the algorithm and the digest (Part 1, section 16).
+    /// The size of a name with SHA-256: the algorithm and the digest (Part 1, section 16).
     private static let nameSize = 34
     private static let headerSize = 8 + 2 + 1 + 2 * nameSize
     private static let checkSize = 8

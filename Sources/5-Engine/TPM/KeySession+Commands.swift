@@ -3,9 +3,9 @@ import Enclave
 import FoundationEssentials
 import SecureMemory
 
-/// The commands that use what was loaded.
+/// The commands that use loaded objects.
 extension KeySession {
-    /// HMAC-SHA256 of `message` under a loaded key; at most 1,024 bytes.
+    /// Returns HMAC-SHA256 of `message` with a loaded key. The message has at most 1,024 bytes.
     func authenticationCode(
         of message: Data, key: LoadedObject, in context: TPMContext
     ) throws(TSSError) -> LockedBytes {
@@ -17,13 +17,13 @@ extension KeySession {
         }
     }
 
-    /// r and s of an ECDSA signature, 32 bytes each.
+    /// Returns r and s of an ECDSA signature, 32 bytes each.
     func signature(of digest: Data, key: LoadedObject, in context: TPMContext) throws(TSSError) -> Data {
         var parameters = CommandBytes()
         parameters.append(sized: digest)
         parameters.append(Algorithm.ecdsa)
         parameters.append(Algorithm.sha256)
-        // The digest is not of a message that the TPM has seen: an empty ticket.
+        // The TPM has not seen the message of the digest: the ticket is empty.
         parameters.append(TPMConstant.hashCheckTicket)
         parameters.append(TPMConstant.nullHierarchy)
         parameters.append(sized: [])
@@ -36,7 +36,7 @@ extension KeySession {
         }
     }
 
-    /// The x coordinate of the product of a loaded key and `peer`, an uncompressed point: 32 bytes.
+    /// Returns the x coordinate of the product of a loaded key and `peer`, an uncompressed point: 32 bytes.
     func product(with peer: Data, key: LoadedObject, in context: TPMContext) throws(TSSError) -> LockedBytes {
         var point = CommandBytes()
         point.append(sized: peer.dropFirst().prefix(32))
@@ -51,16 +51,16 @@ extension KeySession {
         }
     }
 
-    /// What the TPM says of a loaded key, and the signature (TPMT_SIGNATURE).
+    /// Returns the TPM's statement about a loaded key, and its signature (TPMT_SIGNATURE).
     ///
-    /// Certifying a key is an administrator's act, for which one without adminWithPolicy takes the same authorization as for
-    /// its use (Part 1, "Authorization Roles").
+    /// Certifying needs the administrator role. A key without adminWithPolicy takes the same authorization for it as
+    /// for its use (Part 1, "Authorization Roles").
     func certification(
         of key: LoadedObject, by attester: LoadedObject, nonce: Data, in context: TPMContext
     ) throws(TSSError) -> (statement: Data, signature: Data) {
         var parameters = CommandBytes()
         parameters.append(sized: nonce)
-        // The attestation key has its own.
+        // The attestation key uses its own scheme.
         parameters.append(Algorithm.null)
         return try perform(.certify, with: key, and: attester, in: context, encrypting: [], parameters) {
             answer throws(TSSError) in

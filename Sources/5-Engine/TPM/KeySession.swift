@@ -3,25 +3,25 @@ import Crypto
 import FoundationEssentials
 import SecureMemory
 
-/// A session in which loaded objects are used: it proves authorizations without sending them, tells answers of the TPM from
-/// others, and hides the first parameter of commands and answers (Part 1, "Session-Based Authorizations" and "Session-Based
-/// Encryption").
+/// A session for using loaded objects. It proves authorizations without sending them, verifies that an answer comes
+/// from the TPM, and hides the first parameter of commands and answers (Part 1, "Session-Based Authorizations" and
+/// "Session-Based Encryption").
 ///
-/// The stack has sessions too, but takes more than a millisecond for each command in one: it makes a new context of its
-/// cryptographic library for every hash. It also leaves authorizations in memory.
+/// The stack also has sessions, but takes more than a millisecond for each command in one, because it makes a new
+/// context of its cryptographic library for every hash. It also leaves authorizations in memory.
 final class KeySession {
     let handle: TPM2_HANDLE
     private let key: SymmetricKey
-    /// What the TPM said last to be mixed in.
+    /// The last nonce of the TPM.
     private var nonce: [UInt8]
 
     private init(handle: TPM2_HANDLE, key: SymmetricKey, nonce: [UInt8]) {
         (self.handle, self.key, self.nonce) = (handle, key, nonce)
     }
 
-    /// Starts a session whose key is agreed on with a loaded key of the TPM.
+    /// Starts a session. Its key is agreed on with a loaded key of the TPM.
     ///
-    /// - Parameter point: The loaded key's public key, uncompressed, which the caller knows to be that.
+    /// - Parameter point: The uncompressed public key of the loaded key. The caller has verified it.
     static func start(
         in context: TPMContext, with loaded: TPM2_HANDLE, at point: some ContiguousBytes
     ) throws(TSSError) -> KeySession {
@@ -49,8 +49,8 @@ final class KeySession {
         return KeySession(handle: handle, key: SymmetricKey(data: derivation.finalize()), nonce: nonce)
     }
 
-    /// The secret that a session begins with, and the public key with which the TPM arrives at it too (Part 1, "ECDH" and
-    /// "KDFe").
+    /// Returns the initial secret of a session, and the public key with which the TPM computes the same secret (Part 1,
+    /// "ECDH" and "KDFe").
     private static func salt(
         for point: some ContiguousBytes
     ) throws(TSSError) -> (salt: SymmetricKey, ephemeral: [UInt8]) {
@@ -71,18 +71,19 @@ final class KeySession {
         }
     }
 
-    /// Random bytes, as many as in a digest of SHA-256.
+    /// Returns random bytes, as many as in a SHA-256 digest.
     private static func freshNonce() -> [UInt8] { SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) } }
 
     // MARK: Commands
 
-    /// Has the TPM do `command` with a loaded object, and checks that it was the TPM that answered.
+    /// Performs `command` in the TPM with a loaded object, and checks that the answer comes from the TPM.
     ///
     /// - Parameters:
-    ///   - second: Another object that the command uses, whose authorization is an empty password.
-    ///   - encrypting: Which of command and answer has a first parameter to hide; it is a size and as many bytes.
-    ///   - parameters: What follows the handle.
-    ///   - read: Reads the answer's parameters, which are wiped after it.
+    ///   - second: Another object of the command, whose authorization is an empty password.
+    ///   - encrypting: Which of command and answer has a first parameter to hide. The parameter is a size and that many
+    ///     bytes.
+    ///   - parameters: The bytes after the handles.
+    ///   - read: Reads the answer's parameters, which are wiped afterwards.
     func perform<Result>(
         _ command: TPMCommand, with object: LoadedObject, and second: LoadedObject? = nil, in context: TPMContext,
         encrypting: TPMContext.Encrypted,
@@ -106,7 +107,7 @@ final class KeySession {
         let bytes = CommandBytes(command, hasSessions: true) { bytes in
             bytes.append(object.handle)
             if let second { bytes.append(second.handle) }
-            // The area's size: the handle, two sized buffers of 32 bytes and the flags; 9 for a password.
+            // The size of the area: the handle, two sized buffers of 32 bytes and the flags; 9 more for a password.
             bytes.append(UInt32(4 + 2 + own.count + 1 + 2 + proof.byteCount + (second == nil ? 0 : 9)))
             bytes.append(handle)
             bytes.append(sized: own)
@@ -125,11 +126,11 @@ final class KeySession {
         let newer = Array(answer.bytes[try answer.sized()])
         let answered = try answer.number8()
         let itsProof = try answer.sized()
-        // A password has nothing to mix in, flags and no proof.
+        // The answer to a password has an empty nonce, flags and no proof.
         if second != nil { _ = try answer.take(5) }
         guard answer.isAtEnd else { throw .malformedAnswer }
         hash = SHA256()
-        // That it is a success is part of what is proved.
+        // The proof includes the success of the command.
         hash.update(UInt32(0))
         hash.update(command.code)
         hash.update(data: answer.bytes[received])
@@ -149,10 +150,10 @@ final class KeySession {
         return result
     }
 
-    /// The session's key followed by what the command has to prove.
+    /// Returns the session's key followed by the authorization of the object.
     ///
-    /// An authorization is at most as long as a digest of SHA-256. The TPM leaves out zeros at its end; up to 64 bytes HMAC
-    /// fills its key up with them.
+    /// An authorization is at most as long as a SHA-256 digest. The TPM leaves out zeros at its end. HMAC pads a key
+    /// with zeros up to 64 bytes, so both give the same result.
     private func secret(for authorization: SymmetricKey?) -> SymmetricKey {
         guard let authorization else { return key }
         return withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { joined in
@@ -178,8 +179,8 @@ final class KeySession {
         return code.finalize()
     }
 
-    /// Hides bytes, or shows them again, under a mask that nobody without the secret can compute and that no other
-    /// command or answer has (Part 1, "XOR Parameter Obfuscation").
+    /// Hides bytes, or reveals them again, with a mask. Only holders of the secret can compute the mask, and each
+    /// command and answer has its own (Part 1, "XOR Parameter Obfuscation").
     private func hide(
         _ bytes: inout AnswerBytes, _ place: Range<Int>, _ secret: SymmetricKey, newer: [UInt8], older: [UInt8]
     ) {
@@ -193,7 +194,7 @@ final class KeySession {
         }
     }
 
-    /// A block of a derived key (Part 1, "KDFa").
+    /// Adds the input of a block of a derived key (Part 1, "KDFa").
     private static func update(
         _ derivation: inout HMAC<SHA256>, block: UInt32, label: String, _ first: [UInt8], _ second: [UInt8],
         bits: UInt32
@@ -206,10 +207,10 @@ final class KeySession {
     }
 }
 
-/// An object in the TPM, with what its use has to prove.
+/// A loaded object, with the authorization for its use.
 struct LoadedObject {
     let handle: TPM2_HANDLE
-    /// The digest of its public area: a command that reaches another object is refused.
+    /// The digest of its public area. The TPM refuses a command that reaches another object.
     let name: [UInt8]
     let authorization: SymmetricKey?
 }

@@ -1,10 +1,10 @@
-/// How the TPM slows guessing down.
+/// The TPM's limits for guessing.
 package struct LockoutPolicy: Sendable, Equatable {
-    /// Wrong passcodes after which it looks at none.
+    /// The number of wrong passcodes after which the TPM checks no more.
     package var tries: UInt32
-    /// Seconds after which one wrong passcode is forgotten.
+    /// Seconds until one wrong passcode is forgotten.
     package var recoveryTime: UInt32
-    /// Seconds for which the lockout's own password cannot be used after it was wrong once.
+    /// Seconds for which the lockout password cannot be used after one wrong try.
     package var ownerRecoveryTime: UInt32
 
     package init(tries: UInt32, recoveryTime: UInt32, ownerRecoveryTime: UInt32) {
@@ -13,17 +13,18 @@ package struct LockoutPolicy: Sendable, Equatable {
         self.ownerRecoveryTime = ownerRecoveryTime
     }
 
-    /// 32 tries, and one more every ten minutes, so that a thief has 144 a day. The lockout holds for everything on the
-    /// machine that uses it, and each loss of power may cost a try, so that fewer would lock people out by accident.
+    /// 32 tries, and one more every ten minutes, so that a thief has 144 a day. The lockout applies to all programs on
+    /// the machine that use the TPM, and each loss of power may cost a try. A lower number would lock people out by
+    /// accident.
     package static let standard = LockoutPolicy(tries: 32, recoveryTime: 600, ownerRecoveryTime: 86_400)
 }
 
-/// The state of the TPM's guard against guessing, which all programs of the machine share.
+/// The state of the TPM's guard against guessing. All programs of the machine share it.
 package struct LockoutState: Sendable, Equatable {
     package var policy: LockoutPolicy
-    /// Wrong authorizations that count.
+    /// The counted wrong authorizations.
     package var failures: UInt32
-    /// Whether the lockout has a password. Without one whoever can use the TPM can end it.
+    /// Whether the lockout has a password. Without one, any user of the TPM can end a lockout.
     package var hasPassword: Bool
     package var isLockedOut: Bool
 }

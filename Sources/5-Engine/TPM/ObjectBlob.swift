@@ -4,14 +4,14 @@ import Crypto
 import Enclave
 import FoundationEssentials
 
-/// An object outside of the TPM: its public area, and its private one, which only its TPM can read.
+/// An object outside of the TPM: its public area, and its private area, which only its TPM can read.
 struct ObjectBlob: Sendable {
     private let publicArea: TPM2B_PUBLIC
-    /// Both areas as the TPM itself writes them: TPM2B_PUBLIC, TPM2B_PRIVATE (Part 2, sections 12.2.5 and 12.3.7).
+    /// Both areas in the TPM's own encoding: TPM2B_PUBLIC, TPM2B_PRIVATE (Part 2, sections 12.2.5 and 12.3.7).
     let publicBytes: [UInt8]
     let privateBytes: [UInt8]
 
-    /// Nil for a public area that is none.
+    /// Nil if the bytes are not a public area.
     init?(publicArea: TPM2B_PUBLIC, privateArea: TPM2B_PRIVATE, _ tss: TSS) {
         guard let publicBytes = Self.bytes(of: publicArea, tss) else { return nil }
         self.publicArea = publicArea
@@ -26,18 +26,18 @@ struct ObjectBlob: Sendable {
         !ObjectAttributes(rawValue: publicArea.publicArea.objectAttributes).contains(.noDA)
     }
 
-    /// The public area's digest after the digest's algorithm (Part 1, "Names").
+    /// The name: the digest of the public area after the digest's algorithm (Part 1, "Names").
     var name: [UInt8] { Self.name(ofPublicArea: publicBytes.dropFirst(2)) }
 
-    /// The same of a public area without its size.
+    /// Returns the name of an object from its public area without the size.
     static func name(ofPublicArea area: ArraySlice<UInt8>) -> [UInt8] {
         [UInt8(Algorithm.sha256 >> 8), UInt8(Algorithm.sha256 & 0xFF)] + Array(SHA256.hash(data: area))
     }
 
-    /// The public key of an elliptic-curve key, uncompressed; nil if it is none on P-256.
+    /// The uncompressed public key; nil unless the object is a key on P-256.
     var point: Data? { Self.point(of: publicArea) }
 
-    /// The same of a public area with its size.
+    /// Returns the uncompressed public key in a public area with its size.
     static func point(ofPublicBytes bytes: ArraySlice<UInt8>, _ tss: TSS) -> Data? {
         var area = TPM2B_PUBLIC()
         var offset = 0
@@ -60,7 +60,7 @@ struct ObjectBlob: Sendable {
         var area = TPM2B_PUBLIC()
         var offset = 0
         guard tss.unmarshalPublic(bytes, bytes.count, &offset, &area) == 0,
-            // The library does not look at all of the sizes inside.
+            // The library does not check all sizes inside.
             let publicBytes = Self.bytes(of: area, tss), bytes.starts(with: publicBytes),
             Self.isPrivateArea(bytes[publicBytes.count...])
         else { throw .damagedBlob(reason: "\(encoded.count) bytes that are no object of a TPM") }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Runs `body` without SIGPIPE for this thread.
+/// Runs `body` with SIGPIPE blocked for this thread.
 ///
-/// The stack writes to a TPM behind a socket with `write`. If the other end is gone, the signal for that would end
-/// the program; the error is enough.
+/// The stack uses `write` for a TPM behind a socket. If the other end is closed, SIGPIPE would end the program. The
+/// error of `write` is enough.
 package func withoutPipeSignal<Result>(_ body: () -> Result) -> Result {
     var pipe = sigset_t()
     sigemptyset(&pipe)
@@ -11,7 +11,7 @@ package func withoutPipeSignal<Result>(_ body: () -> Result) -> Result {
     var before = sigset_t()
     pthread_sigmask(SIG_BLOCK, &pipe, &before)
     defer {
-        // The signal is this thread's own: it waits here, unless it was ignored, and is taken.
+        // The signal belongs to this thread. Unless it was ignored, it is pending here and is consumed.
         var pending = sigset_t()
         sigpending(&pending)
         if sigismember(&pending, SIGPIPE) == 1, sigismember(&before, SIGPIPE) == 0 {

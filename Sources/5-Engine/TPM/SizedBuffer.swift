@@ -3,7 +3,7 @@ import Enclave
 import FoundationEssentials
 import SecureMemory
 
-/// A structure of the TPM that is a size and as many bytes (TPM2B_…).
+/// A TPM structure of a size and that many bytes (TPM2B_…).
 protocol SizedBuffer {
     init()
 }
@@ -18,13 +18,13 @@ extension TPM2B_MAX_NV_BUFFER: SizedBuffer {}
 extension SizedBuffer {
     private static var sizeOfSize: Int { MemoryLayout<UInt16>.size }
 
-    /// A buffer that holds `bytes`, as many of them as it can hold.
+    /// Makes a buffer with `bytes`, or with as many of them as fit.
     init(_ bytes: UnsafeRawBufferPointer) {
         self.init()
         set(bytes)
     }
 
-    /// Holds `bytes` from now on, as many of them as it can hold.
+    /// Replaces the contents with `bytes`, or with as many of them as fit.
     mutating func set(_ bytes: UnsafeRawBufferPointer) {
         withUnsafeMutableBytes(of: &self) { buffer in
             let count = min(bytes.count, buffer.count - Self.sizeOfSize)
@@ -38,7 +38,7 @@ extension SizedBuffer {
         self = bytes.withUnsafeBytes { Self($0) }
     }
 
-    /// Calls `body` with the bytes that are used.
+    /// Runs `body` with the used bytes.
     func withUsedBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try withUnsafeBytes(of: self) { buffer in
             let count = min(Int(buffer.load(as: UInt16.self)), buffer.count - Self.sizeOfSize)
@@ -48,14 +48,14 @@ extension SizedBuffer {
 
     var data: Data { withUsedBytes { Data($0) } }
 
-    /// The bytes as a number of `count` bytes, with zeros in front; the TPM leaves leading zeros out.
+    /// Returns the number as `count` bytes. The TPM leaves out leading zeros; this adds them.
     func number(count: Int) -> Data {
         let bytes = data
         return Data(count: max(0, count - bytes.count)) + bytes.suffix(count)
     }
 }
 
-/// Overwrites `value` with zeros in a way the compiler may not leave out.
+/// Overwrites `value` with zeros. The compiler cannot remove this write.
 func wipeValue<Value>(_ value: inout Value) {
     withUnsafeMutableBytes(of: &value) { SecureMemory.wipe($0) }
 }

@@ -1,30 +1,30 @@
 import Enclave
 
-/// Where the machine's TPM is.
+/// The address of the machine's TPM.
 package struct TPMAddress: Sendable, Hashable {
-    /// As the stack's loader of transports takes it.
+    /// The address for the stack's loader of transports.
     package let text: String
 
-    /// The kernel's resource manager, which lets many programs use the TPM at once.
+    /// The kernel's resource manager, with which many programs can use the TPM at once.
     package static let standard = "device:/dev/tpmrm0"
 
     init(text: String) {
         self.text = text
     }
 
-    /// The file of a TPM that the kernel drives; nil for another transport.
+    /// The device file of a TPM with a kernel driver; nil for another transport.
     package var device: String? {
         guard text.hasPrefix("device:") else { return nil }
         return String(text.dropFirst("device:".count))
     }
 
-    /// Whether nobody manages the TPM's few places for what is loaded.
+    /// Whether no resource manager shares the TPM's few slots for loaded objects.
     var hasNoResourceManager: Bool {
         text.hasPrefix("swtpm") || text.hasPrefix("mssim") || device == "/dev/tpm0"
     }
 
-    /// Where programs agree on whose turn it is at a TPM without a resource manager: the folder of its socket, else one
-    /// that everybody can read; nil for a TPM with one.
+    /// The folder whose lock gives programs their turn at a TPM without a resource manager: the folder of its socket,
+    /// or else one that everyone can read. Nil for a TPM with a resource manager.
     package var folderForTurns: String? {
         guard hasNoResourceManager else { return nil }
         let options = text.drop { $0 != ":" }.dropFirst().split(separator: ",")
@@ -34,10 +34,10 @@ package struct TPMAddress: Sendable, Hashable {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Transports that lead to a TPM; others would start programs or load libraries by a name.
+    /// Transports that lead to a TPM. Others would start programs or load libraries by name.
     private static let transports = ["device", "swtpm", "mssim", "tabrmd"]
 
-    /// - Parameter environment: The value of a variable; nil if it is not set.
+    /// - Parameter environment: Returns the value of a variable; nil if it is not set.
     package init(environment: (String) -> String?) throws(EnclaveError) {
         guard let named = environment("KEYCHAIN_TPM") else {
             text = Self.standard

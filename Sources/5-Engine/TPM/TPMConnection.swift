@@ -5,10 +5,10 @@ import FoundationEssentials
 import Synchronization
 import SystemLibraries
 
-/// This process's way to a TPM: one conversation at a time, for all threads.
+/// This process's connection to a TPM: one conversation at a time, which all threads share.
 ///
-/// What is loaded for an operation is flushed with it. The storage key and the session stay for operations that
-/// follow at once. A TPM that was restarted is connected to anew.
+/// Objects that an operation loads are flushed at its end. The storage key and the session stay for operations that
+/// follow soon. After a restart of the TPM, it connects again.
 package final class TPMConnection: Sendable {
     package let address: String
     private let queue: DispatchQueue
@@ -20,24 +20,24 @@ package final class TPMConnection: Sendable {
         var began = ContinuousClock.now
         var lastUse = ContinuousClock.now
         var endIsPlanned = false
-        /// Whether a guarded object was used in a conversation that has ended.
+        /// Whether a conversation that has ended used a guarded object.
         var owesShutdown = false
     }
     private let deadline: Int
-    /// That of the conversation, for a thread that will not wait any longer.
+    /// The socket of the conversation, for a thread that stops waiting.
     private let socket = Mutex<ConversationSocket?>(nil)
 
-    /// Whether programs have to take turns.
+    /// Whether programs must take turns.
     private var isExclusive: Bool { TPMAddress(text: address).hasNoResourceManager }
 
-    /// How long a conversation outlives its last operation.
+    /// The time that a conversation stays open after its last operation.
     private var patience: Duration { isExclusive ? .milliseconds(30) : .seconds(5) }
 
-    /// After how long a conversation ends to let others in.
+    /// The time after which a conversation ends so that other programs get their turn.
     private static let longestTurn: Duration = .milliseconds(250)
 
-    /// - Parameter deadline: How long an operation may take in seconds, waiting for others included. Real TPMs take one
-    ///   second for the slowest.
+    /// - Parameter deadline: The longest time for an operation in seconds, including the wait for others. Real TPMs
+    ///   take one second for the slowest operation.
     package init(_ address: String, deadline: Int = 30) {
         self.address = address
         self.deadline = deadline
@@ -46,7 +46,7 @@ package final class TPMConnection: Sendable {
 
     private static let connections = Mutex<[String: TPMConnection]>([:])
 
-    /// The connection to the TPM at `address`, the same for the whole process.
+    /// Returns the process's shared connection to the TPM at `address`.
     package static func shared(_ address: String) -> TPMConnection {
         connections.withLock { connections in
             if let present = connections[address] { return present }
@@ -56,9 +56,9 @@ package final class TPMConnection: Sendable {
         }
     }
 
-    /// Runs `body` in the conversation, and once more in a new one if the TPM was restarted meanwhile.
+    /// Runs `body` in the conversation. Runs it again in a new one if the TPM was restarted meanwhile.
     ///
-    /// - Throws: What `body` throws; ``EnclaveError/unreachable(reason:)`` if the TPM does not answer in time.
+    /// - Throws: Any error of `body`; ``EnclaveError/unreachable(reason:)`` if the TPM does not answer in time.
     func perform<Result: Sendable>(
         _ body: @escaping @Sendable (TPMContext) throws -> Result
     ) throws(EnclaveError) -> Result {
@@ -71,7 +71,7 @@ package final class TPMConnection: Sendable {
         let answer = Answer<Result>()
         queue.async { answer.give(withoutPipeSignal { self.run(body, tss) }) }
         guard let result = answer.wait(deadline) else {
-            // What is behind a TPM that hangs is not to wait as long again.
+            // Operations that wait behind a TPM that hangs must not wait for the same time again.
             socket.withLock { $0 }?.end()
             throw .unreachable(
                 reason:
@@ -81,8 +81,7 @@ package final class TPMConnection: Sendable {
         return try result.get()
     }
 
-    /// Ends the conversation, and tells the TPM that it may lose power if its count of wrong passcodes would else
-    /// suffer.
+    /// Ends the conversation. If the count of wrong passcodes needs it, first tells the TPM that it may lose power.
     package func close() {
         guard case .success(let tss) = TSS.loaded else { return }
         let answer = Answer<Void>()
@@ -90,7 +89,7 @@ package final class TPMConnection: Sendable {
             withoutPipeSignal {
                 self.state.withLock { state in
                     if state.owesShutdown || state.context?.usedGuardedObject == true {
-                        // As well as it can be done: who closes has nobody to tell.
+                        // Ignores errors, because the caller can do nothing about them.
                         _ = try? self.connect(&state, tss).shutDown()
                     }
                     self.drop(&state, isLost: false)
@@ -102,8 +101,8 @@ package final class TPMConnection: Sendable {
         _ = answer.wait(deadline)
     }
 
-    /// Ends the conversation, and with it what the stack has kept in memory. Waits no longer than two seconds: who locks
-    /// has no time for a TPM that hangs.
+    /// Ends the conversation, and with it the stack's memory. Waits at most two seconds, because locking must not wait
+    /// for a TPM that hangs.
     package func endConversation() {
         guard case .success = TSS.loaded else { return }
         let answer = Answer<Void>()
@@ -155,14 +154,14 @@ package final class TPMConnection: Sendable {
         return context
     }
 
-    /// Whether it is worth another try.
+    /// Returns whether another try is useful, after preparing it.
     private func recover(from error: TSSError, _ state: inout State, wasConnected: Bool) -> Bool {
         switch error.kind {
         case .connectionLost:
             drop(&state, isLost: true)
             return wasConnected
         case .foreignBlob, .noSuchHandle:
-            // Perhaps the parent is not what it was.
+            // The parent key may have changed.
             guard wasConnected else { return false }
             drop(&state, isLost: false)
             return true
@@ -172,7 +171,7 @@ package final class TPMConnection: Sendable {
             guard let tss = try? TSS.loaded.get(), let context = try? connect(&state, tss) else { return false }
             return (try? context.sweep()) != nil
         case .falseAnswer:
-            // The two sides of a session do not fit together any more.
+            // The two sides of the session no longer match.
             drop(&state, isLost: false)
             return false
         default: return false
@@ -190,7 +189,7 @@ package final class TPMConnection: Sendable {
     private func error(for error: TSSError, _ tss: TSS) -> EnclaveError {
         switch error.kind {
         case .wrongAuthorization: .wrongAuthorization
-        // Whoever asked for something guarded says for how long.
+        // The caller that used a guarded object knows the time.
         case .lockedOut: .lockedOut(retryAfter: 0)
         case .foreignBlob: .damagedBlob(reason: "it is not one of this TPM's, or was changed")
         case .invalidPoint: .invalidPublicKey
@@ -238,7 +237,7 @@ package final class TPMConnection: Sendable {
     }
 }
 
-/// The answer to a question that another thread works on.
+/// The result of an operation on another thread.
 private final class Answer<Value: Sendable>: Sendable {
     private let value = Mutex<Result<Value, EnclaveError>?>(nil)
     private let isThere = DispatchSemaphore(value: 0)
@@ -248,7 +247,7 @@ private final class Answer<Value: Sendable>: Sendable {
         isThere.signal()
     }
 
-    /// Nil if it takes too long.
+    /// Returns nil if the operation takes too long.
     func wait(_ seconds: Int) -> Result<Value, EnclaveError>? {
         guard isThere.wait(timeout: .now() + .seconds(seconds)) == .success else { return nil }
         return value.withLock { $0 }

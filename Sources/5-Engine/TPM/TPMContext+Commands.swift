@@ -4,13 +4,13 @@ import Enclave
 import FoundationEssentials
 import SecureMemory
 
-/// Commands that use nothing that was loaded.
+/// Commands that use no loaded objects.
 extension TPMContext {
     func start() throws(TSSError) {
         try check(tss.startup(esys, TPMConstant.startupClear), "Startup")
     }
 
-    /// Makes the TPM's state durable, as before it loses power. Without this each stop after a guarded object was used
+    /// Makes the TPM's state durable before a loss of power. Without this, each stop after the use of a guarded object
     /// counts as a wrong authorization (TPM 2.0 Library, Part 1, "Dictionary Attack Protection").
     func shutDown() throws(TSSError) {
         try check(
@@ -20,7 +20,7 @@ extension TPMContext {
 
     // MARK: Properties and the lockout
 
-    /// The TPM's variable properties (Part 2, section 6.13) from `first` on.
+    /// Returns the TPM's variable properties (Part 2, section 6.13) from `first` on.
     func properties(from first: UInt32, count: UInt32) throws(TSSError) -> [UInt32: UInt32] {
         let data = try capability(TPMConstant.propertiesCapability, from: first, count: count)
         defer { tss.free(data) }
@@ -62,12 +62,12 @@ extension TPMContext {
                 esys, Handle.lockout, session, Handle.none, Handle.none, &given), "HierarchyChangeAuth")
     }
 
-    // MARK: Remains of others
+    // MARK: Remains of other programs
 
-    /// Flushes what killed programs left behind in a TPM without a resource manager, where objects and sessions live
-    /// until somebody does. Only where no two can be connected at a time.
+    /// Flushes what killed programs left in a TPM without a resource manager, where objects and sessions stay until a
+    /// program flushes them. Only safe while no other program can be connected.
     func sweep() throws(TSSError) {
-        // Part 2, section 7.2: the numbers of loaded sessions and of transient objects begin here.
+        // Part 2, section 7.2: the handles of loaded sessions and of transient objects begin here.
         for first: UInt32 in [0x0200_0000, 0x8000_0000] {
             let data = try capability(TPMConstant.handlesCapability, from: first, count: 254)
             defer { tss.free(data) }

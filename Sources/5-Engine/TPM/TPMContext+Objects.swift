@@ -2,11 +2,11 @@ import CTSS2
 import Crypto
 import FoundationEssentials
 
-/// Loading objects and using them, by commands of this package's own: see ``KeySession`` for why.
+/// Loads and uses objects with this package's own commands; ``KeySession`` says why.
 extension TPMContext {
-    /// Loads an object, gives it to `body` with the session to use it in, and flushes it.
+    /// Loads an object, passes it to `body` with the session for its use, and flushes it.
     ///
-    /// - Parameter authorization: What the commands of `body` prove to know.
+    /// - Parameter authorization: The authorization that the commands of `body` prove.
     func using<Result>(
         _ object: ObjectBlob, under parent: ESYS_HANDLE, authorization: SymmetricKey? = nil,
         _ body: (LoadedObject, KeySession) throws(TSSError) -> Result
@@ -25,7 +25,7 @@ extension TPMContext {
         let place = try number(of: parent)
         let load = CommandBytes(.load, hasSessions: true) { load in
             load.append(place)
-            // The storage key has no authorization: an empty password, with nothing mixed in.
+            // The storage key has no authorization: an empty password with an empty nonce.
             load.append(UInt32(9))
             load.append(TPMConstant.passwordSession)
             load.append([0, 0, 0, 0, 0])
@@ -40,7 +40,7 @@ extension TPMContext {
     }
 
     func flush(_ handle: TPM2_HANDLE) {
-        // Nobody is helped by knowing that it is gone already.
+        // Ignores the error: the object may already be gone.
         _ = try? answer(to: CommandBytes(.flushContext, hasSessions: false) { $0.append(handle) }, .flushContext)
     }
 
@@ -49,7 +49,7 @@ extension TPMContext {
         let command = CommandBytes(.readPublic, hasSessions: false) { $0.append(place) }
         var answer = try answer(to: command, .readPublic)
         let area = try answer.sized()
-        // Anybody on the way could have answered this; only the storage key itself has its name.
+        // Any party in between could have sent this answer. Only the storage key itself has this name.
         guard ObjectBlob.name(ofPublicArea: answer.bytes[area]) == Array(name) else { throw .unprovenAnswer }
         if let point = ObjectBlob.point(ofPublicBytes: answer.bytes[area.lowerBound - 2..<area.upperBound], tss) {
             return try KeySession.start(in: self, with: place, at: point)
@@ -57,10 +57,10 @@ extension TPMContext {
         return try startKeySession(underOther: parent)
     }
 
-    /// Starts a session under a storage key that is none on P-256: with a key on it that is made under the storage key.
+    /// Starts a session under a storage key that is not on P-256, with a P-256 key that is made under it.
     private func startKeySession(underOther parent: ESYS_HANDLE) throws(TSSError) -> KeySession {
         var nothing = TPM2B_SENSITIVE_CREATE()
-        // The stack's session proves that the public key is the TPM's.
+        // The stack's session proves that the public key comes from the TPM.
         let helper = try make(Template.key(signs: false, agrees: true), &nothing, under: parent)
         guard let point = helper.point else { throw .malformedAnswer }
         return try loading(helper, under: parent) { helper throws(TSSError) in
@@ -70,14 +70,14 @@ extension TPMContext {
 
     // MARK: Transmission
 
-    /// The TPM's number of what the stack has loaded.
+    /// Returns the TPM's handle of an object that the stack has loaded.
     func number(of object: ESYS_HANDLE) throws(TSSError) -> TPM2_HANDLE {
         var number: TPM2_HANDLE = 0
         try check(tss.number(esys, object, &number), "GetTpmHandle")
         return number
     }
 
-    /// What follows the header of the TPM's answer to `command`.
+    /// Returns the bytes after the header of the TPM's answer to `command`.
     func answer(to bytes: CommandBytes, _ command: TPMCommand) throws(TSSError) -> AnswerBytes {
         var triesLeft = Self.mostTries
         while true {
@@ -93,18 +93,18 @@ extension TPMContext {
         }
     }
 
-    /// As often as the stack tries.
+    /// The stack's own number of tries.
     private static let mostTries = 5
 
     private func transmit(_ bytes: [UInt8], _ command: TPMCommand) throws(TSSError) -> [UInt8] {
         guard let transport else { throw .noTransport }
-        // Every transport begins with this (CTSS2, esys.h).
+        // Every transport begins with this struct (CTSS2, esys.h).
         let common = UnsafeRawPointer(transport).load(as: TCTI_CONTEXT_COMMON.self)
         guard let transmit = common.transmit, let receive = common.receive else { throw .noTransport }
         try check(transmit(transport, bytes.count, bytes), command.name)
         var answer = [UInt8](repeating: 0, count: TPMConstant.longestAnswer)
         var size = answer.count
-        // Without an end: who waits for this sees to that.
+        // Without a timeout: the waiting thread has its own deadline.
         try check(receive(transport, &size, &answer, -1), command.name)
         answer.removeSubrange(min(size, answer.count)...)
         return answer

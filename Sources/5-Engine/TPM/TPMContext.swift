@@ -3,9 +3,9 @@ import Crypto
 import Enclave
 import FoundationEssentials
 
-/// One conversation with a TPM: what is loaded in it is flushed when it ends.
+/// One conversation with a TPM. At its end, everything that it loaded is flushed.
 ///
-/// Used by one thread at a time.
+/// For one thread at a time.
 final class TPMContext {
     let tss: TSS
     private(set) var transport: OpaquePointer?
@@ -14,18 +14,18 @@ final class TPMContext {
     private var parent: Parent?
     private var session: ESYS_HANDLE?
     private var sessionForKeys: KeySession?
-    /// Whether an object whose wrong authorizations are counted was used.
+    /// Whether an object with counted wrong authorizations was used.
     private(set) var usedGuardedObject = false
     private var holdsSecrets = false
 
     struct Parent {
         let name: Data
         let object: ESYS_HANDLE
-        /// The TPM keeps it by itself.
+        /// Whether the TPM stores it permanently.
         let isStored: Bool
     }
 
-    /// - Parameter address: Where the TPM is, as the stack's loader of transports takes it.
+    /// - Parameter address: The address for the stack's loader of transports.
     init(_ tss: TSS, at address: String) throws(TSSError) {
         self.tss = tss
         var opened: OpaquePointer?
@@ -43,7 +43,7 @@ final class TPMContext {
 
     /// Flushes everything and closes the connection.
     ///
-    /// - Parameter isLost: Whether the TPM forgot all this by itself.
+    /// - Parameter isLost: Whether the TPM has already lost everything that was loaded.
     func end(isLost: Bool = false) {
         guard esys != nil else { return }
         scrub()
@@ -64,13 +64,13 @@ final class TPMContext {
 
     // MARK: Parents
 
-    /// Loads the storage key called `name`, unless that is loaded already.
+    /// Loads the storage key with `name`, unless it is loaded already.
     ///
     /// - Returns: Nil if this TPM has no such key.
     func parent(named name: Data) throws(TSSError) -> ESYS_HANDLE? {
         if let parent, parent.name == name { return parent.object }
         dropParent()
-        // A key that the TPM keeps takes no time to make.
+        // Looks for a stored key first, because making one takes time.
         if let stored = try storedRootKey() {
             if stored.name == name { return use(stored) }
             drop(stored)
@@ -81,8 +81,8 @@ final class TPMContext {
         return nil
     }
 
-    /// Loads a storage key for a new enclave: the one that follows from the template, or, if the TPM's owner has to
-    /// be asked for that, the one that the owner left.
+    /// Loads a storage key for a new enclave: the one of the template, or the owner's stored one if the template needs
+    /// the owner's password.
     func chooseParent() throws(TSSError) -> Parent {
         dropParent()
         let chosen: Parent
@@ -96,8 +96,8 @@ final class TPMContext {
         return chosen
     }
 
-    /// The name of the key that tells this TPM from others, also after it was cleared; nil if the owner has to be asked for
-    /// it.
+    /// Returns the name of the key that identifies this TPM, also after it was cleared; nil if that needs the owner's
+    /// password.
     func identity() throws(TSSError) -> Data? {
         do throws(TSSError) {
             let key = try makePrimary(in: Handle.endorsement, from: Template.identity)
@@ -158,11 +158,11 @@ final class TPMContext {
 
     // MARK: Sessions
 
-    /// The stack's session, in which objects are made and the lockout is set: it proves authorizations without sending
-    /// them, and encrypts the first parameter of commands and answers on their way. Its key is agreed on with `parent`, whose name was checked: nobody between here and the TPM
-    /// can stand in for it.
+    /// Returns the stack's session, in which objects are made and the lockout is set. It proves authorizations without
+    /// sending them, and encrypts the first parameter of commands and answers. Its key is agreed on with `parent`,
+    /// whose name was checked, so that no party in between can replace the TPM.
     ///
-    /// - Parameter encrypting: Which of both has a parameter to encrypt.
+    /// - Parameter encrypting: Which of command and answer has a parameter to encrypt.
     func session(under parent: ESYS_HANDLE, encrypting: Encrypted) throws(TSSError) -> ESYS_HANDLE {
         let session: ESYS_HANDLE
         if let present = self.session {
@@ -191,7 +191,7 @@ final class TPMContext {
         static let answer = Encrypted(rawValue: 2)
     }
 
-    /// The session in which loaded objects are used, whose key is agreed on with `parent` as well.
+    /// Returns the session for using loaded objects. Its key is also agreed on with `parent`.
     func keySession(under parent: ESYS_HANDLE) throws(TSSError) -> KeySession {
         if let sessionForKeys { return sessionForKeys }
         let started = try startKeySession(under: parent)
@@ -203,7 +203,7 @@ final class TPMContext {
 
     /// Makes an object under `parent`.
     ///
-    /// - Parameter sensitive: Its authorization, and its secret if it is not the TPM that makes one.
+    /// - Parameter sensitive: The authorization of the object, and its secret unless the TPM makes one.
     func make(
         _ template: TPM2B_PUBLIC, _ sensitive: inout TPM2B_SENSITIVE_CREATE, under parent: ESYS_HANDLE
     ) throws(TSSError) -> ObjectBlob {
@@ -228,14 +228,14 @@ final class TPMContext {
         return made
     }
 
-    /// Overwrites what the stack has kept of the last creation's input, and would give back to the allocator as it is: a
-    /// creation with zeros in its place does that.
+    /// Overwrites the input of the last creation, which the stack keeps and would free without wiping. A creation with
+    /// zeros replaces it.
     private func scrub() {
         guard holdsSecrets, let parent = parent?.object else { return }
         holdsSecrets = false
         var sensitive = TPM2B_SENSITIVE_CREATE()
         sensitive.sensitive.data = TPM2B_SENSITIVE_DATA([UInt8(0)])
-        // It is no matter whether the TPM does it.
+        // The success of this command does not matter.
         _ = try? make(Template.sealed, &sensitive, under: parent)
     }
 

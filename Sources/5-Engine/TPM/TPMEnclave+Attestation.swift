@@ -4,7 +4,7 @@ import Crypto
 import Enclave
 import FoundationEssentials
 
-/// The TPM's word for a key: certified by a key that signs nothing but what the TPM says (TPM 2.0 Library, Part 3,
+/// Attests keys: certifies them with a key that signs only statements of the TPM itself (TPM 2.0 Library, Part 3,
 /// TPM2_Certify).
 extension TPMEnclave {
     package func attest(
@@ -28,7 +28,7 @@ extension TPMEnclave {
         }
     }
 
-    /// The first of both areas of a key, TPM2B_PUBLIC.
+    /// Returns the first of a key's two areas, TPM2B_PUBLIC.
     private static func publicArea(of key: EnclaveBlob) throws(EnclaveError) -> Data {
         let bytes = [UInt8](key.body)
         let size = bytes.count < 2 ? 0 : 2 + Int(bytes[0]) << 8 + Int(bytes[1])
@@ -38,11 +38,11 @@ extension TPMEnclave {
 }
 
 extension TPMContext {
-    /// Who this TPM is to its maker.
+    /// The identity of this TPM, from its maker.
     fileprivate struct Endorsement: Sendable {
         /// TPM2B_PUBLIC.
         var key: Data
-        /// X.509 in DER; empty if the TPM keeps none.
+        /// X.509 in DER; empty if the TPM stores none.
         var rsaCertificate: Data
         var ellipticCertificate: Data
     }
@@ -61,8 +61,8 @@ extension TPMContext {
         }
     }
 
-    /// Makes the primary key of the endorsement hierarchy that follows from `template`, gives it to `body` with its public
-    /// area (TPM2B_PUBLIC), and flushes it.
+    /// Makes the primary key of the endorsement hierarchy from `template`, passes it to `body` with its public area
+    /// (TPM2B_PUBLIC), and flushes it.
     fileprivate func withEndorsed<Result>(
         _ template: TPM2B_PUBLIC, _ body: (LoadedObject, Data) throws(TSSError) -> Result
     ) throws(TSSError) -> Result {
@@ -99,7 +99,8 @@ extension TPMContext {
 
     // MARK: Certificates
 
-    /// A certificate in the TPM's non-volatile storage; nil if there is none that everybody or the owner may read.
+    /// Returns a certificate in the TPM's non-volatile storage; nil if there is none that everyone or the owner may
+    /// read.
     private func certificate(_ index: TPM2_HANDLE) throws(TSSError) -> Data? {
         do throws(TSSError) {
             var object = Handle.none
@@ -107,7 +108,7 @@ extension TPMContext {
             defer { _ = tss.closeHandle(esys, &object) }
             return try contents(object).flatMap(Self.document)
         } catch {
-            // What a TPM keeps there is a courtesy of its maker's.
+            // The maker stores certificates there voluntarily, so their absence is no error.
             guard error.kind == .connectionLost else { return nil }
             throw error
         }
@@ -139,7 +140,7 @@ extension TPMContext {
         return bytes
     }
 
-    /// The SEQUENCE at the beginning: some makers fill up the place with other bytes.
+    /// Returns the SEQUENCE at the beginning. Some makers pad the rest with other bytes.
     private static func document(_ bytes: Data) -> Data? {
         let bytes = [UInt8](bytes)
         // A certificate has more than 255 bytes and less than 65,536 (X.690, section 8.1.3).
@@ -149,6 +150,6 @@ extension TPMContext {
     }
 
     private static let largestCertificate = 4096
-    /// What every TPM gives at a time (TCG PC Client Platform TPM Profile, MAX_NV_BUFFER_SIZE).
+    /// The number of bytes that every TPM can read at a time (TCG PC Client Platform TPM Profile, MAX_NV_BUFFER_SIZE).
     private static let readSize = 512
 }

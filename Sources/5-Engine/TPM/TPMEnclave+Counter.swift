@@ -2,8 +2,8 @@ import CTSS2
 import Enclave
 import FoundationEssentials
 
-/// Counters in the TPM's non-volatile storage. A new one starts above every count there ever was (TPM 2.0 Library, Part 3,
-/// TPM2_NV_Increment), so that taking one away and making it again does not turn it back.
+/// Counters in the TPM's non-volatile storage. A new counter starts above every earlier count (TPM 2.0 Library, Part 3,
+/// TPM2_NV_Increment), so that removing one and making it again does not turn it back.
 extension TPMEnclave {
     package func freeCounter() throws(EnclaveError) -> UInt32 {
         try connection.perform { context in
@@ -24,7 +24,7 @@ extension TPMEnclave {
             case CounterAttributes.all: break
             default: throw EnclaveError.refused(reason: "the place of the counter in the TPM holds something else")
             }
-            // Until it is counted up it has no value.
+            // A counter has no value before its first increment.
             if (present ?? 0) & CounterAttributes.written == 0 { try context.incrementCounter(counter) }
         }
     }
@@ -36,7 +36,7 @@ extension TPMEnclave {
     package func advance(counter: UInt32) throws(EnclaveError) {
         let before = try value(ofCounter: counter)
         try connection.perform { context in
-            // Done again after a lost connection it must not count twice.
+            // If `perform` runs this again after a lost connection, it must not count twice.
             guard try context.counterValue(counter) == before else { return }
             try context.incrementCounter(counter)
         }
@@ -46,7 +46,7 @@ extension TPMEnclave {
 }
 
 extension TPMContext {
-    /// Nil if there is nothing at the index.
+    /// Returns the attributes of the index; nil if it is not defined.
     fileprivate func counterAttributes(_ index: TPM2_HANDLE) throws(TSSError) -> TPMA_NV? {
         do throws(TSSError) {
             return try withIndex(index) { object throws(TSSError) in
@@ -114,8 +114,8 @@ private enum CounterAttributes {
     private static let authRead: TPMA_NV = 1 << 18
     private static let noDA: TPMA_NV = 1 << 25
 
-    /// Whoever may use the TPM may count it up: that makes trouble, as clearing the TPM does, and opens nothing.
+    /// Any user of the TPM may increment the counter. That is a nuisance, like clearing the TPM, but reveals nothing.
     static let all = authWrite | authRead | isCounter | noDA
-    /// The TPM's own: it has a value.
+    /// The TPM sets this bit when the counter has a value.
     static let written: TPMA_NV = 1 << 29
 }

@@ -4,8 +4,8 @@ import Enclave
 import FoundationEssentials
 import SecureMemory
 
-/// Keys and sealed secrets under the vault's storage key. Wrong authorizations for them are not counted, and
-/// they work while the TPM is locked out: what guards them is a key and nothing anybody could guess.
+/// Keys and sealed secrets under the vault's storage key. The TPM does not count wrong authorizations for them, and
+/// they work during a lockout, because a key guards them that nobody can guess.
 extension TPMEnclave {
     package func createKey(
         for uses: EnclaveKeyUses, authorization: SymmetricKey
@@ -81,7 +81,7 @@ extension TPMEnclave {
         let encoded = blob.body
         return try using { context, parent in
             let object = try ObjectBlob(decoding: encoded, context.tss)
-            // A blob that was exchanged for one that the TPM guards could be used to lock everybody out.
+            // With a blob that the TPM guards in place of this one, an attacker could cause a lockout.
             guard !object.isGuarded else { throw EnclaveError.damagedBlob(reason: "not one of this enclave's") }
             return try context.using(object, under: parent, authorization: authorization) {
                 object, session throws(TSSError) in try body(context, object, session)

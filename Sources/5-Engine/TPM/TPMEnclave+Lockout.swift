@@ -4,16 +4,16 @@ import Enclave
 import FoundationEssentials
 import SecureMemory
 
-/// The TPM's guard against guessing: it belongs to the machine and not to a vault.
+/// The TPM's guard against guessing. It belongs to the machine, not to a vault.
 extension TPMConnection {
     package func lockoutState() throws(EnclaveError) -> LockoutState {
         try perform { context in try context.lockoutState() }
     }
 
-    /// Sets how guessing is slowed down, and gives the lockout a password, so that only who knows that can set it
-    /// otherwise or end a lockout before its time.
+    /// Sets the limits for guessing, and gives the lockout a password. Without the password, nobody can change the
+    /// limits or end a lockout early.
     ///
-    /// - Returns: False, and nothing was changed, if the lockout has a password already: it has an owner, who decides.
+    /// - Returns: False without any change if the lockout already has a password: it has an owner, who decides.
     package func takeLockout(
         _ policy: LockoutPolicy, password: SymmetricKey?, storageKey: Data
     ) throws(EnclaveError) -> Bool {

@@ -4,11 +4,12 @@ import Enclave
 import FoundationEssentials
 import SecureMemory
 
-/// The passcode: a random secret sealed in the TPM, whose authorization follows from what the passcode stretches to.
+/// The passcode guards a random secret that is sealed in the TPM. Its authorization is derived from the stretched
+/// passcode.
 ///
-/// The TPM counts wrong ones and stops looking at them when there were too many, whoever asks and whatever program
-/// they use. What is tangled is the secret and what the passcode stretches to, so that a TPM which was taken apart
-/// does not give the keys away either.
+/// The TPM counts wrong passcodes and refuses to check more after too many, for every caller and every program. The
+/// passcode's key comes from both the secret and the stretched passcode, so that a TPM that was taken apart does not
+/// reveal the keys, either.
 extension TPMEnclave {
     package func guardPasscode(
         stretched: LockedBytes

@@ -5,17 +5,16 @@ import FoundationEssentials
 import SecureMemory
 import Synchronization
 
-/// An enclave in a TPM 2.0: its device secret is a key that the TPM made and never shows.
+/// An enclave in a TPM 2.0. Its device secret is a key that the TPM makes and never reveals.
 ///
-/// A copy of the vault's folder is useless on another machine, and a passcode can be tried only as often as the
-/// TPM lets it.
+/// A copy of the vault's folder is useless on another machine, and the TPM limits the tries of the passcode.
 package final class TPMEnclave: Enclave {
     package var kind: EnclaveKind { .tpm2 }
 
     package let connection: TPMConnection
     let record: DeviceRecord
-    /// What the TPM derives from the device secret for a salt. Asked for once: every key that follows from it is
-    /// as good as it.
+    /// The keys that the TPM derived from the device secret, one for each salt. They are remembered, because every key
+    /// that is derived from them needs the same protection as they do.
     private let roots = Mutex<[Data: LockedBytes]>([:])
 
     private init(_ record: DeviceRecord, _ connection: TPMConnection) {
@@ -23,7 +22,8 @@ package final class TPMEnclave: Enclave {
         self.connection = connection
     }
 
-    /// An enclave with a device secret that the TPM makes now and forgets unless ``encoded()`` is stored.
+    /// Makes an enclave with a new device secret, which exists only as long as this object unless ``encoded()`` is
+    /// stored.
     package static func make(_ connection: TPMConnection) throws(EnclaveError) -> TPMEnclave {
         let record = try connection.perform { context in
             let identity = try context.identity()
@@ -43,7 +43,7 @@ package final class TPMEnclave: Enclave {
         return TPMEnclave(record, connection)
     }
 
-    /// The enclave that was stored as `encoded`. Whether its TPM is there shows when it is used.
+    /// Opens a stored enclave. Its first use shows whether its TPM is there.
     package convenience init(decoding encoded: Data, _ connection: TPMConnection) throws(EnclaveError) {
         self.init(try DeviceRecord(decoding: encoded), connection)
     }
@@ -56,8 +56,8 @@ package final class TPMEnclave: Enclave {
 
     // MARK: Derivation
 
-    /// HKDF-SHA256 (RFC 5869) with a code that the TPM computes under the device secret, followed by `input`, as key
-    /// material.
+    /// Returns HKDF-SHA256 (RFC 5869) with this key material: a code that the TPM computes with the device secret,
+    /// followed by `input`.
     package func deriveKey(
         tangling input: LockedBytes?, salt: Data, context: String
     ) throws(EnclaveError) -> SymmetricKey {
@@ -81,7 +81,7 @@ package final class TPMEnclave: Enclave {
             }
         }
         roots.withLock { roots in
-            // A vault has one salt at a time; what was erased is not kept.
+            // A vault has one salt at a time. The keys of erased salts are not kept.
             if roots.count >= 4 { roots.removeAll() }
             roots[salt] = root
         }
@@ -101,7 +101,7 @@ package final class TPMEnclave: Enclave {
         }
     }
 
-    /// Runs `body` with the storage key that this enclave's objects are under.
+    /// Runs `body` with the storage key above this enclave's objects.
     ///
     /// - Throws: ``EnclaveError/cleared`` or ``EnclaveError/otherEnclave`` if there is no such key.
     func using<Result: Sendable>(

@@ -2,8 +2,8 @@ import CTSS2
 import Glibc
 import SystemLibraries
 
-/// The functions of the TPM2 Software Stack (tpm2-tss), loaded when a TPM is first used: a vault without one
-/// starts without these libraries and the libcrypto they bring, and a machine without them runs everything else.
+/// The functions of the TPM2 Software Stack (tpm2-tss), loaded at the first use of a TPM. A vault without a TPM starts
+/// without these libraries and their libcrypto. A machine without them runs everything else.
 struct TSS: Sendable {
     let initializeTransport: TctiLdr_Initialize_Function
     let finalizeTransport: TctiLdr_Finalize_Function
@@ -36,9 +36,9 @@ struct TSS: Sendable {
     static let loaded: Result<TSS, SystemLibraryError> = Result { () throws(SystemLibraryError) in try TSS() }
 
     private init() throws(SystemLibraryError) {
-        // The libraries write to standard error unless told not to, also what is no failure, such as a wrong
-        // passcode. They read this when they are loaded. Nobody else's `getenv` is disturbed: the first change of
-        // the environment leaves the array that was there alone (setenv(3) of glibc), and this is done once.
+        // By default, the libraries write to standard error, even for a wrong passcode. They read this variable when
+        // they are loaded. It does not disturb `getenv` in other threads: the first change of the environment leaves
+        // the old array unchanged (setenv(3) of glibc), and this is done once.
         setenv("TSS2_LOG", "all+none", 0)
         let provides = "a TPM"
         let transport = try SystemLibrary("libtss2-tctildr.so.0", provides: provides)

@@ -1,43 +1,44 @@
 import CTSS2
 import Enclave
 
-/// What a function of the stack returned when it failed.
+/// The error code of a function of the stack.
 struct TSSError: Error {
     let code: UInt32
-    /// The command, as Part 3 of the TPM's specification calls it.
+    /// The command with its name in Part 3 of the TPM's specification.
     let command: String
 
     enum Kind {
         case wrongAuthorization
         case lockedOut
-        /// The connection is gone, or the TPM was restarted behind it: worth one more try on a new one.
+        /// The connection is lost, or the TPM was restarted behind it. One more try on a new connection is useful.
         case connectionLost
-        /// All places for objects or sessions are taken.
+        /// All slots for objects or sessions are taken.
         case full
         case notStarted
-        /// A loaded blob is not one of this TPM's.
+        /// A loaded blob does not belong to this TPM.
         case foreignBlob
         case noSuchHandle
         case invalidPoint
         case memoryUnavailable
-        /// An answer that was changed on its way, or was not the TPM's.
+        /// An answer was changed on its way or did not come from the TPM.
         case falseAnswer
         case other
     }
 
-    /// No memory for what the TPM answered: the stack's own code for it (TSS2_ESYS_RC_MEMORY), which is also used here.
+    /// No memory for the TPM's answer. The code is the stack's own (TSS2_ESYS_RC_MEMORY).
     static let memoryUnavailable = TSSError(code: 7 << 16 | 2, command: "Memory")
 
-    /// An answer that is none, and one that the TPM has not given: the stack's own codes (TSS2_ESYS_RC_MALFORMED_RESPONSE,
-    /// TSS2_ESYS_RC_RSP_AUTH_FAILED).
+    /// A malformed answer, and one that does not come from the TPM. The codes are the stack's own
+    /// (TSS2_ESYS_RC_MALFORMED_RESPONSE, TSS2_ESYS_RC_RSP_AUTH_FAILED).
     static let malformedAnswer = TSSError(code: 7 << 16 | 17, command: "Answer")
     static let unprovenAnswer = TSSError(code: 7 << 16 | 27, command: "Answer")
 
-    /// The transport has nothing at its address (TSS2_TCTI_RC_IO_ERROR).
+    /// Nothing listens at the address of the transport (TSS2_TCTI_RC_IO_ERROR).
     static let noTransport = TSSError(code: 10 << 16 | 10, command: "Connect")
 
     var kind: Kind {
-        // Bits 16 to 23 say who speaks (TSS 2.0 Overview, section 4): 0 the TPM, 11 the TPM through a resource manager.
+        // Bits 16 to 23 name the source (TSS 2.0 Overview, section 4): 0 for the TPM, 11 for the TPM through a resource
+        // manager.
         switch code >> 16 & 0xFF {
         case 0, 11: tpmKind(code & 0xFFFF)
         case 10: .connectionLost
@@ -52,7 +53,7 @@ struct TSSError: Error {
         }
     }
 
-    /// Part 2, section 6.6: bit 7 tells codes that name a parameter, handle or session from those that do not.
+    /// Part 2, section 6.6: bit 7 marks codes that name a parameter, handle or session.
     private func tpmKind(_ code: UInt32) -> Kind {
         if code & 0x80 != 0 {
             switch code & 0xBF {
@@ -73,22 +74,23 @@ struct TSSError: Error {
             case 0x902, 0x903, 0x905: .full
             // TPM_RC_INITIALIZE
             case 0x100: .notStarted
-            // TPM_RC_REFERENCE_H0… and TPM_RC_REFERENCE_S0…: what was loaded is not there any more.
+            // TPM_RC_REFERENCE_H0… and TPM_RC_REFERENCE_S0…: a loaded object or session no longer exists.
             case 0x910...0x91E: .connectionLost
             default: .other
             }
         }
     }
 
-    /// Whether the TPM has not begun with a command and asks for it again: TPM_RC_YIELDED, TPM_RC_TESTING, TPM_RC_RETRY.
+    /// Returns whether the TPM did not begin a command and asks for it again: TPM_RC_YIELDED, TPM_RC_TESTING,
+    /// TPM_RC_RETRY.
     static func isWorthAnotherTry(_ code: UInt32) -> Bool { [0x908, 0x90A, 0x922].contains(code & 0xFFFF) }
 
-    /// The stack's words for the code.
+    /// Returns the stack's text for the code.
     func reason(_ tss: TSS) -> String {
         tss.decode(code).map { String(cString: $0) } ?? "0x" + String(code, radix: 16)
     }
 
-    /// What became of the command, for a person.
+    /// Returns what happened to the command, for a person.
     func words(_ tss: TSS) -> String {
         "the TPM refused \(command) (\(reason(tss)))"
     }

@@ -2,23 +2,24 @@ import Attestation
 import CTSS2
 import FoundationEssentials
 
-/// The public areas that objects are made from (Part 2, section 12.2).
+/// The public areas for making objects (Part 2, section 12.2).
 ///
-/// Unions are put together from the inside and assigned whole: optimised code of Swift 6.3 loses a second assignment to a
+/// Unions are built from the inside and assigned as a whole: optimised code of Swift 6.3 loses a second assignment to a
 /// member of a union within a union.
 enum Template {
-    /// The storage root key: P-256 with AES-128 in CFB mode, as TCG's provisioning guidance has it, with nothing in its
-    /// unique field. Whoever makes a primary key from this on the same TPM gets the same key.
+    /// The storage root key: P-256 with AES-128 in CFB mode, as in TCG's provisioning guidance, with an empty unique
+    /// field. On one TPM, this template always makes the same primary key.
     static let storageRootKey: TPM2B_PUBLIC = {
         elliptic(
             [.fixedTPM, .fixedParent, .sensitiveDataOrigin, .userWithAuth, .noDA, .restricted, .decrypt],
             symmetric: symmetric)
     }()
 
-    /// The same under the endorsement hierarchy, whose seed survives a clearing: it tells a cleared TPM from another.
+    /// The same template under the endorsement hierarchy, whose seed survives a clearing. Its key tells a cleared TPM
+    /// from another TPM.
     static let identity = storageRootKey
 
-    /// The device secret: a key for HMAC-SHA256 that the TPM makes and never shows.
+    /// The device secret: a key for HMAC-SHA256 that the TPM makes and never reveals.
     static let deviceSecret: TPM2B_PUBLIC = {
         var hmac = TPMS_SCHEME_HASH()
         hmac.hashAlg = Algorithm.sha256
@@ -31,10 +32,10 @@ enum Template {
             [.fixedTPM, .fixedParent, .sensitiveDataOrigin, .userWithAuth, .noDA, .sign], scheme: scheme)
     }()
 
-    /// A secret of the caller's.
+    /// A secret of the caller.
     static let sealed = keyedHash([.fixedTPM, .fixedParent, .userWithAuth, .noDA])
 
-    /// A secret whose authorization is a passcode's: the TPM counts wrong ones.
+    /// A secret whose authorization comes from a passcode. The TPM counts wrong ones.
     static let guarded = keyedHash([.fixedTPM, .fixedParent, .userWithAuth])
 
     static func key(signs: Bool, agrees: Bool) -> TPM2B_PUBLIC {
@@ -44,8 +45,8 @@ enum Template {
         return elliptic(attributes)
     }
 
-    /// The key that attests: a primary key, so that it needs no place to be kept, and with nothing in its unique field, so
-    /// that tools make the same one from its attributes.
+    /// The attestation key: a primary key, so that it needs no storage. Its unique field is empty, so that other tools
+    /// can make the same key from its attributes.
     static let attestationKey: TPM2B_PUBLIC = {
         var hash = TPMU_SIG_SCHEME()
         hash.ecdsa = TPMS_SCHEME_HASH(hashAlg: Algorithm.sha256)
@@ -55,7 +56,7 @@ enum Template {
         return elliptic(.attestationKey, scheme: scheme)
     }()
 
-    /// The endorsement key on P-256 that the maker's certificate is for (TCG EK Credential Profile, section B.3.4, template
+    /// The endorsement key on P-256 of the maker's certificate (TCG EK Credential Profile, section B.3.4, template
     /// L-2).
     static let endorsementKey: TPM2B_PUBLIC = {
         var template = elliptic(
@@ -75,7 +76,7 @@ enum Template {
         0xFD, 0x52, 0xD7, 0x6E, 0x06, 0x52, 0x0B, 0x64, 0xF2, 0xA1, 0xDA, 0x1B, 0x33, 0x14, 0x69, 0xAA,
     ]
 
-    /// What parameters of commands are encrypted with, and what a parent encrypts its children with.
+    /// The cipher for parameters of commands, and for the children of a parent key.
     static var symmetric: TPMT_SYM_DEF {
         var symmetric = TPMT_SYM_DEF()
         symmetric.algorithm = Algorithm.aes

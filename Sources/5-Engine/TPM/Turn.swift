@@ -1,13 +1,13 @@
 import Glibc
 
-/// A program's turn at a TPM that has no resource manager: until it ends, no other program of this package speaks to
-/// that TPM. Between commands the TPM itself would let others in, who would see and flush what is loaded.
+/// A program's turn at a TPM without a resource manager. Until it ends, no other program of this package uses that TPM.
+/// Between two commands, the TPM itself would let other programs see and flush the loaded objects.
 final class Turn {
     private let folder: Int32
 
-    /// Waits for the turn; nil if there is nothing to agree on it by.
+    /// Waits for the turn; nil if the folder cannot be locked.
     ///
-    /// - Parameter path: A folder that all who share the TPM can read. Nothing is written to it.
+    /// - Parameter path: A folder that all programs with this TPM can read. Nothing is written to it.
     init?(lockingFolder path: String) {
         folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return nil }
