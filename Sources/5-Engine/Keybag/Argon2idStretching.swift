@@ -17,7 +17,7 @@ package final class Argon2idStretching: PasswordStretching {
         }
     }
 
-    /// What a passcode costs, and at least three passes: nothing but the password keeps a file shut.
+    /// Returns the cost of a passcode with at least three passes, because only the password protects a file.
     package static func suitableCost() throws(VaultMemoryError) -> (memoryKiB: UInt32, passes: UInt32) {
         do {
             let cost = try PasscodeCost.calibrated()

@@ -5,8 +5,7 @@ import KeychainModel
 import SecureMemory
 import Synchronization
 
-/// An opened keybag: class keys in locked memory, and the lock state that decides which of them may
-/// be used.
+/// An opened keybag: class keys in locked memory, and the lock state, which decides which of them may be used.
 package final class ClassKeys: Sendable {
     private struct Pair {
         let classKey: LockedBytes
@@ -16,22 +15,22 @@ package final class ClassKeys: Sendable {
     private struct State {
         var keybag: Keybag
         var lockState: LockState
-        /// The keys that were unwrapped since they became available: most programs use one class.
+        /// The keys that were unwrapped since they became available. Most programs use one class.
         var unwrapped: ClassTable<Pair>
-        /// The public half of the agreement key for files, once it was kept for when the vault is locked.
+        /// The public half of the agreement key for files, after it was kept for use while the vault is locked.
         var filePublicKey: Data?
     }
 
     package let enclave: any Enclave
     private let state: Mutex<State>
-    /// Whether the keybag has a passcode; apart from the state, because each operation asks.
+    /// Whether the keybag has a passcode. Outside of the state, because each operation asks for it.
     private let hasPasscode: Atomic<Bool>
 
-    /// The key under which search terms and primary keys are digested; hangs on the 'always' class, so
-    /// that a locked vault can still tell a locked item from an absent one.
+    /// The key for digests of search terms and primary keys. It is derived from the 'always' class, so that a locked
+    /// vault can still tell a locked item from a missing one.
     package let indexKey: SymmetricKey
 
-    /// Opens `keybag`: unlocked if it has no passcode, else locked until ``unlock(with:)``.
+    /// Opens `keybag`. It is unlocked if it has no passcode, and otherwise locked until ``unlock(with:)``.
     package init(_ keybag: Keybag, in enclave: any Enclave) throws(KeybagError) {
         self.enclave = enclave
         let always = try keybag.unwrapKey(for: .always, in: enclave)
@@ -43,7 +42,8 @@ package final class ClassKeys: Sendable {
                 unwrapped: ClassTable()))
     }
 
-    /// The key that authenticates the audit log; hangs on the 'always' class, because locking is recorded too.
+    /// The key that authenticates the audit log. It is derived from the 'always' class, because locking is recorded,
+    /// too.
     ///
     /// - Throws: ``KeybagError``.
     package var auditKey: SymmetricKey {
@@ -56,21 +56,21 @@ package final class ClassKeys: Sendable {
 
     package var lockState: LockState { state.withLock { $0.lockState } }
 
-    /// The key that wraps the items' own keys.
+    /// Returns the key that wraps the items' own keys.
     ///
     /// - Throws: ``KeybagError/locked(_:)`` or ``KeybagError/noClassKey(_:)``.
     package func classKey(for protection: ProtectionClass) throws(KeybagError) -> SymmetricKey {
         try pair(for: protection).classKey.withUnsafeBytes { SymmetricKey(data: $0) }
     }
 
-    /// The key that seals the items' attributes.
+    /// Returns the key that seals the items' attributes.
     ///
     /// - Throws: ``KeybagError/locked(_:)`` or ``KeybagError/noClassKey(_:)``.
     package func metadataKey(for protection: ProtectionClass) throws(KeybagError) -> SymmetricKey {
         try pair(for: protection).metadataKey.withUnsafeBytes { SymmetricKey(data: $0) }
     }
 
-    /// Whether the keys of `protection` can be used; throws the reason why not.
+    /// Throws the reason if the keys of `protection` cannot be used.
     package func checkAvailable(_ protection: ProtectionClass) throws(KeybagError) {
         _ = try pair(for: protection)
     }
@@ -89,11 +89,11 @@ package final class ClassKeys: Sendable {
     /// Whether there is a passcode to lock with.
     package var isLockable: Bool { hasPasscode.load(ordering: .relaxed) }
 
-    /// The public key under which files can be made while the vault is locked; nil if it has not been unlocked since
-    /// it was opened.
+    /// The public key for creating files while the vault is locked; nil if the vault has not been unlocked since it was
+    /// opened.
     package var filePublicKey: Data? { state.withLock { $0.filePublicKey } }
 
-    /// Moves to `lockState`: keys that it does not permit are wiped.
+    /// Changes to `lockState`. Wipes the keys that it does not permit.
     package func enter(_ lockState: LockState) {
         state.withLock { state in
             if state.lockState == .unlocked, lockState != .unlocked, state.filePublicKey == nil {
@@ -104,17 +104,17 @@ package final class ClassKeys: Sendable {
         }
     }
 
-    /// Unwraps the keys that hang on the passcode.
+    /// Unwraps the keys that depend on the passcode.
     ///
-    /// - Parameter passcodeKey: What the passcode stretches to.
+    /// - Parameter passcodeKey: The stretched passcode.
     /// - Throws: ``KeybagError/wrongPasscode``.
     package func unlock(with passcodeKey: LockedBytes) throws(KeybagError) {
         try adopt(keybag, with: passcodeKey)
     }
 
-    /// Takes the place of the present keybag: the same class keys under another passcode.
+    /// Replaces the present keybag by one with the same class keys and another passcode.
     ///
-    /// - Parameter passcodeKey: What the passcode of `keybag` stretches to; nil if it has none.
+    /// - Parameter passcodeKey: The stretched passcode of `keybag`; nil if it has none.
     package func adopt(_ keybag: Keybag, with passcodeKey: LockedBytes?) throws(KeybagError) {
         var pairs = ClassTable<Pair>()
         for (protection, _) in keybag.wrappedKeys.entries where keybag.hangsOnPasscode(protection) {
@@ -128,8 +128,8 @@ package final class ClassKeys: Sendable {
         }
     }
 
-    /// Carries on with the keys of `other`, whose passcode another program has changed in the meantime. The
-    /// passcode-only class stays locked: its key may be another by now.
+    /// Takes over the keys of `other`, after another program changed the passcode. The passcode-only class stays
+    /// locked, because its key may have changed.
     package func inherit(from other: ClassKeys) {
         guard keybag.passcode != nil, other.keybag.passcode != nil else { return }
         let (lockState, others, filePublicKey) = other.state.withLock { ($0.lockState, $0.unwrapped, $0.filePublicKey) }
@@ -141,9 +141,9 @@ package final class ClassKeys: Sendable {
         }
     }
 
-    /// Whether the class has a key, locked or not.
+    /// Returns whether the class has a key, locked or not.
     package func hasKey(for protection: ProtectionClass) -> Bool {
-        // Every keybag has the others' keys.
+        // Every keybag has the keys of all other classes.
         guard protection == .whenPasscodeSetThisDeviceOnly else { return true }
         return state.withLock { $0.keybag.wrappedKeys[protection] != nil }
     }
@@ -151,8 +151,8 @@ package final class ClassKeys: Sendable {
     /// Whether the passcode-only class has a key.
     package var hasPasscodeClass: Bool { hasKey(for: .whenPasscodeSetThisDeviceOnly) }
 
-    /// Gives the passcode-only class of a simulated device a fresh key without a passcode, or destroys the one
-    /// it has with everything under it.
+    /// Gives the passcode-only class of a simulated device a new key without a passcode; or destroys its key, and with
+    /// it everything under that key.
     package func setPasscodeClass(present: Bool) throws(KeybagError) {
         try state.withLock { state throws(KeybagError) in
             let exists = state.keybag.wrappedKeys[.whenPasscodeSetThisDeviceOnly] != nil

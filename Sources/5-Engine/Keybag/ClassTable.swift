@@ -1,11 +1,11 @@
 import KeychainModel
 
-/// A value for each of some protection classes.
+/// A value for some of the protection classes.
 ///
-/// An array and no dictionary: to find out how a class is hashed, the runtime looks through all protocol conformances of the
-/// program, which takes a tenth of a millisecond at each start.
+/// An array instead of a dictionary: to find out how to hash a class, the runtime searches all protocol conformances of
+/// the program, which takes a tenth of a millisecond at each start.
 struct ClassTable<Value> {
-    /// By ``ProtectionClass/storedCode``, which begins with 1.
+    /// Indexed by ``ProtectionClass/storedCode``, which begins with 1.
     private var values = [Value?](repeating: nil, count: ProtectionClass.allCases.count)
 
     subscript(protection: ProtectionClass) -> Value? {
@@ -13,17 +13,17 @@ struct ClassTable<Value> {
         set { values[Int(protection.storedCode) - 1] = newValue }
     }
 
-    /// How many classes have a value.
+    /// The number of classes with a value.
     var count: Int { values.count { $0 != nil } }
 
-    /// The classes that have a value, and it, in the order of their stored codes.
+    /// The classes with a value, in the order of their stored codes.
     var entries: [(protection: ProtectionClass, value: Value)] {
         ProtectionClass.allCases
             .compactMap { protection in self[protection].map { (protection, $0) } }
             .sorted { $0.protection.storedCode < $1.protection.storedCode }
     }
 
-    /// Takes the values of all classes away but of those that `isKept` is true for.
+    /// Removes the values of all classes except those for which `isKept` returns true.
     mutating func keep(_ isKept: (ProtectionClass) -> Bool) {
         for protection in ProtectionClass.allCases where !isKept(protection) { self[protection] = nil }
     }

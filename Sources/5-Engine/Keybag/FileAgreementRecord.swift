@@ -2,8 +2,8 @@ import Crypto
 import FoundationEssentials
 import KeychainModel
 
-/// The public key for files that a locked machine may make, as it is stored: authenticated with a key that is there when
-/// everything else is locked.
+/// The stored public key for files that a locked machine may create. It is authenticated with a key that is available
+/// while everything else is locked.
 ///
 ///     offset  bytes  field (integers big-endian)
 ///          0      8  magic "SKFILEAG"
@@ -29,7 +29,7 @@ package struct FileAgreementRecord {
         return encoded + Data(code)
     }
 
-    /// - Throws: ``KeybagError/authenticationFailed`` if the record was changed or is another keybag's.
+    /// - Throws: ``KeybagError/authenticationFailed`` if the record was changed or belongs to another keybag.
     package init(decoding encoded: Data, of keybag: UUID, under alwaysKey: SymmetricKey) throws(KeybagError) {
         let bytes = [UInt8](encoded)
         guard bytes.count == Self.size, bytes.starts(with: Self.magic) else {

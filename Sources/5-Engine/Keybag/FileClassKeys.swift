@@ -3,15 +3,15 @@ import FoundationEssentials
 import KeychainModel
 import SecureMemory
 
-/// How the keys of files hang on class keys (HKDF-SHA256, RFC 5869; AES key wrap, RFC 3394; X25519, RFC 7748).
+/// Derives the keys of files from class keys (HKDF-SHA256, RFC 5869; AES key wrap, RFC 3394; X25519, RFC 7748).
 ///
-/// A file's key is wrapped for the file's identifier, so that it opens no other file, and under a key of its class, so
-/// that a file cannot be passed off as one of another class.
+/// A file's key is wrapped for the file's identifier, so that it opens no other file. It is wrapped with a key of its
+/// class, so that a file cannot pretend to be of another class.
 package enum FileClassKeys {
     package typealias PrivateKey = Curve25519.KeyAgreement.PrivateKey
     package typealias PublicKey = Curve25519.KeyAgreement.PublicKey
 
-    /// The class of items whose key opens the files of a class.
+    /// Returns the protection class whose key opens the files of a class.
     package static func protection(of fileClass: FileProtectionClass) -> ProtectionClass {
         switch fileClass {
         case .complete, .completeUnlessOpen: .whenUnlocked
@@ -20,7 +20,7 @@ package enum FileClassKeys {
         }
     }
 
-    /// The class's name in derivations and messages.
+    /// Returns the name of the class in derivations and messages.
     package static func name(of fileClass: FileProtectionClass) -> String {
         switch fileClass {
         case .complete: "complete"
@@ -30,12 +30,12 @@ package enum FileClassKeys {
         }
     }
 
-    /// The key of a class of files, from the class key of ``protection(of:)``.
+    /// Returns the key of a class of files, derived from the class key of ``protection(of:)``.
     package static func key(of fileClass: FileProtectionClass, from classKey: SymmetricKey) -> SymmetricKey {
         derive(from: classKey, salt: Data(), info: Data("swift-keychain/v1/file-class/\(name(of: fileClass))".utf8))
     }
 
-    /// The private key that opens files which a locked machine may make.
+    /// Returns the private key for files that a locked machine may create.
     package static func agreementKey(from classKey: SymmetricKey) throws(KeybagError) -> PrivateKey {
         defer { wipeRecentlyFreed(.derivation) }
         let seed = key(of: .completeUnlessOpen, from: classKey)
@@ -61,7 +61,7 @@ package enum FileClassKeys {
 
     // MARK: By key agreement
 
-    /// - Parameter ephemeral: A key that is used for this and forgotten.
+    /// - Parameter ephemeral: A key for only this call.
     /// - Returns: 72 bytes: the public half of `ephemeral`, and the wrapped key.
     package static func wrap(
         _ fileKey: SymmetricKey, for file: Data, to publicKey: PublicKey, ephemeral: PrivateKey = PrivateKey()
@@ -84,7 +84,7 @@ package enum FileClassKeys {
         return unwrap(Data(wrapped.dropFirst(publicKeySize)), using: wrapping)
     }
 
-    /// Nil for a public key of small order, with which everybody shares zeros (RFC 7748, section 6.1).
+    /// Returns nil for a public key of small order, with which every key shares zeros (RFC 7748, section 6.1).
     private static func shared(_ key: PrivateKey, _ publicKey: PublicKey) -> SharedSecret? {
         guard let secret = try? key.sharedSecretFromKeyAgreement(with: publicKey),
             secret.withUnsafeBytes({ $0.contains { $0 != 0 } })

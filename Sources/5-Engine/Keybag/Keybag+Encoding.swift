@@ -22,7 +22,7 @@ import SecureMemory
 ///          …     12  from version 3: the counter's name in the enclave (4), its value for this keybag (8)
 ///        end     32  HMAC-SHA256 under the enclave's key for "swift-keychain/v1/keybag"
 extension Keybag {
-    /// The file's largest size: one entry for each class code a byte can hold.
+    /// The largest size of the file: with one entry for each class code that a byte can hold.
     package static let largestEncoding =
         headerSize + 255 * entrySize + passcodeSize + 2 + EnclaveLimits.blobSize + counterSize
         + macSize
@@ -60,7 +60,7 @@ extension Keybag {
         return encoded
     }
 
-    /// The keybag stored as `encoded`, after its MAC was checked.
+    /// Decodes a stored keybag after checking its MAC.
     package init(decoding encoded: Data, in enclave: any Enclave) throws(KeybagError) {
         let bytes = [UInt8](encoded)
         guard bytes.count >= 10, Array(bytes[0..<8]) == Self.magic else {
@@ -121,7 +121,7 @@ extension Keybag {
         }
     }
 
-    /// `bytes` is always a slice of ``passcodeSize``.
+    /// `bytes` always has ``passcodeSize`` bytes.
     private static func passcode(_ bytes: ArraySlice<UInt8>, binding: Data) throws(KeybagError) -> PasscodeProtection {
         let start = bytes.startIndex
         let cost = Argon2id.Cost(
@@ -152,7 +152,7 @@ extension Keybag {
         withUnsafeBytes(of: identifier.uuid) { Data($0) }
     }
 
-    /// `bytes` is always a slice of sixteen.
+    /// `bytes` always has sixteen bytes.
     private static func uuid(_ bytes: ArraySlice<UInt8>) -> UUID {
         bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }

@@ -4,26 +4,27 @@ import FoundationEssentials
 import KeychainModel
 import SecureMemory
 
-/// The stored form of the class keys: each wrapped under a key that the enclave derives for its class.
+/// The stored form of the class keys. Each is wrapped with a key that the enclave derives for its class.
 ///
-/// A keybag is a value: changing it makes another one, which replaces the file as a whole. The format
-/// is specified in Documentation/Formats.md.
+/// A keybag is a value. Changing it makes another one, which replaces the whole file. Documentation/Formats.md
+/// specifies the format.
 package struct Keybag: Sendable, Equatable {
-    /// Names this keybag; the item store records which keybag its rows belong to.
+    /// Identifies this keybag. The item store records the keybag of its rows.
     package let identifier: UUID
-    /// The keybag whose erasure made this one. An item store that still names it is emptied, so that an
-    /// erase interrupted half-way is completed.
+    /// The keybag whose erasure made this one. An item store that still names it is emptied, so that an interrupted
+    /// erasure is completed.
     package let replaces: UUID?
     package let enclaveKind: EnclaveKind
     package let salt: Data
     /// Nil while no passcode is set.
     package let passcode: PasscodeProtection?
-    /// What finds out an older copy of this keybag; nil if nothing does.
+    /// The counter that detects an older copy of this keybag; nil for none.
     package var counter: RollbackCounter?
     /// Each class's key, wrapped with AES key wrap (RFC 3394): 40 bytes.
     private(set) var wrappedKeys: ClassTable<Data>
 
-    /// A keybag with fresh random class keys, all but the passcode-only class, and no passcode.
+    /// Makes a keybag with new random class keys for all classes except the passcode-only class, and without a
+    /// passcode.
     package static func generate(
         in enclave: any Enclave, replacing replaced: UUID? = nil, counter: RollbackCounter? = nil
     ) throws(KeybagError) -> Keybag {
@@ -37,7 +38,7 @@ package struct Keybag: Sendable, Equatable {
         return keybag
     }
 
-    /// A keybag without a passcode that has the class keys `recovered`, and fresh ones for the other classes.
+    /// Makes a keybag without a passcode, with the `recovered` class keys and new ones for the other classes.
     static func restored(
         _ identifier: UUID, _ recovered: ClassTable<LockedBytes>, in enclave: any Enclave
     ) throws(KeybagError) -> Keybag {
@@ -54,12 +55,12 @@ package struct Keybag: Sendable, Equatable {
         return keybag
     }
 
-    /// The same class keys under another passcode, or none. With a first passcode the passcode-only class gets
-    /// its key; without one it loses it for good.
+    /// Returns a keybag with the same class keys and another passcode, or none. With a first passcode, the
+    /// passcode-only class gets a key. Without a passcode, that class loses its key for good.
     ///
     /// - Parameters:
-    ///   - key: What the present passcode stretches to; nil if there is none.
-    ///   - nextKey: What the next one stretches to under `protection`.
+    ///   - key: The stretched present passcode; nil if there is none.
+    ///   - nextKey: The next passcode, stretched with `protection`.
     /// - Throws: ``KeybagError/wrongPasscode``.
     package func rewrapped(
         from key: LockedBytes?, to nextKey: LockedBytes?, _ protection: PasscodeProtection?, in enclave: any Enclave
@@ -79,7 +80,7 @@ package struct Keybag: Sendable, Equatable {
         return next
     }
 
-    /// Gives `protection` a fresh key; whatever hung on an older one is lost for good.
+    /// Gives `protection` a new key. Everything under its older key is lost for good.
     package mutating func generateKey(
         for protection: ProtectionClass, in enclave: any Enclave, with passcodeKey: LockedBytes? = nil
     ) throws(KeybagError) {
@@ -87,15 +88,15 @@ package struct Keybag: Sendable, Equatable {
         try wrap(key, for: protection, in: enclave, with: passcodeKey)
     }
 
-    /// Forgets the key of `protection` for good.
+    /// Removes the key of `protection` for good.
     package mutating func destroyKey(for protection: ProtectionClass) {
         wrappedKeys[protection] = nil
     }
 
-    /// The class key of `protection`, unwrapped.
+    /// Returns the unwrapped class key of `protection`.
     ///
-    /// - Parameter passcodeKey: What the passcode stretches to; needed for the classes that hang on it.
-    /// - Throws: ``KeybagError/wrongPasscode`` when it is not the right one.
+    /// - Parameter passcodeKey: The stretched passcode; required for the classes that depend on it.
+    /// - Throws: ``KeybagError/wrongPasscode`` if it is wrong.
     package func unwrapKey(
         for protection: ProtectionClass, in enclave: any Enclave, with passcodeKey: LockedBytes? = nil
     ) throws(KeybagError) -> LockedBytes {
@@ -108,7 +109,7 @@ package struct Keybag: Sendable, Equatable {
         return locked
     }
 
-    /// Whether the key of `protection` can only be had with the passcode.
+    /// Returns whether the key of `protection` can be unwrapped only with the passcode.
     package func hangsOnPasscode(_ protection: ProtectionClass) -> Bool {
         passcode != nil && protection.availability != .always
     }

@@ -1,26 +1,26 @@
 import Enclave
 import KeychainModel
 
-/// Why a keybag could not be read or a class key not be had.
+/// The reason why a keybag could not be read, or why a class key is not available.
 package enum KeybagError: Error, Equatable, CustomStringConvertible {
-    /// The stored keybag ends early, runs on, or has a field that cannot be.
+    /// The stored keybag ends early, is too long, or has an invalid field.
     case malformed(reason: String)
-    /// Written by a later version of this software.
+    /// A later version of this software wrote the keybag.
     case unknownVersion(UInt16)
-    /// Changed since it was written, or it belongs to another device secret.
+    /// The keybag was changed after it was written, or it belongs to another device secret.
     case authenticationFailed
-    /// The keybag hangs on another kind of enclave than the one at hand.
+    /// The keybag belongs to another kind of enclave than the present one.
     case otherEnclave(stored: UInt8)
-    /// The class exists and its key is not available in the present lock state.
+    /// The class has a key, but the present lock state does not permit it.
     case locked(ProtectionClass)
     /// The keybag has no key for the class.
     case noClassKey(ProtectionClass)
     case memoryUnavailable
-    /// The passcode's key cannot be derived for want of memory.
+    /// There is not enough memory to derive the passcode's key.
     case passcodeMemoryUnavailable(mebibytes: Int)
-    /// The enclave could not do its part.
+    /// The enclave failed.
     case enclave(EnclaveError)
-    /// A newer keybag than this one was in use: somebody put back an older copy.
+    /// A newer keybag was in use: someone restored an older copy.
     case rolledBack
     /// The recovery key does not open the recovery record.
     case wrongRecoveryKey

@@ -3,10 +3,10 @@ import Enclave
 import FoundationEssentials
 import KeychainModel
 
-/// How many wrong passcodes were given in a row, and how long the next has to wait.
+/// Counts the wrong passcodes in a row, and determines the wait before the next try.
 ///
-/// Waits are counted in time since the machine was started, which no one can set; after a restart a wait
-/// begins anew. Stored as
+/// Waits are measured in time since the machine's start, which nobody can set. After a restart, a wait begins again.
+/// Stored as
 ///
 ///     offset  bytes  field (integers big-endian)
 ///          0      8  magic "SKTRIES" and a zero
@@ -20,15 +20,15 @@ package struct PasscodeAttempts: Sendable, Equatable {
     private var boot: UUID
     private var milliseconds: UInt64
 
-    /// None so far.
+    /// No wrong passcodes so far.
     package init() {
         failures = 0
         boot = .zero
         milliseconds = 0
     }
 
-    /// What is assumed where the record is missing or damaged: that somebody had a reason to remove it. As
-    /// many wrong passcodes as make the first wait.
+    /// Returns the record that is assumed if the stored one is missing or damaged, because someone may have had a
+    /// reason to remove it: as many wrong passcodes as cause the first wait.
     package static func unknown(now clock: BootClock) -> PasscodeAttempts {
         var attempts = PasscodeAttempts()
         attempts.failures = freeFailures
@@ -36,13 +36,13 @@ package struct PasscodeAttempts: Sendable, Equatable {
         return attempts
     }
 
-    /// The waits after the fourth wrong passcode and those that follow, in seconds: Apple Platform Security,
-    /// "Passcodes and passwords".
+    /// The waits in seconds after the fourth wrong passcode and the following ones: Apple Platform Security, "Passcodes
+    /// and passwords".
     private static let waits: [Double] = [60, 300, 900, 3600, 3 * 3600, 8 * 3600]
-    /// So many wrong passcodes make nobody wait.
+    /// The number of wrong passcodes without a wait.
     private static let freeFailures: UInt32 = 3
 
-    /// Seconds that lie between `failures` wrong passcodes in a row and the next try.
+    /// Returns the wait in seconds after `failures` wrong passcodes in a row.
     package static func wait(after failures: UInt32) -> Double {
         guard failures > freeFailures else { return 0 }
         return waits[min(Int(failures - freeFailures), waits.count) - 1]
@@ -53,12 +53,14 @@ package struct PasscodeAttempts: Sendable, Equatable {
         stamp(clock)
     }
 
-    /// Takes back a failure that was counted before it was one. The time stays, so that this shortens no wait.
+    /// Takes back a failure that was counted before the passcode was checked. The time stays, so that this shortens no
+    /// wait.
     package mutating func takeBackFailure() {
         if failures > 0 { failures -= 1 }
     }
 
-    /// Seconds until the next passcode is looked at. Begins the wait anew if the machine was restarted since.
+    /// Returns the seconds until the next passcode is checked. Begins the wait again if the machine was restarted
+    /// meanwhile.
     package mutating func remainingWait(now clock: BootClock) -> Double {
         let wait = Self.wait(after: failures)
         guard wait > 0 else { return 0 }
@@ -71,7 +73,7 @@ package struct PasscodeAttempts: Sendable, Equatable {
         milliseconds = UInt64(max(0, clock.uptime()) * 1000)
     }
 
-    /// Where it cannot be told every start is the same one, and waits end with the uptime they began at.
+    /// If the start cannot be identified, all starts count as the same one, and waits end by the uptime alone.
     private static func boot(_ clock: BootClock) -> UUID { clock.bootIdentifier() ?? .zero }
 
     package static let encodedSize = 8 + 2 + 4 + 16 + 8 + 32
@@ -88,7 +90,7 @@ package struct PasscodeAttempts: Sendable, Equatable {
         return encoded
     }
 
-    /// The record in `encoded`, or nil if it is none of this vault's.
+    /// Decodes a record; nil if it does not belong to this vault.
     package init?(decoding encoded: Data, in enclave: any Enclave, salt: Data) throws(KeybagError) {
         let bytes = [UInt8](encoded)
         guard bytes.count == Self.encodedSize, bytes.starts(with: Self.magic + [0, 1]) else { return nil }
@@ -103,6 +105,6 @@ package struct PasscodeAttempts: Sendable, Equatable {
 }
 
 extension UUID {
-    /// All bits zero, which no start of a machine is named.
+    /// All bits zero, which identifies no start of a machine.
     fileprivate static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }

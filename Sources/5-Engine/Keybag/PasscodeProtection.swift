@@ -4,15 +4,15 @@ import FoundationEssentials
 import KeychainModel
 import SecureMemory
 
-/// How the passcode's key is derived and how often a passcode may be wrong: the public part, stored in the
-/// keybag.
+/// The public parameters of the passcode, stored in the keybag: the derivation of its key, and the allowed number of
+/// wrong passcodes.
 package struct PasscodeProtection: Sendable, Equatable {
-    /// Fresh for each passcode.
+    /// New for each passcode.
     package let salt: [UInt8]
     package let cost: Argon2id.Cost
     /// The number of wrong passcodes in a row that erases the vault; nil for never.
     package let eraseAfter: UInt8?
-    /// What the enclave needs to know the passcode again; empty if it needs nothing.
+    /// The enclave's data for checking the passcode; empty if it needs none.
     package let binding: Data
 
     package init(salt: [UInt8], cost: Argon2id.Cost, eraseAfter: UInt8?, binding: Data = Data()) {
@@ -22,14 +22,15 @@ package struct PasscodeProtection: Sendable, Equatable {
         self.binding = binding
     }
 
-    /// With a fresh salt.
+    /// Makes parameters with a new salt.
     package static func fresh(cost: Argon2id.Cost, eraseAfter: UInt8?) -> PasscodeProtection {
         PasscodeProtection(salt: .random(count: Argon2id.saltSize), cost: cost, eraseAfter: eraseAfter)
     }
 
-    /// The key of a passcode; tangled with the device secret before it wraps anything.
+    /// Returns the key of a passcode. It is combined with the device secret before it wraps anything.
     ///
-    /// - Throws: ``KeybagError/wrongPasscode`` if the enclave can tell; what the key unwraps tells it else.
+    /// - Throws: ``KeybagError/wrongPasscode`` if the enclave checks the passcode. Otherwise a wrong passcode shows
+    ///   only at unwrapping.
     package func key(for passcode: SecretBytes, in enclave: any Enclave) throws(KeybagError) -> LockedBytes {
         let stretched = try stretched(passcode)
         do {
@@ -39,7 +40,8 @@ package struct PasscodeProtection: Sendable, Equatable {
         }
     }
 
-    /// The same cost and salt for `passcode`, which the enclave guards from now on, and the passcode's key.
+    /// Returns the same cost and salt with the enclave's data for `passcode`, which it guards from now on, and the
+    /// passcode's key.
     package func guarding(
         _ passcode: SecretBytes, in enclave: any Enclave
     ) throws(KeybagError) -> (protection: PasscodeProtection, key: LockedBytes) {
@@ -52,7 +54,7 @@ package struct PasscodeProtection: Sendable, Equatable {
         }
     }
 
-    /// What a passcode stretches to.
+    /// Returns the stretched passcode.
     package func stretched(_ passcode: SecretBytes) throws(KeybagError) -> LockedBytes {
         do {
             return try passcode.withUnsafeBytes { passcode throws(SecureMemoryError) in
@@ -64,12 +66,12 @@ package struct PasscodeProtection: Sendable, Equatable {
     }
 }
 
-/// Chooses what a derivation costs on this machine.
+/// Chooses the cost of a derivation on this machine.
 package enum PasscodeCost {
-    /// 256 MiB: more than guessing hardware has for each of its many cores, less than a laptop has to spare.
+    /// 256 MiB: more than guessing hardware has for each of its many cores, but less than a laptop has to spare.
     package static let defaultMemoryKiB: UInt32 = 256 * 1024
 
-    /// The least number of passes over ``defaultMemoryKiB`` that takes `target` here.
+    /// Returns the smallest number of passes over ``defaultMemoryKiB`` that takes `target` on this machine.
     package static func calibrated(target: Duration = .milliseconds(250)) throws(KeybagError) -> Argon2id.Cost {
         var cost = Argon2id.Cost(memoryKiB: defaultMemoryKiB, passes: 1)
         let salt = [UInt8](repeating: 0, count: Argon2id.saltSize)
@@ -83,7 +85,7 @@ package enum PasscodeCost {
             }
             let taken = clock.now - start
             if taken >= target { break }
-            // The first pass fills the memory and costs more than the others; each round is measured anew.
+            // The first pass fills the memory and takes longer than the others, so each round is measured again.
             let missing = Int((target / taken).rounded(.up))
             cost.passes = min(64, max(cost.passes + 1, cost.passes * UInt32(clamping: missing)))
         }

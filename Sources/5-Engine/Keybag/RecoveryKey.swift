@@ -3,7 +3,7 @@ import FoundationEssentials
 import KeychainModel
 import SecureMemory
 
-/// What a person writes down to open the vault again without its enclave: 256 random bits.
+/// The key that a person writes down to open the vault without its enclave: 256 random bits.
 package struct RecoveryKey: Sendable {
     private let bytes: LockedBytes
 
@@ -12,7 +12,7 @@ package struct RecoveryKey: Sendable {
         return RecoveryKey(bytes: bytes)
     }
 
-    /// In base 32 (RFC 4648, section 6), in groups of four.
+    /// The key in base 32 (RFC 4648, section 6), in groups of four letters.
     package var text: String {
         var letters = ""
         var buffer: UInt32 = 0
@@ -33,12 +33,13 @@ package struct RecoveryKey: Sendable {
                 }
             }
         }
-        // One bit is left of 256, in a letter of its own.
+        // The last letter holds the remaining one of the 256 bits.
         append(buffer << (5 - bits))
         return letters
     }
 
-    /// - Parameter text: With or without hyphens and spaces, in capitals or not; nil if it is no recovery key.
+    /// - Parameter text: With or without hyphens and spaces, in upper or lower case. The result is nil if it is not a
+    ///   recovery key.
     package init?(_ text: UnsafeRawBufferPointer) {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(Self.size + 1)
@@ -60,7 +61,7 @@ package struct RecoveryKey: Sendable {
                 decoded.append(UInt8(value >> bits & 0xFF))
             }
         }
-        // 52 letters are 260 bits, of which the last four are zero.
+        // 52 letters are 260 bits. The last four are zero.
         guard decoded.count == Self.size, bits == 4, value & 0xF == 0,
             let locked = try? decoded.withUnsafeBytes({ try LockedBytes(copying: $0) })
         else { return nil }

@@ -4,8 +4,8 @@ import FoundationEssentials
 import KeychainModel
 import SecureMemory
 
-/// The class keys that a recovery key opens, for the day when the enclave is gone: those of the classes that may leave
-/// the device.
+/// The class keys that a recovery key can unwrap after the loss of the enclave: those of the classes that may leave the
+/// device.
 ///
 ///     offset  bytes  field (integers big-endian)
 ///          0      8  magic "SKRECOVR"
@@ -23,7 +23,7 @@ package struct RecoveryRecord: Sendable, Equatable {
     /// The classes whose items survive the loss of a device.
     package static let classes: [ProtectionClass] = [.whenUnlocked, .afterFirstUnlock, .always]
 
-    /// Wraps the class keys under a new recovery key.
+    /// Wraps the class keys with a new recovery key.
     ///
     /// - Throws: ``KeybagError/locked(_:)`` unless the vault is unlocked.
     package static func make(of keys: ClassKeys, under key: RecoveryKey) throws(KeybagError) -> RecoveryRecord {
@@ -39,8 +39,8 @@ package struct RecoveryRecord: Sendable, Equatable {
         return RecoveryRecord(keybag: keys.keybag.identifier, salt: salt, wrappedKeys: wrapped)
     }
 
-    /// A keybag without a passcode in another enclave, with the same keys for the classes that were recovered and
-    /// fresh ones for the others.
+    /// Returns a keybag without a passcode for another enclave, with the recovered keys and new ones for the other
+    /// classes.
     package func restored(in enclave: any Enclave, with key: RecoveryKey) throws(KeybagError) -> Keybag {
         var recovered = ClassTable<LockedBytes>()
         for (protection, wrapped) in wrappedKeys.entries {
@@ -66,7 +66,7 @@ package struct RecoveryRecord: Sendable, Equatable {
         return encoded + Data(code)
     }
 
-    /// - Throws: ``KeybagError/wrongRecoveryKey`` if `key` is not the one, or the record was changed.
+    /// - Throws: ``KeybagError/wrongRecoveryKey`` if `key` is wrong or the record was changed.
     package init(decoding encoded: Data, with key: RecoveryKey) throws(KeybagError) {
         let bytes = [UInt8](encoded)
         guard bytes.count >= Self.headerSize + Self.codeSize, bytes.starts(with: Self.magic) else {
@@ -104,6 +104,6 @@ package struct RecoveryRecord: Sendable, Equatable {
     private static let headerSize = 59
     private static let entrySize = 41
     private static let codeSize = 32
-    /// The record's largest size.
+    /// The largest size of the record in bytes.
     package static let largestEncoding = headerSize + 255 * entrySize + codeSize
 }

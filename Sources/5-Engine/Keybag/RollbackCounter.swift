@@ -1,11 +1,11 @@
 import Enclave
 
-/// A counter in the enclave that goes with a keybag: it is counted up whenever the keybag is replaced, so that an older
-/// one is behind it.
+/// A counter in the enclave for a keybag. Each replacement of the keybag increments it, so that an older keybag has a
+/// lower value.
 package struct RollbackCounter: Sendable, Equatable {
-    /// What the enclave calls it.
+    /// The counter's name in the enclave.
     package let name: UInt32
-    /// Where the counter stands once this keybag is in use.
+    /// The counter's value while this keybag is in use.
     package let value: UInt64
 
     package init(name: UInt32, value: UInt64) {
@@ -13,7 +13,7 @@ package struct RollbackCounter: Sendable, Equatable {
         self.value = value
     }
 
-    /// A counter for a first keybag, new unless it is there already.
+    /// Makes the counter for a first keybag, unless it already exists.
     ///
     /// - Parameter name: See ``EnclaveCounter/makeCounter(_:)``.
     package static func make(_ name: UInt32, in enclave: any Enclave) throws(EnclaveError) -> RollbackCounter {
@@ -21,17 +21,17 @@ package struct RollbackCounter: Sendable, Equatable {
         return RollbackCounter(name: name, value: try enclave.value(ofCounter: name))
     }
 
-    /// For the keybag that comes after.
+    /// The counter of the next keybag.
     package var next: RollbackCounter { RollbackCounter(name: name, value: value + 1) }
 
-    /// Makes sure that no later keybag was in use, and takes this one into use if it is new.
+    /// Checks that no later keybag was in use. If this one is new, increments the counter.
     ///
     /// - Throws: ``KeybagError/rolledBack``.
     package func check(in enclave: any Enclave) throws(KeybagError) {
         do throws(EnclaveError) {
             let present = try enclave.value(ofCounter: name)
             if present == value { return }
-            // Replaced by a program that was killed before it could count.
+            // The program that replaced the keybag was killed before it incremented the counter.
             if present == value - 1 { return try enclave.advance(counter: name) }
         } catch {
             throw KeybagError(error)
