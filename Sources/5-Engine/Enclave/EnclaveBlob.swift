@@ -1,7 +1,6 @@
 import FoundationEssentials
 
-/// A key or a sealed secret as it is stored; without its enclave it is worth nothing. The format is specified in
-/// Documentation/Formats.md.
+/// A stored key or sealed secret, which is useless without its enclave. Documentation/Formats.md specifies the format.
 package struct EnclaveBlob: Sendable, Hashable {
     package enum Content: UInt8, Sendable {
         case sealed = 0
@@ -12,7 +11,7 @@ package struct EnclaveBlob: Sendable, Hashable {
 
     package let enclave: EnclaveKind
     package let content: Content
-    /// What only the enclave understands.
+    /// Bytes that only the enclave can interpret.
     package let body: Data
 
     package init(enclave: EnclaveKind, content: Content, body: Data) {
@@ -28,7 +27,7 @@ package struct EnclaveBlob: Sendable, Hashable {
         header + body
     }
 
-    /// What `body` is bound to: magic, version, enclave, content.
+    /// The bytes that `body` is bound to: magic, version, enclave, content.
     package var header: Data {
         Data(Self.magic + [Self.version, enclave.rawValue, content.rawValue])
     }
@@ -47,7 +46,7 @@ package struct EnclaveBlob: Sendable, Hashable {
         self.init(enclave: enclave, content: content, body: Data(bytes[Self.headerSize...]))
     }
 
-    /// Makes sure that an enclave of `kind` made this, and that it is good for `use`; nil for a sealed secret.
+    /// Checks that an enclave of `kind` made this blob, and that it permits `use`; nil for a sealed secret.
     package func check(madeBy kind: EnclaveKind, for use: EnclaveKeyUses?) throws(EnclaveError) {
         guard enclave == kind else { throw .otherEnclave }
         guard let use else {

@@ -1,25 +1,25 @@
-/// Why an enclave could not do its work.
+/// The reason why an enclave failed.
 package enum EnclaveError: Error, Equatable, CustomStringConvertible {
-    /// The stored device secret is not one; the vault cannot be opened without the original.
+    /// The stored device secret is damaged. The vault cannot be opened without the original.
     case damagedDeviceSecret(reason: String)
     case memoryUnavailable
-    /// A key, a sealed value or a passcode's binding is not one that this enclave made, or was changed.
+    /// A key, a sealed value or a passcode's binding was changed, or this enclave did not make it.
     case damagedBlob(reason: String)
-    /// What was given to use a key, a sealed value or a passcode with is not the right one.
+    /// The authorization for a key, a sealed value or a passcode is wrong.
     case wrongAuthorization
-    /// The enclave looks at no passcode for at most so many seconds.
+    /// The enclave checks no passcode for at most this many seconds.
     case lockedOut(retryAfter: Int)
-    /// What the enclave needs on this machine is missing.
+    /// A part that the enclave needs is missing on this machine.
     case unavailable(reason: String)
-    /// The enclave is there and does not answer.
+    /// The enclave exists but does not answer.
     case unreachable(reason: String)
-    /// The enclave's owner has cleared it: the secrets it kept are gone.
+    /// The owner has cleared the enclave. The secrets in it are gone.
     case cleared
-    /// The secrets are kept by another enclave, in another machine perhaps.
+    /// Another enclave holds the secrets, perhaps in another machine.
     case otherEnclave
-    /// The peer's key is no point of the curve.
+    /// The peer's key is not a point on the curve.
     case invalidPublicKey
-    /// The enclave's answer was a refusal that nothing else here stands for.
+    /// The enclave refused for another reason.
     case refused(reason: String)
 
     package var description: String {

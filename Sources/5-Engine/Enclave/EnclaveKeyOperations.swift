@@ -3,38 +3,39 @@ import Crypto
 import FoundationEssentials
 import SecureMemory
 
-/// Keys that an enclave makes and uses for others, and small secrets that it seals for them.
+/// Keys that an enclave makes and uses for its callers, and small secrets that it seals for them.
 ///
-/// The caller stores what it gets, an ``EnclaveBlob``, and shows the authorization each time. Neither helps
-/// without the enclave that made the blob.
+/// The caller stores an ``EnclaveBlob`` and gives the authorization for each use. Both are useless without the enclave
+/// that made the blob.
 package protocol EnclaveKeyOperations: Sendable {
-    /// Makes a P-256 key whose private half never leaves the enclave.
+    /// Makes a P-256 key. Its private half never leaves the enclave.
     ///
-    /// - Parameter authorization: Has to be given for each use; 256 bits.
+    /// - Parameter authorization: Required for each use; 256 bits.
     func createKey(
         for uses: EnclaveKeyUses, authorization: SymmetricKey
     ) throws(EnclaveError) -> EnclaveBlob
 
-    /// The public half, uncompressed (SEC 1, section 2.3.3): 4, x and y; 65 bytes.
+    /// Returns the uncompressed public half (SEC 1, section 2.3.3): 4, x and y; 65 bytes.
     func publicKey(of key: EnclaveBlob) throws(EnclaveError) -> Data
 
-    /// An ECDSA signature: r and s, 32 bytes each.
+    /// Returns an ECDSA signature: r and s, 32 bytes each.
     ///
-    /// - Parameter digest: Of any hash function; what is longer than the curve's order is cut off (FIPS 186-5, section 6.4.1).
+    /// - Parameter digest: Of any hash function. A digest longer than the curve's order is truncated (FIPS 186-5,
+    ///   section 6.4.1).
     func sign(
         digest: Data, with key: EnclaveBlob, authorization: SymmetricKey
     ) throws(EnclaveError) -> Data
 
-    /// The x coordinate of the ECDH product with `peer`: 32 bytes.
+    /// Returns the x coordinate of the ECDH product with `peer`: 32 bytes.
     ///
-    /// - Parameter peer: A public key in the form that ``publicKey(of:)`` has.
+    /// - Parameter peer: A public key in the form of ``publicKey(of:)``.
     func sharedSecret(
         with peer: Data, using key: EnclaveBlob, authorization: SymmetricKey
     ) throws(EnclaveError) -> LockedBytes
 
-    /// The enclave's proof that it made the key and keeps it.
+    /// Returns the enclave's proof that it made the key and holds it.
     ///
-    /// - Parameter nonce: What the proof is to answer, of ``Attestation/KeyAttestation/nonceSizes`` bytes.
+    /// - Parameter nonce: The challenge for the proof, of ``Attestation/KeyAttestation/nonceSizes`` bytes.
     func attest(
         _ key: EnclaveBlob, nonce: Data, authorization: SymmetricKey
     ) throws(EnclaveError) -> KeyAttestation
@@ -45,7 +46,7 @@ package protocol EnclaveKeyOperations: Sendable {
     func unseal(_ blob: EnclaveBlob, authorization: SymmetricKey) throws(EnclaveError) -> LockedBytes
 }
 
-/// What a key may be used for.
+/// The allowed uses of a key.
 package struct EnclaveKeyUses: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
@@ -58,14 +59,14 @@ package struct EnclaveKeyUses: OptionSet, Sendable, Hashable {
 }
 
 package enum EnclaveLimits {
-    /// The most bytes that every TPM seals (TPM 2.0 Library, Part 2, MAX_SYM_DATA).
+    /// The largest secret in bytes that every TPM can seal (TPM 2.0 Library, Part 2, MAX_SYM_DATA).
     package static let sealedSize = 128
-    /// The most bytes of a stored blob.
+    /// The largest stored blob in bytes.
     package static let blobSize = 2048
 }
 
 extension EnclaveKeyUses {
-    /// What a key with these uses is stored as; nil if it has none or unknown ones.
+    /// The stored content code of a key with these uses; nil without a use, or with an unknown one.
     package var content: EnclaveBlob.Content? {
         self == [] ? nil : EnclaveBlob.Content(rawValue: rawValue)
     }

@@ -1,9 +1,9 @@
 import Crypto
 import FoundationEssentials
 
-/// A digest as ECDSA over P-256 uses it: the 32 bytes of the number that is signed (FIPS 186-5, section 6.4.1).
+/// A digest as the 32-byte number that ECDSA over P-256 signs (FIPS 186-5, section 6.4.1).
 ///
-/// The leftmost 256 bits of a longer digest; a shorter one is the number it is.
+/// Uses the leftmost 256 bits of a longer digest. Pads a shorter one with leading zeros.
 package struct P256Digest: Digest {
     package static let byteCount = 32
 

@@ -3,8 +3,8 @@ import Crypto
 import FoundationEssentials
 import SecureMemory
 
-/// The software enclave's keys: P-256 keys and secrets sealed under a key that follows from the device secret
-/// and the authorization.
+/// The software enclave's P-256 keys and secrets. They are sealed with a key that is derived from the device secret and
+/// the authorization.
 ///
 ///     body of a key      public key (65) ‖ salt (32) ‖ nonce (12) ‖ sealed private key (32) ‖ tag (16)
 ///     body of a secret   salt (32) ‖ nonce (12) ‖ sealed secret ‖ tag (16)
@@ -110,7 +110,7 @@ extension SoftwareEnclave {
         else { throw .damagedBlob(reason: "only \(sealed.count) bytes") }
         let key = try sealingKey(Data(sealed.prefix(Self.saltSize)), authorization)
         defer { wipeRecentlyFreed(.cipher) }
-        // A changed blob and a wrong authorization look the same here.
+        // A changed blob and a wrong authorization cannot be told apart here.
         guard let secret = try? AES.GCM.open(box, using: key, authenticating: Self.header(content) + binding) else {
             throw .wrongAuthorization
         }

@@ -4,14 +4,14 @@ import SecureMemory
 
 /// An enclave whose device secret is 32 random bytes in a file of mode 0600.
 ///
-/// It keeps a copy of the other files useless, not a copy of the whole folder: whoever reads the
-/// device secret too has everything the enclave has.
+/// Without the device secret, a copy of the other files is useless. A copy of the whole folder is not: anyone who reads
+/// the device secret, too, has everything that the enclave has.
 package struct SoftwareEnclave: Enclave {
     package var kind: EnclaveKind { .software }
 
     private let secret: LockedBytes
 
-    /// An enclave with a fresh device secret that exists only in memory until ``encoded()`` is stored.
+    /// Makes an enclave with a new device secret, which exists only in memory until ``encoded()`` is stored.
     package init() throws(EnclaveError) {
         do {
             secret = try LockedBytes.random(count: Self.secretSize)
@@ -20,7 +20,7 @@ package struct SoftwareEnclave: Enclave {
         }
     }
 
-    /// The enclave whose device secret was stored as `encoded`.
+    /// Opens the enclave with a stored device secret.
     package init(decoding encoded: Data) throws(EnclaveError) {
         var encoded = [UInt8](encoded)
         defer { encoded.wipe() }
@@ -42,8 +42,8 @@ package struct SoftwareEnclave: Enclave {
         }
     }
 
-    /// The device secret as it is stored: magic, version (big-endian), 32 bytes, and the first 8 bytes
-    /// of their SHA-256 against accidents.
+    /// Returns the stored form of the device secret: magic, version (big-endian), 32 bytes, and the first 8 bytes of
+    /// the SHA-256 of all these, against accidental damage.
     package func encoded() -> Data {
         var encoded = Data(Self.magic)
         encoded.append(contentsOf: [0, 1])
@@ -52,7 +52,7 @@ package struct SoftwareEnclave: Enclave {
         return encoded
     }
 
-    /// HKDF-SHA256 (RFC 5869) with the device secret followed by `input` as key material.
+    /// Returns HKDF-SHA256 (RFC 5869) with the device secret followed by `input` as key material.
     package func deriveKey(
         tangling input: LockedBytes?, salt: Data, context: String
     ) throws(EnclaveError) -> SymmetricKey {
@@ -69,8 +69,8 @@ package struct SoftwareEnclave: Enclave {
         }
     }
 
-    /// The device secret and what the passcode stretches to are tangled as they are: whether the passcode is
-    /// right shows when a class key unwraps, and others count the tries.
+    /// Returns the stretched passcode itself, which is then combined with the device secret. Whether the passcode is
+    /// right shows when a class key is unwrapped. The callers count the tries.
     package func guardPasscode(stretched: LockedBytes) -> (binding: Data, key: LockedBytes) {
         (Data(), stretched)
     }
@@ -82,7 +82,7 @@ package struct SoftwareEnclave: Enclave {
 
     package func lockoutTime() -> Int { 0 }
 
-    // A counter in a file could be put back together with what it vouches for.
+    // A counter in a file could be restored together with the file that it protects.
     package func freeCounter() throws(EnclaveError) -> UInt32 { throw Self.noCounter }
     package func makeCounter(_ counter: UInt32) throws(EnclaveError) { throw Self.noCounter }
     package func value(ofCounter counter: UInt32) throws(EnclaveError) -> UInt64 { throw Self.noCounter }
