@@ -1,21 +1,21 @@
-/// Why an attestation proves nothing.
+/// The reason why an attestation proves nothing.
 package enum AttestationError: Error, Equatable, CustomStringConvertible {
-    /// The bytes are not one whole structure of that kind, as this package makes them.
+    /// The bytes are not one whole structure of this kind in this package's encoding.
     case malformed(String)
-    /// What was signed was not made by a TPM.
+    /// A TPM did not make the signed statement.
     case notFromATPM
-    /// A TPM made it, about something else than a key.
+    /// A TPM made the statement, but not about a key.
     case notACertification
     case wrongSignature
-    /// The key that signed would sign anything that looks like a TPM's words.
+    /// The signing key would also sign other bytes that look like a TPM's statement.
     case unrestrictedAttester
-    /// The statement names another key as the one that signed.
+    /// The statement names another signing key.
     case otherAttester
     /// The statement is about another key.
     case otherKey
-    /// The key was made outside of the TPM, or can be taken out, or is used without its authorization.
+    /// The key was made outside of the TPM, or can leave it, or can be used without its authorization.
     case unguardedKey
-    /// The statement answers another question than the one that was asked.
+    /// The statement answers another nonce.
     case otherNonce
 
     package var description: String {

@@ -16,7 +16,7 @@ package struct AttestationSignature: Sendable, Equatable {
         (self.r, self.s) = (r, s)
     }
 
-    /// As other software has it: a SEQUENCE of the two numbers (RFC 3279, section 2.2.3).
+    /// The signature in the usual form: a SEQUENCE of the two numbers (RFC 3279, section 2.2.3).
     package var der: Data? { ecdsa?.derRepresentation }
 
     private var ecdsa: P256.Signing.ECDSASignature? { try? .init(rawRepresentation: r + s) }

@@ -1,11 +1,11 @@
 import FoundationEssentials
 
-/// What an attestation shows, provided that its attestation key is a TPM's.
+/// The facts that an attestation proves, provided that its attestation key belongs to a TPM.
 package struct AttestedKey: Sendable, Equatable {
-    /// Uncompressed (SEC 1, section 2.3.3): 65 bytes.
+    /// The uncompressed public key (SEC 1, section 2.3.3): 65 bytes.
     package let publicKey: Data
     package let attributes: ObjectAttributes
-    /// The attestation key's name.
+    /// The name of the attestation key.
     package let attester: Data
     package let nonce: Data
 
@@ -13,15 +13,15 @@ package struct AttestedKey: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - key: The key, TPM2B_PUBLIC.
-    ///   - attestationKey: Who signed, TPM2B_PUBLIC.
+    ///   - attestationKey: The key that signed, TPM2B_PUBLIC.
     ///   - statement: TPMS_ATTEST.
     ///   - signature: TPMT_SIGNATURE.
-    ///   - nonce: What the statement has to answer; nil to take any.
+    ///   - nonce: The nonce that the statement must answer; nil to accept any.
     package init(
         key: Data, attestationKey: Data, statement: Data, signature: Data, nonce: Data?
     ) throws(AttestationError) {
         let attester = try PublicArea(decoding: attestationKey, of: "attestation key")
-        // Any further attribute would be a promise less.
+        // Any further attribute would weaken the guarantee.
         guard attester.attributes == .attestationKey, attester.policy.isEmpty, attester.symmetric == nil,
             attester.signatureHash == Identifier.sha256
         else { throw .unrestrictedAttester }
@@ -32,7 +32,7 @@ package struct AttestedKey: Sendable, Equatable {
 
         let key = try PublicArea(decoding: key, of: "key")
         guard certification.name == key.name else { throw .otherKey }
-        // The name stands for the attributes as well, so that these are the TPM's words.
+        // The name covers the attributes, so the TPM vouches for them, too.
         let uses = key.attributes.subtracting(.ownKey)
         guard key.attributes.isSuperset(of: .ownKey), !uses.isEmpty, uses.isSubset(of: [.sign, .decrypt]),
             key.policy.isEmpty, key.symmetric == nil, key.signatureHash == nil

@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// A TPM's proof that it made a key and keeps it, in the TPM's own structures.
+/// A TPM's proof that it made a key and holds it, in the TPM's own structures.
 ///
-/// The statement says which key, and is signed by the attestation key, which signs nothing but what the TPM says. That
-/// the attestation key itself is a TPM's, and which one's, is shown with the endorsement key: whoever asks encrypts a secret
-/// to both, and only the TPM that has both gives it back (TPM2_MakeCredential, TPM2_ActivateCredential).
+/// The statement names the key. The attestation key signs it, and signs only statements of the TPM itself. The
+/// endorsement key shows that the attestation key belongs to a TPM, and to which one: the verifier encrypts a secret
+/// for both keys, and only the TPM with both can return it (TPM2_MakeCredential, TPM2_ActivateCredential).
 package struct KeyAttestation: Sendable, Hashable {
     /// TPM2B_PUBLIC.
     package var key: Data
@@ -16,9 +16,9 @@ package struct KeyAttestation: Sendable, Hashable {
     package var statement: Data
     /// TPMT_SIGNATURE.
     package var signature: Data
-    /// Of the TPM's maker, for an endorsement key with RSA, as X.509 in DER; empty if the TPM keeps none.
+    /// The maker's certificate for an RSA endorsement key, X.509 in DER; empty if the TPM stores none.
     package var rsaCertificate: Data
-    /// For the one on P-256.
+    /// The maker's certificate for the endorsement key on P-256.
     package var ellipticCertificate: Data
 
     package init(
@@ -34,15 +34,15 @@ package struct KeyAttestation: Sendable, Hashable {
         self.ellipticCertificate = ellipticCertificate
     }
 
-    /// How long a nonce can be: every TPM takes 32 bytes, and fewer than 8 come up again.
+    /// The allowed lengths of a nonce in bytes: every TPM takes 32, and random nonces below 8 bytes repeat.
     package static let nonceSizes = 8...32
-    /// How long a nonce is that nobody gave.
+    /// The length of a nonce in bytes if the caller gives none.
     package static let nonceSize = 32
-    /// The most bytes of an encoded attestation: a certificate has about 1,500.
+    /// The largest encoded attestation in bytes. A certificate has about 1,500.
     package static let mostBytes = 1 << 14
     private static let head = Data("SKATTEST".utf8) + [1]
 
-    /// On its way to who asked. The format is specified in Documentation/Formats.md.
+    /// The encoding for the verifier. Documentation/Formats.md specifies the format.
     package var encoded: Data {
         [key, attestationKey, endorsementKey, statement, signature, rsaCertificate, ellipticCertificate]
             .reduce(Self.head) { $0 + $1.counted }

@@ -1,22 +1,22 @@
 import Crypto
 import FoundationEssentials
 
-/// The public half of a P-256 key of a TPM, with what the TPM promises of it (TPM 2.0 Library, Part 2, section 12.2.4,
+/// The public half of a TPM's P-256 key, with the TPM's guarantees about it (TPM 2.0 Library, Part 2, section 12.2.4,
 /// TPMT_PUBLIC).
 package struct PublicArea: Sendable, Equatable {
-    /// Without the size.
+    /// The area without its size.
     package let encoded: Data
     package let attributes: ObjectAttributes
     package let policy: Data
-    /// The algorithm that a storage key encrypts what is under it with; nil for others.
+    /// The algorithm with which a storage key encrypts its children; nil for other keys.
     package let symmetric: UInt16?
-    /// The hash function of ECDSA, if the key does nothing but that.
+    /// The hash function of ECDSA, if the key is only for signing with it.
     package let signatureHash: UInt16?
-    /// Uncompressed (SEC 1, section 2.3.3): 65 bytes.
+    /// The uncompressed point (SEC 1, section 2.3.3): 65 bytes.
     package let point: Data
 
-    /// - Parameter structure: What the key is, for errors.
     /// - Parameter encoding: A TPM2B_PUBLIC.
+    /// - Parameter structure: The key's description for errors.
     package init(decoding encoding: Data, of structure: String) throws(AttestationError) {
         var sized = StructureReader(encoding, of: structure)
         encoded = try sized.buffer(1...Self.largestSize)
@@ -29,7 +29,7 @@ package struct PublicArea: Sendable, Equatable {
         policy = try reader.buffer(0...Self.hashSize)
         let symmetric: UInt16 = try reader.integer()
         self.symmetric = symmetric == Identifier.null ? nil : symmetric
-        // Size of the key, and mode.
+        // The size of the key, and the mode.
         if symmetric != Identifier.null { _ = try reader.bytes(4) }
         switch try reader.integer(UInt16.self) {
         case Identifier.null: signatureHash = nil
@@ -45,10 +45,10 @@ package struct PublicArea: Sendable, Equatable {
         guard (try? P256.Signing.PublicKey(x963Representation: point)) != nil else { throw reader.malformed }
     }
 
-    /// What the TPM calls the key: of any change to the area comes another name (Part 1, section 16).
+    /// The TPM's name of the key. Any change of the area gives another name (Part 1, section 16).
     package var name: Data { Self.name(encoded) }
 
-    /// What it calls a primary key of the endorsement hierarchy where it says under what a key is.
+    /// The name of a primary key of the endorsement hierarchy, combined with that of its parent.
     var nameUnderEndorsement: Data { Self.name(Identifier.endorsement + name) }
 
     private static func name(_ bytes: Data) -> Data {
@@ -56,11 +56,11 @@ package struct PublicArea: Sendable, Equatable {
     }
 
     private static let hashSize = 32
-    /// Of a key on P-256 with a policy: 92 and what the symmetric algorithm takes.
+    /// The size for a key on P-256 with a policy: 92 bytes plus the symmetric algorithm.
     private static let largestSize = 256
 }
 
-/// Numbers of the TPM 2.0 Library, Part 2, sections 6.3 (TPM_ALG_ID), 6.4 (TPM_ECC_CURVE) and 7.4 (TPM_RH).
+/// Constants of the TPM 2.0 Library, Part 2, sections 6.3 (TPM_ALG_ID), 6.4 (TPM_ECC_CURVE) and 7.4 (TPM_RH).
 enum Identifier {
     static let sha256: UInt16 = 0x000B
     static let null: UInt16 = 0x0010

@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// Reads a structure of a TPM: integers are big-endian, a buffer has its size in two bytes in front (TPM 2.0 Library,
+/// Reads a TPM's structure. Integers are big-endian, and a buffer begins with its size in two bytes (TPM 2.0 Library,
 /// Part 1, "Canonical Form").
 struct StructureReader {
     private var rest: ArraySlice<UInt8>
-    /// What is read, for errors.
+    /// The structure's description for errors.
     private let structure: String
 
     init(_ bytes: Data, of structure: String) {
@@ -32,19 +32,19 @@ struct StructureReader {
         return try bytes(size)
     }
 
-    /// Makes sure that nothing follows.
+    /// Checks that nothing follows.
     func finish() throws(AttestationError) {
         guard rest.isEmpty else { throw malformed }
     }
 }
 
 extension Data {
-    /// With the size in front.
+    /// The bytes after their size.
     var counted: Data {
         Data([UInt8(truncatingIfNeeded: count >> 8), UInt8(truncatingIfNeeded: count)]) + self
     }
 
-    /// A number of `count` bytes, with zeros in front; nil if it is longer.
+    /// Returns the number as `count` bytes with leading zeros; nil if it is longer.
     func padded(to count: Int) -> Data? {
         self.count > count ? nil : Data(count: count - self.count) + self
     }
