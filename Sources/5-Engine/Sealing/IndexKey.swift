@@ -2,41 +2,40 @@ import Crypto
 import FoundationEssentials
 import KeychainModel
 
-/// Keyed digests that stand for attribute values in the item store: equal values give equal digests,
-/// and without the key a digest says nothing about its value.
+/// Makes keyed digests of attribute values for the item store. Equal values give equal digests, and without the key a
+/// digest reveals nothing about its value.
 ///
-/// HMAC-SHA256 (RFC 2104) truncated: 64 bits for search terms, whose hits are verified against the
-/// opened attributes, and 128 bits for primary keys.
+/// HMAC-SHA256 (RFC 2104) truncated: to 64 bits for search terms, whose hits are checked against the opened attributes,
+/// and to 128 bits for primary keys.
 package struct IndexKey: Sendable {
-    /// HMAC with the key taken in and nothing else, copied for each digest: taking in the key costs as
-    /// much as a short message.
+    /// The HMAC after processing the key, copied for each digest. Processing the key costs as much as a short message.
     private let keyed: HMAC<SHA256>
 
     package init(_ key: SymmetricKey) {
         keyed = HMAC(key: key)
     }
 
-    /// The term of one attribute's value.
+    /// Returns the term of one attribute's value.
     package func term(_ name: AttributeName, _ value: AttributeValue, in itemClass: ItemClass) -> Int64 {
         digest(itemClass, name) {
             value.appendCanonicalBytes(as: itemClass.schema[name]?.kind ?? .blob, to: &$0)
         }
     }
 
-    /// The term of an access group, the same for every class.
+    /// Returns the term of an access group, which is the same for every class.
     package func group(_ group: String) -> Int64 {
         Self.truncate(authenticationCode(for: Array("group".utf8) + Array(group.utf8)))
     }
 
-    /// The term shared by all items of a class in a group, for listings.
+    /// Returns the term that all items of a class in a group share, for listings.
     package func listing(_ itemClass: ItemClass, group: Int64) -> Int64 {
         digest(itemClass, "list") { $0.append(bigEndian: group) }
     }
 
-    /// The term of the attributes that most searches name together, so that finding one item does not
-    /// walk all items of a service: service and account, or server and account.
+    /// Returns the term of the attributes that most searches use together: service and account, or server and account.
+    /// With it, finding one item does not visit all items of a service.
     ///
-    /// Nil when the class has no such pair or `attributes` does not hold all of it.
+    /// Returns nil if the class has no such pair, or if `attributes` lacks a part of it.
     package func lookup(_ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) -> Int64? {
         let names = itemClass.lookupAttributes
         guard !names.isEmpty, names.allSatisfy({ attributes[$0] != nil }) else { return nil }
@@ -49,9 +48,9 @@ package struct IndexKey: Sendable {
         }
     }
 
-    /// The digest of a whole primary key: 16 bytes.
+    /// Returns the digest of a whole primary key: 16 bytes.
     ///
-    /// - Parameter attributes: Every primary-key attribute that differs from its default.
+    /// - Parameter attributes: All primary-key attributes that differ from their defaults.
     package func primaryKey(
         _ itemClass: ItemClass, accessGroup: String, isSynchronizable: Bool,
         attributes: [AttributeName: AttributeValue]
@@ -99,7 +98,7 @@ package struct IndexKey: Sendable {
 }
 
 extension ItemClass {
-    /// The attributes that searches for one item usually name together.
+    /// The attributes that searches for one item usually use together.
     package var lookupAttributes: [AttributeName] {
         switch self {
         case .genericPassword: [.service, .account]

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import KeychainModel
 
-/// The attributes of an item as the bytes that get sealed.
+/// The attributes of an item in the encoding that is sealed.
 ///
 ///     1 byte   version, 1
 ///     1 byte   1 if the access control has flags, else 0

@@ -2,11 +2,11 @@ import Crypto
 import FoundationEssentials
 import KeychainModel
 
-/// A sealed value: what opens it, and the ciphertext apart from it, so that a listing need not read
-/// large values.
+/// A sealed value: the seal that opens it, and the ciphertext. They are separate, so that a listing need not read large
+/// values.
 package struct SealedValue: Sendable, Hashable {
-    /// A ``SealHeader`` if more than the class key opens the value; then the item's own key, wrapped
-    /// (40 bytes, RFC 3394), nonce (12), tag (16).
+    /// The seal: a ``SealHeader`` if the value needs more than the class key; then the wrapped key of the item (40
+    /// bytes, RFC 3394), the nonce (12) and the tag (16).
     package var seal: Data
     package var ciphertext: Data
 
@@ -15,13 +15,13 @@ package struct SealedValue: Sendable, Hashable {
         self.ciphertext = ciphertext
     }
 
-    /// An item without a value.
+    /// The sealed form of an item without a value.
     package static let none = SealedValue(seal: Data(), ciphertext: Data())
 
     /// The length of ``seal`` in bytes without a header.
     package static let sealSize = 40 + 12 + 16
 
-    /// The header of a seal; nil if the class key alone opens the value, or there is none.
+    /// Returns the header of a seal; nil if the class key alone opens the value, or if there is no value.
     package static func header(of seal: Data) throws(SealingError) -> SealHeader? {
         if seal.isEmpty || seal.count == sealSize { return nil }
         guard seal.count > sealSize else { throw .malformed("length of a value's seal") }
@@ -29,12 +29,12 @@ package struct SealedValue: Sendable, Hashable {
     }
 }
 
-/// Seals and opens the two halves of an item: AES-256-GCM (NIST SP 800-38D) with random 96-bit nonces.
+/// Seals and opens the two parts of an item: AES-256-GCM (NIST SP 800-38D) with random 96-bit nonces.
 package enum ItemSealer {
-    /// Seals `value` under a fresh key of its own, which `wrappingKey` wraps.
+    /// Seals `value` with a new key, which `wrappingKey` wraps.
     ///
     /// - Parameters:
-    ///   - header: What `wrappingKey` is made from; nil for the class key.
+    ///   - header: Describes the parts of `wrappingKey`; nil for the class key.
     package static func seal(
         value: Data, header: SealHeader? = nil, accessControl: AccessControl, binding: RowBinding,
         wrappingKey: SymmetricKey
@@ -54,7 +54,7 @@ package enum ItemSealer {
         }
     }
 
-    /// - Throws: ``SealingError/wrongFactor`` when the seal has a header and `wrappingKey` does not fit.
+    /// - Throws: ``SealingError/wrongFactor`` if the seal has a header and `wrappingKey` is wrong.
     package static func open(
         _ sealed: SealedValue, accessControl: AccessControl, binding: RowBinding, wrappingKey: SymmetricKey
     ) throws(SealingError) -> Data {
@@ -73,9 +73,9 @@ package enum ItemSealer {
         }
     }
 
-    /// Finds out whether `wrappingKey` opens a seal, without the value.
+    /// Checks whether `wrappingKey` opens a seal, without the value.
     ///
-    /// - Throws: As ``open(_:accessControl:binding:wrappingKey:)``.
+    /// - Throws: The errors of ``open(_:accessControl:binding:wrappingKey:)``.
     package static func check(_ seal: Data, wrappingKey: SymmetricKey) throws(SealingError) {
         _ = try itemKey(in: seal, wrappingKey: wrappingKey)
     }

@@ -2,20 +2,20 @@ import Crypto
 import FoundationEssentials
 import KeychainModel
 
-/// The key that wraps an item's own key when a class key alone must not.
+/// Derives the key that wraps an item's own key if the class key alone must not open the item.
 package enum ItemWrap {
-    /// The wrapping key of an item whose seal begins with `header`.
+    /// Returns the wrapping key of an item whose seal begins with `header`.
     ///
     /// - Parameters:
-    ///   - passwordKey: The application password, stretched as the header says; nil if the header names none.
-    ///   - enrolment: The state of the enrolment; looked at only if it is mixed in.
-    /// - Returns: Nil if something is missing that the header says is mixed in.
+    ///   - passwordKey: The application password, stretched as the header says; nil if the header has no password.
+    ///   - enrolment: The state of the enrolment; used only if the header mixes it in.
+    /// - Returns: Nil if a part is missing that the header mixes in.
     package static func key(
         for header: SealHeader, classKey: SymmetricKey, passwordKey: SymmetricKey?, enrolment: Data?
     ) -> SymmetricKey? {
         var material: [UInt8] = []
         defer { material.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
-        // Appending must not leave half-filled copies behind.
+        // Appending must not leave partly filled copies in memory.
         material.reserveCapacity(96)
         classKey.withUnsafeBytes { material.append(contentsOf: $0) }
         if header.password != nil {
@@ -33,8 +33,8 @@ package enum ItemWrap {
         }
     }
 
-    /// What a seal remembers of the enrolment, so that a change is told before anybody is asked for a finger.
-    /// Without the class key it says nothing.
+    /// Returns the check value for a seal's enrolment. It shows a change of the enrolment before a person is asked for
+    /// a finger. Without the class key, it reveals nothing.
     package static func enrolmentCheck(of state: Data, classKey: SymmetricKey) -> Data {
         Data(code("swift-keychain/v2/enrolment-check", state, classKey).prefix(SealHeader.Enrolment.checkSize))
     }

@@ -1,10 +1,10 @@
 import FoundationEssentials
 import KeychainModel
 
-/// The parts of a row that are readable without a key, and that every sealed part is bound to.
+/// The fields of a row that are readable without a key. Every sealed part is bound to them.
 ///
-/// As additional data of the AEAD they make it impossible to move a field to another row, another
-/// class, another access group or another protection without being noticed.
+/// They are additional data of the AEAD. Nobody can therefore move a field to another row, class, access group or
+/// protection unnoticed.
 package struct RowBinding: Sendable, Hashable {
     package var rowID: Int64
     package var identifier: UUID
@@ -16,7 +16,7 @@ package struct RowBinding: Sendable, Hashable {
     package var group: Int64
     /// The keyed digest of the primary key.
     package var primaryKey: Data
-    /// The keyed digests of every searchable attribute, ascending.
+    /// The keyed digests of all searchable attributes, ascending.
     package var terms: [Int64]
 
     package init(
@@ -34,7 +34,7 @@ package struct RowBinding: Sendable, Hashable {
         self.terms = terms
     }
 
-    /// What the value is bound to: everything that stays the same while attributes change.
+    /// Returns the additional data of the value: everything that stays the same when attributes change.
     func valueContext(accessControl: AccessControl) -> [UInt8] {
         var context: [UInt8] = []
         context.reserveCapacity(64)
@@ -45,7 +45,8 @@ package struct RowBinding: Sendable, Hashable {
         return context
     }
 
-    /// What the attributes are bound to: the whole row, the sealed value's key, nonce and tag included.
+    /// Returns the additional data of the attributes: the whole row, including the key, nonce and tag of the sealed
+    /// value.
     func metadataContext(valueSeal: Data) -> [UInt8] {
         var context: [UInt8] = []
         context.reserveCapacity(160 + terms.count * 8)
@@ -69,7 +70,7 @@ package struct RowBinding: Sendable, Hashable {
         context.append(bigEndian: group)
     }
 
-    /// The version of everything sealed in a row.
+    /// The version of all sealed parts of a row.
     package static let formatVersion: UInt8 = 1
 }
 

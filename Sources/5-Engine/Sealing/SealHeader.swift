@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What a value's seal begins with when something besides the class key opens it.
+/// The beginning of a value's seal if the value needs more than the class key.
 ///
 ///     1 byte    version, 2
 ///     1 byte    bit 0: an application password is mixed in
@@ -12,11 +12,11 @@ import FoundationEssentials
 ///
 /// Integers are big-endian. A seal without a header is of version 1 and told by its length.
 package struct SealHeader: Sendable, Hashable {
-    /// How the application password is stretched.
+    /// The stretching of the application password.
     package struct Password: Sendable, Hashable {
         package var memoryKiB: UInt32
         package var passes: UInt32
-        /// Sixteen random bytes, of this item alone.
+        /// Sixteen random bytes for this item only.
         package var salt: Data
 
         package init(memoryKiB: UInt32, passes: UInt32, salt: Data) {
@@ -28,12 +28,12 @@ package struct SealHeader: Sendable, Hashable {
         static let saltSize = 16
     }
 
-    /// The set of fingers or faces that the item was stored under.
+    /// The set of fingers or faces at the time when the item was stored.
     package struct Enrolment: Sendable, Hashable {
-        /// Tells whether the set is still the same; see ``ItemWrap/enrolmentCheck(of:classKey:)``.
+        /// Shows whether the set is still the same; see ``ItemWrap/enrolmentCheck(of:classKey:)``.
         package var check: Data
-        /// Whether the item cannot be opened under another set. It can where the constraint is one of several
-        /// of which any will do.
+        /// Whether the item cannot be opened with another set. It can be if the enrolment is only one of several
+        /// alternatives.
         package var isMixedIn: Bool
 
         package init(check: Data, isMixedIn: Bool) {
@@ -70,7 +70,7 @@ package struct SealHeader: Sendable, Hashable {
         return out
     }
 
-    /// The header at the start of `bytes`, which holds nothing else.
+    /// Decodes the header in `bytes`, which hold nothing else.
     package init(decoding bytes: [UInt8]) throws(SealingError) {
         guard bytes.count >= 2, bytes[0] == Self.version else { throw .malformed("version of a value's seal") }
         let bits = bytes[1]
