@@ -3,14 +3,14 @@ import KeychainModel
 import Sealing
 import SystemSQLite
 
-/// One row of the item table: what is readable without a key, and the sealed parts.
+/// One row of the item table: the fields that are readable without a key, and the sealed parts.
 package struct ItemRow: Sendable, Hashable {
     package var binding: RowBinding
     /// The sealed attributes.
     package var metadata: Data
     /// The value's seal; empty for an item without a value.
     package var valueSeal: Data
-    /// The value's ciphertext; nil when it was not read.
+    /// The value's ciphertext; nil if it was not read.
     package var ciphertext: Data?
 
     package init(binding: RowBinding, metadata: Data, valueSeal: Data, ciphertext: Data?) {
@@ -20,7 +20,7 @@ package struct ItemRow: Sendable, Hashable {
         self.ciphertext = ciphertext
     }
 
-    /// The value as it was sealed; nil when there is none or it was not read.
+    /// The sealed value; nil if there is none or if it was not read.
     package var sealedValue: SealedValue? {
         guard !valueSeal.isEmpty, let ciphertext else { return nil }
         return SealedValue(seal: valueSeal, ciphertext: ciphertext)
@@ -28,7 +28,7 @@ package struct ItemRow: Sendable, Hashable {
 
     static let columns = "item.id, class, pk, uuid, grp, pdmn, flags, terms, meta, seal, data"
 
-    /// The parts of the row under `statement` that decide whether it is looked at further.
+    /// Reads the fields of the present row of a statement that decide whether it is needed.
     static func binding(_ row: SQLStatement) throws(StoreError) -> RowBinding {
         guard let id = row.integer(0) else { throw .corrupt(reason: "a row has no number") }
         guard let code = row.integer(1).flatMap(UInt8.init(exactly:)), let itemClass = ItemClass(storedCode: code),
@@ -54,7 +54,7 @@ package struct ItemRow: Sendable, Hashable {
             terms: terms)
     }
 
-    /// The row under `row`, whose readable parts are `binding`.
+    /// Reads the present row of a statement, whose readable fields are `binding`.
     init(_ row: SQLStatement, binding: RowBinding, includingCiphertext: Bool) throws(StoreError) {
         guard let metadata = row.blob(8) else { throw .malformedRow(id: binding.rowID, reason: "attributes") }
         guard let seal = row.blob(9) else { throw .malformedRow(id: binding.rowID, reason: "value seal") }
@@ -87,7 +87,7 @@ package struct ItemRow: Sendable, Hashable {
         return terms
     }
 
-    /// Runs `statement` with this row's columns as its parameters, in the order of the table's.
+    /// Runs `statement` with this row's columns as parameters, in the order of the table.
     func run(_ statement: SQLStatement) throws {
         let flags: Int64 = (binding.isSynchronizable ? 1 : 0) | (binding.isTombstone ? 2 : 0)
         try statement.bind(binding.rowID, at: 1)
@@ -100,7 +100,7 @@ package struct ItemRow: Sendable, Hashable {
         try statement.bind(encodedTerms, at: 8)
         try statement.bind(metadata, at: 9)
         try statement.bind(valueSeal, at: 10)
-        // It can be large.
+        // Not copied, because it can be large.
         try (ciphertext ?? Data()).withUnsafeBytes { bytes in
             try statement.lending(bytes, at: 11) { try statement.run() }
         }
@@ -110,13 +110,13 @@ package struct ItemRow: Sendable, Hashable {
 extension UUID {
     var bytes: Data { withUnsafeBytes(of: uuid) { Data($0) } }
 
-    /// The term under which an item is found by its identifier. Identifiers are random, so their first
-    /// eight bytes serve as they are.
+    /// The term for finding an item by its identifier. Identifiers are random, so their first eight bytes are used
+    /// directly.
     package var term: Int64 {
         withUnsafeBytes(of: uuid) { Int64(bigEndian: $0.loadUnaligned(as: Int64.self)) }
     }
 
-    /// The identifier in exactly sixteen bytes.
+    /// Reads an identifier; nil unless there are exactly sixteen bytes.
     init?(bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 16 else { return nil }
         self.init(uuid: bytes.loadUnaligned(as: uuid_t.self))

@@ -2,16 +2,16 @@ import FoundationEssentials
 import KeychainModel
 import Sealing
 
-/// Which rows an operation has to look at, in terms that can be decided without a key.
+/// The conditions of a search that can be checked without a key.
 package struct ItemSearch {
-    /// Where to start.
+    /// The starting point of the search.
     package enum Seek: Sendable {
         /// The row with this primary-key digest; at most one.
         case primaryKey(Data)
-        /// Rows that have every one of these terms; none of them may be empty.
+        /// The rows that have all of these terms. The list must not be empty.
         case terms([Int64])
-        /// Rows filed under one of these terms, which need not be among the row's own: a listing or an
-        /// identifier.
+        /// The rows that are filed under one of these terms, such as a listing or an identifier. The row itself need
+        /// not contain the term.
         case filed([Int64])
         /// Every row.
         case everything
@@ -19,16 +19,15 @@ package struct ItemSearch {
 
     package var itemClass: ItemClass
     package var seek: Seek
-    /// Terms a row must have besides those it was found by.
+    /// The further terms that a row must have.
     package var requiredTerms: [Int64]
-    /// The digests of the groups a row may be in; nil for all.
+    /// The digests of the allowed access groups; nil for all.
     package var groups: [Int64]?
     package var isSynchronizable: Bool?
     package var protection: ProtectionClass?
     package var isTombstone: Bool?
     package var identifier: UUID?
-    /// Where rows that cannot be what this software wrote are reported, which are then left out; nil to fail
-    /// on the first.
+    /// Receives the error of each malformed row, which is then skipped; nil to fail at the first one.
     package var reportMalformed: ((StoreError) -> Void)?
 
     package init(

@@ -4,15 +4,15 @@ import Sealing
 import SystemSQLite
 
 extension ItemStore {
-    /// Access to the rows for the duration of a read.
+    /// Access to the rows during a read.
     package struct Reader {
         let database: SQLConnection
         /// The keybag whose keys the caller holds.
         let keybag: UUID?
 
-        /// Calls `body` with each row that `search` accepts until it returns false.
+        /// Runs `body` with each row that `search` accepts, until `body` returns false.
         ///
-        /// - Throws: ``StoreError/otherKeybag`` when the rows are not sealed under the reader's keybag.
+        /// - Throws: ``StoreError/otherKeybag`` if the rows are not sealed with the reader's keybag.
         package func forEach(
             _ search: ItemSearch, includingCiphertext: Bool, _ body: (ItemRow) throws -> Bool
         ) throws {
@@ -30,12 +30,12 @@ extension ItemStore {
             return rows
         }
 
-        /// The keybag that the rows belong to.
+        /// Returns the keybag of the rows.
         package func keybagIdentifier() throws -> UUID? {
             try Schema.keybagIdentifier(in: database)
         }
 
-        /// Calls `body` for every row of the table, or with the reason why a row cannot be read.
+        /// Runs `body` for every row of the table, or with the reason why a row cannot be read.
         package func forEachRow(_ body: (Result<ItemRow, StoreError>) throws -> Void) throws {
             let statement = try database.statement("SELECT \(ItemRow.columns) FROM item ORDER BY id")
             defer { statement.reset() }
@@ -47,7 +47,7 @@ extension ItemStore {
             }
         }
 
-        /// How many of `terms` the row is filed under.
+        /// Returns under how many of `terms` the row is filed.
         package func filings(of rowID: Int64, under terms: Set<Int64>) throws -> Int {
             let statement = try database.statement("SELECT count(*) FROM term WHERE term = ? AND item = ?")
             defer { statement.reset() }

@@ -3,17 +3,17 @@ import Sealing
 import SystemSQLite
 
 extension ItemStore {
-    /// Access to the rows within a write transaction.
+    /// Access to the rows in a write transaction.
     package struct Writer {
         let database: SQLConnection
         let keybag: UUID?
 
-        /// The same transaction for searching.
+        /// Searches in the same transaction.
         package var reader: Reader { Reader(database: database, keybag: keybag) }
 
-        /// The number for a new row.
+        /// Returns the number for a new row.
         package func nextRowID() throws -> Int64 {
-            // Behind the highest number there is SQLite gives no integer.
+            // After the highest possible number, SQLite does not return an integer.
             guard let number = try database.integer("SELECT coalesce(max(id), 0) + 1 FROM item") else {
                 throw StoreError.malformedRow(id: .max, reason: "no number is left behind it")
             }
@@ -31,7 +31,7 @@ extension ItemStore {
             try file(row.binding.rowID, under: terms)
         }
 
-        /// Puts `row` in the place of the row with its number.
+        /// Replaces the row with the number of `row`.
         package func replace(
             _ row: ItemRow, filedUnder terms: [Int64], insteadOf oldTerms: [Int64]
         ) throws {
@@ -44,7 +44,7 @@ extension ItemStore {
             try refile(row.binding.rowID, under: terms, insteadOf: oldTerms)
         }
 
-        /// Gives the row with this number new attributes and leaves its value where it is.
+        /// Replaces the attributes of the row with this number. Its value stays unchanged.
         package func replaceMetadata(
             _ row: ItemRow, filedUnder terms: [Int64], insteadOf oldTerms: [Int64]
         ) throws {
@@ -58,13 +58,13 @@ extension ItemStore {
             try refile(row.binding.rowID, under: terms, insteadOf: oldTerms)
         }
 
-        /// Removes a row and the terms it may be filed under.
+        /// Removes a row and the terms that it may be filed under.
         package func delete(_ rowID: Int64, filedUnder terms: [Int64]) throws {
             try deleteRow(rowID)
             try unfile(rowID, from: terms)
         }
 
-        /// Removes a row that cannot be read, so that the terms it is filed under are not known.
+        /// Removes a row that cannot be read, so that its terms are unknown.
         package func deleteUnread(_ rowID: Int64) throws {
             try deleteRow(rowID)
             try change("DELETE FROM term WHERE item = ?") { statement in
@@ -73,7 +73,7 @@ extension ItemStore {
             }
         }
 
-        /// Removes every row and makes the store belong to `keybag`.
+        /// Removes all rows and assigns the store to `keybag`.
         package func reset(to keybag: UUID) throws {
             for sql in ["DELETE FROM item", "DELETE FROM term"] { try change(sql) { try $0.run() } }
             try change("UPDATE vault SET keybag = ? WHERE id = 1") { statement in
@@ -89,8 +89,8 @@ extension ItemStore {
             }
         }
 
-        /// Files the row under every one of `terms`, those it should be under already included: an index that
-        /// lost entries is whole again for each item that is written.
+        /// Files the row under all of `terms`, including those that it should already be under. So each write repairs
+        /// the index entries of its item.
         private func refile(_ rowID: Int64, under terms: [Int64], insteadOf oldTerms: [Int64]) throws {
             try unfile(rowID, from: Set(oldTerms).subtracting(terms))
             try file(rowID, under: terms)
@@ -114,7 +114,7 @@ extension ItemStore {
             }
         }
 
-        /// Lends the statement `sql` to `body`, which runs it. Its parameters are not kept.
+        /// Runs `body` with the statement `sql`, which `body` runs. Clears the parameters afterwards.
         private func change(_ sql: String, _ body: (SQLStatement) throws -> Void) throws {
             try database.requireTransaction()
             let statement = try database.statement(sql)

@@ -3,10 +3,10 @@ import Glibc
 import KeychainModel
 import SystemSQLite
 
-/// The rows of a vault in SQLite: it knows digests and sealed bytes, and no key.
+/// The rows of a vault in SQLite. It sees digests and sealed bytes, and no keys.
 package final class ItemStore: Sendable {
     private let writer: WriterConnection
-    /// Nil for a store in memory, whose one connection reads too.
+    /// Nil for a store in memory, whose only connection also reads.
     private let readers: ReaderPool?
 
     private init(_ writer: WriterConnection, readers: ReaderPool?) {
@@ -14,8 +14,8 @@ package final class ItemStore: Sendable {
         self.readers = readers
     }
 
-    /// The store in the file at `path`, which exists and is empty or holds a store. Connections are made
-    /// when they are needed: a program that reads one item needs one.
+    /// Opens the store in the file at `path`, which exists and is empty or holds a store. Connections are made when
+    /// they are needed: a program that reads one item needs one.
     package static func open(path: String) -> ItemStore {
         ItemStore(
             WriterConnection {
@@ -28,17 +28,17 @@ package final class ItemStore: Sendable {
             })
     }
 
-    /// Whatever database is in the file at `path`, to be looked at and closed: no log is started, so that a
-    /// file that is not a store stays as it is.
+    /// Opens any database in the file at `path` to examine and close it. Starts no log, so that a file that is not a
+    /// store stays unchanged.
     package static func examine(path: String) -> ItemStore {
         ItemStore(WriterConnection { try writing(path) }, readers: nil)
     }
 
-    /// A connection that writes.
+    /// Makes a connection that writes.
     private static func writing(_ path: String) throws -> SQLConnection {
         let connection = try SQLConnection(path, .readWrite)
         connection.setBusyHandler(waitForOthers)
-        // What is deleted is overwritten.
+        // SQLite overwrites deleted data.
         try connection.execute(settings + "PRAGMA secure_delete = ON;")
         return connection
     }
@@ -51,7 +51,7 @@ package final class ItemStore: Sendable {
         try connection.execute("PRAGMA synchronous = FULL")
     }
 
-    /// A store in memory that nobody else sees.
+    /// Makes a private store in memory.
     package static func inMemory() throws(StoreError) -> ItemStore {
         let writer = WriterConnection { try writing(":memory:") }
         do {
@@ -62,21 +62,21 @@ package final class ItemStore: Sendable {
         return ItemStore(writer, readers: nil)
     }
 
-    /// As many searches at once as a process may sensibly run.
+    /// The largest number of parallel searches that is useful in one process.
     private static let readerLimit = 8
 
     deinit {
-        // A failure leaves the log beside the file, which the next opening takes in.
+        // After a failure, the log stays beside the file, and the next opening applies it.
         try? close()
     }
 
-    /// Whether the connection that writes has been made.
+    /// Whether the writing connection has been made.
     package var hasWritten: Bool { writer.isOpen }
 
-    /// Closes the file; the store cannot be used afterwards.
+    /// Closes the file. The store cannot be used afterwards.
     ///
-    /// Readers first: only a connection that may write can take in the log and remove it, and it does
-    /// so when it is the last.
+    /// Closes the readers first: the last connection applies and removes the log, and only one that may write can do
+    /// that.
     package func close() throws(StoreError) {
         do {
             readers?.close()
@@ -86,16 +86,16 @@ package final class ItemStore: Sendable {
         }
     }
 
-    /// Closes a file that was only looked at, and leaves nothing beside it: the log's files, which a reader
-    /// makes too, are removed by connections that may write.
+    /// Closes a file that was only examined, and leaves nothing beside it. A reader also creates the log's files, but
+    /// only a connection that may write removes them.
     package func abandon() {
         try? writer.use { _ in }
         try? close()
     }
 
-    /// Reads without a transaction around: each search is one statement and therefore atomic.
+    /// Reads without a transaction: each search is one statement and therefore atomic.
     ///
-    /// - Parameter keybag: The keybag the rows must belong to; nil to read whatever there is.
+    /// - Parameter keybag: The keybag that the rows must belong to; nil to read any rows.
     package func read<Result>(under keybag: UUID? = nil, _ body: (Reader) throws -> Result) throws -> Result {
         try withConnection { try body(Reader(database: $0, keybag: keybag)) }
     }
@@ -105,9 +105,9 @@ package final class ItemStore: Sendable {
         return try readers.read { try body($0.database) }
     }
 
-    /// Runs `body` in a transaction that is durable when this returns, or undone when it throws.
+    /// Runs `body` in a transaction. The transaction is durable when this returns, and rolled back if `body` throws.
     ///
-    /// - Throws: ``StoreError/otherKeybag`` when the rows do not belong to `keybag`.
+    /// - Throws: ``StoreError/otherKeybag`` if the rows do not belong to `keybag`.
     package func write<Result>(under keybag: UUID? = nil, _ body: (Writer) throws -> Result) throws -> Result {
         try writer.use { database in
             try database.transaction {
@@ -117,7 +117,7 @@ package final class ItemStore: Sendable {
         }
     }
 
-    /// SQLite's own check of the file's structure; empty when nothing is wrong.
+    /// Returns the results of SQLite's own check of the file's structure; empty if there is no problem.
     package func structuralProblems() throws(StoreError) -> [String] {
         do {
             return try withConnection { database in
@@ -128,7 +128,7 @@ package final class ItemStore: Sendable {
         }
     }
 
-    /// A number that changes when another connection, of this or another process, has committed.
+    /// Returns a number that changes when another connection of any process has committed.
     package func dataVersion() throws(StoreError) -> Int64 {
         do {
             return try writer.use { try $0.integer("PRAGMA data_version") ?? 0 }
@@ -137,7 +137,7 @@ package final class ItemStore: Sendable {
         }
     }
 
-    /// The file may have been changed by somebody else: nothing in its schema is trusted.
+    /// Other programs may have changed the file, so nothing in its schema is trusted.
     private static let settings = """
         PRAGMA trusted_schema = OFF;
         PRAGMA cell_size_check = ON;
@@ -146,8 +146,7 @@ package final class ItemStore: Sendable {
 
         """
 
-    /// Waits a short random time, so that many writers on one file get their turns; gives up after
-    /// about a minute.
+    /// Waits for a short random time, so that all writers of a file get their turns. Gives up after about a minute.
     private static let waitForOthers: @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32 = { _, attempts in
         guard attempts < 30_000 else { return 0 }
         usleep(UInt32.random(in: 100...(attempts < 50 ? 1_000 : 4_000)))

@@ -1,19 +1,19 @@
 import Dispatch
 import Synchronization
 
-/// Connections for reading, so that searches run side by side with each other and with a write.
+/// Connections for reading, so that several searches and a write can run at the same time.
 final class ReaderPool: Sendable {
     private let open: @Sendable () throws -> ReadConnection
     private let idle = Mutex<[ReadConnection]>([])
     private let places: DispatchSemaphore
 
-    /// A pool of at most `limit` connections made by `open` when they are needed.
+    /// Makes a pool of at most `limit` connections, which `open` makes when they are needed.
     init(limit: Int, open: @escaping @Sendable () throws -> ReadConnection) {
         self.open = open
         places = DispatchSemaphore(value: limit)
     }
 
-    /// Lends a connection to `body`; waits while all are lent, which ends because reads end.
+    /// Lends a connection to `body`. Waits while all are in use; every read ends.
     func read<Result>(_ body: (ReadConnection) throws -> Result) throws -> Result {
         places.wait()
         defer { places.signal() }
@@ -23,7 +23,7 @@ final class ReaderPool: Sendable {
     }
 
     func close() {
-        // A connection closes with its last reference: those at rest now, and one that is lent when it is given back.
+        // A connection closes with its last reference: an idle one now, and one in use when it is returned.
         let resting = idle.withLock { idle in
             defer { idle = [] }
             return idle

@@ -2,7 +2,7 @@ import FoundationEssentials
 import KeychainModel
 import SystemSQLite
 
-/// The tables of the item store, specified in Documentation/Formats.md.
+/// The tables of the item store. Documentation/Formats.md specifies them.
 enum Schema {
     static let version = 1
     /// "SKIT" as SQLite's application identifier.
@@ -46,8 +46,8 @@ enum Schema {
         return statement.withBlob(0) { UUID(bytes: $0) } ?? nil
     }
 
-    /// The schema is compared as text: a table, index, view or trigger that is not ours means that
-    /// somebody else wrote to the file.
+    /// Compares the schema as text. An unknown table, index, view or trigger means that another program wrote to the
+    /// file.
     static func check(_ database: SQLConnection) throws {
         let found = try database.texts("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
         guard found == statements else { throw StoreError.corrupt(reason: "the tables are not those of a vault") }
@@ -55,7 +55,7 @@ enum Schema {
 }
 
 extension ItemStore {
-    /// Whether the store has tables.
+    /// Returns whether the store has no tables.
     package func isEmptyFile() throws(StoreError) -> Bool {
         do {
             return try read { reader in
@@ -66,7 +66,7 @@ extension ItemStore {
         }
     }
 
-    /// Makes the tables of a new store whose rows will belong to `keybag`.
+    /// Creates the tables of a new store whose rows will belong to `keybag`.
     package func create(for keybag: UUID) throws(StoreError) {
         do {
             try write { writer in
@@ -82,9 +82,9 @@ extension ItemStore {
         }
     }
 
-    /// Checks that this is a store in a format this software knows.
+    /// Checks that this is a store in a known format.
     ///
-    /// - Returns: The keybag its rows belong to.
+    /// - Returns: The keybag of its rows.
     package func check() throws(StoreError) -> UUID {
         do {
             return try read { reader in
@@ -105,7 +105,7 @@ extension ItemStore {
         }
     }
 
-    /// Whether there is no row at all, not even a tombstone.
+    /// Returns whether there are no rows at all, not even tombstones.
     package func isWithoutRows() throws(StoreError) -> Bool {
         do {
             return try read { reader in
@@ -116,7 +116,7 @@ extension ItemStore {
         }
     }
 
-    /// The number of rows of each class, tombstones excluded, in the groups with these digests.
+    /// Returns the number of rows of each class in the groups with these digests, without tombstones.
     package func counts(inGroups groups: [Int64]?) throws(StoreError) -> [ItemClass: Int] {
         do {
             return try read { reader in

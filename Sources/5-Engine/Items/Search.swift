@@ -2,7 +2,7 @@ import FoundationEssentials
 import Sealing
 import SystemSQLite
 
-/// One search: picks the statement that visits the fewest rows and filters what it yields.
+/// Runs one search: chooses the statement that visits the fewest rows, and filters its results.
 struct Search {
     let database: SQLConnection
     let keybag: UUID?
@@ -25,8 +25,7 @@ struct Search {
         }
     }
 
-    // The keybag comes with each row, so that rows and the keybag they are sealed under are seen at
-    // the same moment.
+    // Each row includes the keybag, so that rows and their keybag are read at the same moment.
     private static let selection = "SELECT \(ItemRow.columns), vault.keybag FROM "
     private static let byPrimaryKey = selection + "item JOIN vault ON vault.id = 1 WHERE pk = ?"
     private static let byTerm =
@@ -34,7 +33,7 @@ struct Search {
     private static let all = selection + "item JOIN vault ON vault.id = 1 ORDER BY item.id"
     private static let keybagColumn: Int32 = 11
 
-    /// Returns false when `body` has had enough.
+    /// Returns false if `body` ended the search.
     private func visit(
         _ sql: String, requiring terms: [Int64] = [], _ body: (ItemRow) throws -> Bool,
         binding bind: (SQLStatement) throws -> Void
@@ -65,7 +64,7 @@ struct Search {
         return true
     }
 
-    /// The term with the fewest rows, counting only as far as needed to tell.
+    /// Returns the term with the fewest rows. Counts only as far as needed to compare.
     private func rarest(of terms: [Int64]) throws -> Int64? {
         guard terms.count > 1 else { return terms.first }
         var best: (term: Int64, count: Int64)?

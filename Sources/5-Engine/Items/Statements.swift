@@ -7,14 +7,14 @@ extension SQLStatement {
         try bytes.withUnsafeBytes { try bind($0, at: index) }
     }
 
-    /// A copy of the blob in a column, or nil if it holds anything else.
+    /// Returns a copy of the blob in a column; nil for another type.
     func blob(_ column: Int32) -> Data? {
         withBlob(column) { Data($0) }
     }
 }
 
 extension SQLConnection {
-    /// The texts in the first column of the rows of `sql`.
+    /// Returns the texts in the first column of the rows of `sql`.
     func texts(_ sql: String) throws -> [String] {
         let statement = try statement(sql)
         defer { statement.reset() }

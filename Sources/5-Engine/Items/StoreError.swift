@@ -1,17 +1,17 @@
 import CSQLite
 import SystemSQLite
 
-/// Why the item store could not do its work.
+/// The reason why the item store failed.
 package enum StoreError: Error, Equatable {
-    /// SQLite says that the file is damaged, or the schema is not ours.
+    /// SQLite reports that the file is damaged, or the schema is not ours.
     case corrupt(reason: String)
-    /// The row cannot be what this software wrote.
+    /// This software cannot have written the row.
     case malformedRow(id: Int64, reason: String)
-    /// The rows are sealed under another keybag: the vault was erased by another process.
+    /// The rows are sealed with another keybag: another process erased the vault.
     case otherKeybag
-    /// The store has a format version this software does not know.
+    /// The store has a format version that this software does not know.
     case unknownFormat(Int)
-    /// Other connections kept the store busy for the whole deadline.
+    /// Other connections kept the store busy until the deadline.
     case busy
     case diskFull
     case readOnly
@@ -28,7 +28,7 @@ package enum StoreError: Error, Equatable {
             case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR, SQLITE_SCHEMA, SQLITE_MISMATCH,
                 SQLITE_CONSTRAINT, SQLITE_TOOBIG:
                 .corrupt(reason: error.message)
-            // SQLITE_PROTOCOL: others kept the locks of the log for ten seconds.
+            // SQLITE_PROTOCOL: other connections held the log's locks for ten seconds.
             case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
             case SQLITE_FULL: .diskFull
             case SQLITE_READONLY, SQLITE_PERM: .readOnly

@@ -2,8 +2,8 @@ import Dispatch
 import SystemSQLite
 import Synchronization
 
-/// The one connection of a store that writes, made when it is first used.
-// Safe to share between threads: `opened` is used on `queue` alone, which has one of them at a time.
+/// The only writing connection of a store, made at its first use.
+// Safe to share between threads: `opened` is used only on `queue`, which runs one block at a time.
 final class WriterConnection: @unchecked Sendable {
     private let open: @Sendable () throws -> SQLConnection
     private let queue = DispatchQueue(label: "keychain.items")
@@ -14,7 +14,7 @@ final class WriterConnection: @unchecked Sendable {
         self.open = open
     }
 
-    /// Lends the connection to `body`, after those who asked for it before.
+    /// Lends the connection to `body`, after the earlier callers.
     func use<Result>(_ body: (SQLConnection) throws -> Result) throws -> Result {
         try queue.sync { try body(connection()) }
     }
@@ -27,7 +27,7 @@ final class WriterConnection: @unchecked Sendable {
         return connection
     }
 
-    /// Whether the connection has been made. Does not wait for those who use it.
+    /// Whether the connection has been made. Does not wait for its users.
     var isOpen: Bool { hasOpened.load(ordering: .relaxed) }
 
     func close() throws {
