@@ -2,31 +2,32 @@ import Access
 import FoundationEssentials
 import PrivateFiles
 
-/// Where the next record goes, and what was found there.
+/// The place for the next record, and what was found there.
 ///
-/// The head is believed and not the file: what somebody else wrote into the log is never continued, so
-/// that it stays recognisable for ever.
+/// The head decides, not the file: bytes that someone else wrote into the log are never continued, so that they stay
+/// recognisable forever.
 struct AuditEnd {
     private(set) var sequence: UInt64 = 0
     private(set) var link = AuditLink.origin
     private(set) var size: Int
     /// Whether the next record has to say which key it is under and what it continues.
     private(set) var needsBeginning = true
-    /// Whether the last line does not end, though it is as long as it was: what comes next must not become a part of it.
+    /// Whether the last line has no end, although the file has its expected size. The next record must not become a
+    /// part of it.
     private(set) var isUnfinished = false
-    /// What has to be put on record about the end as it was found.
+    /// The record about faults at the end of the log.
     private(set) var repair: AuditRecord?
 
     private enum Reason: String {
-        /// Records after the last one that is there had been written.
+        /// Records after the present last one are missing.
         case cut
         /// There was no head to compare the log with.
         case head
-        /// What stands at the end was not written by a vault.
+        /// A vault did not write the bytes at the end.
         case foreign
     }
 
-    /// For callers that hold the lock.
+    /// The caller holds the lock.
     init(_ log: PrivateFile, _ files: AuditFiles, head: AuditHead?, under seal: any AuditSeal) throws(FileError) {
         size = try log.size
         guard let head else {
@@ -44,14 +45,14 @@ struct AuditEnd {
         needsBeginning = size == 0 || head.key != seal.identifier
     }
 
-    /// The log is about to go on in an empty file.
+    /// Continues the log in an empty file.
     mutating func moveToNewFile() {
         size = 0
         needsBeginning = true
         isUnfinished = false
     }
 
-    /// Either records were written and the head was not, or the log went on in a new file, or it was cut.
+    /// Handles records that were written without the head, a log that continues in a new file, and a log that was cut.
     private mutating func follow(
         _ head: AuditHead, _ log: PrivateFile, _ files: AuditFiles, under seal: any AuditSeal
     ) throws(FileError) {
@@ -110,13 +111,13 @@ struct AuditEnd {
         repair = record
     }
 
-    /// The lines that end, and how many bytes come after them.
+    /// Returns the complete lines, and the number of bytes after them.
     static func split(_ bytes: Data) -> (whole: [Data], torn: Int) {
         var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
         let torn = lines.popLast()?.count ?? 0
         return (lines, torn)
     }
 
-    /// Enough of the end of a file to have a whole record in it.
+    /// The number of bytes at the end of a file that always include a whole record.
     private static let tail = 4 * AuditLine.longest
 }

@@ -2,21 +2,21 @@ import Access
 import FoundationEssentials
 import KeychainModel
 
-/// Where the log ends: what a cut end is recognised by.
+/// The recorded end of the log, with which a cut end is detected.
 struct AuditHead: Equatable, Sendable {
     /// The number of the last record; 0 before the first.
     var sequence: UInt64
     var link: AuditLink
-    /// The length of `audit.log` in bytes.
+    /// The size of `audit.log` in bytes.
     var size: Int
     /// The keybag whose key authenticates the head.
     var key: UUID
 
-    /// Two slots, written in turn, so that one of them is whole at any moment.
+    /// Two slots, which are written in turn, so that one of them is always complete.
     static let slotSize = 256
     static let fileSize = 2 * slotSize
 
-    /// More than a log will ever have; what comes from a file is not counted on beyond it.
+    /// A larger number than any log reaches. Larger numbers in a file are invalid.
     private static let largestNumber: UInt64 = 1 << 53
 
     private var message: Data {
@@ -36,9 +36,9 @@ struct AuditHead: Equatable, Sendable {
         return slot + [0x0A]
     }
 
-    /// Nil if the slot is not as it was written. Of another key's slot only the form can be told.
+    /// Decodes a slot; nil if it was changed. For a slot under another key, only the form can be checked.
     init?(_ slot: Data, under seal: any AuditSeal) {
-        // Read by hand: a JSON decoder takes longer to start than all the rest of an append.
+        // Parsed by hand, because starting a JSON decoder takes longer than the rest of an append.
         var rest = slot[...]
         func skip(_ text: String) -> Bool {
             guard rest.starts(with: text.utf8) else { return false }
@@ -61,7 +61,7 @@ struct AuditHead: Equatable, Sendable {
             skip(#"","tag":""#)
         else { return nil }
         self.init(sequence: sequence, link: AuditLink(bytes: Data(link)), size: Int(size), key: key)
-        // The one way to write it, byte for byte.
+        // Only this exact encoding is valid.
         if key == seal.identifier, encoded(under: seal) != slot { return nil }
     }
 
@@ -75,7 +75,7 @@ struct AuditHead: Equatable, Sendable {
 
 /// The two slots of `audit.head`.
 struct AuditHeadSlots: Sendable {
-    /// In the order of the file; nil for one that is not whole.
+    /// In the order of the file; nil for an invalid slot.
     let slots: [AuditHead?]
 
     init(_ file: Data, under seal: any AuditSeal) {
@@ -89,19 +89,19 @@ struct AuditHeadSlots: Sendable {
 
     init(_ slots: [AuditHead?]) { self.slots = slots }
 
-    /// Whether both slots are as the present key's vault writes them.
+    /// Returns whether the vault with the present key wrote both slots.
     func areAll(under seal: any AuditSeal) -> Bool {
         slots.allSatisfy { $0?.key == seal.identifier }
     }
 
-    /// The later of the two; one that the present key vouches for comes before one it does not.
+    /// Returns the later slot. A slot under the present key takes precedence.
     func latest(under seal: any AuditSeal) -> AuditHead? {
         let whole = slots.compactMap { $0 }
         let own = whole.filter { $0.key == seal.identifier }
         return (own.isEmpty ? whole : own).max { $0.sequence < $1.sequence }
     }
 
-    /// The slot to be overwritten next.
+    /// Returns the slot to overwrite next.
     func next(under seal: any AuditSeal) -> Int {
         latest(under: seal) == slots[0] ? 1 : 0
     }

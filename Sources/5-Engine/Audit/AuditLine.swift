@@ -3,11 +3,11 @@ import Crypto
 import FoundationEssentials
 import KeychainModel
 
-/// The running value of the chain: SHA-256 over the value before and the record.
+/// The running value of the chain: SHA-256 over the previous value and the record.
 struct AuditLink: Equatable, Sendable {
     let bytes: Data
 
-    /// What the first record of all continues.
+    /// The value before the first record.
     static let origin = AuditLink(bytes: Data(count: 32))
 
     func next(_ record: Data) -> AuditLink {
@@ -17,20 +17,20 @@ struct AuditLink: Equatable, Sendable {
         return AuditLink(bytes: Data(hash.finalize()))
     }
 
-    /// What vouches for this record and all before it.
+    /// Returns the tag that authenticates this record and all before it.
     func tag(under seal: any AuditSeal) -> Data {
         seal.tag(of: Data("record".utf8) + bytes)
     }
 }
 
-/// A record as it stands in the file: JSON that ends in the link and its tag.
+/// A record in the file: JSON that ends with the link and its tag.
 struct AuditLine {
     /// The line up to its link.
     let record: Data
     let link: AuditLink
     let tag: Data
 
-    /// How long a line can be at most; longer ones are none.
+    /// The longest line in bytes. A longer one is invalid.
     static let longest = 4_096
 
     private static let linkName = Data(#","link":""#.utf8)
@@ -44,7 +44,7 @@ struct AuditLine {
         tag = link.tag(under: seal)
     }
 
-    /// - Parameter line: Without its newline; nil comes of whatever was not written by ``encoded``.
+    /// - Parameter line: Without its newline. The result is nil if ``encoded`` did not produce it.
     init?(_ line: Data) {
         guard line.count > Self.suffix, line.count <= Self.longest else { return nil }
         var rest = line.suffix(Self.suffix)
@@ -73,7 +73,7 @@ struct AuditLine {
         return line
     }
 
-    /// What the record says; nil if it is not JSON of the expected form.
+    /// The decoded record; nil if it is not JSON of the expected form.
     var contents: AuditRecord? {
         try? JSONDecoder().decode(AuditRecord.self, from: record + [0x7D])
     }

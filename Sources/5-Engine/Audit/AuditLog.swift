@@ -3,10 +3,10 @@ import FoundationEssentials
 import PrivateFiles
 import Synchronization
 
-/// The audit log in a vault's folder; every event is in the file when `record` returns.
+/// The audit log in a vault's folder. Every event is in the file when `record` returns.
 ///
-/// Any number of threads and processes may append. An event that cannot be written does not stop what it
-/// tells of: it is counted, and the count is in the next record that can be written.
+/// Any number of threads and processes may append. An event that cannot be written does not stop the operation that it
+/// reports. It is counted, and the next written record contains the count.
 package final class AuditLog: AuditSink {
     package struct Moment: Sendable {
         package var event: AuditEvent
@@ -21,7 +21,7 @@ package final class AuditLog: AuditSink {
     private struct State {
         var place: AuditPlace?
         var missed = 0
-        /// The head as this process left it, which is how it is found unless another process appended.
+        /// The head that this process wrote last. It is still valid unless another process has appended.
         var left: (file: Data, slots: AuditHeadSlots)?
     }
 
@@ -40,10 +40,10 @@ package final class AuditLog: AuditSink {
         append { place in [Moment(event, at: place.now())] }
     }
 
-    /// The time by the vault's clock; nil before ``begin(in:)``.
+    /// The time of the vault's clock; nil before ``begin(in:)``.
     package var now: Date? { state.withLock { $0.place }?.now() }
 
-    /// Appends what `take` gives, which is asked for it when it is this caller's turn.
+    /// Appends the events that `take` returns. Calls `take` when it is this caller's turn.
     package func append(_ take: (AuditPlace) -> [Moment]) {
         state.withLock { state in
             guard let place = state.place else { return }
@@ -60,10 +60,10 @@ package final class AuditLog: AuditSink {
         }
     }
 
-    /// How many events could not be written since the last that could.
+    /// The number of events since the last written one that could not be written.
     package var missedEvents: Int { state.withLock { $0.missed } }
 
-    /// Returns when what was appended is on the disk, or cannot be brought there.
+    /// Waits until the appended records are on the disk. Ignores errors.
     package func synchronize() {
         guard let folder = state.withLock({ $0.place })?.folder,
             let files = try? AuditFiles(folder: PrivateFolder(existing: folder), kept: limits.kept)
@@ -101,11 +101,11 @@ package final class AuditLog: AuditSink {
         do {
             try log.write(page.bytes, at: end.size)
         } catch {
-            // A part of a record would be taken for the trace of a crash.
+            // Otherwise a part of a record would look like the trace of a crash.
             try? log.truncate(to: end.size)
             throw error
         }
-        // Without a head the records are still there, and the next append goes on after them.
+        // Without the head, the records are still there, and the next append continues after them.
         state.left = try? page.writeHead(headFile, slots, stored)
     }
 }

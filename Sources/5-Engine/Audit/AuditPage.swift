@@ -11,7 +11,7 @@ struct AuditPage {
     private let start: Int
     private let seal: any AuditSeal
 
-    /// - Parameter time: When the log is found as it is.
+    /// - Parameter time: The time of a record about the state of the log.
     init(_ end: AuditEnd, under seal: any AuditSeal, time: Date) {
         sequence = end.sequence
         link = end.link
@@ -32,7 +32,7 @@ struct AuditPage {
         }
     }
 
-    /// - Parameter missed: How many events before this one could not be written.
+    /// - Parameter missed: The number of earlier events that could not be written.
     mutating func add(_ moment: AuditLog.Moment, missed: Int) {
         var record = AuditRecord(
             moment.event, sequence: sequence + 1, time: Self.milliseconds(moment.time), seal: seal)
@@ -47,9 +47,9 @@ struct AuditPage {
         sequence = record.sequence
     }
 
-    /// Writes where the log ends now.
+    /// Writes the new end of the log to the head.
     ///
-    /// - Returns: The head's file as it is then.
+    /// - Returns: The new contents of the head's file.
     func writeHead(
         _ file: PrivateFile, _ slots: AuditHeadSlots, _ stored: Data
     ) throws(FileError) -> (file: Data, slots: AuditHeadSlots) {
@@ -73,7 +73,7 @@ struct AuditPage {
     }
 
     private static func milliseconds(_ date: Date) -> Int64 {
-        // A clock may show anything; what is out of range is shown as its end.
+        // A clock may show any time. A time out of range becomes the nearest one in range.
         let value = (date.timeIntervalSince1970 * 1000).rounded(.down)
         return value.isNaN ? 0 : Int64(max(-9e15, min(value, 9e15)))
     }

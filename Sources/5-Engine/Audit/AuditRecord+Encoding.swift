@@ -3,7 +3,7 @@ import FoundationEssentials
 import KeychainModel
 
 extension AuditRecord {
-    /// The record as JSON without its closing brace, members in the order of the format.
+    /// Returns the record as JSON without its closing brace, with the members in the order of the format.
     func encoded() -> Data {
         var text = #"{"seq":\#(sequence),"time":\#(time),"event":"\#(event)""#
         func add(_ name: CodingKeys, _ value: String?) {
@@ -26,7 +26,7 @@ extension AuditRecord {
         return Data(text.utf8)
     }
 
-    /// As a JSON string in ASCII: every other character is escaped, so that a line shows what is in it.
+    /// Returns a JSON string in ASCII. Escapes all other characters, so that a line shows its contents.
     private static func quoted(_ text: String) -> String {
         var result = "\""
         for unit in text.utf16 {
@@ -47,7 +47,7 @@ extension AuditRecord {
         client = Self.shortened(event.client)
         operation = event.operation?.kind.rawValue
         itemClass = event.operation?.itemClass?.rawValue
-        // The name itself is hidden from whoever only has the folder, as it is among the items.
+        // A digest, because someone with only the folder must not learn the name, as with the items.
         group = event.operation?.accessGroup.map { group in
             seal.tag(of: Data("group".utf8) + Data(group.utf8)).prefix(8).hexadecimal()
         }
@@ -55,7 +55,7 @@ extension AuditRecord {
         failure = event.failure?.rawValue
     }
 
-    /// A client names itself and must not be able to fill the disk with that.
+    /// A client chooses its name, and must not be able to fill the disk with it.
     private static func shortened(_ name: String) -> String {
         name.utf16.count <= longestName ? name : String(name.unicodeScalars.prefix(longestName / 2)) + "…"
     }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import PrivateFiles
 
-/// The files of a log as they were at one moment, so that reading them keeps nobody from appending.
+/// The files of a log as they were at one moment, so that reading does not block appending.
 struct AuditSnapshot {
     struct File {
         var name: String
@@ -11,9 +11,9 @@ struct AuditSnapshot {
 
     /// Oldest first.
     private(set) var files: [File] = []
-    /// The bytes of `audit.head`; nil if there is none.
+    /// The bytes of `audit.head`; nil if it does not exist.
     let head: Data?
-    /// Whether as many full files are there as are kept: older ones may have been removed for that.
+    /// Whether the largest number of full files exists, so that older ones may have been removed.
     let isFull: Bool
 
     /// Nil if there is no log.
@@ -36,7 +36,7 @@ struct AuditSnapshot {
         isFull = self.files.filter { $0.name != AuditFiles.logName }.count >= limits.kept
     }
 
-    /// The lines of one file that end, and how many bytes come after them.
+    /// Returns the complete lines of one file, and the number of bytes after them.
     static func lines(of file: File) throws(FileError) -> (whole: [Data], torn: Int) {
         AuditEnd.split(try file.file.read(file.size, at: 0))
     }

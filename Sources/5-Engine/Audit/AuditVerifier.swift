@@ -4,14 +4,14 @@ import KeychainModel
 import PrivateFiles
 import VaultInterface
 
-/// Checks that a log is as it was written: every record, their order, and that it ends where the head says.
+/// Verifies that a log is unchanged: every record, their order, and the end that the head records.
 package struct AuditVerifier {
     private let seal: any AuditSeal
     private var report = AuditReport()
     private var link: AuditLink?
     private var sequence: UInt64?
     private var key: String?
-    /// Where the walk is, for messages.
+    /// The present line, for messages.
     private var place = ""
 
     /// - Returns: Nil if there is no log.
@@ -76,7 +76,7 @@ package struct AuditVerifier {
         if record.event == AuditRecord.repaired { checkRepair(record) }
     }
 
-    /// A crash tears a record; everything else was done to the files.
+    /// A crash can tear a record. All other faults come from changes to the files.
     private mutating func checkRepair(_ record: AuditRecord) {
         switch record.failure {
         case nil: break

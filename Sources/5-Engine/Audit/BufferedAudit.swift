@@ -5,23 +5,23 @@ import Glibc
 import Synchronization
 import SystemLibraries
 
-/// An audit log that is written behind its caller's back, for a daemon: who only looks does not wait.
+/// An audit log for a daemon that writes some events later, so that read operations need not wait.
 ///
-/// What changes something, or is refused, or concerns the lock, is in the file when `record` returns, and
-/// all that came before it. What only looks is there within ``gathering``, and is lost when the process is
-/// killed in between. When more than ``capacity`` events wait, whoever brings the next one writes them.
+/// An event that changes something, is refused or concerns the lock is in the file when `record` returns, with all
+/// events before it. An event of a read is in the file within ``gathering``, and is lost if the process is killed
+/// before. If ``capacity`` events wait, the caller of the next one writes them.
 package final class BufferedAudit: AuditSink {
     private let writer: Writer
 
-    /// How long events are gathered before they are written together.
+    /// The time for which events are collected before they are written together.
     package static let gathering = Duration.milliseconds(20)
-    /// How many events may wait at most.
+    /// The largest number of waiting events.
     package static let capacity = 4_096
 
     package init(limits: AuditLimits = AuditLimits()) {
         let writer = Writer(AuditLog(limits: limits))
         self.writer = writer
-        // Without a thread every event is written by the one who brings it.
+        // Without a thread, each caller writes its own event.
         if !DetachedThread.start("audit", { writer.run() }) { writer.stop() }
     }
 
@@ -38,23 +38,23 @@ package final class BufferedAudit: AuditSink {
         writer.log.synchronize()
     }
 
-    /// How many events could not be written since the last that could.
+    /// The number of events since the last written one that could not be written.
     package var missedEvents: Int { writer.log.missedEvents }
 }
 
-/// What the thread and its owner share.
+/// The state that the thread and its owner share.
 private final class Writer: Sendable {
     private struct Queue {
         var moments: [AuditLog.Moment] = []
         var now: @Sendable () -> Date = { Date() }
         var isStopped = false
-        /// Whether the thread has been woken and has not looked yet.
+        /// Whether the thread was woken and has not yet looked at the queue.
         var isAwake = false
     }
 
     let log: AuditLog
     private let queue = Mutex(Queue())
-    /// Signalled when there is something to write while the thread waits, and at the end.
+    /// Signalled if events come while the thread waits, and at the end.
     private let wakening = DispatchSemaphore(value: 0)
 
     init(_ log: AuditLog) {
@@ -76,7 +76,8 @@ private final class Writer: Sendable {
         if mustWake { wakening.signal() }
     }
 
-    /// Writes what waits. Taken while it is this caller's turn to write, so that the order stays.
+    /// Writes the waiting events. Takes them from the queue when it is this caller's turn to write, so that the order
+    /// stays.
     func drain() {
         log.append { _ in
             queue.withLock { queue in
@@ -97,7 +98,7 @@ private final class Writer: Sendable {
         var isDirty = false
         while !queue.withLock({ $0.isStopped }) {
             if isDirty {
-                // What is written goes to the disk a second later at the latest.
+                // Written records are on the disk within one second.
                 if wakening.wait(timeout: .now() + .seconds(1)) == .success { gather() }
             } else {
                 wakening.wait()
@@ -114,7 +115,7 @@ private final class Writer: Sendable {
     }
 
     private func gather() {
-        // Not a wait for something to happen: more events make one write.
+        // Not a wait for an event: it lets several events share one write.
         usleep(UInt32(BufferedAudit.gathering / .microseconds(1)))
         queue.withLock { $0.isAwake = false }
         drain()
