@@ -10,7 +10,7 @@ struct AuditEnd {
     private(set) var sequence: UInt64 = 0
     private(set) var link = AuditLink.origin
     private(set) var size: Int
-    /// Whether the next record has to say which key it is under and what it continues.
+    /// Whether the next record must name its key and the link that it continues.
     private(set) var needsBeginning = true
     /// Whether the last line has no end, although the file has its expected size. The next record must not become a
     /// part of it.

@@ -1,8 +1,8 @@
-// The functions of the TPM2 Software Stack that this package calls, as types: they are looked up in the
+// The types of the TPM2 Software Stack's functions that this package calls. The functions are looked up in the
 // libraries at run time.
 //
 // Parameters are those of "TCG TSS 2.0 Enhanced System API (ESAPI)" and "TCG TSS 2.0 Marshaling/Unmarshaling
-// API". A test gives each type the function of the stack's own headers.
+// API". A test assigns each type the function of the stack's own headers.
 #ifndef KEYCHAIN_ESYS_H
 #define KEYCHAIN_ESYS_H
 
@@ -17,7 +17,7 @@ typedef struct TSS2_TCTI_OPAQUE_CONTEXT_BLOB TSS2_TCTI_CONTEXT;
 typedef uint32_t (*TctiLdr_Initialize_Function)(const char *nameConf, TSS2_TCTI_CONTEXT **context);
 typedef void (*TctiLdr_Finalize_Function)(TSS2_TCTI_CONTEXT **context);
 
-// How every transport begins ("TCG TSS 2.0 TPM Command Transmission Interface (TCTI) API", 3.2.4).
+// The beginning of every transport ("TCG TSS 2.0 TPM Command Transmission Interface (TCTI) API", 3.2.4).
 // TSS2_TCTI_POLL_HANDLE is a struct pollfd on systems that have it.
 typedef struct {
     uint64_t magic;

@@ -1,9 +1,8 @@
-// The structures of a TPM that this package uses, laid out as the TPM2 Software Stack has them in memory.
+// The structures of a TPM that this package uses, with the memory layout of the TPM2 Software Stack.
 //
 // Names and members are those of "Trusted Platform Module Library, Part 2: Structures" (Trusted Computing
-// Group); capacities are those that the stack's own headers give, on which its binary interface hangs. Having
-// them here lets this package build where the stack's headers are not installed. A test compares each size and
-// offset with the headers.
+// Group). The capacities are those of the stack's own headers, which its binary interface depends on. With these
+// declarations, this package builds without the stack's headers. A test compares each size and offset with them.
 #ifndef KEYCHAIN_TPM2_H
 #define KEYCHAIN_TPM2_H
 
@@ -40,7 +39,7 @@ typedef struct TPM2B_MAX_NV_BUFFER {
     uint8_t buffer[2048];
 } TPM2B_MAX_NV_BUFFER;
 
-// 10.6: a choice of registers, of which this package never makes any
+// 10.6: a selection of registers, which this package always leaves empty
 typedef struct TPML_PCR_SELECTION {
     uint32_t count;
     struct {
@@ -50,7 +49,7 @@ typedef struct TPML_PCR_SELECTION {
     } pcrSelections[16];
 } TPML_PCR_SELECTION;
 
-// 10.8 and 10.10: capabilities. The stack hands out more than the two lists described here; they are only read.
+// 10.8 and 10.10: capabilities. The stack returns more than the two lists described here. They are only read.
 typedef struct TPMS_TAGGED_PROPERTY {
     uint32_t property;
     uint32_t value;
@@ -210,7 +209,7 @@ typedef struct TPM2B_NV_PUBLIC {
     TPMS_NV_PUBLIC nvPublic;
 } TPM2B_NV_PUBLIC;
 
-// 15: what a creation says about itself, which this package only gives back
+// 15: the data of a creation, which this package only passes back
 typedef struct TPM2B_CREATION_DATA TPM2B_CREATION_DATA;
 typedef struct TPMT_TK_CREATION TPMT_TK_CREATION;
 
