@@ -24,7 +24,8 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
         case .wrongOwner(let path, let owner):
             "\(path) belongs to user \(owner), not to you; run as that user or choose another KEYCHAIN_HOME"
         case .tooOpen(let path, let mode):
-            "\(path) is open to other users (mode \(String(mode, radix: 8))); close it (chmod go-rwx) or choose another KEYCHAIN_HOME"
+            "\(path) is open to other users (mode \(String(mode, radix: 8))); close it (chmod go-rwx) or choose "
+                + "another KEYCHAIN_HOME"
         case .notRegular(let path):
             "\(path) is not a regular file, as the files of a vault are; put the file itself in its place"
         case .alreadyExists(let path):

@@ -30,7 +30,7 @@ extension DistinguishedName {
             try self.init(der: Data(serializer.serializedBytes))
         } catch {
             throw NameTextError(
-                description: "a part of the subject has characters that its type has no room for: a country is two "
+                description: "a part of the subject has characters that its type does not allow: a country is two "
                     + "letters, an e-mail address or domain component plain ASCII")
         }
     }

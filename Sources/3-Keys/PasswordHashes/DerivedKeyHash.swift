@@ -23,7 +23,7 @@ struct DerivedKeyHash: Equatable, Sendable {
         }
     }
 
-    /// The limit of the memory of a stored hash in bytes. ``workLimit`` limits the sum of all rounds.
+    /// The largest memory in bytes that a stored hash may need. ``workLimit`` is the most that it may fill in all.
     static let memoryLimit: UInt64 = 1 << 30
     static let workLimit: UInt64 = 16 << 30
     static let iterationLimit: UInt64 = 50_000_000
@@ -42,7 +42,7 @@ struct DerivedKeyHash: Equatable, Sendable {
             // RFC 7914, section 2: N is less than 2^(128 · r / 8).
             guard blockSize >= 1, parallelism >= 1, logN >= 1, UInt64(logN) < 16 * UInt64(blockSize) else { return nil }
             guard logN < 32, blockSize <= 1 << 10, parallelism <= 64 else { throw .tooExpensive }
-            // The memory at one time, and the sum of all rounds.
+            // The memory at one time, and all the memory that is filled.
             let block = 128 * UInt64(blockSize)
             let memory = block * (1 << UInt64(logN) + UInt64(parallelism) + 1)
             guard memory <= Self.memoryLimit, block << UInt64(logN) * UInt64(parallelism) <= Self.workLimit else {

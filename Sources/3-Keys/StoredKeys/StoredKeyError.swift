@@ -39,10 +39,10 @@ package enum StoredKeyError: Error, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .locked: "the vault is locked for the key, or nobody can be asked; unlock it, and try again"
+        case .locked: "the vault is locked, or there is no way to ask a person; unlock the vault and try again"
         case .notAuthenticated:
-            "nobody proved to be allowed to use the key: a wrong passcode was given, or none is set; try again"
-        case .canceled: "who was asked did not agree to the use of the key"
+            "the use of the key was not authenticated: the passcode was wrong, or none is set; try again"
+        case .canceled: "the person who was asked refused the use of the key"
         case .accessDenied: "the program does not hold the access group of the key; have it granted"
         case .damaged(let reason): "the key is damaged: \(reason)"
         case .memoryUnavailable: "there is no memory for the key"

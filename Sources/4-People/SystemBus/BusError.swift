@@ -22,7 +22,7 @@ package enum BusError: Error, Equatable, CustomStringConvertible {
         case .noService(let name): "there is no \(name) on the D-Bus system bus; install and start it"
         case .refused(let name, let message): message.isEmpty ? name : "\(message) (\(name))"
         case .timedOut(let member): "no answer to \(member) over D-Bus in time; try again"
-        case .unexpectedAnswer(let member): "the answer to \(member) over D-Bus makes no sense"
+        case .unexpectedAnswer(let member): "the answer to \(member) over D-Bus is malformed"
         case .system(let operation, let errno): "\(operation): \(String(cString: strerror(errno)))"
         }
     }

@@ -21,15 +21,16 @@ package enum AttestationError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .malformed(let structure): "the \(structure) is malformed"
-        case .notFromATPM: "what was signed is not a TPM's own statement"
+        case .notFromATPM: "the signed bytes are not a TPM's own statement"
         case .notACertification: "the TPM's statement is not about a key"
         case .wrongSignature: "the signature is not the attestation key's for this statement"
         case .unrestrictedAttester:
-            "the attestation key is not one that signs nothing but a TPM's own statements, so that its signature says nothing"
-        case .otherAttester: "the statement was signed by another key than the attestation key that is given"
-        case .otherKey: "the statement is about another key than the one that is given"
-        case .unguardedKey: "the key is not one that a TPM made and keeps for itself"
-        case .otherNonce: "the statement was made for another nonce: it is an old one, or somebody else's"
+            "the attestation key would also sign bytes that are not a TPM's own statement, so its signature proves "
+                + "nothing"
+        case .otherAttester: "another key than the given attestation key signed the statement"
+        case .otherKey: "the statement is about another key than the given one"
+        case .unguardedKey: "a TPM did not make this key, or the key can leave the TPM"
+        case .otherNonce: "the statement answers another nonce: it is old, or was made for someone else"
         }
     }
 }

@@ -25,19 +25,20 @@ package enum EnclaveError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .damagedDeviceSecret(let reason):
-            "the device secret is damaged (\(reason)); restore the file from a backup, or move the folder away to start anew"
+            "the device secret is damaged (\(reason)); restore the file from a backup, or move the folder away to "
+                + "start anew"
         case .memoryUnavailable:
             "no locked memory for key material; raise the limit (ulimit -l) or free memory"
         case .damagedBlob(let reason):
             "a stored key of the enclave is damaged (\(reason)); restore the vault from a backup"
         case .wrongAuthorization: "the enclave does not accept the authorization for this key"
         case .lockedOut(let seconds):
-            "the TPM had too many wrong passcodes and looks at none for up to \(seconds) seconds; wait that long"
+            "the TPM had too many wrong passcodes and checks no more for up to \(seconds) seconds; wait that long"
         case .unavailable(let reason): reason
         case .unreachable(let reason): reason
         case .cleared:
-            "this machine's TPM was cleared since the vault was made, and its keys went with that; use a recovery key "
-                + "(keychain recovery restore), or move the folder away to start anew"
+            "this machine's TPM was cleared after the vault was made, and the vault's keys are lost; use a recovery "
+                + "key (keychain recovery restore), or move the folder away to start anew"
         case .otherEnclave:
             "the vault was made with another TPM than this machine's, or this one was cleared since; use the machine "
                 + "it was made on, or a recovery key (keychain recovery restore)"

@@ -25,7 +25,7 @@ extension SoftwareEnclave {
         try key.check(madeBy: .software, for: [])
         let point = key.body.prefix(Self.pointSize)
         guard key.body.count == Self.keySize, (try? P256.Signing.PublicKey(x963Representation: point)) != nil else {
-            throw .damagedBlob(reason: "its public key is none")
+            throw .damagedBlob(reason: "its public key is invalid")
         }
         return Data(point)
     }
@@ -88,7 +88,7 @@ extension SoftwareEnclave {
         do {
             return try body(scalar)
         } catch {
-            throw .damagedBlob(reason: "its private key is none")
+            throw .damagedBlob(reason: "its private key is invalid")
         }
     }
 

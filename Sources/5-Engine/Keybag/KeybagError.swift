@@ -54,7 +54,7 @@ package enum KeybagError: Error, Equatable, CustomStringConvertible {
         case .memoryUnavailable:
             "no locked memory for class keys; raise the limit (ulimit -l) or free memory"
         case .passcodeMemoryUnavailable(let mebibytes):
-            "checking the passcode takes \(mebibytes) MiB of memory, which is not to be had; free some"
+            "checking the passcode takes \(mebibytes) MiB of memory, which is not available; free some"
         case .enclave(let error): error.description
         case .rolledBack:
             "the keybag is older than the one that was last in use: somebody put back an older copy; if that was you, "

@@ -63,7 +63,7 @@ struct ObjectBlob: Sendable {
             // The library does not check all sizes inside.
             let publicBytes = Self.bytes(of: area, tss), bytes.starts(with: publicBytes),
             Self.isPrivateArea(bytes[publicBytes.count...])
-        else { throw .damagedBlob(reason: "\(encoded.count) bytes that are no object of a TPM") }
+        else { throw .damagedBlob(reason: "\(encoded.count) bytes that are not an object of a TPM") }
         publicArea = area
         self.publicBytes = publicBytes
         privateBytes = Array(bytes[publicBytes.count...])

@@ -191,12 +191,12 @@ package final class TPMConnection: Sendable {
         case .wrongAuthorization: .wrongAuthorization
         // The caller that used a guarded object knows the time.
         case .lockedOut: .lockedOut(retryAfter: 0)
-        case .foreignBlob: .damagedBlob(reason: "it is not one of this TPM's, or was changed")
+        case .foreignBlob: .damagedBlob(reason: "another TPM made it, or it was changed")
         case .invalidPoint: .invalidPublicKey
         case .memoryUnavailable: .memoryUnavailable
         case .connectionLost: unreachable(error, tss)
         case .falseAnswer:
-            .refused(reason: "the answer was changed on its way, or is not the TPM's (\(error.reason(tss)))")
+            .refused(reason: "the answer was changed on its way, or did not come from the TPM (\(error.reason(tss)))")
         case .notStarted, .full, .noSuchHandle, .other:
             error.command == "Connect" ? unreachable(error, tss) : .refused(reason: error.words(tss))
         }

@@ -12,7 +12,7 @@ extension TPMEnclave {
     ) throws(EnclaveError) -> KeyAttestation {
         try key.check(madeBy: .tpm2, for: [])
         guard KeyAttestation.nonceSizes.contains(nonce.count) else {
-            throw .refused(reason: "a nonce of \(nonce.count) bytes is none that every TPM takes")
+            throw .refused(reason: "a nonce of \(nonce.count) bytes is not one that every TPM takes")
         }
         let area = try Self.publicArea(of: key)
         let endorsement = try connection.perform { context in try context.endorsement() }
@@ -32,7 +32,7 @@ extension TPMEnclave {
     private static func publicArea(of key: EnclaveBlob) throws(EnclaveError) -> Data {
         let bytes = [UInt8](key.body)
         let size = bytes.count < 2 ? 0 : 2 + Int(bytes[0]) << 8 + Int(bytes[1])
-        guard size > 2, size <= bytes.count else { throw .damagedBlob(reason: "its public area is none") }
+        guard size > 2, size <= bytes.count else { throw .damagedBlob(reason: "its public area is invalid") }
         return Data(bytes[..<size])
     }
 }

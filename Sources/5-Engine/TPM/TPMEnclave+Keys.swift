@@ -38,7 +38,7 @@ extension TPMEnclave {
         try key.check(madeBy: .tpm2, for: [])
         do {
             let object = try ObjectBlob(decoding: key.body, TSS.loaded.get())
-            guard let point = object.point else { throw EnclaveError.damagedBlob(reason: "its public key is none") }
+            guard let point = object.point else { throw EnclaveError.damagedBlob(reason: "its public key is invalid") }
             return point
         } catch let error as EnclaveError {
             throw error

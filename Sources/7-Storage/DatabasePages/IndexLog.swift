@@ -128,7 +128,8 @@ final class IndexLog {
                     return error == .torn
                 }
                 offset += IndexSeal.size(batch.entries.count)
-                // Many only in the first batches of a file, which no valid state precedes.
+                // Applies the first batches of a file at once, because no valid state precedes them. Only these can
+                // be many.
                 if self.state.sequence == 0 || !batch.continues {
                     for batch in waiting + [batch] { apply(batch) }
                     waiting = []

@@ -20,7 +20,7 @@ package enum PageError: Error, Equatable, CustomStringConvertible {
             "this is not the first page of a database with \(PageGeometry.reserved) reserved bytes in each page"
         case .memoryUnavailable: "out of memory"
         case .randomUnavailable:
-            "the kernel gives no random bytes (getrandom); it is too old, or forbids it to this program"
+            "the kernel gives no random bytes (getrandom); it is too old, or does not allow it for this program"
         }
     }
 }

@@ -24,14 +24,14 @@ package enum PageIndexError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .missing(let path):
-            "\(path), which says which page of the database is in force, does not exist; put it back beside the database, or make "
-                + "another of the pages that are there with `keychain db recover`"
+            "\(path), the page index of the database, does not exist; put it back beside the database, or make a "
+                + "new one from the present pages with `keychain db recover`"
         case .alreadyExists(let path): "\(path) exists already"
         case .foreign(let path): "\(path) does not belong to this database"
         case .wrongKey(let path): "\(path) does not open with this key, or its beginning is damaged"
         case .damaged(let path): "\(path) is damaged; restore it and the database from a backup"
         case .older(let path):
-            "an older file took the place of \(path) while it was in use; put back the one that was there"
+            "an older file replaced \(path) while it was in use; put back the one that was there"
         case .pageOutOfRange(let page): "no database has a page \(page)"
         case .inUse(let path): "another process is writing to \(path); try again when it is done"
         case .readOnly(let path): "\(path) cannot be written"

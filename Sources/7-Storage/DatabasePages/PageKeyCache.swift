@@ -5,8 +5,8 @@ import Synchronization
 
 /// The keys of recent epochs, for one thread at a time.
 ///
-/// Deriving a key takes longer than opening a page. A database has one epoch for each run of a program that wrote some
-/// of its pages.
+/// Deriving a key takes longer than opening a page. A database has the epochs of all programs that wrote its present
+/// pages.
 // Safe to share between threads: only `nextForSealing` and `key(of:)` use `slots` and `sealing`, which change, and only
 // closures of `withLock` and `withLockIfAvailable` call these two. The other members never change. A `Mutex` cannot
 // hold the contents, because the pages that go in and out cannot be sent.

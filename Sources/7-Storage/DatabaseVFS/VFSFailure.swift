@@ -56,13 +56,15 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         case .notEncrypted(let path): "\(path) is a plain SQLite database; encrypt it first"
         case .notDatabase(let path): "\(path) is not an encrypted database"
         case .page(let error): error.description
-        case .stalePage(let page): "page \(page) is an older copy of itself; restore the database from a backup"
+        case .stalePage(let page): "page \(page) is an older version; restore the database from a backup"
         case .missingPage(let page): "the file ends before page \(page); restore the database from a backup"
         case .index(let error): error.description
         case .attachedElsewhere(let path):
-            "\(path) is attached to a connection that keeps temporary files on the disk; open that with ?vfs=keychain, too"
+            "\(path) is attached to a connection that keeps temporary files on the disk; open that with "
+                + "?vfs=keychain, too"
         case .foreignLog(let path):
-            "\(path) is not the write-ahead log of this database, or is of another time; put back the one that belongs to it"
+            "\(path) is not the write-ahead log of this database, or is of another time; put back the one that "
+                + "belongs to it"
         case .incompleteLog(let frame):
             "the write-ahead log lacks frame \(frame), which the database depends on; put the whole log back beside it"
         case .damagedFrame(let frame): "frame \(frame) of the write-ahead log is damaged, or sealed with another key"
@@ -72,7 +74,7 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         case .pageSizeChange(let present, let wanted):
             "an encrypted database keeps its page size of \(present) bytes; use VACUUM INTO for one of \(wanted) bytes"
         case .unexpectedAccess(let operation, let offset, let count):
-            "cannot \(operation) \(count) bytes at \(offset), which is no page"
+            "cannot \(operation) \(count) bytes at \(offset), which is not a page"
         case .inUse(let path): "\(path) is in use; close it in other programs and try again"
         case .diskFull(let path): "no space left to write \(path); free some and try again"
         case .system(let operation, let path, let errno):

@@ -28,19 +28,21 @@ package enum MountError: Error, CustomStringConvertible {
                 ? "there is no \(error.library) on this machine: install the package fuse3" : error.description
         case .file(let error): error.description
         case .folderInUse(let path, let name):
-            "\(path) has files that belong to no view, such as \(name): name an empty folder, mount it, and move them there"
+            "\(path) has files that do not belong to a view, such as \(name): name an empty folder, mount it, "
+                + "and move them there"
         case .classIsSet(let path):
-            "\(path) has a class already: mount it without --class, and use `keychain file set-class` on the mounted folder"
+            "\(path) has a class already: mount it without --class, and use `keychain file set-class` on the "
+                + "mounted folder"
         case .namesMissing(let path): "\(path) has lost the key to its names: restore it from a backup"
         case .alreadyMounted(let path): "\(path) is mounted already"
         case .mountPointNotEmpty(let path): "\(path) is not empty: name an empty folder to mount at"
         case .nested(let folder, let mountPoint):
-            "\(mountPoint) and \(folder) are in each other: mount somewhere else"
+            "one of \(mountPoint) and \(folder) contains the other: mount somewhere else"
         case .readOnly(let path): "\(path) is empty: mount it without --read-only once"
         case .notUnmounted(let mountPoint, let reason): "cannot unmount \(mountPoint): \(reason)"
         case .refused(let mountPoint, let reason): "nothing can be mounted at \(mountPoint): \(reason)"
         case .inUse(let path):
-            "programs use \(path): end them or have them leave it, or unmount it with --lazy, which lets them go on"
+            "programs use \(path): end them, or unmount it with --lazy, which lets them continue"
         case .system(let operation, let path, let errno):
             "cannot \(operation) \(path): \(String(cString: strerror(errno)))"
         }

@@ -41,7 +41,7 @@ struct AgeHeader {
         let last = try lines.next(input)
         guard last.hasPrefix("--- "), let code = Data(ageBase64: last.dropFirst(4)), code.count == 32 else {
             if last.hasPrefix("-> ") {
-                throw .unreadable(path: path, reason: "a passphrase may not stand beside other recipients")
+                throw .unreadable(path: path, reason: "a file with a passphrase cannot have other recipients")
             }
             throw lines.malformed
         }

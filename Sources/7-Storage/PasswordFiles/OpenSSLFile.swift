@@ -22,7 +22,7 @@ package struct OpenSSLFile {
     package init(_ input: any ByteStream, path: String, iterations: UInt32) throws(SealedFileError) {
         (self.input, self.path) = (input, path)
         guard try input.read(Self.magic.count) == Self.magic else {
-            throw .unreadable(path: path, reason: "it does not begin as files of openssl do")
+            throw .unreadable(path: path, reason: "it does not begin like a file of openssl")
         }
         salt = [UInt8](try input.read(Self.saltSize))
         cost = .pbkdf2(iterations: iterations)

@@ -71,7 +71,7 @@ final class FileCore {
         let key = try keys.makeKey(kind, file: Data(id), path: file.path)
         guard key.wrapped.count <= FileHeader.wrappedLimit else {
             throw .refused(
-                .invalidRequest(reason: "a wrapped key of \(key.wrapped.count) bytes has no place in a file"))
+                .invalidRequest(reason: "a wrapped key of \(key.wrapped.count) bytes does not fit into a file"))
         }
         self.file = file
         plain = try AlignedBuffer(count: FileLayout.chunkSize)

@@ -21,8 +21,8 @@ struct FileMetadata {
         attributes = try Self.attributes(of: descriptor, path: path)
     }
 
-    /// Returns whether contents, attributes and names are unchanged. Nobody can set the time of the last change of
-    /// attributes and names (`st_ctim`).
+    /// Returns whether contents, attributes and names are unchanged. Each change of them updates `st_ctim`, which no
+    /// program can set.
     func isUnchanged(of descriptor: Int32) -> Bool {
         var now = stat()
         guard fstat(descriptor, &now) == 0 else { return false }

@@ -68,7 +68,8 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
         case .notRegular(let path): "\(path) is not a regular file; only those can be protected"
         case .symbolicLink(let path): "\(path) is a symbolic link; name the file that it leads to"
         case .hardLinked(let path, let names):
-            "\(path) has \(names) names (hard links), of which the others would stay as they are; remove those first"
+            "\(path) has \(names) names (hard links), and the other names would still lead to the old file; remove "
+                + "them first"
         case .alreadyProtected(let path): "\(path) is protected already"
         case .changed(let path): "\(path) was changed while it was read; try again when nobody writes to it"
         case .openForWriting(let path):
@@ -84,7 +85,7 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
             "\(path) is encrypted with a password; read it with `keychain file decrypt`"
         case .notEncryptedWithPassword(let path):
             "\(path) is protected by a keychain, not by a password; read it with `keychain file cat`"
-        case .wrongPassword(let path): "the password is not that of \(path), or the beginning of the file is damaged"
+        case .wrongPassword(let path): "the password is wrong for \(path), or the beginning of the file is damaged"
         case .tooCostly(let path, let cost):
             "\(path) asks for \(cost) to try a password, more than any file needs; it may be made to exhaust "
                 + "this machine"

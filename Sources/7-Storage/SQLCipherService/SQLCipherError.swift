@@ -25,10 +25,13 @@ package enum SQLCipherError: Error, Equatable, CustomStringConvertible {
         case .refused(let failure): failure.description
         case .helperMissing(let reason): reason
         case .helperEnded(let status) where status > 128:
-            "keychain-sqlcipher was ended by signal \(status - 128): what was committed is in the database, open it again"
+            "keychain-sqlcipher was ended by signal \(status - 128): the database has everything that was "
+                + "committed; open it again"
         case .helperEnded(let status):
-            "keychain-sqlcipher ended with status \(status): what was committed is in the database, open it again"
-        case .notUnderstood(let error): "keychain-sqlcipher is not understood (\(error)): install it anew"
+            "keychain-sqlcipher ended with status \(status): the database has everything that was "
+                + "committed; open it again"
+        case .notUnderstood(let error):
+            "the answer of keychain-sqlcipher is not understood (\(error)): install it again"
         case .misused(let reason): reason
         case .file(let path, let reason): "\(path): \(reason)"
         }
@@ -43,7 +46,7 @@ extension RequestFailure: CustomStringConvertible {
         case .full: "there is no room on the disk: \(reason); nothing was changed"
         case .readOnly: "the database cannot be written: \(reason)"
         case .inputOutput: "the file cannot be read or written: \(reason)"
-        case .refused: "this is not done here: \(reason)"
+        case .refused: "the helper does not allow this: \(reason)"
         default: reason
         }
     }

@@ -51,7 +51,9 @@ package struct CipherKey: Sendable, Equatable {
         guard let kind = Kind(rawValue: try reader.integer()) else { throw FrameError("an unknown kind of key") }
         self.kind = kind
         bytes = try reader.secret()
-        guard kind == .raw ? bytes.count == 32 : bytes.count > 0 else { throw FrameError("a key of this size is none") }
+        guard kind == .raw ? bytes.count == 32 : bytes.count > 0 else {
+            throw FrameError("a key cannot have this size")
+        }
     }
 }
 
@@ -119,10 +121,12 @@ package struct OpenRequest: Sendable, Equatable {
         var sizes: [UInt32] = []
         for _ in 0..<(try reader.count(limit: FrameLimits.pageSizes)) {
             let size = try reader.integer(UInt32.self)
-            guard size >= 512, size <= 65_536, size.nonzeroBitCount == 1 else { throw FrameError("no size of pages") }
+            guard size >= 512, size <= 65_536, size.nonzeroBitCount == 1 else {
+                throw FrameError("an invalid page size")
+            }
             sizes.append(size)
         }
-        guard !sizes.isEmpty else { throw FrameError("no size of pages") }
+        guard !sizes.isEmpty else { throw FrameError("no page size") }
         pageSizes = sizes
         cacheSize = try reader.integer()
         busyTimeout = try reader.integer()

@@ -45,7 +45,7 @@ final class View: Sendable {
             return try folder.names(nameKey, keys: keys)
         } catch {
             if error.code == EIO {
-                reports.once("\(place(of: folder)) has no record of its names that belongs to it")
+                reports.once("\(place(of: folder)) has no valid record of its names")
             }
             throw error
         }

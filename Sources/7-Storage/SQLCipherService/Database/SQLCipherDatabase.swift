@@ -157,7 +157,7 @@ package final class SQLCipherDatabase {
                 case .rows: rows = try RowBatch(from: &reader)
                 case .done: done = try Done(from: &reader)
                 case .progress: break
-                default: throw FrameError("another frame than was awaited")
+                default: throw FrameError("an unexpected frame")
                 }
             }
             if let done { return done }
@@ -200,7 +200,7 @@ package final class SQLCipherDatabase {
                 switch kind {
                 case .done: done = try Done(from: &reader)
                 case .progress: break
-                default: throw FrameError("another frame than was awaited")
+                default: throw FrameError("an unexpected frame")
                 }
             }
             if let done { return done }

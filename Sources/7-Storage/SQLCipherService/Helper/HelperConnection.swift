@@ -95,10 +95,10 @@ final class HelperConnection {
         try send(.open) { request.encode(to: $0) }
         var opened: Opened?
         try receive { kind, reader throws(FrameError) in
-            guard kind == .opened else { throw FrameError("another frame than was awaited") }
+            guard kind == .opened else { throw FrameError("an unexpected frame") }
             opened = try Opened(from: &reader)
         }
-        guard let opened else { throw .notUnderstood(FrameError("another frame than was awaited")) }
+        guard let opened else { throw .notUnderstood(FrameError("an unexpected frame")) }
         return opened
     }
 

@@ -14,7 +14,7 @@ package enum HelperProgram {
         let isTrusted = getuid() == geteuid() && getgid() == getegid()
         if isTrusted, let given = getenv(variable).map({ String(cString: $0) }), !given.isEmpty {
             guard access(given, X_OK) == 0 else {
-                throw .helperMissing(reason: "\(variable) names \(given), which is no program")
+                throw .helperMissing(reason: "\(variable) names \(given), which is not a program")
             }
             return given
         }

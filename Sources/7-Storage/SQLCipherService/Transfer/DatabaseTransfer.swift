@@ -94,7 +94,8 @@ package enum TransferError: Error, Equatable, CustomStringConvertible {
             "the \(kind) \"\(name)\" cannot be carried to \(engine): \(reason); change or drop it first"
         case .targetNotEmpty: "there is something in the database to copy to: use a new one"
         case .inTransaction: "a transaction is open on the database to copy to: end it first"
-        case .differs(let table): "the copy of table \"\(table)\" is not what was read: nothing was replaced; try again"
+        case .differs(let table):
+            "the copy of table \"\(table)\" differs from the original: nothing was replaced; try again"
         }
     }
 }

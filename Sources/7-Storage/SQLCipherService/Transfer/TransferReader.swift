@@ -77,7 +77,7 @@ package struct TransferReader {
             guard let kind = TransferObject.Kind(rawValue: texts[0]) else {
                 throw TransferError.cannotCarry(
                     kind: texts[0], name: texts[1], engine: "any engine",
-                    reason: "it is none of the kinds that SQLite has")
+                    reason: "SQLite has no such kind of object")
             }
             return TransferObject(kind: kind, name: texts[1], table: texts[2], sql: texts[3])
         }
