@@ -123,12 +123,12 @@ package final class SQLStatement {
     /// The number of columns; 0 for a statement that has no rows.
     package var columnCount: Int32 { sqlite3_column_count(pointer) }
 
-    /// The name of a column.
+    /// Returns the name of a column.
     package func name(of column: Int32) -> String {
         sqlite3_column_name(pointer, column).map { String(cString: $0) } ?? ""
     }
 
-    /// The type of the value in a column.
+    /// Returns the type of the value in a column.
     package func kind(of column: Int32) -> Kind {
         switch sqlite3_column_type(pointer, column) {
         case SQLITE_INTEGER: .integer

@@ -51,7 +51,7 @@ package struct DistinguishedName: Hashable, Sendable {
         self.attributes = attributes
     }
 
-    /// The texts of all attributes of this type.
+    /// Returns the texts of all attributes of this type.
     package func texts(of type: ASN1ObjectIdentifier) -> [String] {
         attributes.filter { $0.type == type }.compactMap(\.text)
     }

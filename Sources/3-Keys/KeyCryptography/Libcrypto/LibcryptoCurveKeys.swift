@@ -33,7 +33,7 @@ struct LibcryptoCurvePrivateKey: CurvePrivateKey, EphemeralKey {
         point = try key.publicEncoding()
     }
 
-    /// The key as `04 ‖ X ‖ Y ‖ K`.
+    /// Returns the key as `04 ‖ X ‖ Y ‖ K`.
     func representation() throws(KeyError) -> SecretBytes {
         guard let names = CurveNames(curve) else { throw .notForSmallCurves }
         let encoding = try key.privateEncoding()

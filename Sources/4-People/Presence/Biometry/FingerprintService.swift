@@ -26,7 +26,7 @@ final class FingerprintService {
         }
     }
 
-    /// The reader's name.
+    /// Returns the reader's name.
     func name() throws(FingerprintFailure) -> String {
         let properties = BusTarget(
             service: Self.service, path: device.path, interface: "org.freedesktop.DBus.Properties")

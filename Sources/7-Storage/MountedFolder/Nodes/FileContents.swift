@@ -300,7 +300,7 @@ final class FileContents: @unchecked Sendable {
         noteChange()
     }
 
-    // MARK: What it is like
+    // MARK: Properties
 
     /// The properties of the file below.
     private var information: stat {
