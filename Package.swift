@@ -125,7 +125,7 @@ floor(
     module("TPM", uses: "Attestation", "CTSS2", "Enclave", "SecureMemory", "SystemLibraries", crypto),
     module("Keybag", uses: "Enclave", "KeychainModel", "SecureMemory", crypto),
     module("Sealing", uses: "KeychainModel", crypto),
-    module("Items", uses: "CSQLite", "KeychainModel", "Sealing", "SystemSQLite"),
+    module("Items", uses: "Access", "CSQLite", "KeychainModel", "Sealing", "SystemSQLite"),
     module("Audit", uses: "Access", "KeychainModel", "PrivateFiles", "SystemLibraries", "VaultInterface", crypto),
     module(
         "Vault",
@@ -371,7 +371,8 @@ if !isFetched {
         tests(
             "VaultTests",
             uses: "Access", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing",
-            "SecureMemory", "SystemSQLite", "TestSupport", "Vault", crypto, grdb, exclude: ["Fixtures"]))
+            "SecureMemory", "SystemSQLite", "TestSupport", "Vault", "VaultInterface", crypto, grdb,
+            exclude: ["Fixtures"]))
 }
 
 // `make test` makes warnings errors. The two features keep the seams between modules visible in the code.

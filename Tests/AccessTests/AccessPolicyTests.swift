@@ -32,10 +32,10 @@ import Testing
         Rule(groups: ["com.apple.token"], requested: "com.apple.token", scope: .success(.only(["com.apple.token"]))),
     ]
 
-    private func scope(_ kind: VaultOperation.Kind, _ rule: Rule) -> Result<GroupScope, AccessDenied> {
+    private func scope(_ kind: AccessRequest.Kind, _ rule: Rule) -> Result<GroupScope, AccessDenied> {
         Result { () throws(AccessDenied) in
             try AccessPolicy.scope(
-                of: VaultOperation(kind, accessGroup: rule.requested),
+                of: AccessRequest(kind, accessGroup: rule.requested),
                 for: Client(identifier: "c", accessGroups: rule.groups))
         }
     }
@@ -45,8 +45,8 @@ import Testing
         #expect(scope(.status, rule) == rule.scope)
     }
 
-    @Test(arguments: rules, VaultOperation.Kind.allCases.filter(\.isWrite))
-    func writersToo(_ rule: Rule, _ kind: VaultOperation.Kind) {
+    @Test(arguments: rules, AccessRequest.Kind.allCases.filter(\.isWrite))
+    func writersToo(_ rule: Rule, _ kind: AccessRequest.Kind) {
         if rule.requested == Client.tokenGroup {
             #expect(scope(kind, rule) == .failure(.tokenGroupIsReadOnly))
         } else {
@@ -67,7 +67,7 @@ import Testing
 
     @Test func whatOnlyLooksIsNoWrite() {
         #expect(
-            VaultOperation.Kind.allCases.filter { !$0.isWrite } == [
+            AccessRequest.Kind.allCases.filter { !$0.isWrite } == [
                 .copy, .status, .unlock, .lock, .useKey, .makeFileKey, .openFileKey, .rewrapFileKey,
             ])
     }
@@ -98,24 +98,24 @@ import Testing
         #expect(try AccessPolicy.groupForNewItem("a", client: client("z", ["a"])) == "a")
         let refusal = AccessDenied.groupNotHeld(group: "z", client: "c")
         #expect(throws: refusal) { try AccessPolicy.groupForNewItem(nil, client: client("z", ["a"])) }
-        for kind in VaultOperation.Kind.allCases {
+        for kind in AccessRequest.Kind.allCases {
             let unnamed = Result { () throws(AccessDenied) in
-                try AccessPolicy.scope(of: VaultOperation(kind), for: client("z", ["a"]))
+                try AccessPolicy.scope(of: AccessRequest(kind), for: client("z", ["a"]))
             }
             let named = Result { () throws(AccessDenied) in
-                try AccessPolicy.scope(of: VaultOperation(kind, accessGroup: "a"), for: client("z", ["a"]))
+                try AccessPolicy.scope(of: AccessRequest(kind, accessGroup: "a"), for: client("z", ["a"]))
             }
             #expect(unnamed == ([.add, .put, .exchange].contains(kind) ? .failure(refusal) : .success(.only(["a"]))))
             #expect(named == .success(.only(["a"])))
         }
         // Also if nothing is held at all.
-        #expect(throws: refusal) { try AccessPolicy.scope(of: VaultOperation(.add), for: client("z", [])) }
+        #expect(throws: refusal) { try AccessPolicy.scope(of: AccessRequest(.add), for: client("z", [])) }
     }
 
     @Test func whatDoesNotNameItsItemsStaysInTheGroupsThatCanBeListed() throws {
         func scope(_ group: String?, held: [String], listable: [String]) throws(AccessDenied) -> GroupScope {
             try AccessPolicy.scope(
-                of: VaultOperation(.copy, accessGroup: group, namesItems: false),
+                of: AccessRequest(.copy, accessGroup: group, namesItems: false),
                 for: Client(identifier: "c", accessGroups: held, listableGroups: listable, rights: []))
         }
         let refusal = AccessDenied.rightNotHeld(right: "list", client: "c")
@@ -131,8 +131,8 @@ import Testing
         #expect(throws: AccessDenied.noAccessGroups(client: "c")) { try scope(nil, held: [], listable: []) }
     }
 
-    @Test(arguments: VaultOperation.Kind.allCases, [CallerRights.list, .unlock, .administer])
-    func rightsAllowWhatTheyName(_ kind: VaultOperation.Kind, _ right: CallerRights) throws {
+    @Test(arguments: AccessRequest.Kind.allCases, [CallerRights.list, .unlock, .administer])
+    func rightsAllowWhatTheyName(_ kind: AccessRequest.Kind, _ right: CallerRights) throws {
         let client = Client(identifier: "c", accessGroups: ["*"], listableGroups: ["*"], rights: right)
         let needed: CallerRights? =
             switch kind {
@@ -140,7 +140,7 @@ import Testing
             case .erase, .passcode: .administer
             default: nil
             }
-        let operation = VaultOperation(kind)
+        let operation = AccessRequest(kind)
         if let needed, needed != right {
             let name = needed == .unlock ? "unlock" : "administer"
             #expect(throws: AccessDenied.rightNotHeld(right: name, client: "c")) {
@@ -154,7 +154,7 @@ import Testing
     @Test func theWholeVaultIsForThoseWhoSeeAllOfItAndMayAdminister() throws {
         func scope(_ groups: [String], _ rights: CallerRights) throws(AccessDenied) -> GroupScope {
             try AccessPolicy.scope(
-                of: VaultOperation(.status, isAboutWholeVault: true),
+                of: AccessRequest(.status, isAboutWholeVault: true),
                 for: Client(identifier: "c", accessGroups: groups, listableGroups: [], rights: rights))
         }
         #expect(try scope(["*"], .administer) == .every)
@@ -190,16 +190,16 @@ import Testing
         let log = Log()
         let gate = AccessGate(audit: log)
         let client = Client(identifier: "c", accessGroups: ["a"])
-        let allowed = VaultOperation(.add, itemClass: .key, accessGroup: "a")
-        let refused = VaultOperation(.delete, itemClass: .key, accessGroup: "b")
+        let allowed = AccessRequest(.add, itemClass: .key, accessGroup: "a")
+        let refused = AccessRequest(.delete, itemClass: .key, accessGroup: "b")
 
-        let authorization = try gate.authorize(allowed, for: client)
-        #expect(authorization.operation == allowed)
+        let authorization = try gate.authorize(allowed, for: client, recordedAs: .written)
+        #expect(authorization.request == allowed)
         #expect(authorization.client == client)
         #expect(authorization.scope == .only(["a"]))
         let denied = AccessDenied.groupNotHeld(group: "b", client: "c")
-        #expect(throws: denied) { try gate.authorize(refused, for: client) }
-        gate.record(.written, of: authorization, items: 1)
+        #expect(throws: denied) { try gate.authorize(refused, for: client, recordedAs: .deleted) }
+        gate.record(authorization, items: 1)
         gate.record(.unlockFailed, by: client, failure: .wrongPasscode)
         #expect(
             log.events.withLock { $0 } == [

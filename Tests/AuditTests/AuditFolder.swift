@@ -66,6 +66,6 @@ extension AuditEvent {
     static func read(_ number: Int, by client: String = "client") -> AuditEvent {
         AuditEvent(
             .read, client: client,
-            operation: VaultOperation(.copy, itemClass: .genericPassword, accessGroup: "TEAM.group"), items: number)
+            operation: AccessRequest(.copy, itemClass: .genericPassword, accessGroup: "TEAM.group"), items: number)
     }
 }

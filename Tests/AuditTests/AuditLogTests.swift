@@ -14,7 +14,7 @@ import Testing
         log.record(.read(3, by: "a \"b\"\n\u{7F}ä😀"))
         log.record(
             AuditEvent(
-                .refused, client: "c", operation: VaultOperation(.delete, itemClass: .key, accessGroup: "g"),
+                .refused, client: "c", operation: AccessRequest(.delete, itemClass: .key, accessGroup: "g"),
                 failure: .groupNotHeld))
         log.record(AuditEvent(.unlocked, client: "d"))
         let records = try folder.records()
@@ -39,7 +39,7 @@ import Testing
         let folder = try AuditFolder()
         let log = folder.log()
         for group in ["a", "b", "a"] {
-            log.record(AuditEvent(.read, client: "c", operation: VaultOperation(.copy, accessGroup: group)))
+            log.record(AuditEvent(.read, client: "c", operation: AccessRequest(.copy, accessGroup: group)))
         }
         let groups = try folder.records().compactMap(\.group)
         #expect(groups.count == 3 && groups[0] == groups[2] && groups[0] != groups[1])

@@ -21,15 +21,15 @@ import Vault
     /// What the published log was made with.
     private func write(_ folder: AuditFolder) {
         let log = folder.log()
-        let item = VaultOperation(.add, itemClass: .genericPassword, accessGroup: "TEAM.app")
+        let item = AccessRequest(.add, itemClass: .genericPassword, accessGroup: "TEAM.app")
         log.record(AuditEvent(.started, client: "keychaind"))
         log.record(AuditEvent(.written, client: "app", operation: item, items: 1))
         log.record(
-            AuditEvent(.read, client: "é\"\\\u{7}😀", operation: VaultOperation(.copy, itemClass: .key), items: 2))
+            AuditEvent(.read, client: "é\"\\\u{7}😀", operation: AccessRequest(.copy, itemClass: .key), items: 2))
         log.record(
             AuditEvent(
                 .refused, client: "other",
-                operation: VaultOperation(.delete, itemClass: .certificate, accessGroup: "TEAM.app"),
+                operation: AccessRequest(.delete, itemClass: .certificate, accessGroup: "TEAM.app"),
                 failure: .groupNotHeld))
         log.record(AuditEvent(.unlockFailed, client: "keychain", failure: .wrongPasscode))
         log.record(AuditEvent(.unlocked, client: "keychain"))

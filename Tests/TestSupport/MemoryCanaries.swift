@@ -1,3 +1,4 @@
+import Access
 import Crypto
 import Enclave
 import Foundation
@@ -87,7 +88,7 @@ package struct MemoryCanaries {
 
     private func itemKeys(under classKey: SymmetricKey) throws -> [[UInt8]] {
         var keys: [[UInt8]] = []
-        try ItemStore.open(path: path + "/items.db").read { reader in
+        try ItemStore.open(path: path + "/items.db").read(for: AccessGate.authorize(.removeUnreadable)) { reader in
             try reader.forEachRow { row in
                 let key = try AES.KeyWrap.unwrap(row.get().valueSeal.prefix(40), using: classKey)
                 keys.append(key.withUnsafeBytes { Array($0) })

@@ -76,10 +76,8 @@ import VaultService
         for fileClass in [UInt8(0), 5, 255] {
             let socket = try daemon.greeted()
             let frame = WireBuffer()
-            frame.appendFrame(.request) {
-                WireCall(.makeFileKey(.none, file: Data(count: 16)), claim: vault.granted, canAsk: false)
-                    .encode(to: frame)
-            }
+            frame.appendRequest(
+                MakeFileKey(for: .none, file: Data(count: 16)), claim: vault.granted, canAsk: false)
             var bytes = Data(frame.bytes)
             // The class stands before the identifier and its length.
             bytes[bytes.count - 21] = fileClass

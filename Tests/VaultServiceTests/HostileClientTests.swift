@@ -45,8 +45,8 @@ import VaultService
         var samples = WireSamples()
         for _ in 0..<TestScale.count(300, soak: 10_000) {
             let frame = WireBuffer()
-            let call = try samples.call()
-            frame.appendFrame(.request) { call.encode(to: frame) }
+            let request = try samples.request()
+            frame.appendRequest(request.operation, claim: request.claim, canAsk: request.canAsk)
             let bytes = samples.random.mutated(Data(frame.bytes))
             let socket = try daemon.greeted()
             send(bytes, on: socket.descriptor)
@@ -80,15 +80,16 @@ import VaultService
     }
 
     /// The status that the daemon reports on this connection.
-    private func status(on socket: FrameSocket) throws -> WireReply? {
+    private func status(on socket: FrameSocket) throws -> VaultStatus? {
         let frame = WireBuffer()
         let client = Client(identifier: "x", accessGroups: ["*"])
-        frame.appendFrame(.request) { WireCall(.status, claim: client, canAsk: false).encode(to: frame) }
+        frame.appendRequest(ReadStatus(), claim: client, canAsk: false)
         try socket.send(frame, within: Patience.duration)
         let kind = try socket.receiveFrame(into: frame)
         guard kind == .result else { return nil }
         var reader = WireReader(frame, from: 1)
-        return try WireReply(from: &reader)
+        _ = try reader.integer(UInt32.self)
+        return try VaultStatus(from: &reader)
     }
 
     @Test func halfOpenAndSlowConnections() throws {
@@ -135,8 +136,8 @@ import VaultService
         for _ in 0..<90 {
             let socket = try small.greeted()
             let frame = WireBuffer()
-            let request = WireRequest.authenticate(.devicePasscode, context: UUID(), AuthenticationOptions())
-            frame.appendFrame(.request) { WireCall(request, claim: owner.granted, canAsk: true).encode(to: frame) }
+            let operation = Authenticate(.devicePasscode, context: UUID(), options: AuthenticationOptions())
+            frame.appendRequest(operation, claim: owner.granted, canAsk: true)
             try socket.send(frame, within: Patience.duration)
             #expect(try socket.receiveFrame(into: frame) == .question)
             asked.append(socket)
@@ -165,10 +166,9 @@ import VaultService
         var item = NewItem.password("large", "value", "")
         item.value = Data(repeating: 1, count: 4 << 20)
         _ = try vault.add(item, as: vault.granted)
-        let call = WireCall(
-            .copy(.password("large"), includingValues: true, SearchReports()), claim: vault.granted, canAsk: false)
         let frame = WireBuffer()
-        frame.appendFrame(.request) { call.encode(to: frame) }
+        frame.appendRequest(
+            CopyItems(.password("large"), includingValues: true), claim: vault.granted, canAsk: false)
         var deaf: [FrameSocket] = []
         for _ in 0..<16 {
             let socket = try daemon.greeted()

@@ -4,7 +4,6 @@ import Access
 import Foundation
 import KeychainModel
 import TestSupport
-import Synchronization
 import Testing
 import VaultInterface
 import VaultService
@@ -51,10 +50,12 @@ import VaultService
         let guarded = try vault.add(item, as: client)
         var query = ItemQuery.password("bank")
         query.authentication.interaction = .skip
-        let withheld = Mutex<[WithheldItem]>([])
-        query.reportWithheld = { item in withheld.withLock { $0.append(item) } }
-        #expect(throws: VaultError.itemNotFound) { try vault.copy(query, includingValues: false, as: client) }
-        #expect(withheld.withLock { $0 } == [WithheldItem(guarded)])
+        query.reports = .withheld
+        var withheld: [CopyItems.Part] = []
+        #expect(throws: VaultError.itemNotFound) {
+            try vault.copy(query, includingValues: false, as: client) { withheld.append($0) }
+        }
+        #expect(withheld == [.withheld(WithheldItem(guarded))])
     }
 
     @Test func theLargestValueFits() throws {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import VaultService
+import VaultInterface
 
 /// The room that long requests share.
 @Suite struct RequestRoomTests {
@@ -60,7 +61,7 @@ import Testing
         var item = NewItem.password("large", "value", "")
         item.value = Data(repeating: 1, count: 16 << 20)
         let frame = WireBuffer()
-        frame.appendFrame(.request) { WireCall(.put(item), claim: client, canAsk: false).encode(to: frame) }
+        frame.appendRequest(PutItem(item), claim: client, canAsk: false)
         return frame
     }
 

@@ -3,6 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 import VaultService
+import VaultInterface
 
 /// Started by a service manager: the socket is passed, and the state told.
 @Suite struct SystemdTests {

@@ -112,43 +112,55 @@ struct WireSamples {
             eraseAfter: maybe { $0.random.int(below: 20) })
     }
 
-    mutating func call() throws -> WireCall {
-        let request: WireRequest =
-            switch random.int(below: 28) {
-            case 0: .add(newItem())
-            case 1: .addIdentity(certificate: newItem(), key: newItem())
-            case 2: .copy(query(), includingValues: bool(), SearchReports())
-            case 3: .update(query(), changes())
-            case 4: .delete(query())
-            case 5: .put(newItem())
-            case 6: .exchange(newItem(), expected: maybe { $0.random.bytes(20) })
-            case 7: .status
-            case 8: .erase
-            case 9: .verify
-            case 10: .changes
-            case 11: .setPasscode(try someSecret(), passcodeOptions())
-            case 12: .changePasscode(try someSecret(), to: try someSecret(), passcodeOptions())
-            case 13: .removePasscode(try someSecret())
-            case 14: .unlock(try someSecret())
-            case 15: .lock(after: .milliseconds(random.int(below: 100_000)))
-            case 16: .presenceAvailability
-            case 17:
-                .authenticate(AccessControl.Flags(rawValue: random.next()), context: uuid(), authentication())
-            case 18: .endContext(uuid())
-            case 19: .describeCaller
-            case 20: .verifyAudit
-            case 21: .makeEnclaveKey(key().kind, control(), authentication())
-            case 22: .useEnclaveKey(key(), keyOperation(), authentication())
-            case 23: .makeFileKey(fileClass(), file: random.bytes(16))
-            case 24: .fileKey(fileClass(), file: random.bytes(16), wrapped: random.bytes(random.int(below: 80)))
-            case 25:
-                .rewrapFileKey(
-                    fileClass(), to: fileClass(), file: random.bytes(random.int(below: 20)), wrapped: random.bytes(72))
-            case 26: .lockEvents
-            default: .deleteDamaged
-            }
+    /// A request for an operation of each kind in turn, or of a random one.
+    mutating func request(
+        for code: OperationCode? = nil
+    ) throws -> (operation: any VaultOperation, claim: Client, canAsk: Bool) {
+        let code = code ?? OperationCode.allCases[random.int(below: OperationCode.allCases.count)]
         let claim = Client(identifier: string(), accessGroups: (0..<random.int(below: 4)).map { _ in string() })
-        return WireCall(request, claim: claim, canAsk: bool())
+        return (try operation(code), claim, bool())
+    }
+
+    private mutating func operation(_ code: OperationCode) throws -> any VaultOperation {
+        switch code {
+        case .addItem: AddItem(newItem())
+        case .addIdentity: AddIdentity(certificate: newItem(), key: newItem())
+        case .copyItems: CopyItems(query(), includingValues: bool())
+        case .updateItems: UpdateItems(query(), with: changes())
+        case .deleteItems: DeleteItems(query())
+        case .putItem: PutItem(newItem())
+        case .exchangeItem: ExchangeItem(newItem(), expecting: maybe { $0.random.bytes(20) })
+        case .readStatus: ReadStatus()
+        case .eraseVault: EraseVault()
+        case .verifyItems: VerifyItems()
+        case .setPasscode: SetPasscode(try someSecret(), options: passcodeOptions())
+        case .changePasscode:
+            ChangePasscode(from: try someSecret(), to: try someSecret(), options: passcodeOptions())
+        case .removePasscode: RemovePasscode(try someSecret())
+        case .unlockVault: UnlockVault(with: try someSecret())
+        case .lockVault: LockVault(after: .milliseconds(random.int(below: 100_000)))
+        case .readPresenceAvailability: ReadPresenceAvailability()
+        case .authenticate:
+            Authenticate(
+                AccessControl.Flags(rawValue: random.next()), context: uuid(), options: authentication())
+        case .endContext: EndContext(uuid())
+        case .describeCaller: DescribeCaller()
+        case .readAudit:
+            ReadAudit(
+                AuditQuery(
+                    since: maybe { Int64(bitPattern: $0.random.next()) }, limit: maybe { $0.random.int(below: 99) }))
+        case .verifyAudit: VerifyAudit()
+        case .deleteDamagedItems: DeleteDamagedItems()
+        case .makeEnclaveKey: MakeEnclaveKey(key().kind, accessControl: control(), options: authentication())
+        case .useEnclaveKey: UseEnclaveKey(key(), for: keyOperation(), options: authentication())
+        case .makeFileKey: MakeFileKey(for: fileClass(), file: random.bytes(16))
+        case .openFileKey:
+            OpenFileKey(for: fileClass(), file: random.bytes(16), wrapped: random.bytes(random.int(below: 80)))
+        case .rewrapFileKey:
+            RewrapFileKey(
+                from: fileClass(), to: fileClass(), file: random.bytes(random.int(below: 20)), wrapped: random.bytes(72)
+            )
+        }
     }
 
     private mutating func fileClass() -> FileProtectionClass {
@@ -185,42 +197,46 @@ struct WireSamples {
         return item
     }
 
-    mutating func reply() throws -> WireReply {
-        switch random.int(below: 13) {
-        case 0: return .done
-        case 1: return .item(storedItem())
-        case 2: return .count(random.int(below: 1 << 40))
-        case 3: return .flag(bool())
-        case 4:
-            var status = VaultStatus(
-                path: maybe { $0.string() }, enclave: string(),
-                lockState: LockState.allCases[random.int(below: LockState.allCases.count)], isPasscodeSet: bool(),
-                itemCounts: [.key: random.int(below: 9), .certificate: 3], formatVersion: random.int(below: 9))
-            status.failedAttempts = random.int(below: 20)
-            status.retryAfter = random.int(below: 4000)
-            return .status(status)
-        case 5:
-            return .report(
-                IntegrityReport(
-                    validItems: random.int(below: 99), lockedItems: random.int(below: 99),
-                    problems: (0..<random.int(below: 4)).map { _ in string() }))
-        case 6:
-            return .availability(
-                PresenceAvailability(
-                    biometryKind: .fingerprint, biometryFailure: maybe { _ in .biometryLockout },
-                    biometryState: maybe { $0.random.bytes(8) }, isPasscodeSet: bool(),
-                    passcodeFailure: maybe { _ in .notInteractive }))
-        case 7: return .proofs(PresenceProofs(rawValue: UInt8(random.int(below: 8))))
-        case 8: return .bytes(random.bytes(random.int(below: 99)))
-        case 9: return .enclaveKey(key())
-        case 10: return .secret(try someSecret())
-        case 11: return .fileKey(try someSecret(), wrapped: random.bytes(random.int(below: 80)))
-        default:
-            return .caller(
-                CallerDescription(
-                    identifier: string(), accessGroups: [string(), string()], listableGroups: [string()],
-                    rights: CallerRights(rawValue: UInt8(random.int(below: 8)))))
-        }
+    /// One of each type of reply and of part.
+    mutating func replies() throws -> [any WireValue & Equatable] {
+        var status = VaultStatus(
+            path: maybe { $0.string() }, enclave: string(),
+            lockState: LockState.allCases[random.int(below: LockState.allCases.count)], isPasscodeSet: bool(),
+            itemCounts: [.key: random.int(below: 9), .certificate: 3], formatVersion: random.int(below: 9))
+        status.failedAttempts = random.int(below: 20)
+        status.retryAfter = random.int(below: 4000)
+        status.isShared = true
+        var record = AuditRecord(
+            sequence: random.next(), time: Int64(bitPattern: random.next()), event: string())
+        record.client = maybe { $0.string() }
+        record.items = maybe { $0.random.int(below: 9) }
+        record.key = maybe { $0.string() }
+        return [
+            Done(), random.int(below: 1 << 40), bool(), random.bytes(random.int(below: 99)), storedItem(), status,
+            record, PresenceProofs(rawValue: UInt8(random.int(below: 8))), key(),
+            CopyItems.Part.item(storedItem()), CopyItems.Part.damage(reason: string()),
+            CopyItems.Part.withheld(
+                WithheldItem(itemClass: itemClass(), identifier: uuid(), accessControl: control())),
+            AuditReport(
+                records: random.int(below: 99), recordsOfEarlierKeys: random.int(below: 99),
+                missedEvents: random.int(below: 99), problems: (0..<random.int(below: 4)).map { _ in string() }),
+            IntegrityReport(
+                validItems: random.int(below: 99), lockedItems: random.int(below: 99),
+                problems: (0..<random.int(below: 4)).map { _ in string() }),
+            PresenceAvailability(
+                biometryKind: .fingerprint, biometryFailure: maybe { _ in .biometryLockout },
+                biometryState: maybe { $0.random.bytes(8) }, isPasscodeSet: bool(),
+                passcodeFailure: maybe { _ in .notInteractive }),
+            CallerDescription(
+                identifier: string(), accessGroups: [string(), string()], listableGroups: [string()],
+                rights: CallerRights(rawValue: UInt8(random.int(below: 8)))),
+        ]
+    }
+
+    /// The replies that hold secrets, and their secrets.
+    mutating func secretReplies() throws -> (FileKey, OpenFileKey.Reply) {
+        let key = try random.bytes(FileKey.size).withUnsafeBytes { try SecretBytes(copying: $0) }
+        return (FileKey(key: key, wrapped: random.bytes(random.int(below: 80))), OpenFileKey.Reply(key: key))
     }
 
     mutating func error() -> VaultError {

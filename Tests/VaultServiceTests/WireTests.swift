@@ -7,21 +7,38 @@ import VaultInterface
 import VaultService
 
 @Suite struct WireTests {
-    /// Dictionaries have no order, so bytes are compared by their number and by what they decode to.
+    /// Dictionaries have no order, so operations are compared by what they hold.
     @Test func requestsSurviveTheirEncoding() throws {
         var samples = WireSamples()
-        for _ in 0..<TestScale.count(500, soak: 10_000) {
-            let call = try samples.call()
+        for count in 0..<TestScale.count(500, soak: 10_000) {
+            let code = OperationCode.allCases[count % OperationCode.allCases.count]
+            let request = try samples.request(for: code)
             let encoded = WireBuffer()
-            call.encode(to: encoded)
-            var reader = WireReader(encoded)
-            let decoded = try WireCall(from: &reader)
-            #expect(description(of: decoded) == description(of: call), "seed \(samples.random.seed)")
+            encoded.appendRequest(request.operation, claim: request.claim, canAsk: request.canAsk)
+            var reader = WireReader(encoded, from: 5)
+            let header = try RequestHeader(from: &reader)
+            #expect(
+                header
+                    == RequestHeader(
+                        .operation(code),
+                        claim: Client(
+                            identifier: request.claim.identifier, accessGroups: request.claim.accessGroups),
+                        canAsk: request.canAsk), "seed \(samples.random.seed)")
+            let decoded = try code.operation.init(from: &reader)
+            #expect(throws: Never.self) { try reader.finish() }
+            #expect(
+                description(of: decoded) == description(of: request.operation), "seed \(samples.random.seed)")
         }
     }
 
-    /// Everything about a call that it does not share with another; secrets by their bytes.
-    private func description(of call: WireCall) -> [String] {
+    @Test(arguments: OperationCode.allCases) func eachNumberStandsForOneOperation(_ code: OperationCode) {
+        #expect(code.operation.code == code)
+        #expect(OperationCode.allCases.filter { $0.operation.name == code.operation.name } == [code])
+        #expect(VaultSubscription(rawValue: code.rawValue) == nil)
+    }
+
+    /// Everything that an operation holds; secrets by their bytes.
+    private func description(of operation: any VaultOperation) -> [String] {
         var lines: [String] = []
         func describe(_ value: Any, _ place: String) {
             switch value {
@@ -38,20 +55,39 @@ import VaultService
                 for child in mirror.children { describe(child.value, place + "." + (child.label ?? "")) }
             }
         }
-        describe(call, "\(call.request.code)")
+        describe(operation, "\(type(of: operation))")
         return lines.sorted()
     }
 
     @Test func repliesSurviveTheirEncoding() throws {
-        var samples = WireSamples()
-        for _ in 0..<TestScale.count(500, soak: 10_000) {
-            let reply = try samples.reply()
+        func expectSurvival<Reply: WireValue & Equatable>(_ reply: Reply, _ seed: UInt64) throws {
             let encoded = WireBuffer()
             reply.encode(to: encoded)
             var reader = WireReader(encoded)
-            let decoded = try WireReply(from: &reader)
-            #expect(decoded == reply, "seed \(samples.random.seed)")
+            #expect(try Reply(from: &reader) == reply, "seed \(seed)")
+            #expect(throws: Never.self) { try reader.finish() }
         }
+        var samples = WireSamples()
+        for _ in 0..<TestScale.count(50, soak: 1_000) {
+            for reply in try samples.replies() { try expectSurvival(reply, samples.random.seed) }
+            let (made, opened) = try samples.secretReplies()
+            let encoded = WireBuffer()
+            made.encode(to: encoded)
+            opened.encode(to: encoded)
+            var reader = WireReader(encoded)
+            let decoded = try FileKey(from: &reader)
+            #expect(decoded.key == made.key && decoded.wrapped == made.wrapped)
+            #expect(try OpenFileKey.Reply(from: &reader).key == opened.key)
+        }
+    }
+
+    @Test func keysOfFilesOfAnotherLengthAreRefused() throws {
+        let encoded = WireBuffer()
+        OpenFileKey.Reply(key: try SecretBytes("short")).encode(to: encoded)
+        var reader = WireReader(encoded)
+        #expect(throws: WireError.self) { try OpenFileKey.Reply(from: &reader) }
+        reader = WireReader(encoded)
+        #expect(throws: WireError.self) { try FileKey(from: &reader) }
     }
 
     @Test func errorsSurviveTheirEncoding() throws {
@@ -94,37 +130,46 @@ import VaultService
         }
         #expect(refused > 0, "seed \(samples.random.seed)")
         for _ in 0..<TestScale.count(2_000, soak: 10_000) {
+            let request = try samples.request()
             let encoded = WireBuffer()
-            try samples.call().encode(to: encoded)
-            _ = decode(samples.random.mutated(Data(encoded.bytes)))
+            encoded.appendRequest(request.operation, claim: request.claim, canAsk: request.canAsk)
+            _ = decode(samples.random.mutated(Data(encoded.bytes.dropFirst(5))))
         }
     }
 
     private func decode(_ bytes: Data) -> Bool {
         let buffer = WireBuffer(bytes)
+        var isRequest = false
         var reader = WireReader(buffer)
-        let call = try? WireCall(from: &reader)
-        call?.encode(to: WireBuffer())
-        reader = WireReader(buffer)
-        let reply = try? WireReply(from: &reader)
-        reply?.encode(to: WireBuffer())
+        if let header = try? RequestHeader(from: &reader), case .operation(let code) = header.subject,
+            let operation = try? code.operation.init(from: &reader)
+        {
+            isRequest = true
+            operation.encode(to: WireBuffer())
+        }
+        for code in OperationCode.allCases { decodeAnswer(to: code.operation, buffer) }
         reader = WireReader(buffer)
         _ = try? reader.vaultError()
         reader = WireReader(buffer)
         _ = try? reader.question()
         reader = WireReader(buffer)
         _ = try? reader.answer()
-        return call != nil || reply != nil
+        return isRequest
+    }
+
+    private func decodeAnswer<Operation: VaultOperation>(to operation: Operation.Type, _ buffer: WireBuffer) {
+        var reader = WireReader(buffer)
+        (try? Operation.Reply(from: &reader))?.encode(to: WireBuffer())
+        reader = WireReader(buffer)
+        (try? Operation.Part(from: &reader))?.encode(to: WireBuffer())
     }
 
     @Test func aCountBeyondTheMessageTakesNoMemory() {
         // An add whose attributes are announced as the most there can be, and of which none comes.
         let buffer = WireBuffer()
-        WireCall(.status, claim: Client(identifier: "a", accessGroups: []), canAsk: false).encode(to: buffer)
-        var bytes = Data(buffer.bytes)
-        bytes[0] = 1
-        bytes.append(contentsOf: [1, 0, 0, 0x10, 0])
-        var reader = WireReader(WireBuffer(bytes))
-        #expect(throws: WireError.self) { try WireCall(from: &reader) }
+        buffer.append(ItemClass.genericPassword.storedCode)
+        buffer.append(UInt32(WireLimits.attributes))
+        var reader = WireReader(buffer)
+        #expect(throws: WireError.self) { try AddItem(from: &reader) }
     }
 }

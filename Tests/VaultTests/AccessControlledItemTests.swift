@@ -7,6 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// Items that need a person.
 @Suite struct AccessControlledItemTests {
@@ -99,11 +100,11 @@ import Vault
         let guarded = try vault.add(Self.item("a", .userPresence), as: .app)
         _ = try vault.add(.password("bank", "plain", "plain"), as: .app)
         var query = try Self.query(nil, .skip)
-        let withheld = Collected<WithheldItem>()
-        query.reportWithheld = { withheld.append($0) }
-        let found = try vault.copy(query, includingValues: false, as: .app)
+        query.reports = .withheld
+        var withheld: [CopyItems.Part] = []
+        let found = try vault.copy(query, includingValues: false, as: .app) { withheld.append($0) }
         #expect(found.map { $0.attributes[.account] } == [.string("plain")])
-        #expect(withheld.all == [WithheldItem(guarded)])
+        #expect(withheld == [.withheld(WithheldItem(guarded))])
     }
 
     @Test func aContextIsAskedForOnce() throws {

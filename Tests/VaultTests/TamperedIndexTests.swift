@@ -2,10 +2,10 @@ import Access
 import Foundation
 import GRDB
 import KeychainModel
-import Synchronization
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// What somebody who can write the database does to the parts that are not sealed, and what it takes to
 /// see it and to go on.
@@ -68,9 +68,9 @@ import Vault
         try database.inDatabase { try $0.execute(sql: "UPDATE item SET \(damage) WHERE id = 2") }
         var query = ItemQuery.password("s", limit: nil)
         #expect(throws: VaultError.self) { try vault.copy(query, includingValues: true, as: .owner) }
-        let reports = Reports()
-        query.reportDamage = { reports.add($0) }
-        let found = try vault.copy(query, includingValues: true, as: .owner)
+        query.reports = .damage
+        var reports: [CopyItems.Part] = []
+        let found = try vault.copy(query, includingValues: true, as: .owner) { reports.append($0) }
         #expect(Set(found.map(\.value)) == [Data("a".utf8), Data("c".utf8)])
         #expect(reports.count == 1)
     }
@@ -80,10 +80,4 @@ import Vault
             try vault.verify(as: .app)
         }
     }
-}
-
-private final class Reports: Sendable {
-    private let lines = Mutex<[String]>([])
-    func add(_ line: String) { lines.withLock { $0.append(line) } }
-    var count: Int { lines.withLock(\.count) }
 }

@@ -1,16 +1,30 @@
-/// The proof that an operation was authorised and recorded.
+/// The proof that the gate allowed a request. Every way to the rows of the item store asks for it.
 ///
-/// Only ``AccessGate`` makes one, and every way into the item store asks for it.
+/// Only ``AccessGate`` makes one.
 package struct Authorization: Sendable {
-    package let operation: VaultOperation
+    package let request: AccessRequest
     package let client: Client
     package let scope: GroupScope
+    /// What the audit log says of the request when it is done.
+    package let event: AuditEvent.Kind
 
-    fileprivate init(operation: VaultOperation, client: Client, scope: GroupScope) {
-        self.operation = operation
+    fileprivate init(_ request: AccessRequest, of client: Client, scope: GroupScope, recordedAs event: AuditEvent.Kind)
+    {
+        self.request = request
         self.client = client
         self.scope = scope
+        self.event = event
     }
+}
+
+/// What the engine does to rows that no client asked for.
+package enum Upkeep: Sendable {
+    /// To remove the rows of a vault whose keys an erase destroyed, and which died before it got to the rows.
+    case completeErase
+    /// To destroy everything after as many wrong passcodes as the owner allowed.
+    case eraseAfterWrongPasscodes
+    /// To remove the rows of a class whose key went with the passcode, or with a lost device.
+    case removeUnreadable
 }
 
 /// The one point that every operation on a vault passes: it decides and it records.
@@ -24,39 +38,53 @@ package struct AccessGate: Sendable {
         isRecording = audit.isRecording
     }
 
-    /// Allows an operation, whose end the caller records, or refuses it, which is recorded here.
-    package func authorize(_ operation: VaultOperation, for client: Client) throws(AccessDenied) -> Authorization {
+    /// Allows a request, whose end the caller records, or refuses it, which is recorded here.
+    ///
+    /// - Parameter event: What the audit log says of the request when it is done.
+    package func authorize(
+        _ request: AccessRequest, for client: Client, recordedAs event: AuditEvent.Kind
+    ) throws(AccessDenied) -> Authorization {
         do {
-            let scope = try AccessPolicy.scope(of: operation, for: client)
-            return Authorization(operation: operation, client: client, scope: scope)
+            let scope = try AccessPolicy.scope(of: request, for: client)
+            return Authorization(request, of: client, scope: scope, recordedAs: event)
         } catch {
-            refused(operation, for: client, error)
+            refused(request, for: client, error)
             throw error
         }
     }
 
-    /// Records that `client` may not do `operation`.
-    package func refused(_ operation: VaultOperation, for client: Client, _ refusal: AccessDenied) {
-        guard isRecording else { return }
-        audit.record(
-            AuditEvent(
-                .refused, client: client.identifier, operation: operation, failure: AuditFailure(refusal)))
+    /// Allows the engine what no client asked for. Nothing of it is recorded: it belongs to what made it necessary.
+    package static func authorize(_ upkeep: Upkeep) -> Authorization {
+        let engine = Client(identifier: "engine", accessGroups: [Client.everyGroup])
+        switch upkeep {
+        case .completeErase, .eraseAfterWrongPasscodes:
+            return Authorization(
+                AccessRequest(.erase, isAboutWholeVault: true), of: engine, scope: .every, recordedAs: .erased)
+        case .removeUnreadable:
+            return Authorization(
+                AccessRequest(.delete, isAboutWholeVault: true), of: engine, scope: .every, recordedAs: .deleted)
+        }
     }
 
-    /// Records how an authorised operation ended.
-    ///
-    /// - Parameters:
-    ///   - kind: What came of it, or was meant to.
-    ///   - items: How many items were handed out or changed.
-    ///   - failure: Why it was not done; nil when it was.
-    package func record(
-        _ kind: AuditEvent.Kind, of authorization: Authorization, items: Int? = nil, failure: AuditFailure? = nil
-    ) {
+    /// Records that `client` may not do what it asked for.
+    package func refused(_ request: AccessRequest, for client: Client, _ refusal: AccessDenied) {
         guard isRecording else { return }
         audit.record(
             AuditEvent(
-                kind, client: authorization.client.identifier, operation: authorization.operation, items: items,
-                failure: failure))
+                .refused, client: client.identifier, operation: request, failure: AuditFailure(refusal)))
+    }
+
+    /// Records how a request ended that the gate allowed.
+    ///
+    /// - Parameters:
+    ///   - items: How many items were handed out or changed.
+    ///   - failure: Why it was not done; nil when it was.
+    package func record(_ authorization: Authorization, items: Int? = nil, failure: AuditFailure? = nil) {
+        guard isRecording else { return }
+        audit.record(
+            AuditEvent(
+                authorization.event, client: authorization.client.identifier, operation: authorization.request,
+                items: items, failure: failure))
     }
 
     /// Records what is no operation on items, such as ``AuditEvent/Kind/unlocked``.

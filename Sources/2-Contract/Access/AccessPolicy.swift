@@ -46,7 +46,7 @@ package enum AccessDenied: Error, Equatable, CustomStringConvertible {
 /// explicit group has to be held, `*` holds all, and no group named means all groups of the client. An operation that
 /// does not name its items is confined to the groups that the client may list.
 package enum AccessPolicy {
-    package static func scope(of operation: VaultOperation, for client: Client) throws(AccessDenied) -> GroupScope {
+    package static func scope(of operation: AccessRequest, for client: Client) throws(AccessDenied) -> GroupScope {
         if let right = operation.right, !client.rights.isSuperset(of: right) {
             throw .rightNotHeld(right: right.name, client: client.identifier)
         }
@@ -64,7 +64,7 @@ package enum AccessPolicy {
 
     /// The groups that count for an operation.
     private static func usableGroups(
-        for operation: VaultOperation, _ client: Client
+        for operation: AccessRequest, _ client: Client
     ) throws(AccessDenied) -> [String] {
         guard !operation.namesItems, let listable = client.listableGroups else { return client.accessGroups }
         let isRefused =
@@ -78,7 +78,7 @@ package enum AccessPolicy {
     }
 
     private static func scope(
-        of operation: VaultOperation, in groups: [String], _ client: Client
+        of operation: AccessRequest, in groups: [String], _ client: Client
     ) throws(AccessDenied) -> GroupScope {
         guard !groups.isEmpty else { throw .noAccessGroups(client: client.identifier) }
         guard let group = operation.accessGroup else {

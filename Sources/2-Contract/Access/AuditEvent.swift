@@ -32,14 +32,14 @@ package struct AuditEvent: Sendable, Equatable {
     /// The client's identifier.
     package var client: String
     /// What was asked for; nil for what is no operation on items.
-    package var operation: VaultOperation?
+    package var operation: AccessRequest?
     /// How many items were handed out or changed; nil where that makes no sense.
     package var items: Int?
     /// Nil when it was done.
     package var failure: AuditFailure?
 
     package init(
-        _ kind: Kind, client: String, operation: VaultOperation? = nil, items: Int? = nil,
+        _ kind: Kind, client: String, operation: AccessRequest? = nil, items: Int? = nil,
         failure: AuditFailure? = nil
     ) {
         self.kind = kind

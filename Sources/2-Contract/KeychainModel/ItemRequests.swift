@@ -44,10 +44,8 @@ package struct ItemQuery: Sendable {
     package var limit: Int?
     package var filters: [ItemFilter]
     package var includesTombstones: Bool
-    /// Where items that cannot be opened are reported, which are then left out; nil to fail on the first.
-    package var reportDamage: (@Sendable (_ reason: String) -> Void)?
-    /// Where items are reported that ``AuthenticationOptions/Interaction/skip`` leaves out.
-    package var reportWithheld: (@Sendable (WithheldItem) -> Void)?
+    /// What a search tells besides the items it finds.
+    package var reports: SearchReports = []
     package var authentication: AuthenticationOptions
 
     package init(
@@ -66,6 +64,20 @@ package struct ItemQuery: Sendable {
         self.includesTombstones = includesTombstones
         self.authentication = authentication
     }
+}
+
+/// What a search is asked to tell besides the items it finds.
+package struct SearchReports: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// Items that cannot be opened, which are then left out. Without this the first of them ends the search.
+    package static let damage = SearchReports(rawValue: 1)
+    /// Items that ``AuthenticationOptions/Interaction/skip`` leaves out.
+    package static let withheld = SearchReports(rawValue: 2)
 }
 
 /// An item that was left out because it needs a person: what may be told of it without one.

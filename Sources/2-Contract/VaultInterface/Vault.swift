@@ -2,73 +2,48 @@ import Access
 import FoundationEssentials
 import KeychainModel
 
-/// A keychain: the one interface between Apple's names, the idiomatic API and the command line above,
+/// A keychain: the one interface between Apple's names, the Swift API and the command line above,
 /// and the engine or its client below.
 ///
-/// Every operation names the client it runs for and passes the vault's one gate, which decides and
-/// records. Operations are synchronous, may be called from any thread, and are atomic: another thread
-/// or process sees all of an operation or nothing.
-package protocol Vault: AnyObject, VaultLock, VaultPresence, VaultAudit, VaultEnclaveKeys, VaultFileKeys {
-    /// Stores a new item.
+/// What a vault can be asked for is a type in `Operations/`, listed in ``OperationCode`` and ``VaultEngine``. Each
+/// operation names the client it runs for and passes the vault's one gate, which decides and records. Operations are
+/// synchronous, may be called from any thread, and are atomic: another thread or process sees all of an operation or
+/// nothing.
+package protocol Vault: AnyObject, Sendable {
+    /// Performs an operation on behalf of `client`.
     ///
-    /// - Returns: The item as stored, value included.
-    /// - Throws: ``VaultError/duplicateItem`` when an item with the same primary key exists.
-    func add(_ item: NewItem, as client: Client) throws(VaultError) -> StoredItem
+    /// - Parameter send: Takes each part of the answer, in order. What it throws ends the operation.
+    func perform<Operation: VaultOperation>(
+        _ operation: Operation, as client: Client, send: (Operation.Part) throws(VaultError) -> Void
+    ) throws(VaultError) -> Operation.Reply
 
-    /// Stores the two halves of an identity in one step. One of them may be there already, such as the key of
-    /// a certificate that was renewed.
-    ///
-    /// - Throws: ``VaultError/duplicateItem`` when both are.
-    func addIdentity(certificate: NewItem, key: NewItem, as client: Client) throws(VaultError)
-
-    /// The items that `query` finds, at most its limit.
-    ///
-    /// - Parameter includingValues: Whether to open the values; a listing without them is cheaper.
-    /// - Throws: ``VaultError/itemNotFound`` when there is none.
-    func copy(_ query: ItemQuery, includingValues: Bool, as client: Client) throws(VaultError) -> [StoredItem]
-
-    /// Changes every item that `query` finds, or none.
-    ///
-    /// - Returns: How many were changed; at least one.
-    func update(_ query: ItemQuery, with changes: ItemChanges, as client: Client) throws(VaultError) -> Int
-
-    /// Deletes every item that `query` finds.
-    ///
-    /// - Returns: How many were deleted; at least one.
-    func delete(_ query: ItemQuery, as client: Client) throws(VaultError) -> Int
-
-    /// Stores `item`, or, when an item with its primary key exists, gives that one its attributes and
-    /// value, in one step.
-    func put(_ item: NewItem, as client: Client) throws(VaultError) -> StoredItem
-
-    /// Replaces the value of the item with the primary key of `item`, if its present value is
-    /// `expected`.
-    ///
-    /// - Parameters:
-    ///   - item: The new value and the primary key; a nil value deletes.
-    ///   - expected: The value the item must have; nil if there must be no such item.
-    /// - Returns: Whether the value was replaced.
-    func exchange(_ item: NewItem, expecting expected: Data?, as client: Client) throws(VaultError) -> Bool
-
-    func status(as client: Client) throws(VaultError) -> VaultStatus
-
-    /// Destroys every key and every item of every group, for good.
-    func erase(as client: Client) throws(VaultError)
-
-    /// Reads every row and reports those that cannot be opened.
-    func verify(as client: Client) throws(VaultError) -> IntegrityReport
-
-    /// Deletes every row that cannot be opened with a key that is there: damaged ones, and those of another vault. Items
-    /// whose class is locked stay, and so do those that ask for more than the class key.
-    ///
-    /// - Returns: How many were deleted.
-    func deleteDamaged(as client: Client) throws(VaultError) -> Int
-
-    /// A stream with an element after each change by this or, within a second, another process.
+    /// Returns a stream with an element after each change by this process or, within a second, another one.
     func changes() -> AsyncStream<VaultChange>
+
+    /// Returns a stream of what happens to the lock: first how it is now, then each change.
+    ///
+    /// A vault in this process tells of its own lock. A daemon tells of the one that all of its clients share. When the
+    /// daemon is gone for more than a few seconds, its keys are gone too, and the stream says ``LockEvent/locked``.
+    func lockEvents() -> AsyncStream<LockEvent>
+
+    /// Calls `tell` for each locking, until the last reference to the observation goes.
+    ///
+    /// - Parameter tell: If the vault is in this process, it is called before the operation that locks returns; it may
+    ///   not wait then, and not call the vault. If a daemon has the vault, it is called a moment later on another
+    ///   thread, and the vault may be unlocked again.
+    func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation
 }
 
-/// What `status` tells.
+extension Vault {
+    /// Performs an operation that sends nothing before its reply.
+    package func perform<Operation: UnaryOperation>(
+        _ operation: Operation, as client: Client
+    ) throws(VaultError) -> Operation.Reply {
+        try perform(operation, as: client) { (_: Never) throws(VaultError) in }
+    }
+}
+
+/// The state of a vault.
 package struct VaultStatus: Sendable, Equatable {
     /// Nil for a vault in memory.
     package var path: String?
@@ -98,7 +73,7 @@ package struct VaultStatus: Sendable, Equatable {
     }
 }
 
-/// What `verify` found.
+/// The outcome of ``VerifyItems``.
 package struct IntegrityReport: Sendable, Equatable {
     package var validItems: Int
     /// Items whose class key is locked, which could not be checked, and those whose value an application password or

@@ -1,6 +1,75 @@
-/// What opens a vault in a folder.
+import Access
+import FoundationEssentials
+import KeychainModel
+
+/// Every operation that goes over the wire, by its number. A number is never given to another operation.
+package enum OperationCode: UInt8, Sendable, CaseIterable {
+    case addItem = 1
+    case addIdentity = 2
+    case copyItems = 3
+    case updateItems = 4
+    case deleteItems = 5
+    case putItem = 6
+    case exchangeItem = 7
+    case readStatus = 8
+    case eraseVault = 9
+    case verifyItems = 10
+    // 11 is `VaultSubscription.changes`.
+    case setPasscode = 12
+    case changePasscode = 13
+    case removePasscode = 14
+    case unlockVault = 15
+    case lockVault = 16
+    case readPresenceAvailability = 17
+    case authenticate = 18
+    case endContext = 19
+    case describeCaller = 20
+    case readAudit = 21
+    case verifyAudit = 22
+    case deleteDamagedItems = 23
+    case makeEnclaveKey = 24
+    case useEnclaveKey = 25
+    case makeFileKey = 26
+    case openFileKey = 27
+    case rewrapFileKey = 28
+    // 29 is `VaultSubscription.lockEvents`.
+
+    package var operation: any VaultOperation.Type {
+        switch self {
+        case .addItem: AddItem.self
+        case .addIdentity: AddIdentity.self
+        case .copyItems: CopyItems.self
+        case .updateItems: UpdateItems.self
+        case .deleteItems: DeleteItems.self
+        case .putItem: PutItem.self
+        case .exchangeItem: ExchangeItem.self
+        case .readStatus: ReadStatus.self
+        case .eraseVault: EraseVault.self
+        case .verifyItems: VerifyItems.self
+        case .setPasscode: SetPasscode.self
+        case .changePasscode: ChangePasscode.self
+        case .removePasscode: RemovePasscode.self
+        case .unlockVault: UnlockVault.self
+        case .lockVault: LockVault.self
+        case .readPresenceAvailability: ReadPresenceAvailability.self
+        case .authenticate: Authenticate.self
+        case .endContext: EndContext.self
+        case .describeCaller: DescribeCaller.self
+        case .readAudit: ReadAudit.self
+        case .verifyAudit: VerifyAudit.self
+        case .deleteDamagedItems: DeleteDamagedItems.self
+        case .makeEnclaveKey: MakeEnclaveKey.self
+        case .useEnclaveKey: UseEnclaveKey.self
+        case .makeFileKey: MakeFileKey.self
+        case .openFileKey: OpenFileKey.self
+        case .rewrapFileKey: RewrapFileKey.self
+        }
+    }
+}
+
+/// What performs the operations: the engine, in whatever process it runs.
 ///
-/// The engine is linked into every program and found by its name, so that no module which Apple's names
+/// The engine is linked into every program and found by its name (``ProcessVault``), so that no module which Apple's names
 /// are in imports it. A compiler that reads `Security` reads all that it imports, and the engine imports
 /// C libraries, whose headers SwiftPM shows only to those who depend on them: a package that finds
 /// `Security` without having asked for it could not be compiled.
@@ -14,4 +83,54 @@ package protocol VaultEngine: Vault {
     /// For programs that end right away: what they leave in the write-ahead log would be read again by
     /// every program that comes after.
     func close()
+
+    // Items.
+    func perform(_ operation: AddItem, as client: Client) throws(VaultError) -> StoredItem
+    func perform(_ operation: AddIdentity, as client: Client) throws(VaultError)
+    func perform(
+        _ operation: CopyItems, as client: Client, send: (CopyItems.Part) throws(VaultError) -> Void
+    ) throws(VaultError)
+    func perform(_ operation: UpdateItems, as client: Client) throws(VaultError) -> Int
+    func perform(_ operation: DeleteItems, as client: Client) throws(VaultError) -> Int
+    func perform(_ operation: PutItem, as client: Client) throws(VaultError) -> StoredItem
+    func perform(_ operation: ExchangeItem, as client: Client) throws(VaultError) -> Bool
+
+    // The vault as a whole.
+    func perform(_ operation: ReadStatus, as client: Client) throws(VaultError) -> VaultStatus
+    func perform(_ operation: EraseVault, as client: Client) throws(VaultError)
+    func perform(_ operation: VerifyItems, as client: Client) throws(VaultError) -> IntegrityReport
+    func perform(_ operation: DeleteDamagedItems, as client: Client) throws(VaultError) -> Int
+
+    // The passcode and the lock.
+    func perform(_ operation: SetPasscode, as client: Client) throws(VaultError)
+    func perform(_ operation: ChangePasscode, as client: Client) throws(VaultError)
+    func perform(_ operation: RemovePasscode, as client: Client) throws(VaultError)
+    func perform(_ operation: UnlockVault, as client: Client) throws(VaultError)
+    func perform(_ operation: LockVault, as client: Client) throws(VaultError)
+
+    // Asking a person.
+    func perform(_ operation: ReadPresenceAvailability, as client: Client) throws(VaultError) -> PresenceAvailability
+    func perform(_ operation: Authenticate, as client: Client) throws(VaultError) -> PresenceProofs
+    func perform(_ operation: EndContext, as client: Client) throws(VaultError)
+
+    // The audit log.
+    func perform(
+        _ operation: ReadAudit, as client: Client, send: (AuditRecord) throws(VaultError) -> Void
+    ) throws(VaultError)
+    func perform(_ operation: VerifyAudit, as client: Client) throws(VaultError) -> AuditReport
+
+    // Keys of the enclave, and of protected files.
+    func perform(_ operation: MakeEnclaveKey, as client: Client) throws(VaultError) -> EnclaveKeyRecord
+    func perform(_ operation: UseEnclaveKey, as client: Client) throws(VaultError) -> Data
+    func perform(_ operation: MakeFileKey, as client: Client) throws(VaultError) -> FileKey
+    func perform(_ operation: OpenFileKey, as client: Client) throws(VaultError) -> SecretBytes
+    func perform(_ operation: RewrapFileKey, as client: Client) throws(VaultError) -> Data
+}
+
+extension VaultEngine {
+    package func perform<Operation: VaultOperation>(
+        _ operation: Operation, as client: Client, send: (Operation.Part) throws(VaultError) -> Void
+    ) throws(VaultError) -> Operation.Reply {
+        try operation.perform(by: self, as: client, send: send)
+    }
 }

@@ -1,3 +1,4 @@
+import Access
 import FoundationEssentials
 import Glibc
 import KeychainModel
@@ -93,28 +94,36 @@ package final class ItemStore: Sendable {
         try? close()
     }
 
-    /// Reads without a transaction: each search is one statement and therefore atomic.
+    /// Reads rows on behalf of an authorized request, without a transaction around: each search is one statement and
+    /// therefore atomic.
     ///
     /// - Parameter keybag: The keybag that the rows must belong to; nil to read any rows.
-    package func read<Result>(under keybag: UUID? = nil, _ body: (Reader) throws -> Result) throws -> Result {
+    package func read<Result>(
+        for authorization: Authorization, under keybag: UUID? = nil, _ body: (Reader) throws -> Result
+    ) throws -> Result {
         try withConnection { try body(Reader(database: $0, keybag: keybag)) }
     }
 
-    private func withConnection<Result>(_ body: (SQLConnection) throws -> Result) throws -> Result {
+    func withConnection<Result>(_ body: (SQLConnection) throws -> Result) throws -> Result {
         guard let readers else { return try writer.use(body) }
         return try readers.read { try body($0.database) }
     }
 
-    /// Runs `body` in a transaction. The transaction is durable when this returns, and rolled back if `body` throws.
+    /// Writes rows on behalf of an authorized request, in a transaction. The transaction is durable when this returns, and
+    /// rolled back if `body` throws.
     ///
     /// - Throws: ``StoreError/otherKeybag`` if the rows do not belong to `keybag`.
-    package func write<Result>(under keybag: UUID? = nil, _ body: (Writer) throws -> Result) throws -> Result {
-        try writer.use { database in
-            try database.transaction {
-                if let keybag, try Schema.keybagIdentifier(in: database) != keybag { throw StoreError.otherKeybag }
-                return try body(Writer(database: database, keybag: keybag))
-            }
+    package func write<Result>(
+        for authorization: Authorization, under keybag: UUID? = nil, _ body: (Writer) throws -> Result
+    ) throws -> Result {
+        try inTransaction { database in
+            if let keybag, try Schema.keybagIdentifier(in: database) != keybag { throw StoreError.otherKeybag }
+            return try body(Writer(database: database, keybag: keybag))
         }
+    }
+
+    func inTransaction<Result>(_ body: (SQLConnection) throws -> Result) throws -> Result {
+        try writer.use { database in try database.transaction { try body(database) } }
     }
 
     /// Returns the results of SQLite's own check of the file's structure; empty if there is no problem.

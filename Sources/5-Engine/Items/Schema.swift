@@ -1,3 +1,4 @@
+import Access
 import FoundationEssentials
 import KeychainModel
 import SystemSQLite
@@ -58,9 +59,7 @@ extension ItemStore {
     /// Returns whether the store has no tables.
     package func isEmptyFile() throws(StoreError) -> Bool {
         do {
-            return try read { reader in
-                try reader.database.integer("SELECT count(*) FROM sqlite_master") == 0
-            }
+            return try withConnection { try $0.integer("SELECT count(*) FROM sqlite_master") == 0 }
         } catch {
             throw StoreError(error)
         }
@@ -69,12 +68,12 @@ extension ItemStore {
     /// Creates the tables of a new store whose rows will belong to `keybag`.
     package func create(for keybag: UUID) throws(StoreError) {
         do {
-            try write { writer in
-                for statement in Schema.statements { try writer.database.execute(statement) }
-                let statement = try writer.database.prepare("INSERT INTO vault (id, keybag) VALUES (1, ?)")
+            try inTransaction { database in
+                for statement in Schema.statements { try database.execute(statement) }
+                let statement = try database.prepare("INSERT INTO vault (id, keybag) VALUES (1, ?)")
                 try statement.bind(keybag.bytes, at: 1)
                 try statement.run()
-                try writer.database.execute(
+                try database.execute(
                     "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.version)")
             }
         } catch {
@@ -87,15 +86,14 @@ extension ItemStore {
     /// - Returns: The keybag of its rows.
     package func check() throws(StoreError) -> UUID {
         do {
-            return try read { reader in
-                let database = reader.database
+            return try withConnection { database in
                 guard try database.integer("PRAGMA application_id") == Int64(Schema.applicationID) else {
                     throw StoreError.corrupt(reason: "not an item store")
                 }
                 let version = try database.integer("PRAGMA user_version") ?? 0
                 guard version == Schema.version else { throw StoreError.unknownFormat(Int(version)) }
                 try Schema.check(database)
-                guard let keybag = try reader.keybagIdentifier() else {
+                guard let keybag = try Schema.keybagIdentifier(in: database) else {
                     throw StoreError.corrupt(reason: "the store names no keybag")
                 }
                 return keybag
@@ -108,18 +106,18 @@ extension ItemStore {
     /// Returns whether there are no rows at all, not even tombstones.
     package func isWithoutRows() throws(StoreError) -> Bool {
         do {
-            return try read { reader in
-                try reader.database.integer("SELECT EXISTS (SELECT 1 FROM item)") == 0
-            }
+            return try withConnection { try $0.integer("SELECT EXISTS (SELECT 1 FROM item)") == 0 }
         } catch {
             throw StoreError(error)
         }
     }
 
     /// Returns the number of rows of each class in the groups with these digests, without tombstones.
-    package func counts(inGroups groups: [Int64]?) throws(StoreError) -> [ItemClass: Int] {
+    package func counts(
+        for authorization: Authorization, inGroups groups: [Int64]?
+    ) throws(StoreError) -> [ItemClass: Int] {
         do {
-            return try read { reader in
+            return try read(for: authorization) { reader in
                 var counts: [ItemClass: Int] = [:]
                 let rows = try reader.database.statement(
                     "SELECT class, grp, count(*) FROM item WHERE flags & 2 = 0 GROUP BY class, grp")

@@ -7,7 +7,7 @@ import Synchronization
 
 /// An opened keybag: class keys in locked memory, and the lock state, which decides which of them may be used.
 package final class ClassKeys: Sendable {
-    private struct Pair {
+    fileprivate struct Pair {
         let classKey: LockedBytes
         let metadataKey: LockedBytes
     }
@@ -104,22 +104,54 @@ package final class ClassKeys: Sendable {
         }
     }
 
-    /// Unwraps the keys that depend on the passcode.
+    /// The class keys that depend on the passcode, unwrapped: the proof that the passcode was the right one.
+    package struct Unlocked {
+        fileprivate let keys: ClassKeys
+        fileprivate let pairs: ClassTable<Pair>
+
+        /// Whether they are the keys of this keybag.
+        package func belong(to keys: ClassKeys) -> Bool { self.keys === keys }
+
+        /// Lets the keybag use them.
+        package func unlock() {
+            keys.state.withLock { state in
+                state.unwrapped = pairs
+                state.lockState = .unlocked
+            }
+        }
+    }
+
+    /// Unwraps the keys that depend on the passcode, and leaves the keybag as it is.
+    ///
+    /// - Parameter passcodeKey: The stretched passcode.
+    /// - Throws: ``KeybagError/wrongPasscode``.
+    package func unwrapped(with passcodeKey: LockedBytes) throws(KeybagError) -> Unlocked {
+        Unlocked(keys: self, pairs: try pairs(of: keybag, with: passcodeKey))
+    }
+
+    /// Unwraps the keys that depend on the passcode, and unlocks.
     ///
     /// - Parameter passcodeKey: The stretched passcode.
     /// - Throws: ``KeybagError/wrongPasscode``.
     package func unlock(with passcodeKey: LockedBytes) throws(KeybagError) {
-        try adopt(keybag, with: passcodeKey)
+        try unwrapped(with: passcodeKey).unlock()
+    }
+
+    private func pairs(
+        of keybag: Keybag, with passcodeKey: LockedBytes?
+    ) throws(KeybagError) -> ClassTable<Pair> {
+        var pairs = ClassTable<Pair>()
+        for (protection, _) in keybag.wrappedKeys.entries where keybag.hangsOnPasscode(protection) {
+            pairs[protection] = try pair(protection, from: keybag, with: passcodeKey)
+        }
+        return pairs
     }
 
     /// Replaces the present keybag by one with the same class keys and another passcode.
     ///
     /// - Parameter passcodeKey: The stretched passcode of `keybag`; nil if it has none.
     package func adopt(_ keybag: Keybag, with passcodeKey: LockedBytes?) throws(KeybagError) {
-        var pairs = ClassTable<Pair>()
-        for (protection, _) in keybag.wrappedKeys.entries where keybag.hangsOnPasscode(protection) {
-            pairs[protection] = try pair(protection, from: keybag, with: passcodeKey)
-        }
+        let pairs = try pairs(of: keybag, with: passcodeKey)
         hasPasscode.store(keybag.passcode != nil, ordering: .relaxed)
         state.withLock { state in
             state.keybag = keybag

@@ -23,12 +23,17 @@ extension EmbeddedVault {
         return AuditLog()
     }
 
-    package func auditRecords(_ query: AuditQuery, as client: Client) throws(VaultError) -> [AuditRecord] {
+    package func perform(
+        _ operation: ReadAudit, as client: Client, send: (AuditRecord) throws(VaultError) -> Void
+    ) throws(VaultError) {
         try authorizeAudit(client)
-        return try inLogFolder { path throws(FileError) in try AuditReader(folder: path).records(query) }
+        let records = try inLogFolder { path throws(FileError) in
+            try AuditReader(folder: path).records(operation.query)
+        }
+        for record in records { try send(record) }
     }
 
-    package func verifyAudit(as client: Client) throws(VaultError) -> AuditReport {
+    package func perform(_ operation: VerifyAudit, as client: Client) throws(VaultError) -> AuditReport {
         try authorizeAudit(client)
         guard let seal = currentKeybag.auditSeal else { throw VaultError.classKeyAbsent(.always) }
         return try inLogFolder { path throws(FileError) in try AuditVerifier.verify(folder: path, under: seal) }
@@ -36,8 +41,9 @@ extension EmbeddedVault {
 
     /// Looking at the log is recorded before it is done, so that the log ends under the present key.
     private func authorizeAudit(_ client: Client) throws(VaultError) {
-        let authorization = try authorizeForWhole(.status, client)
-        gate.record(.inspected, of: authorization)
+        let authorization = try authorize(
+            AccessRequest(.status, isAboutWholeVault: true), as: client, recordedAs: .inspected)
+        gate.record(authorization)
         gate.flush()
     }
 
@@ -55,31 +61,6 @@ extension EmbeddedVault {
                 reason: "this vault has no audit log; begin one by using the vault with KEYCHAIN_AUDIT=1")
         }
         return found
-    }
-
-    /// Runs an authorised operation and records how it ended.
-    ///
-    /// - Parameters:
-    ///   - kind: What comes of it.
-    ///   - items: How many items a result stands for.
-    func recording<Result>(
-        _ kind: AuditEvent.Kind, of authorization: Authorization, items: (Result) -> Int?,
-        _ operation: () throws(VaultError) -> Result
-    ) throws(VaultError) -> Result {
-        guard gate.isRecording else { return try operation() }
-        let result: Result
-        do {
-            result = try operation()
-        } catch {
-            if case .accessDenied(let refusal) = error {
-                gate.refused(authorization.operation, for: authorization.client, refusal)
-            } else {
-                gate.record(kind, of: authorization, failure: AuditFailure(error))
-            }
-            throw error
-        }
-        gate.record(kind, of: authorization, items: items(result))
-        return result
     }
 }
 

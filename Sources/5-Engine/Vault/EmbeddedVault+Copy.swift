@@ -6,26 +6,33 @@ import KeychainModel
 import Sealing
 
 extension EmbeddedVault {
-    package func copy(
-        _ query: ItemQuery, includingValues: Bool, as client: Client
-    ) throws(VaultError) -> [StoredItem] {
-        let authorization = try authorize(.copy, query, client)
-        return try recording(includingValues ? .read : .listed, of: authorization, items: \.count) {
-            () throws(VaultError) in
-            let found = try performing(query.authentication, as: client) { presence in
-                try self.reading { reader, keybag in
-                    if query.itemClass == .identity {
-                        return try self.identities(
-                            query, authorization, presence, includingValues: includingValues, in: reader, keybag)
-                    }
-                    return try self.items(
+    package func perform(
+        _ operation: CopyItems, as client: Client, send: (CopyItems.Part) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        let (query, includingValues) = (operation.query, operation.includingValues)
+        let found = try gated(
+            AccessRequest(.copy, query), as: client, asking: query.authentication,
+            recordedAs: includingValues ? .read : .listed, items: \.count
+        ) { authorization, presence in
+            var reports: [CopyItems.Part] = []
+            let found = try reading(for: authorization) { reader, keybag in
+                // What a reading told that failed, this one tells again.
+                reports = []
+                if query.itemClass == .identity {
+                    return try identities(
                         query, authorization, presence, includingValues: includingValues, in: reader, keybag
-                    ).map(\.item)
+                    ) { reports.append($0) }
                 }
+                return try items(
+                    query, authorization, presence, includingValues: includingValues, in: reader, keybag
+                ) { reports.append($0) }.map(\.item)
             }
-            guard !found.isEmpty else { throw .itemNotFound }
+            // What was left out is told even if nothing was found.
+            for report in reports { try send(report) }
+            guard !found.isEmpty else { throw VaultError.itemNotFound }
             return found
         }
+        for item in found { try send(.item(item)) }
     }
 
     /// A row and the item in it.
@@ -37,13 +44,14 @@ extension EmbeddedVault {
     /// The items that `query` finds, opened and, where they ask for a person, authenticated.
     func items(
         _ query: ItemQuery, _ authorization: Authorization, _ presence: PresenceCheck, includingValues: Bool,
-        in reader: ItemStore.Reader, _ keybag: OpenedKeybag
+        in reader: ItemStore.Reader, _ keybag: OpenedKeybag, report: @escaping (CopyItems.Part) -> Void = { _ in }
     ) throws -> [Found] {
         if query.limit == 0 { return [] }
         var plan = try SearchPlan(query, authorization: authorization, keybag: keybag)
-        if let report = query.reportDamage {
-            plan.search.reportMalformed = { report(VaultError($0).description) }
+        if query.reports.contains(.damage) {
+            plan.search.reportMalformed = { report(.damage(reason: VaultError($0).description)) }
         }
+        if query.reports.contains(.withheld) { plan.reportWithheld = { report(.withheld($0)) } }
         let filter = filterEvaluator(for: query, authorization, in: reader, keybag)
         var found: [Found] = []
         try reader.forEach(plan.search, includingCiphertext: includingValues || filter.needsValue) { row in
@@ -54,8 +62,8 @@ extension EmbeddedVault {
                     found.append(match)
                 }
             } catch let error as VaultError {
-                guard case .corruptItem = error, let report = query.reportDamage else { throw error }
-                report(error.description)
+                guard case .corruptItem = error, query.reports.contains(.damage) else { throw error }
+                report(.damage(reason: error.description))
             }
             return query.limit.map { found.count < $0 } ?? true
         }
@@ -113,28 +121,5 @@ extension EmbeddedVault {
                 )
                 .compactMap(\.item.value)
             })
-    }
-
-    func authorize(
-        _ kind: VaultOperation.Kind, _ query: ItemQuery, toGroup group: String? = nil, _ client: Client
-    ) throws(VaultError) -> Authorization {
-        try authorize(
-            VaultOperation(
-                kind, itemClass: query.itemClass, accessGroup: group ?? query.accessGroup,
-                namesItems: query.namesItems), client)
-    }
-
-    func authorize(
-        _ kind: VaultOperation.Kind, _ item: NewItem, _ client: Client
-    ) throws(VaultError) -> Authorization {
-        try authorize(VaultOperation(kind, itemClass: item.itemClass, accessGroup: item.accessGroup), client)
-    }
-
-    func authorize(_ operation: VaultOperation, _ client: Client) throws(VaultError) -> Authorization {
-        do {
-            return try gate.authorize(operation, for: client)
-        } catch {
-            throw .accessDenied(error)
-        }
     }
 }

@@ -5,32 +5,25 @@ import Keybag
 import KeychainModel
 
 extension EmbeddedVault {
-    package func delete(_ query: ItemQuery, as client: Client) throws(VaultError) -> Int {
-        let authorization = try authorize(.delete, query, client)
+    package func perform(_ operation: DeleteItems, as client: Client) throws(VaultError) -> Int {
+        let query = operation.query
+        let authorization = try authorize(AccessRequest(.delete, query), as: client, recordedAs: .deleted)
+        var referrers: Authorization?
         if query.itemClass == .identity {
-            let referrers = try authorize(
-                VaultOperation(.copy, itemClass: .certificate, namesItems: query.namesItems), client)
-            return try recording(.deleted, of: authorization, items: { $0 }) { () throws(VaultError) in
-                try performing(query.authentication, as: client) { _ in
-                    try self.deleteIdentities(query, authorization, referrers: referrers)
+            referrers = try authorize(
+                AccessRequest(.copy, itemClass: .certificate, namesItems: query.namesItems), as: client,
+                recordedAs: .listed)
+        }
+        return try performing(authorization, asking: query.authentication, items: { $0 }) { _ in
+            if let referrers { return try deleteIdentities(query, authorization, referrers: referrers) }
+            return try writing(for: authorization) { writer, keybag in
+                let rows = try rowsToDelete(query, authorization, in: writer.reader, keybag)
+                guard !rows.isEmpty else { throw VaultError.itemNotFound }
+                for row in rows {
+                    try remove(row, opened: try? keybag.openMetadata(of: row), in: writer, keybag)
                 }
+                return rows.count
             }
-        }
-        return try recording(.deleted, of: authorization, items: { $0 }) { () throws(VaultError) in
-            try performing(query.authentication, as: client) { _ in
-                try self.deleteItems(query, authorization)
-            }
-        }
-    }
-
-    private func deleteItems(_ query: ItemQuery, _ authorization: Authorization) throws -> Int {
-        try writing { writer, keybag in
-            let rows = try self.rowsToDelete(query, authorization, in: writer.reader, keybag)
-            guard !rows.isEmpty else { throw VaultError.itemNotFound }
-            for row in rows {
-                try self.remove(row, opened: try? keybag.openMetadata(of: row), in: writer, keybag)
-            }
-            return rows.count
         }
     }
 

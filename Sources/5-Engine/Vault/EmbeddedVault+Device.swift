@@ -1,3 +1,4 @@
+import Access
 import Items
 import Keybag
 import KeychainModel
@@ -30,7 +31,7 @@ extension EmbeddedVault {
 
     /// Deletes the rows whose key went with the passcode; none if the class has a key again.
     func deleteItemsOfPasscodeClass() throws {
-        try writing { writer, keybag in
+        try writing(for: AccessGate.authorize(.removeUnreadable)) { writer, keybag in
             guard !keybag.keys.hasPasscodeClass else { return }
             var lost: [ItemRow] = []
             try writer.reader.forEachRow { row in

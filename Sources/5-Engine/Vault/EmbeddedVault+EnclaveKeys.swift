@@ -10,56 +10,51 @@ import SecureMemory
 import VaultInterface
 
 extension EmbeddedVault {
-    package func makeEnclaveKey(
-        _ kind: EnclaveKeyKind, accessControl: AccessControl, options: AuthenticationOptions, as client: Client
-    ) throws(VaultError) -> EnclaveKeyRecord {
-        let authorization = try authorize(VaultOperation(.makeKey, itemClass: .key), client)
-        return try recording(.written, of: authorization, items: { _ in nil }) { () throws(VaultError) in
+    package func perform(_ operation: MakeEnclaveKey, as client: Client) throws(VaultError) -> EnclaveKeyRecord {
+        let accessControl = operation.accessControl
+        return try gated(
+            AccessRequest(.makeKey, itemClass: .key), as: client, asking: operation.options, recordedAs: .written
+        ) { _, presence in
             guard accessControl.flags.map(AccessControl.isValid) ?? true else {
-                throw .invalidRequest(reason: "an access control with flags that exclude each other")
+                throw VaultError.invalidRequest(reason: "an access control with flags that exclude each other")
             }
-            return try performing(options, as: client) { presence in
-                try withKeys { keybag in
-                    let classKey = try keybag.keys.classKey(for: accessControl.protection)
-                    let factors =
-                        accessControl.isSealedFurther
-                        ? try presence.factors(for: accessControl, hasValue: true, insteadOf: nil, classKey: classKey)
-                        : nil
-                    return try Self.makeKey(
-                        kind, accessControl, factors, under: factors?.wrappingKey ?? classKey,
-                        in: keybag.keys.enclave)
-                }
+            return try withKeys { keybag in
+                let classKey = try keybag.keys.classKey(for: accessControl.protection)
+                let factors =
+                    accessControl.isSealedFurther
+                    ? try presence.factors(for: accessControl, hasValue: true, insteadOf: nil, classKey: classKey)
+                    : nil
+                return try Self.makeKey(
+                    operation.kind, accessControl, factors, under: factors?.wrappingKey ?? classKey,
+                    in: keybag.keys.enclave)
             }
         }
     }
 
-    package func useEnclaveKey(
-        _ key: EnclaveKeyRecord, for operation: EnclaveKeyOperation, options: AuthenticationOptions,
-        as client: Client
-    ) throws(VaultError) -> Data {
-        let authorization = try authorize(VaultOperation(.useKey, itemClass: .key), client)
-        return try recording(.used, of: authorization, items: { _ in nil }) { () throws(VaultError) in
-            try performing(options, as: client) { presence in
-                try withKeys { keybag in
-                    let classKey = try keybag.keys.classKey(for: key.accessControl.protection)
-                    let header = try Self.header(of: key)
-                    guard try presence.permits(key.accessControl, header, classKey: { classKey }) else {
-                        throw VaultError.interactionNotAllowed(reason: "the key needs a person, and none may be asked")
-                    }
-                    let wrappingKey = try header.map { try presence.wrappingKey(for: $0, classKey: classKey) }
-                    let keyKey = wrappingKey ?? classKey
-                    let tag = EnclaveKeyDerivation.tag(of: key, under: keyKey)
-                    guard isEqualInConstantTime(tag, key.tag) else {
-                        // A wrong password and a changed record look the same, as they should.
-                        if header?.password != nil { throw VaultError.authenticationFailed }
-                        throw VaultError.corruptVault(
-                            reason: "the key's record was changed, or is another vault's")
-                    }
-                    return try Self.compute(
-                        operation, with: key,
-                        authorization: EnclaveKeyDerivation.authorization(of: key, under: keyKey),
-                        in: keybag.keys.enclave)
+    package func perform(_ operation: UseEnclaveKey, as client: Client) throws(VaultError) -> Data {
+        let key = operation.key
+        return try gated(
+            AccessRequest(.useKey, itemClass: .key), as: client, asking: operation.options, recordedAs: .used
+        ) { _, presence in
+            try withKeys { keybag in
+                let classKey = try keybag.keys.classKey(for: key.accessControl.protection)
+                let header = try Self.header(of: key)
+                guard try presence.permits(key.accessControl, header, classKey: { classKey }) else {
+                    throw VaultError.interactionNotAllowed(reason: "the key needs a person, and none may be asked")
                 }
+                let wrappingKey = try header.map { try presence.wrappingKey(for: $0, classKey: classKey) }
+                let keyKey = wrappingKey ?? classKey
+                let tag = EnclaveKeyDerivation.tag(of: key, under: keyKey)
+                guard isEqualInConstantTime(tag, key.tag) else {
+                    // A wrong password and a changed record look the same, as they should.
+                    if header?.password != nil { throw VaultError.authenticationFailed }
+                    throw VaultError.corruptVault(
+                        reason: "the key's record was changed, or is another vault's")
+                }
+                return try Self.compute(
+                    operation.operation, with: key,
+                    authorization: EnclaveKeyDerivation.authorization(of: key, under: keyKey),
+                    in: keybag.keys.enclave)
             }
         }
     }

@@ -9,30 +9,26 @@ import VaultInterface
 
 /// Keys of files: made, opened and wrapped anew, and kept nowhere.
 extension EmbeddedVault {
-    package func makeFileKey(
-        for fileClass: FileProtectionClass, file: Data, as client: Client
-    ) throws(VaultError) -> FileKey {
-        try withFileKeys(.makeFileKey, of: file, as: client) { keybag throws(VaultError) in
+    package func perform(_ operation: MakeFileKey, as client: Client) throws(VaultError) -> FileKey {
+        try withFileKeys(.makeFileKey, of: operation.file, as: client) { keybag in
             let key = SymmetricKey(size: .bits256)
             return FileKey(
-                key: try Self.secret(key), wrapped: try wrapFileKey(key, for: fileClass, file, under: keybag))
+                key: try Self.secret(key),
+                wrapped: try wrapFileKey(key, for: operation.fileClass, operation.file, under: keybag))
         }
     }
 
-    package func fileKey(
-        for fileClass: FileProtectionClass, file: Data, wrapped: Data, as client: Client
-    ) throws(VaultError) -> SecretBytes {
-        try withFileKeys(.openFileKey, of: file, as: client) { keybag throws(VaultError) in
-            try Self.secret(unwrapFileKey(wrapped, for: fileClass, file, under: keybag))
+    package func perform(_ operation: OpenFileKey, as client: Client) throws(VaultError) -> SecretBytes {
+        try withFileKeys(.openFileKey, of: operation.file, as: client) { keybag in
+            try Self.secret(
+                unwrapFileKey(operation.wrapped, for: operation.fileClass, operation.file, under: keybag))
         }
     }
 
-    package func rewrapFileKey(
-        from: FileProtectionClass, to: FileProtectionClass, file: Data, wrapped: Data, as client: Client
-    ) throws(VaultError) -> Data {
-        try withFileKeys(.rewrapFileKey, of: file, as: client) { keybag throws(VaultError) in
-            let key = try unwrapFileKey(wrapped, for: from, file, under: keybag)
-            return try wrapFileKey(key, for: to, file, under: keybag)
+    package func perform(_ operation: RewrapFileKey, as client: Client) throws(VaultError) -> Data {
+        try withFileKeys(.rewrapFileKey, of: operation.file, as: client) { keybag in
+            let key = try unwrapFileKey(operation.wrapped, for: operation.present, operation.file, under: keybag)
+            return try wrapFileKey(key, for: operation.next, operation.file, under: keybag)
         }
     }
 
@@ -45,20 +41,15 @@ extension EmbeddedVault {
     /// Allows and records the use of keys that are there now: another program may have erased the vault, and a file
     /// under the keys from before could never be read again.
     private func withFileKeys<Result>(
-        _ kind: VaultOperation.Kind, of file: Data, as client: Client,
-        _ body: (OpenedKeybag) throws(VaultError) -> Result
+        _ kind: AccessRequest.Kind, of file: Data, as client: Client,
+        _ body: (OpenedKeybag) throws -> Result
     ) throws(VaultError) -> Result {
-        let authorization = try authorize(VaultOperation(kind), client)
-        return try recording(.used, of: authorization, items: { _ in nil }) { () throws(VaultError) in
+        try gated(AccessRequest(kind), as: client, recordedAs: .used) { _ in
             guard file.count == FileKey.identifierSize else {
-                throw .invalidRequest(
+                throw VaultError.invalidRequest(
                     reason: "a file's identifier has \(FileKey.identifierSize) bytes, not \(file.count)")
             }
-            do {
-                try takeOverChangedKeybag()
-            } catch {
-                throw VaultError(error)
-            }
+            try takeOverChangedKeybag()
             return try body(currentKeybag)
         }
     }

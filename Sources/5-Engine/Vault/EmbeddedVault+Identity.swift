@@ -7,38 +7,34 @@ import Sealing
 
 /// Identities: a private key and a certificate with the same public key, seen as one.
 extension EmbeddedVault {
-    package func addIdentity(certificate: NewItem, key: NewItem, as client: Client) throws(VaultError) {
-        let forCertificate = try authorize(.add, certificate, client)
-        let forKey = try authorize(.add, key, client)
-        _ = try recording(.written, of: forKey, items: { $0 }) { () throws(VaultError) in
-            let halves = [try newItem(certificate, forCertificate), try newItem(key, forKey)]
-            return try performing(key.authentication, as: client) { try self.insertMissing(halves, $0) }
-        }
-    }
-
-    /// - Returns: How many were not there.
-    private func insertMissing(_ halves: [StoredItem], _ presence: PresenceCheck) throws -> Int {
-        try writing { writer, keybag in
-            var added = 0
-            for half in halves {
-                try keybag.keys.checkAvailable(half.accessControl.protection)
-                guard try self.liveRow(withPrimaryKeyOf: half, in: writer, keybag) == nil else { continue }
-                try self.makeRoom(for: keybag.primaryKey(of: half), of: half.itemClass, in: writer, keybag)
-                try self.insert(half, presence, in: writer, keybag)
-                added += 1
+    package func perform(_ operation: AddIdentity, as client: Client) throws(VaultError) {
+        let (certificate, key) = (operation.certificate, operation.key)
+        let forCertificate = try authorize(AccessRequest(.add, certificate), as: client, recordedAs: .written)
+        let authorization = try authorize(AccessRequest(.add, key), as: client, recordedAs: .written)
+        _ = try performing(authorization, asking: key.authentication, items: { $0 }) { presence in
+            let halves = [try newItem(certificate, forCertificate), try newItem(key, authorization)]
+            return try writing(for: authorization) { writer, keybag in
+                var added = 0
+                for half in halves {
+                    try keybag.keys.checkAvailable(half.accessControl.protection)
+                    guard try liveRow(withPrimaryKeyOf: half, in: writer, keybag) == nil else { continue }
+                    try makeRoom(for: keybag.primaryKey(of: half), of: half.itemClass, in: writer, keybag)
+                    try insert(half, presence, in: writer, keybag)
+                    added += 1
+                }
+                guard added > 0 else { throw VaultError.duplicateItem }
+                return added
             }
-            guard added > 0 else { throw VaultError.duplicateItem }
-            return added
         }
     }
 
     func identities(
         _ query: ItemQuery, _ authorization: Authorization, _ presence: PresenceCheck, includingValues: Bool,
-        in reader: ItemStore.Reader, _ keybag: OpenedKeybag
+        in reader: ItemStore.Reader, _ keybag: OpenedKeybag, report: @escaping (CopyItems.Part) -> Void
     ) throws -> [StoredItem] {
         if query.limit == 0 { return [] }
         var found: [StoredItem] = []
-        for pair in try pairs(query, authorization, presence, in: reader, keybag) {
+        for pair in try pairs(query, authorization, presence, in: reader, keybag, report: report) {
             var identity = pair.certificate.item
             identity.itemClass = .identity
             identity.attributes = pair.key.item.attributes.merging(pair.certificate.item.attributes) { $1 }
@@ -56,7 +52,7 @@ extension EmbeddedVault {
     func deleteIdentities(
         _ query: ItemQuery, _ authorization: Authorization, referrers: Authorization
     ) throws -> Int {
-        try writing { writer, keybag in
+        try writing(for: authorization) { writer, keybag in
             let pairs = try self.pairs(query, authorization, .waived, in: writer.reader, keybag)
             guard !pairs.isEmpty else { throw VaultError.itemNotFound }
             for row in Self.distinct(pairs.map(\.certificate.row)) {
@@ -81,7 +77,7 @@ extension EmbeddedVault {
 
     private func pairs(
         _ query: ItemQuery, _ authorization: Authorization, _ presence: PresenceCheck, in reader: ItemStore.Reader,
-        _ keybag: OpenedKeybag
+        _ keybag: OpenedKeybag, report: @escaping (CopyItems.Part) -> Void = { _ in }
     ) throws -> [Pair] {
         // What certificate and key both have, an identity takes from its certificate.
         let certificateSchema = ItemClass.certificate.schema
@@ -93,7 +89,7 @@ extension EmbeddedVault {
 
         var pairs: [Pair] = []
         for certificate in try items(
-            certificateQuery, authorization, presence, includingValues: true, in: reader, keybag)
+            certificateQuery, authorization, presence, includingValues: true, in: reader, keybag, report: report)
         {
             guard let hash = certificate.item.attributes[.publicKeyHash] else { continue }
             var keyQuery = ItemQuery(itemClass: .key, attributes: keyAttributes, authentication: query.authentication)

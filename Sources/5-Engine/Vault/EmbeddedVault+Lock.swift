@@ -9,32 +9,32 @@ import Synchronization
 
 /// Locking, unlocking and checking the passcode.
 extension EmbeddedVault {
-    package func unlock(with passcode: SecretBytes, as client: Client) throws(VaultError) {
-        _ = try authorize(VaultOperation(.unlock), client)
-        do throws(VaultError) {
-            try unlockKeys(with: passcode)
+    package func perform(_ operation: UnlockVault, as client: Client) throws(VaultError) {
+        _ = try authorize(AccessRequest(.unlock), as: client, recordedAs: .unlocked)
+        do {
+            try unlockKeys(with: operation.passcode)
         } catch {
-            gate.record(.unlockFailed, by: client, failure: AuditFailure(error))
-            throw error
+            let failure = VaultError(error)
+            gate.record(.unlockFailed, by: client, failure: AuditFailure(failure))
+            throw failure
         }
         gate.record(.unlocked, by: client)
     }
 
-    private func unlockKeys(with passcode: SecretBytes) throws(VaultError) {
-        let (_, key) = try checked(passcode)
-        do {
-            try currentKeybag.keys.unlock(with: key)
-        } catch {
-            throw VaultError(error)
-        }
+    private func unlockKeys(with passcode: SecretBytes) throws {
+        let unlocked = try checked(passcode).unlocked
+        // Another thread may have changed the passcode since.
+        guard unlocked.belong(to: currentKeybag.keys) else { throw VaultError.busy }
+        unlocked.unlock()
         pendingLock.withLock { $0.callOff() }
         keepFileAgreementKey()
         tellLockState()
         authenticator?.passcodeWasGiven()
     }
 
-    package func lock(after grace: Duration, as client: Client) throws(VaultError) {
-        _ = try authorize(VaultOperation(.lock), client)
+    package func perform(_ operation: LockVault, as client: Client) throws(VaultError) {
+        let grace = operation.grace
+        _ = try authorize(AccessRequest(.lock), as: client, recordedAs: .locked)
         do {
             try takeOverChangedKeybag()
         } catch {
@@ -80,7 +80,15 @@ extension EmbeddedVault {
         return Int(answers.withLock { $0.wait(for: program, now: bootClock.uptime()) }.rounded(.up))
     }
 
-    /// The key that the passcode stretches to, once it is known to be the right one.
+    /// A passcode that was the right one.
+    struct CheckedPasscode {
+        var protection: PasscodeProtection
+        /// What the passcode stretches to.
+        var key: LockedBytes
+        var unlocked: ClassKeys.Unlocked
+    }
+
+    /// Counts a try, stretches the passcode, and unwraps the class keys with it.
     ///
     /// - Parameters:
     ///   - program: The program that answered a question with it; nil if it was given by who has a right to.
@@ -89,7 +97,7 @@ extension EmbeddedVault {
     ///   ``VaultError/erasedAfterWrongPasscodes``.
     func checked(
         _ passcode: SecretBytes, answeredBy program: ServedProgram? = nil, mayErase: Bool = true
-    ) throws(VaultError) -> (protection: PasscodeProtection, key: LockedBytes) {
+    ) throws(VaultError) -> CheckedPasscode {
         passcodeTurn.wait()
         defer { passcodeTurn.signal() }
         do {
@@ -99,9 +107,10 @@ extension EmbeddedVault {
             guard let protection = keybag.passcode else { throw VaultError.passcodeNotSet }
             let failures = try countTry(keys, answeredBy: program)
             let key: LockedBytes
+            let unlocked: ClassKeys.Unlocked
             do {
                 key = try protection.key(for: passcode, in: keys.enclave)
-                _ = try keybag.unwrapKey(for: .whenUnlocked, in: keys.enclave, with: key)
+                unlocked = try keys.unwrapped(with: key)
             } catch {
                 // A try that the enclave refused to look at was none.
                 if case .enclave(.lockedOut) = error, program == nil { try passcodeGuard.takeBackTry(keys) }
@@ -111,7 +120,7 @@ extension EmbeddedVault {
             }
             try passcodeGuard.forget(keys)
             answers.withLock { $0.forget(program) }
-            return (protection, key)
+            return CheckedPasscode(protection: protection, key: key, unlocked: unlocked)
         } catch {
             throw VaultError(error)
         }
@@ -132,7 +141,7 @@ extension EmbeddedVault {
 
     private func refuse(failures: UInt32, _ eraseAfter: UInt8?) throws -> Never {
         if let eraseAfter, failures >= eraseAfter {
-            try eraseEverything()
+            try eraseEverything(for: AccessGate.authorize(.eraseAfterWrongPasscodes))
             throw VaultError.erasedAfterWrongPasscodes
         }
         throw VaultError.wrongPasscode(retryAfter: Int(PasscodeAttempts.wait(after: failures).rounded(.up)))

@@ -10,94 +10,68 @@ import Synchronization
 /// Setting, changing and removing the passcode. Each rewraps the class keys and touches no item, so that it
 /// takes the same time however many there are.
 extension EmbeddedVault {
-    package func setPasscode(
-        _ passcode: SecretBytes, options: PasscodeOptions, as client: Client
-    ) throws(VaultError) {
-        let authorization = try authorizeForWhole(.passcode, client)
-        try recording(.passcodeSet, of: authorization, items: { _ in nil }) { () throws(VaultError) in
-            try checkNew(passcode)
-            try setFirstPasscode(passcode, options)
-        }
-    }
-
-    private func setFirstPasscode(_ passcode: SecretBytes, _ options: PasscodeOptions) throws(VaultError) {
-        do {
+    package func perform(_ operation: SetPasscode, as client: Client) throws(VaultError) {
+        try gatedForPasscode(as: client, recordedAs: .passcodeSet) {
+            try checkNew(operation.passcode)
             // Another program may have set one: its items must stay, and its count of wrong passcodes too.
             try takeOverChangedKeybag()
             guard currentKeybag.keys.keybag.passcode == nil else { throw VaultError.passcodeIsSet }
             // Left over from a removal that was interrupted; their key is gone.
             try deleteItemsOfPasscodeClass()
-            let (protection, key) = try PasscodeProtection(options).guarding(
-                passcode, in: currentKeybag.keys.enclave)
+            let (protection, key) = try PasscodeProtection(operation.options).guarding(
+                operation.passcode, in: currentKeybag.keys.enclave)
             // Before there is a passcode to guess, so that there is no moment without a count.
             try passcodeGuard.forget(currentKeybag.keys)
-            try replacePasscode(from: nil, nil, to: key, protection)
-        } catch {
-            throw VaultError(error)
+            try replacePasscode(from: nil, to: key, protection)
         }
     }
 
-    package func changePasscode(
-        from passcode: SecretBytes, to next: SecretBytes, options: PasscodeOptions, as client: Client
-    ) throws(VaultError) {
-        let authorization = try authorizeForWhole(.passcode, client)
-        try recording(.passcodeChanged, of: authorization, items: { _ in nil }) { () throws(VaultError) in
-            try checkNew(next)
-            try replace(passcode, by: next, options)
+    package func perform(_ operation: ChangePasscode, as client: Client) throws(VaultError) {
+        try gatedForPasscode(as: client, recordedAs: .passcodeChanged) {
+            try checkNew(operation.next)
+            let present = try checked(operation.passcode)
+            let (protection, nextKey) = try PasscodeProtection(operation.options).guarding(
+                operation.next, in: currentKeybag.keys.enclave)
+            try replacePasscode(from: present, to: nextKey, protection)
         }
     }
 
-    private func replace(
-        _ passcode: SecretBytes, by next: SecretBytes, _ options: PasscodeOptions
-    ) throws(VaultError) {
-        let (present, key) = try checked(passcode)
-        do {
-            let (protection, nextKey) = try PasscodeProtection(options).guarding(
-                next, in: currentKeybag.keys.enclave)
-            try replacePasscode(from: present, key, to: nextKey, protection)
-        } catch {
-            throw VaultError(error)
-        }
-    }
-
-    package func removePasscode(_ passcode: SecretBytes, as client: Client) throws(VaultError) {
-        let authorization = try authorizeForWhole(.passcode, client)
-        try recording(.passcodeRemoved, of: authorization, items: { _ in nil }) { () throws(VaultError) in
-            try remove(passcode)
-        }
-    }
-
-    private func remove(_ passcode: SecretBytes) throws(VaultError) {
-        let (present, key) = try checked(passcode)
-        do {
+    package func perform(_ operation: RemovePasscode, as client: Client) throws(VaultError) {
+        try gatedForPasscode(as: client, recordedAs: .passcodeRemoved) {
+            let present = try checked(operation.passcode)
             // First the key, then the rows: nothing can open them from here on, and nothing finds them.
-            try replacePasscode(from: present, key, to: nil, nil)
+            try replacePasscode(from: present, to: nil, nil)
             try deleteItemsOfPasscodeClass()
-        } catch {
-            throw VaultError(error)
         }
+    }
+
+    private func gatedForPasscode(
+        as client: Client, recordedAs event: AuditEvent.Kind, _ body: () throws -> Void
+    ) throws(VaultError) {
+        try gated(AccessRequest(.passcode, isAboutWholeVault: true), as: client, recordedAs: event) { _ in try body() }
     }
 
     /// Puts the keybag's successor in its place, durably, and goes on with it.
     ///
     /// - Throws: ``VaultError/busy`` when another program changed the passcode at the same time.
     private func replacePasscode(
-        from present: PasscodeProtection?, _ key: LockedBytes?, to nextKey: LockedBytes?,
-        _ protection: PasscodeProtection?
+        from present: CheckedPasscode?, to nextKey: LockedBytes?, _ protection: PasscodeProtection?
     ) throws {
         guard let folder else {
             let keys = currentKeybag.keys
-            let next = try keys.keybag.rewrapped(from: key, to: nextKey, protection, in: keys.enclave)
+            let next = try keys.keybag.rewrapped(from: present?.key, to: nextKey, protection, in: keys.enclave)
             try keys.adopt(next, with: nextKey)
             return tellLockState()
         }
         try checkStoreIsInPlace()
         let opened = try folder.folder.withLock {
             let current = try folder.openKeybag()
-            guard current.identifier == currentKeybag.identifier, current.keys.keybag.passcode == present else {
+            guard current.identifier == currentKeybag.identifier, current.keys.keybag.passcode == present?.protection
+            else {
                 throw VaultError.busy
             }
-            let next = try current.keys.keybag.rewrapped(from: key, to: nextKey, protection, in: current.keys.enclave)
+            let next = try current.keys.keybag.rewrapped(
+                from: present?.key, to: nextKey, protection, in: current.keys.enclave)
             return try folder.replaceKeybag(with: next, in: current.keys.enclave)
         }
         try opened.keys.adopt(opened.keys.keybag, with: nextKey)

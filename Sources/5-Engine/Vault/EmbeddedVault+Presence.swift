@@ -7,7 +7,9 @@ import Synchronization
 
 /// Asking a person on behalf of an authentication context.
 extension EmbeddedVault {
-    package func presenceAvailability(as client: Client) throws(VaultError) -> PresenceAvailability {
+    package func perform(
+        _ operation: ReadPresenceAvailability, as client: Client
+    ) throws(VaultError) -> PresenceAvailability {
         guard let authenticator else {
             return PresenceAvailability(
                 biometryKind: .none, biometryFailure: .biometryNotAvailable, biometryState: nil,
@@ -16,21 +18,20 @@ extension EmbeddedVault {
         return authenticator.availability(verifier: passcodeVerifier(for: client))
     }
 
-    package func authenticate(
-        _ flags: AccessControl.Flags, context: UUID, options: AuthenticationOptions, as client: Client
-    ) throws(VaultError) -> PresenceProofs {
-        var options = options
-        options.context = context
-        let presence = PresenceCheck(options, granted: try contexts.proofs(of: context, client))
+    package func perform(_ operation: Authenticate, as client: Client) throws(VaultError) -> PresenceProofs {
+        let flags = operation.flags
+        var options = operation.options
+        options.context = operation.context
+        let presence = PresenceCheck(options, granted: try contexts.proofs(of: operation.context, client))
         if flags.isSatisfied(by: presence.granted) { return presence.granted }
         guard options.interaction == .allow else { throw .presence(.notInteractive) }
         try ask(for: flags, presence, client)
         return presence.granted
     }
 
-    package func endContext(_ context: UUID, as client: Client) {
-        contexts.end(context, client)
-        authenticator?.cancel(context: context)
+    package func perform(_ operation: EndContext, as client: Client) {
+        contexts.end(operation.context, client)
+        authenticator?.cancel(context: operation.context)
     }
 
     /// Asks a person, and remembers the answer if it was given on behalf of a context.
@@ -56,28 +57,7 @@ extension EmbeddedVault {
         try contexts.grant(presence.granted, to: presence.options.context, client)
     }
 
-    /// Runs an operation, gets what it turns out to need for an item, and runs it again.
-    ///
-    /// - Throws: What the operation throws, and why something could not be had.
-    func performing<Result>(
-        _ options: AuthenticationOptions = .init(), as client: Client, _ operation: (PresenceCheck) throws -> Result
-    ) throws(VaultError) -> Result {
-        let presence = PresenceCheck(options, granted: try contexts.proofs(of: options.context, client))
-        // What a lock takes away must not stay behind in memory that ciphers gave back.
-        defer { if currentKeybag.keys.isLockable { wipeRecentlyFreed(.cipher) } }
-        while true {
-            do {
-                presence.beginAttempt()
-                return try operation(presence)
-            } catch let need as PresenceCheck.Need {
-                try meet(need, presence, client)
-            } catch {
-                throw VaultError(error)
-            }
-        }
-    }
-
-    private func meet(
+    func meet(
         _ need: PresenceCheck.Need, _ presence: PresenceCheck, _ client: Client
     ) throws(VaultError) {
         switch need {

@@ -14,14 +14,9 @@ extension EmbeddedVault {
     ///
     /// - Throws: ``VaultError/interactionNotAllowed(reason:)`` unless the vault is unlocked.
     package func makeRecoveryKey(as client: Client) throws(VaultError) -> RecoveryKey {
-        let authorization = try authorizeForWhole(.passcode, client)
-        return try recording(.recoveryKeyMade, of: authorization, items: { _ in nil }) { () throws(VaultError) in
-            try makeRecoveryKey()
-        }
-    }
-
-    private func makeRecoveryKey() throws(VaultError) -> RecoveryKey {
-        do {
+        try gated(
+            AccessRequest(.passcode, isAboutWholeVault: true), as: client, recordedAs: .recoveryKeyMade
+        ) { _ in
             try takeOverChangedKeybag()
             guard let folder else { throw VaultError.unsupported(reason: "a vault in memory cannot be recovered") }
             try checkStoreIsInPlace()
@@ -33,8 +28,6 @@ extension EmbeddedVault {
                 try folder.folder.replace(VaultFolder.recoveryName, with: record.encoded(under: key))
             }
             return key
-        } catch {
-            throw VaultError(error)
         }
     }
 
@@ -64,7 +57,7 @@ extension EmbeddedVault {
     }
 
     private func deleteItemsOfTheLostDevice() throws -> Int {
-        try writing { writer, keybag in
+        try writing(for: AccessGate.authorize(.removeUnreadable)) { writer, keybag in
             var lost: [ItemRow] = []
             try writer.reader.forEachRow { row in
                 guard case .success(let row) = row, !RecoveryRecord.classes.contains(row.binding.protection) else {

@@ -9,70 +9,45 @@ import Sealing
 
 /// Operations on the vault as a whole.
 extension EmbeddedVault {
-    package func status(as client: Client) throws(VaultError) -> VaultStatus {
-        let authorization = try authorize(VaultOperation(.status), client)
-        return try recording(.inspected, of: authorization, items: { _ in nil }) { () throws(VaultError) in
-            try status(authorization)
-        }
+    package func perform(_ operation: ReadStatus, as client: Client) throws(VaultError) -> VaultStatus {
+        try gated(AccessRequest(.status), as: client, recordedAs: .inspected) { try status($0) }
     }
 
-    private func status(_ authorization: Authorization) throws(VaultError) -> VaultStatus {
-        do {
-            try takeOverChangedKeybag()
-        } catch {
-            throw VaultError(error)
-        }
+    private func status(_ authorization: Authorization) throws -> VaultStatus {
+        try takeOverChangedKeybag()
         let keybag = currentKeybag
         let groups: [Int64]? =
             switch authorization.scope {
             case .every: nil
             case .only(let names): names.map(keybag.groupDigest)
             }
-        do {
-            var status = VaultStatus(
-                path: folder?.folder.path, enclave: keybag.keys.keybag.enclaveKind.name,
-                lockState: keybag.keys.lockState, isPasscodeSet: keybag.keys.hasPasscodeClass,
-                itemCounts: try store.counts(inGroups: groups), formatVersion: 1)
-            if keybag.keys.keybag.passcode != nil {
-                let attempts = try passcodeGuard.state(keybag.keys)
-                status.failedAttempts = Int(attempts.failures)
-                status.retryAfter = max(Int(attempts.wait.rounded(.up)), try keybag.keys.enclave.lockoutTime())
-            }
-            return status
-        } catch {
-            throw VaultError(error)
+        var status = VaultStatus(
+            path: folder?.folder.path, enclave: keybag.keys.keybag.enclaveKind.name,
+            lockState: keybag.keys.lockState, isPasscodeSet: keybag.keys.hasPasscodeClass,
+            itemCounts: try store.counts(for: authorization, inGroups: groups), formatVersion: 1)
+        if keybag.keys.keybag.passcode != nil {
+            let attempts = try passcodeGuard.state(keybag.keys)
+            status.failedAttempts = Int(attempts.failures)
+            status.retryAfter = max(Int(attempts.wait.rounded(.up)), try keybag.keys.enclave.lockoutTime())
         }
+        return status
     }
 
-    package func erase(as client: Client) throws(VaultError) {
-        let authorization = try authorizeForWhole(.erase, client)
-        try recording(.erased, of: authorization, items: { _ in nil }) { () throws(VaultError) in
-            try erasing()
-        }
-    }
-
-    /// Allows what concerns the vault as a whole.
-    func authorizeForWhole(_ kind: VaultOperation.Kind, _ client: Client) throws(VaultError) -> Authorization {
-        try authorize(VaultOperation(kind, isAboutWholeVault: true), client)
-    }
-
-    private func erasing() throws(VaultError) {
-        do {
-            try eraseEverything()
-        } catch {
-            throw VaultError(error)
+    package func perform(_ operation: EraseVault, as client: Client) throws(VaultError) {
+        try gated(AccessRequest(.erase, isAboutWholeVault: true), as: client, recordedAs: .erased) {
+            try eraseEverything(for: $0)
         }
     }
 
     /// Destroys every key and every item.
-    func eraseEverything() throws {
+    func eraseEverything(for authorization: Authorization) throws {
         if let folder {
-            try folder.folder.withLock { try destroyKeysThenItems(in: folder) }
+            try folder.folder.withLock { try destroyKeysThenItems(in: folder, authorization) }
         } else {
             let enclave = currentKeybag.keys.enclave
             let keys = try ClassKeys(Keybag.generate(in: enclave), in: enclave)
             if currentKeybag.keys.hasPasscodeClass { try keys.setPasscodeClass(present: true) }
-            try store.write { try $0.reset(to: keys.keybag.identifier) }
+            try store.write(for: authorization) { try $0.reset(to: keys.keybag.identifier) }
             replaceKeybag(OpenedKeybag(keys))
         }
         notifier.changed(.thisProcess)
@@ -80,29 +55,27 @@ extension EmbeddedVault {
 
     /// First the keys, then the rows: from the moment the new keybag is in place nothing that was stored
     /// can be read, and a crash before the rows are gone is completed at the next opening.
-    private func destroyKeysThenItems(in folder: VaultFolder) throws {
+    private func destroyKeysThenItems(in folder: VaultFolder, _ authorization: Authorization) throws {
         try checkStoreIsInPlace()
         // The rows may still belong to an older keybag than the file, when an erase by another process
         // was killed half-way; a crash of this one must leave a keybag that names the rows' own.
         let erased = try store.check()
         let fresh = try folder.replaceKeys(erasing: erased)
-        try store.write { try $0.reset(to: fresh.identifier) }
+        try store.write(for: authorization) { try $0.reset(to: fresh.identifier) }
         replaceKeybag(fresh)
     }
 
-    package func verify(as client: Client) throws(VaultError) -> IntegrityReport {
-        let authorization = try authorizeForWhole(.status, client)
-        return try recording(.inspected, of: authorization, items: \.validItems) { () throws(VaultError) in
-            return try performing(as: client) { _ in
-                try self.verifyRows(
-                    IntegrityReport(validItems: 0, lockedItems: 0, problems: store.structuralProblems()))
-            }
-        }
+    package func perform(_ operation: VerifyItems, as client: Client) throws(VaultError) -> IntegrityReport {
+        try gated(
+            AccessRequest(.status, isAboutWholeVault: true), as: client, asking: .init(), recordedAs: .inspected,
+            items: \.validItems
+        ) { authorization, _ in try verifyRows(authorization) }
     }
 
-    private func verifyRows(_ structure: IntegrityReport) throws -> IntegrityReport {
-        try reading { reader, keybag in
-            var report = structure
+    private func verifyRows(_ authorization: Authorization) throws -> IntegrityReport {
+        let problems = try store.structuralProblems()
+        return try reading(for: authorization) { reader, keybag in
+            var report = IntegrityReport(validItems: 0, lockedItems: 0, problems: problems)
             var filings: [(row: Int64, terms: Set<Int64>)] = []
             try reader.forEachRow { row in
                 do {
@@ -135,15 +108,15 @@ extension EmbeddedVault {
         return (item, isSealedFurther)
     }
 
-    package func deleteDamaged(as client: Client) throws(VaultError) -> Int {
-        let authorization = try authorizeForWhole(.delete, client)
-        return try recording(.deleted, of: authorization, items: { $0 }) { () throws(VaultError) in
-            try performing(as: client) { _ in
-                try self.writing { writer, keybag in
-                    let damaged = try self.damagedRows(in: writer.reader, keybag)
-                    for row in damaged { try writer.deleteUnread(row) }
-                    return damaged.count
-                }
+    package func perform(_ operation: DeleteDamagedItems, as client: Client) throws(VaultError) -> Int {
+        try gated(
+            AccessRequest(.delete, isAboutWholeVault: true), as: client, asking: .init(), recordedAs: .deleted,
+            items: { $0 }
+        ) { authorization, _ in
+            try writing(for: authorization) { writer, keybag in
+                let damaged = try damagedRows(in: writer.reader, keybag)
+                for row in damaged { try writer.deleteUnread(row) }
+                return damaged.count
             }
         }
     }

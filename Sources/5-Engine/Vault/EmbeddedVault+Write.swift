@@ -7,11 +7,20 @@ import Sealing
 import SecureMemory
 
 extension EmbeddedVault {
-    package func add(_ item: NewItem, as client: Client) throws(VaultError) -> StoredItem {
-        let authorization = try authorize(.add, item, client)
-        return try recording(.written, of: authorization, items: { _ in 1 }) { () throws(VaultError) in
+    package func perform(_ operation: AddItem, as client: Client) throws(VaultError) -> StoredItem {
+        let item = operation.item
+        return try gated(
+            AccessRequest(.add, item), as: client, asking: item.authentication, recordedAs: .written, items: { _ in 1 }
+        ) { authorization, presence in
             let stored = try newItem(item, authorization)
-            return try performing(item.authentication, as: client) { try self.insertNew(stored, $0) }
+            return try writing(for: authorization) { writer, keybag in
+                // Whether the class key is there is decided before uniqueness: adding an existing item to a
+                // locked vault is refused for the lock.
+                try keybag.keys.checkAvailable(stored.accessControl.protection)
+                try makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
+                try insert(stored, presence, in: writer, keybag)
+                return stored
+            }
         }
     }
 
@@ -21,64 +30,49 @@ extension EmbeddedVault {
         return try storedForm(of: item, authorization)
     }
 
-    private func insertNew(_ stored: StoredItem, _ presence: PresenceCheck) throws -> StoredItem {
-        try writing { writer, keybag in
-            // Whether the class key is there is decided before uniqueness: adding an existing item to a
-            // locked vault is refused for the lock.
-            try keybag.keys.checkAvailable(stored.accessControl.protection)
-            try self.makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
-            try self.insert(stored, presence, in: writer, keybag)
-            return stored
-        }
-    }
-
-    package func put(_ item: NewItem, as client: Client) throws(VaultError) -> StoredItem {
-        let authorization = try authorize(.put, item, client)
-        return try recording(.written, of: authorization, items: { _ in 1 }) { () throws(VaultError) in
+    package func perform(_ operation: PutItem, as client: Client) throws(VaultError) -> StoredItem {
+        let item = operation.item
+        return try gated(
+            AccessRequest(.put, item), as: client, asking: item.authentication, recordedAs: .written, items: { _ in 1 }
+        ) { authorization, presence in
             let stored = try newItem(item, authorization)
-            return try performing(item.authentication, as: client) { try self.insertOrUpdate(stored, $0) }
-        }
-    }
-
-    private func insertOrUpdate(_ stored: StoredItem, _ presence: PresenceCheck) throws -> StoredItem {
-        try writing { writer, keybag in
-            try keybag.keys.checkAvailable(stored.accessControl.protection)
-            let existing: Found
-            switch try self.liveItem(withPrimaryKeyOf: stored, presence, in: writer, keybag) {
-            case .found(let found): existing = found
-            case .withheld: throw VaultError.itemNotFound
-            case .none:
-                try self.makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
-                try self.insert(stored, presence, in: writer, keybag)
-                return stored
+            return try writing(for: authorization) { writer, keybag in
+                try keybag.keys.checkAvailable(stored.accessControl.protection)
+                let existing: Found
+                switch try liveItem(withPrimaryKeyOf: stored, presence, in: writer, keybag) {
+                case .found(let found): existing = found
+                case .withheld: throw VaultError.itemNotFound
+                case .none:
+                    try makeRoom(for: keybag.primaryKey(of: stored), of: stored.itemClass, in: writer, keybag)
+                    try insert(stored, presence, in: writer, keybag)
+                    return stored
+                }
+                var updated = existing.item
+                updated.attributes.merge(stored.attributes) { $1 }
+                updated.accessControl = stored.accessControl
+                updated.value = stored.value ?? updated.value
+                updated.modificationDate = modificationDate(after: existing.item)
+                try replace(existing, with: updated, presence, in: writer, keybag)
+                return updated
             }
-            var updated = existing.item
-            updated.attributes.merge(stored.attributes) { $1 }
-            updated.accessControl = stored.accessControl
-            updated.value = stored.value ?? updated.value
-            updated.modificationDate = self.modificationDate(after: existing.item)
-            try self.replace(existing, with: updated, presence, in: writer, keybag)
-            return updated
         }
     }
 
-    package func exchange(
-        _ item: NewItem, expecting expected: Data?, as client: Client
-    ) throws(VaultError) -> Bool {
-        let authorization = try authorize(.exchange, item, client)
-        let kind: AuditEvent.Kind = item.value == nil ? .deleted : .written
-        return try recording(kind, of: authorization, items: { $0 ? 1 : 0 }) { () throws(VaultError) in
+    package func perform(_ operation: ExchangeItem, as client: Client) throws(VaultError) -> Bool {
+        let item = operation.item
+        return try gated(
+            AccessRequest(.exchange, item), as: client, asking: item.authentication,
+            recordedAs: item.value == nil ? .deleted : .written, items: { $0 ? 1 : 0 }
+        ) { authorization, presence in
             let stored = try newItem(item, authorization)
-            return try performing(item.authentication, as: client) {
-                try self.compareAndSwap(stored, expecting: expected, $0)
-            }
+            return try compareAndSwap(stored, expecting: operation.expected, authorization, presence)
         }
     }
 
     private func compareAndSwap(
-        _ stored: StoredItem, expecting expected: Data?, _ presence: PresenceCheck
+        _ stored: StoredItem, expecting expected: Data?, _ authorization: Authorization, _ presence: PresenceCheck
     ) throws -> Bool {
-        try writing { writer, keybag in
+        try writing(for: authorization) { writer, keybag in
             try keybag.keys.checkAvailable(stored.accessControl.protection)
             let existing: Found
             switch try self.liveItem(withPrimaryKeyOf: stored, presence, in: writer, keybag) {
@@ -104,34 +98,27 @@ extension EmbeddedVault {
         }
     }
 
-    package func update(
-        _ query: ItemQuery, with changes: ItemChanges, as client: Client
-    ) throws(VaultError) -> Int {
-        let authorization = try authorize(.update, query, client)
-        if let group = changes.accessGroup { _ = try authorize(.update, query, toGroup: group, client) }
-        return try recording(.written, of: authorization, items: { $0 }) { () throws(VaultError) in
+    package func perform(_ operation: UpdateItems, as client: Client) throws(VaultError) -> Int {
+        let (query, changes) = (operation.query, operation.changes)
+        let authorization = try authorize(AccessRequest(.update, query), as: client, recordedAs: .written)
+        if let group = changes.accessGroup {
+            _ = try authorize(AccessRequest(.update, query, toGroup: group), as: client, recordedAs: .written)
+        }
+        return try performing(authorization, asking: query.authentication, items: { $0 }) { presence in
             guard query.itemClass != .identity else {
-                throw .unsupported(reason: "an identity is changed through its certificate or its key")
+                throw VaultError.unsupported(reason: "an identity is changed through its certificate or its key")
             }
             try checkSize(changes.value)
-            return try performing(query.authentication, as: client) { presence in
-                try self.updateItems(query, with: changes, authorization, presence)
+            return try writing(for: authorization) { writer, keybag in
+                let found = try items(
+                    query, authorization, presence, includingValues: true, in: writer.reader, keybag)
+                guard !found.isEmpty else { throw VaultError.itemNotFound }
+                for match in found {
+                    let updated = try applied(changes, to: match.item)
+                    try replace(match, with: updated, presence, in: writer, keybag)
+                }
+                return found.count
             }
-        }
-    }
-
-    private func updateItems(
-        _ query: ItemQuery, with changes: ItemChanges, _ authorization: Authorization, _ presence: PresenceCheck
-    ) throws -> Int {
-        try writing { writer, keybag in
-            let found = try self.items(
-                query, authorization, presence, includingValues: true, in: writer.reader, keybag)
-            guard !found.isEmpty else { throw VaultError.itemNotFound }
-            for match in found {
-                let updated = try self.applied(changes, to: match.item)
-                try self.replace(match, with: updated, presence, in: writer, keybag)
-            }
-            return found.count
         }
     }
 

@@ -104,30 +104,36 @@ package final class EmbeddedVault: Vault {
     }
 
     /// Runs `body` on a connection, with the keys that the rows are sealed under.
-    func reading<Result>(_ body: (ItemStore.Reader, OpenedKeybag) throws -> Result) throws -> Result {
+    func reading<Result>(
+        for authorization: Authorization, _ body: (ItemStore.Reader, OpenedKeybag) throws -> Result
+    ) throws -> Result {
         let keybag = currentKeybag
         do {
-            return try readingOnce(body)
+            return try readingOnce(authorization, body)
         } catch KeybagError.locked(let protection) {
             // Another program may have taken the passcode away.
             try takeOverChangedKeybag()
             guard currentKeybag !== keybag else { throw KeybagError.locked(protection) }
-            return try readingOnce(body)
+            return try readingOnce(authorization, body)
         }
     }
 
-    private func readingOnce<Result>(_ body: (ItemStore.Reader, OpenedKeybag) throws -> Result) throws -> Result {
+    private func readingOnce<Result>(
+        _ authorization: Authorization, _ body: (ItemStore.Reader, OpenedKeybag) throws -> Result
+    ) throws -> Result {
         try retrying { keybag in
-            try store.read(under: keybag.identifier) { try body($0, keybag) }
+            try store.read(for: authorization, under: keybag.identifier) { try body($0, keybag) }
         }
     }
 
     /// Runs `body` in a transaction that is durable when this returns.
-    func writing<Result>(_ body: (ItemStore.Writer, OpenedKeybag) throws -> Result) throws -> Result {
+    func writing<Result>(
+        for authorization: Authorization, _ body: (ItemStore.Writer, OpenedKeybag) throws -> Result
+    ) throws -> Result {
         let result = try retrying { keybag in
             try checkStoreIsInPlace()
             try checkKeybagIsCurrent(keybag)
-            return try store.write(under: keybag.identifier) { try body($0, keybag) }
+            return try store.write(for: authorization, under: keybag.identifier) { try body($0, keybag) }
         }
         notifier.changed(.thisProcess)
         return result

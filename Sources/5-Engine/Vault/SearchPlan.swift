@@ -13,7 +13,7 @@ struct SearchPlan {
     /// Whether some condition can be decided only on opened attributes, even for a deletion.
     let needsOpenedAttributes: Bool
     /// Where items are reported that are left out because they need a person.
-    let reportWithheld: (@Sendable (WithheldItem) -> Void)?
+    var reportWithheld: ((WithheldItem) -> Void)?
 
     init(_ query: ItemQuery, authorization: Authorization, keybag: OpenedKeybag) throws(VaultError) {
         let index = keybag.index
@@ -77,7 +77,6 @@ struct SearchPlan {
             identifier: query.identifier)
         self.exact = exact
         needsOpenedAttributes = opened
-        reportWithheld = query.reportWithheld
     }
 
     /// Whether an opened item has every attribute the query named.

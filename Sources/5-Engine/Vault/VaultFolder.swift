@@ -1,3 +1,4 @@
+import Access
 import Enclave
 import FoundationEssentials
 import Items
@@ -155,7 +156,7 @@ struct VaultFolder: Sendable {
                     + "restore keybag and items.db from the same backup")
         }
         // The keys of these rows were destroyed by an erase that did not get to the rows.
-        try store.write { try $0.reset(to: keybag.identifier) }
+        try store.write(for: AccessGate.authorize(.completeErase)) { try $0.reset(to: keybag.identifier) }
     }
 
     private func create(

@@ -128,9 +128,8 @@ extension VaultWorker {
     private static func call(on descriptor: Int32) throws -> String {
         let connection = FrameSocket(descriptor)
         let frame = WireBuffer()
-        frame.appendFrame(.request) {
-            WireCall(.describeCaller, claim: Client(identifier: "x", accessGroups: []), canAsk: false).encode(to: frame)
-        }
+        frame.appendRequest(
+            DescribeCaller(), claim: Client(identifier: "x", accessGroups: []), canAsk: false)
         try connection.send(frame, within: Patience.duration)
         let kind = try connection.receive(
             into: frame, limit: 1 << 16, first: Patience.duration, rest: Patience.duration)

@@ -95,7 +95,7 @@ struct EntitlementsShowCommand: DocumentedCommand {
 
     func run() throws {
         guard try failing({ () throws(VaultError) in try ProcessVault.exists() }),
-            let vault = try VaultSession.ofOwner().vault as? UnlockingVault, let remote = vault.base as? RemoteVault
+            let remote = try VaultSession.ofOwner().withoutUnlocking.vault as? RemoteVault
         else {
             throw Failure(
                 status: errSecNotAvailable, "no daemon serves this vault: start keychaind, or set KEYCHAIN_SOCKET")

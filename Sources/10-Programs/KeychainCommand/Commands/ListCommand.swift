@@ -2,7 +2,6 @@ import ArgumentParser
 import FoundationEssentials
 import KeychainModel
 import StatusCodes
-import Synchronization
 import Vault
 
 /// Lists the generic passwords, without their secrets.
@@ -32,14 +31,14 @@ struct ListCommand: DocumentedCommand {
     var json = false
 
     /// What is left out of a listing.
-    private final class LeftOut: Sendable {
-        let damaged = Mutex(0)
-        let withheld = Mutex(0)
+    private struct LeftOut {
+        var damaged = 0
+        var withheld = 0
     }
 
     func run() throws {
-        let leftOut = LeftOut()
-        let items = try items(leftOut)
+        var leftOut = LeftOut()
+        let items = try items(&leftOut)
         if json {
             try StandardOutput.write(json: items.map(ItemSummary.init))
         } else {
@@ -48,7 +47,7 @@ struct ListCommand: DocumentedCommand {
                 try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
             }
         }
-        let withheld = leftOut.withheld.withLock { $0 }
+        let withheld = leftOut.withheld
         if withheld > 0 {
             let (items, pronoun) = withheld == 1 ? ("item needs", "it") : ("items need", "them")
             let note =
@@ -56,7 +55,7 @@ struct ListCommand: DocumentedCommand {
             // The listing itself was written; a note that cannot be is no reason to fail.
             try? FileOutput.write(Data(note.utf8), to: 2)
         }
-        let count = leftOut.damaged.withLock { $0 }
+        let count = leftOut.damaged
         guard count == 0 else {
             throw Failure(
                 status: errSecDecode,
@@ -65,17 +64,22 @@ struct ListCommand: DocumentedCommand {
         }
     }
 
-    private func items(_ leftOut: LeftOut) throws(Failure) -> [StoredItem] {
+    private func items(_ leftOut: inout LeftOut) throws(Failure) -> [StoredItem] {
         let session = try VaultSession.ofOwnerForLooking(passcode)
         var query = ItemQuery(
             itemClass: .genericPassword, accessGroup: scope.group, synchronizable: scope.synchronizableScope)
-        query.reportDamage = { _ in leftOut.damaged.withLock { $0 += 1 } }
+        query.reports = [.damage, .withheld]
         // A listing asks nobody: what needs a person is counted instead.
         query.authentication = AuthenticationOptions(interaction: .skip)
-        query.reportWithheld = { _ in leftOut.withheld.withLock { $0 += 1 } }
         if let service { query.attributes[.service] = .string(service) }
         do {
-            return try session.vault.copy(query, includingValues: false, as: session.client)
+            return try session.vault.copy(query, includingValues: false, as: session.client) { part in
+                switch part {
+                case .damage: leftOut.damaged += 1
+                case .withheld: leftOut.withheld += 1
+                case .item: break
+                }
+            }
         } catch {
             if error == .itemNotFound, service == nil { return [] }
             throw Failure(error)

@@ -78,7 +78,7 @@ struct KeyInventory {
             var query = ItemQuery(
                 itemClass: .key, attributes: [.keyClass: .number(half.rawValue)], accessGroup: group,
                 synchronizable: .any, authentication: AuthenticationOptions(interaction: .skip))
-            query.reportDamage = { [damaged] reason in damaged.reasons.withLock { _ = $0.insert(reason) } }
+            query.reports = .damage
             return query
         }
 
@@ -101,7 +101,9 @@ struct KeyInventory {
         /// Nil if the lock hides one of the items.
         private func items(_ query: ItemQuery, _ includingValues: Bool) throws(Failure) -> [StoredItem]? {
             do {
-                return try vault.copy(query, includingValues: includingValues, as: client)
+                return try vault.copy(query, includingValues: includingValues, as: client) { part in
+                    if case .damage(let reason) = part { damaged.reasons.withLock { _ = $0.insert(reason) } }
+                }
             } catch {
                 switch error {
                 case .itemNotFound: return []
@@ -113,26 +115,28 @@ struct KeyInventory {
 
         /// What there is of the private half of a pair, where a search found none to look at.
         func unseenPrivateHalf(of pair: KeyPair) throws(Failure) -> KeyPair.PrivateHalf {
-            let withheld = Withheld()
+            var withheld: AccessControl?
             var query = query(.private)
             query.attributes[.applicationLabel] = .data(pair.hash)
             query.accessGroup = pair.group
-            query.reportWithheld = { item in withheld.accessControl.withLock { $0 = item.accessControl } }
+            query.reports.insert(.withheld)
             do {
-                let found = try vault.copy(query, includingValues: false, as: client)
+                let found = try vault.copy(query, includingValues: false, as: client) { part in
+                    switch part {
+                    case .withheld(let item): withheld = item.accessControl
+                    case .damage(let reason): damaged.reasons.withLock { _ = $0.insert(reason) }
+                    case .item: break
+                    }
+                }
                 return found.first.map(KeyPair.PrivateHalf.found) ?? .absent
             } catch {
                 switch error {
                 case .itemNotFound:
-                    return withheld.accessControl.withLock { $0 }.map(KeyPair.PrivateHalf.withheld) ?? .absent
+                    return withheld.map(KeyPair.PrivateHalf.withheld) ?? .absent
                 case .interactionNotAllowed: return .locked
                 default: throw Failure(error)
                 }
             }
-        }
-
-        private final class Withheld: Sendable {
-            let accessControl = Mutex<AccessControl?>(nil)
         }
     }
 }

@@ -58,7 +58,7 @@ struct KeySession {
 
     init(_ session: VaultSession) {
         self.session = session
-        base = (session.vault as? UnlockingVault)?.base ?? session.vault
+        base = session.withoutUnlocking.vault
     }
 
     func status() throws(Failure) -> VaultStatus {

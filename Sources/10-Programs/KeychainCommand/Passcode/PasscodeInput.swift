@@ -32,13 +32,17 @@ struct PasscodeInput: ParsableArguments {
 
     /// The passcode that is set.
     func ask(_ reason: String = "The vault's passcode is needed.") throws(Failure) -> SecretBytes {
-        let question = PasscodeQuestion(purpose: .unlock, reason: reason)
-        switch (ProcessPrompt.current ?? prompt).ask(question, until: .now + Self.patience) {
+        try Self.ask(ProcessPrompt.current ?? prompt, reason)
+    }
+
+    /// The passcode that a prompt gets.
+    static func ask(_ prompt: any PasscodePrompt, _ reason: String) throws(Failure) -> SecretBytes {
+        switch prompt.ask(PasscodeQuestion(purpose: .unlock, reason: reason), until: .now + patience) {
         case .passcode(let passcode): return passcode
         case .canceled: throw Failure(status: errSecUserCanceled, "canceled at the prompt: nothing was changed")
         case .timedOut:
             throw Failure(status: errSecInteractionNotAllowed, "nobody gave the passcode: nothing was changed")
-        case .unavailable: throw Self.nobodyToAsk("--passcode-fd")
+        case .unavailable: throw nobodyToAsk("--passcode-fd")
         }
     }
 

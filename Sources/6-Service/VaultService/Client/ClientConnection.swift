@@ -27,17 +27,11 @@ final class ClientConnection: @unchecked Sendable {
         case unusable(reason: String)
     }
 
-    /// What came besides the reply itself.
-    struct Answer {
-        var reply: WireReply
-        var items: [StoredItem] = []
-        var auditRecords: [AuditRecord] = []
-    }
-
-    /// Who is told of what a search reports besides the items it finds.
-    struct Listeners {
-        var damage: ((String) -> Void)?
-        var withheld: ((WithheldItem) -> Void)?
+    /// A whole answer. Parts are kept until the reply is there: a call whose answer is lost half-way may be made again.
+    struct Answer<Operation: VaultOperation> {
+        /// What was sent before the reply or the refusal.
+        var parts: [Operation.Part]
+        var reply: Result<Operation.Reply, VaultError>
     }
 
     /// How long the other side may take to greet, or with a transfer that has begun.
@@ -94,15 +88,37 @@ final class ClientConnection: @unchecked Sendable {
     /// Whether the connection can take another call.
     var isUsable: Bool { socket.isQuiet }
 
-    /// Sends `call` and waits for the answer, putting questions to `prompt` meanwhile.
-    func perform(
-        _ call: WireCall, prompt: (any PasscodePrompt)?, _ listeners: Listeners = Listeners()
-    ) throws(Failure) -> Answer {
+    /// Sends a call and waits for the answer, putting questions to its prompt meanwhile.
+    func perform<Operation: VaultOperation>(_ call: RemoteCall<Operation>) throws(Failure) -> Answer<Operation> {
+        try exchange {
+            outgoing.appendRequest(call.operation, claim: call.claim, canAsk: call.canAsk)
+        } receive: {
+            try receiveAnswer(to: Operation.self, call.prompt)
+        }
+    }
+
+    /// From now on the connection only tells.
+    func subscribe(to subscription: VaultSubscription, as client: Client) throws(Failure) {
+        try exchange {
+            outgoing.appendRequest(subscription, claim: client)
+        } receive: {
+            switch try socket.receive(into: incoming, limit: WireLimits.frame, first: nil, rest: Self.patience) {
+            case .result: return
+            case .failure:
+                var reader = WireReader(incoming, from: 1)
+                throw try reader.vaultError()
+            default: throw WireError("unexpected frame")
+            }
+        }
+    }
+
+    /// Sends the request that `write` appends to the outgoing buffer, and has `receive` read the answer.
+    private func exchange<Answer>(_ write: () -> Void, receive: () throws -> Answer) throws(Failure) -> Answer {
         defer {
             outgoing.recycle()
             incoming.recycle()
         }
-        outgoing.appendFrame(.request) { call.encode(to: outgoing) }
+        write()
         guard outgoing.bytes.count <= WireLimits.frame + 4 else {
             throw .refused(.invalidRequest(reason: "the request is too large for the daemon"))
         }
@@ -116,33 +132,42 @@ final class ClientConnection: @unchecked Sendable {
         }
         outgoing.removeAll()
         do {
-            return try receiveAnswer(prompt, listeners)
+            return try receive()
         } catch let failure as VaultError {
             throw .refused(failure)
         } catch is WireError {
-            throw .unusable(reason: "the daemon's answer makes no sense; install program and daemon from one release")
+            throw .unusable(reason: Self.malformedAnswer)
         } catch SocketError.malformed, SocketError.tooLong {
-            throw .unusable(reason: "the daemon's answer makes no sense; install program and daemon from one release")
+            throw .unusable(reason: Self.malformedAnswer)
         } catch {
             throw .lost(wasSent: true)
         }
     }
 
-    private func receiveAnswer(_ prompt: (any PasscodePrompt)?, _ listeners: Listeners) throws -> Answer {
-        var items: [StoredItem] = []
-        var records: [AuditRecord] = []
+    private static let malformedAnswer =
+        "the program cannot read the daemon's answer; install program and daemon from one release"
+
+    private func receiveAnswer<Operation: VaultOperation>(
+        to operation: Operation.Type, _ prompt: any PasscodePrompt
+    ) throws -> Answer<Operation> {
+        var parts: [Operation.Part] = []
         while true {
             // As long as the daemon is there it may be at work, or wait for a person.
             let kind = try socket.receive(into: incoming, limit: WireLimits.frame, first: nil, rest: Self.patience)
             var reader = WireReader(incoming, from: 1)
             switch kind {
-            case .result: return Answer(reply: try WireReply(from: &reader), items: items, auditRecords: records)
-            case .failure: throw try reader.vaultError()
-            case .item: items.append(try reader.storedItem())
-            case .auditRecord: records.append(try reader.auditRecord())
-            case .damage: listeners.damage?(try reader.string())
-            case .withheld: listeners.withheld?(try reader.withheldItem())
-            case .message: prompt?.show(try reader.string())
+            case .result:
+                guard try reader.integer(UInt32.self) == UInt32(clamping: parts.count) else {
+                    throw WireError("parts of the answer are missing")
+                }
+                let reply = try Operation.Reply(from: &reader)
+                try reader.finish()
+                return Answer(parts: parts, reply: .success(reply))
+            case .failure: return Answer(parts: parts, reply: .failure(try reader.vaultError()))
+            case .part:
+                parts.append(try Operation.Part(from: &reader))
+                try reader.finish()
+            case .message: prompt.show(try reader.string())
             // The question that was taken back has been answered in the meantime.
             case .retraction: break
             case .question: try answer(reader.question(), with: prompt)
@@ -152,16 +177,11 @@ final class ClientConnection: @unchecked Sendable {
     }
 
     private func answer(
-        _ asked: (question: PasscodeQuestion, seconds: UInt32), with prompt: (any PasscodePrompt)?
+        _ asked: (question: PasscodeQuestion, seconds: UInt32), with prompt: any PasscodePrompt
     ) throws {
         let deadline = ContinuousClock.now + .seconds(Int64(asked.seconds))
-        let answer: PasscodeAnswer
-        if let prompt {
-            answer = Retraction.watching(socket.descriptor) {
-                prompt.ask(asked.question, until: deadline, cancellation: $0)
-            }
-        } else {
-            answer = .unavailable(remedy: "the program has no way to ask; run `keychain unlock` on a terminal")
+        let answer = Retraction.watching(socket.descriptor) {
+            prompt.ask(asked.question, until: deadline, cancellation: $0)
         }
         outgoing.appendFrame(.answer) { outgoing.append(answer) }
         try socket.send(outgoing, within: Self.patience)

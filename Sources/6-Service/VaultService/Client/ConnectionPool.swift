@@ -23,14 +23,15 @@ final class ConnectionPool: Sendable {
         self.path = path
     }
 
-    /// Performs `call` on a connection of its own; again on a new one where that cannot do it twice.
-    func perform(
-        _ call: WireCall, prompt: (any PasscodePrompt)?, _ listeners: ClientConnection.Listeners
-    ) throws(VaultError) -> ClientConnection.Answer {
+    /// Performs `call` on a connection of its own; again on a new one if the answer was lost and the operation may be
+    /// performed twice.
+    func perform<Operation: VaultOperation>(
+        _ call: RemoteCall<Operation>
+    ) throws(VaultError) -> ClientConnection.Answer<Operation> {
         for attempt in 0... {
             let connection = try take()
             do throws(ClientConnection.Failure) {
-                let answer = try connection.perform(call, prompt: prompt, listeners)
+                let answer = try connection.perform(call)
                 put(connection)
                 return answer
             } catch {
@@ -41,7 +42,7 @@ final class ConnectionPool: Sendable {
                 case .unusable(let reason):
                     throw .inputOutput(reason: reason)
                 case .lost(let wasSent):
-                    if attempt < Self.mostAttempts, !wasSent || call.request.isRepeatable { continue }
+                    if attempt < Self.mostAttempts, !wasSent || Operation.traits.contains(.repeatable) { continue }
                     throw .inputOutput(
                         reason: "the vault's daemon went away before it answered; look whether the change was made")
                 }

@@ -18,7 +18,8 @@ final class RemoteSubscription: Sendable {
     }
 
     private let pool: ConnectionPool
-    private let call: WireCall
+    private let subscription: VaultSubscription
+    private let client: Client
     private let listener: Listener
     private struct State {
         var connection: ClientConnection?
@@ -27,9 +28,10 @@ final class RemoteSubscription: Sendable {
     private let state = Mutex(State())
 
     /// What happens after this returns is told of.
-    init(to request: WireRequest, from pool: ConnectionPool, as client: Client, _ listener: Listener) {
+    init(to subscription: VaultSubscription, from pool: ConnectionPool, as client: Client, _ listener: Listener) {
         self.pool = pool
-        call = WireCall(request, claim: client, canAsk: false)
+        self.subscription = subscription
+        self.client = client
         self.listener = listener
         subscribe()
         if !ConnectionThread.start({ self.follow() }) { listener.ended() }
@@ -38,7 +40,7 @@ final class RemoteSubscription: Sendable {
     private func subscribe() {
         guard let connection = try? pool.connect() else { return }
         do throws(ClientConnection.Failure) {
-            _ = try connection.perform(call, prompt: nil)
+            try connection.subscribe(to: subscription, as: client)
         } catch {
             // A daemon of an earlier release will not learn it.
             guard case .refused(.invalidRequest) = error else { return }

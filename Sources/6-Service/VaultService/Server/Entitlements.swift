@@ -1,4 +1,5 @@
 import Access
+import VaultInterface
 import Glibc
 
 /// Who may use which access groups: what an entitlements file says.

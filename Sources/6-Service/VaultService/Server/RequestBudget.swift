@@ -1,4 +1,5 @@
 import Access
+import VaultInterface
 
 /// Bounds the memory that long requests on their way in take: what has arrived counts, and not what was announced.
 ///

@@ -1,4 +1,5 @@
 import Access
+import VaultInterface
 import KeychainModel
 
 /// Questions in the middle of a request, on the connection's thread.

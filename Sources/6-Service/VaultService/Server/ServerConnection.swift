@@ -118,24 +118,17 @@ final class ServerConnection: @unchecked Sendable {
             try refreshGrant(of: peer)
             server.rates.admit(rateKey)
             var reader = WireReader(incoming, from: 1)
-            let call = try WireCall(from: &reader)
-            incoming.removeAll()
-            name = call.request.name
-            canAsk = call.canAsk
-            switch call.request {
-            case .changes:
-                // A client that does not read has an unread change already, and needs no second one.
-                tell(of: server.vault.changes(), mayMiss: true) { frame, _ in frame.appendFrame(.change) }
+            let header = try RequestHeader(from: &reader)
+            canAsk = header.canAsk
+            switch header.subject {
+            case .operation(let code):
+                name = code.operation.name
+                try answer(code.operation, header, &reader)
+            case .subscription(let subscription):
+                name = subscription.name
+                try reader.finish()
+                serve(subscription)
                 return false
-            case .lockEvents:
-                tell(of: server.vault.lockEvents(), mayMiss: false) { frame, event in
-                    frame.appendFrame(.lock) { frame.append(event.rawValue) }
-                }
-                return false
-            default: break
-            }
-            try RemotePrompt.$connection.withValue(self) {
-                try RequestHandler(server.vault, grant, call).answer(to: outgoing)
             }
         } catch let error as VaultError {
             refusal = error
@@ -176,7 +169,55 @@ final class ServerConnection: @unchecked Sendable {
         try socket.send(outgoing, within: server.limits.transfer + .seconds(outgoing.bytes.count >> 20))
     }
 
-    // MARK: Streams
+    /// Performs the operation that follows `header`, and appends the answer to the outgoing buffer. What is ready is sent
+    /// on the way, so that a long answer takes no more memory than a short one.
+    private func answer<Operation: VaultOperation>(
+        _ type: Operation.Type, _ header: RequestHeader, _ reader: inout WireReader
+    ) throws {
+        let operation = try Operation(from: &reader)
+        try reader.finish()
+        incoming.removeAll()
+        try operation.check()
+        let claim = Operation.traits.contains(.concernsAllGroups) ? grant.groups : header.claim.accessGroups
+        var parts: UInt32 = 0
+        let reply = try RemotePrompt.$connection.withValue(self) {
+            try server.vault.perform(operation, as: grant.client(claiming: claim)) { part throws(VaultError) in
+                outgoing.appendFrame(.part) { part.encode(to: outgoing) }
+                parts += 1
+                if outgoing.count >= Self.mostUnsent { try flushParts() }
+            }
+        }
+        outgoing.appendFrame(.result) {
+            outgoing.append(parts)
+            reply.encode(to: outgoing)
+        }
+    }
+
+    /// How many bytes of an answer are kept before they are sent.
+    private static let mostUnsent = 1 << 20
+
+    private func flushParts() throws(VaultError) {
+        do {
+            try flush()
+        } catch {
+            end()
+            throw .inputOutput(reason: "the client does not read its answer")
+        }
+    }
+
+    // MARK: Subscriptions
+
+    private func serve(_ subscription: VaultSubscription) {
+        switch subscription {
+        case .changes:
+            // A client that does not read has an unread change already, and needs no second one.
+            tell(of: server.vault.changes(), mayMiss: true) { frame, _ in frame.appendFrame(.change) }
+        case .lockEvents:
+            tell(of: server.vault.lockEvents(), mayMiss: false) { frame, event in
+                frame.appendFrame(.lock) { frame.append(event.rawValue) }
+            }
+        }
+    }
 
     /// Sends a frame for each element until the client goes away.
     ///
@@ -187,7 +228,7 @@ final class ServerConnection: @unchecked Sendable {
         of elements: AsyncStream<Element>, mayMiss: Bool,
         _ write: @escaping @Sendable (WireBuffer, Element) -> Void
     ) {
-        outgoing.appendFrame(.result) { WireReply.done.encode(to: outgoing) }
+        outgoing.appendFrame(.result) { outgoing.append(UInt32(0)) }
         guard (try? flush()) != nil else { return }
         let descriptor = socket.descriptor
         let teller = Task {

@@ -1,4 +1,5 @@
 import Glibc
+import VaultInterface
 import KeychainModel
 import Synchronization
 

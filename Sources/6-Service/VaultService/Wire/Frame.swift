@@ -1,3 +1,5 @@
+import VaultInterface
+
 /// The kinds of frames. A frame is a length (4 bytes, of what follows), a kind (1 byte), and a body.
 package enum FrameKind: UInt8, Sendable, CaseIterable {
     // From the client.
@@ -9,20 +11,17 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     case result = 0x82
     case failure = 0x83
     case question = 0x84
-    case item = 0x85
-    case damage = 0x86
-    case change = 0x87
-    case auditRecord = 0x88
-    case withheld = 0x89
-    case message = 0x8A
-    case retraction = 0x8B
-    case lock = 0x8C
+    case part = 0x85
+    case change = 0x86
+    case message = 0x87
+    case retraction = 0x88
+    case lock = 0x89
 }
 
 package enum WireProtocol {
     /// What the first frame of a connection begins with: "KCHN".
     package static let magic: UInt32 = 0x4B43_484E
-    package static let version: UInt16 = 1
+    package static let version: UInt16 = 2
 }
 
 extension WireBuffer {

@@ -1,0 +1,51 @@
+import Access
+import KeychainModel
+
+/// Stores the two halves of an identity in one step. One of them may be there already, such as the key of a
+/// certificate that was renewed.
+///
+/// - Throws: ``VaultError/duplicateItem`` when both are there.
+package struct AddIdentity: UnaryOperation {
+    package var certificate: NewItem
+    package var key: NewItem
+
+    package init(certificate: NewItem, key: NewItem) {
+        self.certificate = certificate
+        self.key = key
+    }
+
+    package typealias Reply = Done
+
+    package static let code = OperationCode.addIdentity
+    package static let name = "add-identity"
+    package static let traits: OperationTraits = [.changesItems, .usesClassKeys]
+
+    package var authentication: AuthenticationOptions? { certificate.authentication }
+
+    package func check() throws(VaultError) {
+        try RequestCheck.check(certificate)
+        try RequestCheck.check(key)
+    }
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+        return Done()
+    }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(certificate)
+        buffer.append(key)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        certificate = try reader.newItem()
+        key = try reader.newItem()
+    }
+}
+
+extension Vault {
+    /// Performs ``AddIdentity``.
+    package func addIdentity(certificate: NewItem, key: NewItem, as client: Client) throws(VaultError) {
+        _ = try perform(AddIdentity(certificate: certificate, key: key), as: client)
+    }
+}

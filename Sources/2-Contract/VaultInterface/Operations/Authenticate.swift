@@ -1,0 +1,55 @@
+import Access
+import FoundationEssentials
+import KeychainModel
+
+/// Asks a person to satisfy access control flags, and remembers the outcome under an authentication context.
+///
+/// The vault keeps what a person has shown, and not the program: an operation that names the context needs no further
+/// asking for what was granted.
+///
+/// - Throws: ``VaultError/presence(_:)`` when no person was shown to be there.
+package struct Authenticate: UnaryOperation {
+    package var flags: AccessControl.Flags
+    package var context: UUID
+    package var options: AuthenticationOptions
+
+    package init(_ flags: AccessControl.Flags, context: UUID, options: AuthenticationOptions) {
+        self.flags = flags
+        self.context = context
+        self.options = options
+    }
+
+    package typealias Reply = PresenceProofs
+
+    package static let code = OperationCode.authenticate
+    package static let name = "authenticate"
+    package static let traits: OperationTraits = []
+
+    package var authentication: AuthenticationOptions? { options }
+    package func check() throws(VaultError) { try RequestCheck.check(flags) }
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+    }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(flags.rawValue)
+        buffer.append(context)
+        buffer.append(options)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        flags = AccessControl.Flags(rawValue: try reader.integer(UInt64.self))
+        context = try reader.uuid()
+        options = try reader.authenticationOptions()
+    }
+}
+
+extension Vault {
+    /// Performs ``Authenticate``.
+    package func authenticate(
+        _ flags: AccessControl.Flags, context: UUID, options: AuthenticationOptions, as client: Client
+    ) throws(VaultError) -> PresenceProofs {
+        try perform(Authenticate(flags, context: context, options: options), as: client)
+    }
+}

@@ -1,0 +1,29 @@
+import Access
+
+/// Deletes every row that cannot be opened with a key that is there: damaged rows, and rows of another vault. Replies
+/// how many were deleted.
+///
+/// Items stay whose class is locked, and items that ask for more than the class key.
+package struct DeleteDamagedItems: UnaryOperation {
+    package init() {}
+
+    package typealias Reply = Int
+
+    package static let code = OperationCode.deleteDamagedItems
+    package static let name = "delete-damaged"
+    package static let traits: OperationTraits = [.repeatable, .changesItems]
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+    }
+
+    package func encode(to buffer: WireBuffer) {}
+    package init(from reader: inout WireReader) throws(WireError) {}
+}
+
+extension Vault {
+    /// Performs ``DeleteDamagedItems``.
+    package func deleteDamaged(as client: Client) throws(VaultError) -> Int {
+        try perform(DeleteDamagedItems(), as: client)
+    }
+}

@@ -1,0 +1,39 @@
+import Access
+import KeychainModel
+
+/// Deletes every item that a query finds, and replies how many were deleted: at least one.
+///
+/// - Throws: ``VaultError/itemNotFound`` when there is none.
+package struct DeleteItems: UnaryOperation {
+    package var query: ItemQuery
+
+    package init(_ query: ItemQuery) {
+        self.query = query
+    }
+
+    package typealias Reply = Int
+
+    package static let code = OperationCode.deleteItems
+    package static let name = "delete"
+    package static let traits: OperationTraits = [.changesItems, .usesClassKeys]
+
+    package var authentication: AuthenticationOptions? { query.authentication }
+    package func check() throws(VaultError) { try RequestCheck.check(query) }
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+    }
+
+    package func encode(to buffer: WireBuffer) { buffer.append(query) }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        query = try reader.itemQuery()
+    }
+}
+
+extension Vault {
+    /// Performs ``DeleteItems``.
+    package func delete(_ query: ItemQuery, as client: Client) throws(VaultError) -> Int {
+        try perform(DeleteItems(query), as: client)
+    }
+}

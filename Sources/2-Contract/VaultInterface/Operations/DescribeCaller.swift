@@ -1,0 +1,19 @@
+import Access
+
+/// Replies whom the vault takes the caller for, and what it may do.
+package struct DescribeCaller: UnaryOperation {
+    package init() {}
+
+    package typealias Reply = CallerDescription
+
+    package static let code = OperationCode.describeCaller
+    package static let name = "describe-caller"
+    package static let traits: OperationTraits = [.repeatable, .concernsAllGroups]
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        CallerDescription(client)
+    }
+
+    package func encode(to buffer: WireBuffer) {}
+    package init(from reader: inout WireReader) throws(WireError) {}
+}

@@ -1,0 +1,38 @@
+import Access
+import FoundationEssentials
+
+/// Forgets what an authentication context was granted, and takes back the prompt that is shown for it.
+package struct EndContext: UnaryOperation {
+    package var context: UUID
+
+    package init(_ context: UUID) {
+        self.context = context
+    }
+
+    package typealias Reply = Done
+
+    package static let code = OperationCode.endContext
+    package static let name = "end-context"
+    package static let traits: OperationTraits = [.repeatable]
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+        return Done()
+    }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(context)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        context = try reader.uuid()
+    }
+}
+
+extension Vault {
+    /// Performs ``EndContext``. Does nothing where the vault is out of reach: a daemon that is gone has forgotten the
+    /// context.
+    package func endContext(_ context: UUID, as client: Client) {
+        _ = try? perform(EndContext(context), as: client)
+    }
+}

@@ -1,0 +1,49 @@
+import Access
+import FoundationEssentials
+import KeychainModel
+
+/// Replaces the value of the item with the primary key of `item` if its present value is `expected` (compare and
+/// swap), and replies whether it was replaced.
+package struct ExchangeItem: UnaryOperation {
+    /// The new value and the primary key; a nil value deletes.
+    package var item: NewItem
+    /// The value that the item must have; nil if there must be no such item.
+    package var expected: Data?
+
+    package init(_ item: NewItem, expecting expected: Data?) {
+        self.item = item
+        self.expected = expected
+    }
+
+    package typealias Reply = Bool
+
+    package static let code = OperationCode.exchangeItem
+    package static let name = "exchange"
+    package static let traits: OperationTraits = [.changesItems, .usesClassKeys]
+
+    package var authentication: AuthenticationOptions? { item.authentication }
+    package func check() throws(VaultError) { try RequestCheck.check(item) }
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+    }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(item)
+        buffer.append(optional: expected) { buffer.append($0) }
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        item = try reader.newItem()
+        expected = try reader.optionalValue()
+    }
+}
+
+extension Vault {
+    /// Performs ``ExchangeItem``.
+    package func exchange(
+        _ item: NewItem, expecting expected: Data?, as client: Client
+    ) throws(VaultError) -> Bool {
+        try perform(ExchangeItem(item, expecting: expected), as: client)
+    }
+}

@@ -1,0 +1,45 @@
+import Access
+
+/// Wipes the keys of locked classes after a grace, at once if it is zero. An unlock in the meantime cancels that.
+///
+/// - Throws: ``VaultError/passcodeNotSet`` when there is no passcode: nothing could unlock.
+package struct LockVault: UnaryOperation {
+    package var grace: Duration
+
+    package init(after grace: Duration) {
+        self.grace = grace
+    }
+
+    package typealias Reply = Done
+
+    package static let code = OperationCode.lockVault
+    package static let name = "lock"
+    package static let traits: OperationTraits = [.repeatable]
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+        return Done()
+    }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(UInt64(clamping: grace / .milliseconds(1)))
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        // 2⁵⁰ ms are 35,000 years; no number from outside may exceed what a Duration holds.
+        grace = .milliseconds(Int64(clamping: try reader.integer(UInt64.self) % (1 << 50)))
+    }
+}
+
+extension Vault {
+    /// Performs ``LockVault``.
+    package func lock(after grace: Duration, as client: Client) throws(VaultError) {
+        _ = try perform(LockVault(after: grace), as: client)
+    }
+}
+
+extension UInt64 {
+    fileprivate init(clamping real: Double) {
+        self = real.isFinite && real > 0 ? UInt64(Swift.min(real, 1e15)) : 0
+    }
+}

@@ -1,0 +1,57 @@
+import Access
+import KeychainModel
+
+/// Makes a key whose private half stays in the vault's enclave.
+///
+/// The vault does not keep the key: the caller stores its ``EnclaveKeyRecord``, and gives it for each use. The record
+/// can be used only through this vault, while its protection class is open, and by a person who satisfies its
+/// access control.
+package struct MakeEnclaveKey: UnaryOperation {
+    package var kind: EnclaveKeyKind
+    package var accessControl: AccessControl
+    /// An application password, if the access control has one.
+    package var options: AuthenticationOptions
+
+    package init(_ kind: EnclaveKeyKind, accessControl: AccessControl, options: AuthenticationOptions) {
+        self.kind = kind
+        self.accessControl = accessControl
+        self.options = options
+    }
+
+    package typealias Reply = EnclaveKeyRecord
+
+    package static let code = OperationCode.makeEnclaveKey
+    package static let name = "make-enclave-key"
+    package static let traits: OperationTraits = [.usesClassKeys]
+
+    package var authentication: AuthenticationOptions? { options }
+    package func check() throws(VaultError) { try RequestCheck.check(accessControl) }
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+    }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(kind.rawValue)
+        buffer.append(accessControl)
+        buffer.append(options)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        guard let known = EnclaveKeyKind(rawValue: try reader.integer(UInt8.self)) else {
+            throw WireError("unknown kind of key")
+        }
+        kind = known
+        accessControl = try reader.accessControl()
+        options = try reader.authenticationOptions()
+    }
+}
+
+extension Vault {
+    /// Performs ``MakeEnclaveKey``.
+    package func makeEnclaveKey(
+        _ kind: EnclaveKeyKind, accessControl: AccessControl, options: AuthenticationOptions, as client: Client
+    ) throws(VaultError) -> EnclaveKeyRecord {
+        try perform(MakeEnclaveKey(kind, accessControl: accessControl, options: options), as: client)
+    }
+}

@@ -1,0 +1,49 @@
+import Access
+import FoundationEssentials
+import KeychainModel
+
+/// Makes a fresh key for a file.
+///
+/// The vault keeps no key of a file. The file system decides which files a program may read; the vault decides when.
+/// Any client with an access group may have keys made and opened.
+///
+/// - Throws: ``VaultError/interactionNotAllowed(reason:)`` while the class is closed.
+package struct MakeFileKey: UnaryOperation {
+    package var fileClass: FileProtectionClass
+    /// The file's identifier: 16 bytes that never change.
+    package var file: Data
+
+    package init(for fileClass: FileProtectionClass, file: Data) {
+        self.fileClass = fileClass
+        self.file = file
+    }
+
+    package typealias Reply = FileKey
+
+    package static let code = OperationCode.makeFileKey
+    package static let name = "make-file-key"
+    package static let traits: OperationTraits = [.repeatable, .usesClassKeys]
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+    }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(fileClass.rawValue)
+        buffer.append(file)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        fileClass = try reader.fileClass()
+        file = try reader.data()
+    }
+}
+
+extension Vault {
+    /// Performs ``MakeFileKey``.
+    package func makeFileKey(
+        for fileClass: FileProtectionClass, file: Data, as client: Client
+    ) throws(VaultError) -> FileKey {
+        try perform(MakeFileKey(for: fileClass, file: file), as: client)
+    }
+}

@@ -1,0 +1,65 @@
+import Access
+import FoundationEssentials
+import KeychainModel
+
+/// Opens the key of a file, which was wrapped for it under its class. The key has 32 bytes.
+///
+/// - Throws: ``VaultError/interactionNotAllowed(reason:)`` while the class is closed, and
+///   ``VaultError/corruptFileKey`` if `wrapped` was not made for this file, class and vault.
+package struct OpenFileKey: UnaryOperation {
+    package var fileClass: FileProtectionClass
+    package var file: Data
+    package var wrapped: Data
+
+    package init(for fileClass: FileProtectionClass, file: Data, wrapped: Data) {
+        self.fileClass = fileClass
+        self.file = file
+        self.wrapped = wrapped
+    }
+
+    package static let code = OperationCode.openFileKey
+    package static let name = "open-file-key"
+    package static let traits: OperationTraits = [.repeatable, .usesClassKeys]
+
+    /// The key of a file.
+    package struct Reply: WireValue {
+        /// 32 bytes.
+        package var key: SecretBytes
+
+        package init(key: SecretBytes) {
+            self.key = key
+        }
+
+        package func encode(to buffer: WireBuffer) { buffer.append(key) }
+
+        package init(from reader: inout WireReader) throws(WireError) {
+            key = try reader.secret()
+            guard key.count == FileKey.size else { throw WireError("the key of a file has another length") }
+        }
+    }
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        Reply(key: try engine.perform(self, as: client))
+    }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(fileClass.rawValue)
+        buffer.append(file)
+        buffer.append(wrapped)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        fileClass = try reader.fileClass()
+        file = try reader.data()
+        wrapped = try reader.data()
+    }
+}
+
+extension Vault {
+    /// Performs ``OpenFileKey``.
+    package func fileKey(
+        for fileClass: FileProtectionClass, file: Data, wrapped: Data, as client: Client
+    ) throws(VaultError) -> SecretBytes {
+        try perform(OpenFileKey(for: fileClass, file: file, wrapped: wrapped), as: client).key
+    }
+}

@@ -1,0 +1,26 @@
+import Access
+
+/// Replies what a person could be asked for now. Asks nobody.
+package struct ReadPresenceAvailability: UnaryOperation {
+    package init() {}
+
+    package typealias Reply = PresenceAvailability
+
+    package static let code = OperationCode.readPresenceAvailability
+    package static let name = "presence-availability"
+    package static let traits: OperationTraits = [.repeatable]
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+    }
+
+    package func encode(to buffer: WireBuffer) {}
+    package init(from reader: inout WireReader) throws(WireError) {}
+}
+
+extension Vault {
+    /// Performs ``ReadPresenceAvailability``.
+    package func presenceAvailability(as client: Client) throws(VaultError) -> PresenceAvailability {
+        try perform(ReadPresenceAvailability(), as: client)
+    }
+}

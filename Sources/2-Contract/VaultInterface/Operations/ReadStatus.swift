@@ -1,0 +1,26 @@
+import Access
+
+/// Replies what state the vault is in.
+package struct ReadStatus: UnaryOperation {
+    package init() {}
+
+    package typealias Reply = VaultStatus
+
+    package static let code = OperationCode.readStatus
+    package static let name = "status"
+    package static let traits: OperationTraits = [.repeatable]
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+    }
+
+    package func encode(to buffer: WireBuffer) {}
+    package init(from reader: inout WireReader) throws(WireError) {}
+}
+
+extension Vault {
+    /// Performs ``ReadStatus``.
+    package func status(as client: Client) throws(VaultError) -> VaultStatus {
+        try perform(ReadStatus(), as: client)
+    }
+}

@@ -1,0 +1,37 @@
+import Access
+import KeychainModel
+
+/// Removes the passcode, and for good every item that exists only while a passcode is set.
+package struct RemovePasscode: UnaryOperation {
+    package var passcode: SecretBytes
+
+    package init(_ passcode: SecretBytes) {
+        self.passcode = passcode
+    }
+
+    package typealias Reply = Done
+
+    package static let code = OperationCode.removePasscode
+    package static let name = "remove-passcode"
+    package static let traits: OperationTraits = []
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+        return Done()
+    }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(passcode)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        passcode = try reader.secret()
+    }
+}
+
+extension Vault {
+    /// Performs ``RemovePasscode``.
+    package func removePasscode(_ passcode: SecretBytes, as client: Client) throws(VaultError) {
+        _ = try perform(RemovePasscode(passcode), as: client)
+    }
+}

@@ -1,0 +1,53 @@
+import Access
+import FoundationEssentials
+import KeychainModel
+
+/// Wraps the key of a file under another class, so that the file's contents stay as they are.
+///
+/// - Throws: As ``OpenFileKey`` for the one class, and as ``MakeFileKey`` for the other.
+package struct RewrapFileKey: UnaryOperation {
+    package var present: FileProtectionClass
+    package var next: FileProtectionClass
+    package var file: Data
+    package var wrapped: Data
+
+    package init(from present: FileProtectionClass, to next: FileProtectionClass, file: Data, wrapped: Data) {
+        self.present = present
+        self.next = next
+        self.file = file
+        self.wrapped = wrapped
+    }
+
+    package typealias Reply = Data
+
+    package static let code = OperationCode.rewrapFileKey
+    package static let name = "rewrap-file-key"
+    package static let traits: OperationTraits = [.repeatable, .usesClassKeys]
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+    }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(present.rawValue)
+        buffer.append(next.rawValue)
+        buffer.append(file)
+        buffer.append(wrapped)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        present = try reader.fileClass()
+        next = try reader.fileClass()
+        file = try reader.data()
+        wrapped = try reader.data()
+    }
+}
+
+extension Vault {
+    /// Performs ``RewrapFileKey``.
+    package func rewrapFileKey(
+        from present: FileProtectionClass, to next: FileProtectionClass, file: Data, wrapped: Data, as client: Client
+    ) throws(VaultError) -> Data {
+        try perform(RewrapFileKey(from: present, to: next, file: file, wrapped: wrapped), as: client)
+    }
+}

@@ -1,0 +1,45 @@
+import Access
+import KeychainModel
+
+/// Gives the vault a passcode. The vault must be unlocked and have none.
+///
+/// - Throws: ``VaultError/passcodeIsSet`` when there is one.
+package struct SetPasscode: UnaryOperation {
+    package var passcode: SecretBytes
+    package var options: PasscodeOptions
+
+    package init(_ passcode: SecretBytes, options: PasscodeOptions) {
+        self.passcode = passcode
+        self.options = options
+    }
+
+    package typealias Reply = Done
+
+    package static let code = OperationCode.setPasscode
+    package static let name = "set-passcode"
+    package static let traits: OperationTraits = []
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+        return Done()
+    }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(passcode)
+        buffer.append(options)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        passcode = try reader.secret()
+        options = try reader.passcodeOptions()
+    }
+}
+
+extension Vault {
+    /// Performs ``SetPasscode``.
+    package func setPasscode(
+        _ passcode: SecretBytes, options: PasscodeOptions, as client: Client
+    ) throws(VaultError) {
+        _ = try perform(SetPasscode(passcode, options: options), as: client)
+    }
+}

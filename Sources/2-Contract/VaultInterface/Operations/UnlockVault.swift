@@ -1,0 +1,37 @@
+import Access
+import KeychainModel
+
+/// Opens the class keys with the passcode.
+package struct UnlockVault: UnaryOperation {
+    package var passcode: SecretBytes
+
+    package init(with passcode: SecretBytes) {
+        self.passcode = passcode
+    }
+
+    package typealias Reply = Done
+
+    package static let code = OperationCode.unlockVault
+    package static let name = "unlock"
+    package static let traits: OperationTraits = []
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+        return Done()
+    }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(passcode)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        passcode = try reader.secret()
+    }
+}
+
+extension Vault {
+    /// Performs ``UnlockVault``.
+    package func unlock(with passcode: SecretBytes, as client: Client) throws(VaultError) {
+        _ = try perform(UnlockVault(with: passcode), as: client)
+    }
+}

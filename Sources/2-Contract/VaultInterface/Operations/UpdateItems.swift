@@ -1,0 +1,51 @@
+import Access
+import KeychainModel
+
+/// Changes every item that a query finds, or none, and replies how many were changed: at least one.
+///
+/// - Throws: ``VaultError/itemNotFound`` when there is none.
+package struct UpdateItems: UnaryOperation {
+    package var query: ItemQuery
+    package var changes: ItemChanges
+
+    package init(_ query: ItemQuery, with changes: ItemChanges) {
+        self.query = query
+        self.changes = changes
+    }
+
+    package typealias Reply = Int
+
+    package static let code = OperationCode.updateItems
+    package static let name = "update"
+    package static let traits: OperationTraits = [.changesItems, .usesClassKeys]
+
+    package var authentication: AuthenticationOptions? { query.authentication }
+
+    package func check() throws(VaultError) {
+        try RequestCheck.check(query)
+        try RequestCheck.check(changes, of: query.itemClass)
+    }
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+    }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(query)
+        buffer.append(changes)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        query = try reader.itemQuery()
+        changes = try reader.itemChanges()
+    }
+}
+
+extension Vault {
+    /// Performs ``UpdateItems``.
+    package func update(
+        _ query: ItemQuery, with changes: ItemChanges, as client: Client
+    ) throws(VaultError) -> Int {
+        try perform(UpdateItems(query, with: changes), as: client)
+    }
+}

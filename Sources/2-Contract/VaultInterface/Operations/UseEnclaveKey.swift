@@ -1,0 +1,53 @@
+import Access
+import FoundationEssentials
+import KeychainModel
+
+/// Uses a key of the enclave, and asks a person if its access control wants one. ``EnclaveKeyOperation`` says what it
+/// replies.
+///
+/// - Throws: ``VaultError/corruptVault(reason:)`` for a record that this vault did not make, or that was changed.
+package struct UseEnclaveKey: UnaryOperation {
+    package var key: EnclaveKeyRecord
+    package var operation: EnclaveKeyOperation
+    package var options: AuthenticationOptions
+
+    package init(_ key: EnclaveKeyRecord, for operation: EnclaveKeyOperation, options: AuthenticationOptions) {
+        self.key = key
+        self.operation = operation
+        self.options = options
+    }
+
+    package typealias Reply = Data
+
+    package static let code = OperationCode.useEnclaveKey
+    package static let name = "use-enclave-key"
+    package static let traits: OperationTraits = [.usesClassKeys]
+
+    package var authentication: AuthenticationOptions? { options }
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+    }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(key.encoded)
+        buffer.append(operation)
+        buffer.append(options)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        key = try reader.enclaveKeyRecord()
+        operation = try reader.enclaveKeyOperation()
+        options = try reader.authenticationOptions()
+    }
+}
+
+extension Vault {
+    /// Performs ``UseEnclaveKey``.
+    package func useEnclaveKey(
+        _ key: EnclaveKeyRecord, for operation: EnclaveKeyOperation, options: AuthenticationOptions,
+        as client: Client
+    ) throws(VaultError) -> Data {
+        try perform(UseEnclaveKey(key, for: operation, options: options), as: client)
+    }
+}

@@ -1,0 +1,26 @@
+import Access
+
+/// Checks every record of the audit log.
+package struct VerifyAudit: UnaryOperation {
+    package init() {}
+
+    package typealias Reply = AuditReport
+
+    package static let code = OperationCode.verifyAudit
+    package static let name = "verify-audit"
+    package static let traits: OperationTraits = [.repeatable]
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+    }
+
+    package func encode(to buffer: WireBuffer) {}
+    package init(from reader: inout WireReader) throws(WireError) {}
+}
+
+extension Vault {
+    /// Performs ``VerifyAudit``.
+    package func verifyAudit(as client: Client) throws(VaultError) -> AuditReport {
+        try perform(VerifyAudit(), as: client)
+    }
+}

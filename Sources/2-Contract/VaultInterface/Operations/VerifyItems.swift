@@ -1,0 +1,26 @@
+import Access
+
+/// Reads every row, and replies which of them cannot be opened.
+package struct VerifyItems: UnaryOperation {
+    package init() {}
+
+    package typealias Reply = IntegrityReport
+
+    package static let code = OperationCode.verifyItems
+    package static let name = "verify"
+    package static let traits: OperationTraits = [.repeatable]
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, as: client)
+    }
+
+    package func encode(to buffer: WireBuffer) {}
+    package init(from reader: inout WireReader) throws(WireError) {}
+}
+
+extension Vault {
+    /// Performs ``VerifyItems``.
+    package func verify(as client: Client) throws(VaultError) -> IntegrityReport {
+        try perform(VerifyItems(), as: client)
+    }
+}

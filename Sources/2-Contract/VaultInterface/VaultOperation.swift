@@ -1,0 +1,78 @@
+import Access
+import KeychainModel
+
+/// An operation of a vault as a value: its properties are what it takes, ``Reply`` is what it returns, and both know their
+/// form on the wire.
+///
+/// To add an operation, write its type in `Operations/`, name it in `VaultEngine.swift`, and let the engine perform it.
+/// The client, the server and everything that wraps a vault are generic over operations.
+package protocol VaultOperation: WireValue {
+    /// What comes back at the end.
+    associatedtype Reply: WireValue
+    /// What is sent before the reply, any number of times, as soon as it is there.
+    associatedtype Part: WireValue = Never
+
+    /// The number that stands for the operation on the wire.
+    static var code: OperationCode { get }
+    /// The operation's name in logs and metrics.
+    static var name: String { get }
+    static var traits: OperationTraits { get }
+
+    /// How a person may be asked on the way; nil for an operation that asks nobody.
+    var authentication: AuthenticationOptions? { get }
+
+    /// Refuses what the layers above a vault never ask for. Only the server calls it, for requests from outside.
+    ///
+    /// - Throws: ``VaultError/invalidRequest(reason:)``.
+    func check() throws(VaultError)
+
+    /// Lets `engine` perform the operation on behalf of `client`.
+    ///
+    /// - Parameter send: Takes each part. What it throws ends the operation.
+    func perform(
+        by engine: any VaultEngine, as client: Client, send: (Part) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply
+}
+
+extension VaultOperation {
+    package var authentication: AuthenticationOptions? { nil }
+    package func check() throws(VaultError) {}
+}
+
+/// An operation that sends nothing before its reply.
+package protocol UnaryOperation: VaultOperation where Part == Never {
+    func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply
+}
+
+extension UnaryOperation {
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try perform(by: engine, as: client)
+    }
+}
+
+/// What those who pass operations on need to know of one.
+package struct OperationTraits: OptionSet, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// Performing it twice has the effect of performing it once: a client may send it again after it lost the answer.
+    package static let repeatable = OperationTraits(rawValue: 1)
+    /// It changes items.
+    package static let changesItems = OperationTraits(rawValue: 2)
+    /// It needs class keys, which a locked vault does not have.
+    package static let usesClassKeys = OperationTraits(rawValue: 4)
+    /// It concerns every group that the caller holds, and not only those that it claims.
+    package static let concernsAllGroups = OperationTraits(rawValue: 8)
+}
+
+/// The reply of an operation that has nothing to tell.
+package struct Done: WireValue, Equatable {
+    package init() {}
+    package func encode(to buffer: WireBuffer) {}
+    package init(from reader: inout WireReader) throws(WireError) {}
+}

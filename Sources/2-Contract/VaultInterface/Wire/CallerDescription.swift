@@ -1,0 +1,41 @@
+import Access
+
+/// Whom the server takes the client for, and what it may do.
+package struct CallerDescription: Sendable, Equatable {
+    package var identifier: String
+    /// The access groups it holds, in order.
+    package var accessGroups: [String]
+    /// Those of them in which it may list.
+    package var listableGroups: [String]
+    package var rights: CallerRights
+
+    package init(identifier: String, accessGroups: [String], listableGroups: [String], rights: CallerRights) {
+        self.identifier = identifier
+        self.accessGroups = accessGroups
+        self.listableGroups = listableGroups
+        self.rights = rights
+    }
+
+    /// What `client` may do with a vault.
+    init(_ client: Client) {
+        self.init(
+            identifier: client.identifier, accessGroups: client.accessGroups,
+            listableGroups: client.listableGroups ?? client.accessGroups, rights: client.rights)
+    }
+
+    package var client: Client { Client(identifier: identifier, accessGroups: accessGroups) }
+
+    package func encode(to buffer: WireBuffer) {
+        buffer.append(identifier)
+        buffer.append(list: accessGroups) { buffer.append($0) }
+        buffer.append(list: listableGroups) { buffer.append($0) }
+        buffer.append(rights.rawValue)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        identifier = try reader.string()
+        accessGroups = try reader.strings(limit: WireLimits.accessGroups)
+        listableGroups = try reader.strings(limit: WireLimits.accessGroups)
+        rights = CallerRights(rawValue: try reader.integer(UInt8.self))
+    }
+}

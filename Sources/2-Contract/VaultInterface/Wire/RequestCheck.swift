@@ -1,0 +1,62 @@
+import Access
+import KeychainModel
+
+/// Checks of requests that come from outside. In a program the layer above the vault makes them: what it would
+/// never ask for is refused here.
+enum RequestCheck {
+    /// Attributes that are fields of their own in a request.
+    private static let fields: Set<AttributeName> = [
+        .accessGroup, .accessible, .accessControl, .synchronizable, .tombstone,
+    ]
+
+    static func check(_ item: NewItem) throws(VaultError) {
+        try check(item.attributes, of: item.itemClass)
+        try check(item.accessControl)
+    }
+
+    static func check(_ changes: ItemChanges, of itemClass: ItemClass) throws(VaultError) {
+        try check(changes.attributes, of: itemClass)
+        if let control = changes.accessControl { try check(control) }
+    }
+
+    static func check(_ query: ItemQuery) throws(VaultError) {
+        try check(query.attributes, of: query.itemClass, isQuery: true)
+    }
+
+    static func check(_ control: AccessControl) throws(VaultError) {
+        if let flags = control.flags { try check(flags) }
+    }
+
+    static func check(_ flags: AccessControl.Flags) throws(VaultError) {
+        guard AccessControl.isValid(flags) else {
+            throw .invalidRequest(reason: "an access control with flags that are not known or exclude each other")
+        }
+    }
+
+    private static func check(
+        _ attributes: [AttributeName: AttributeValue], of itemClass: ItemClass, isQuery: Bool = false
+    ) throws(VaultError) {
+        for (name, value) in attributes {
+            guard let definition = itemClass.schema[name], isQuery || !fields.contains(name) else {
+                throw .invalidRequest(reason: "an attribute that items of this class do not have")
+            }
+            guard definition.kind.holds(value) else {
+                throw .invalidRequest(reason: "an attribute of the wrong type")
+            }
+        }
+    }
+}
+
+extension AttributeKind {
+    /// Whether a value of this kind can be `value` once it has been converted.
+    fileprivate func holds(_ value: AttributeValue) -> Bool {
+        switch (self, value) {
+        case (.blob, .string), (.blob, .data), (.blob, .number): true
+        case (.data, .data), (.string, .string), (.number, .number), (.date, .date): true
+        // Words that are no number stay words, and numbers need not be whole.
+        case (.number, .string), (.number, .real), (.blob, .real): true
+        case (.accessible, .string), (.accessControl, .data): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Access
+import VaultInterface
+
+/// What a client can have a server tell from now on, on a connection that serves nothing else.
+package enum VaultSubscription: UInt8, Sendable {
+    case changes = 11
+    case lockEvents = 29
+
+    /// The subscription's name in logs and metrics.
+    var name: String {
+        switch self {
+        case .changes: "changes"
+        case .lockEvents: "lock-events"
+        }
+    }
+}
+
+/// What every request begins with; the operation's own fields follow.
+package struct RequestHeader: Sendable, Equatable {
+    package enum Subject: Sendable, Equatable {
+        case operation(OperationCode)
+        case subscription(VaultSubscription)
+    }
+
+    package var subject: Subject
+    /// Who the client says it is: the server grants what is both claimed here and held there.
+    package var claim: Client
+    /// Whether the client could put a question to a person.
+    package var canAsk: Bool
+
+    package init(_ subject: Subject, claim: Client, canAsk: Bool) {
+        self.subject = subject
+        self.claim = claim
+        self.canAsk = canAsk
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        let code = try reader.integer(UInt8.self)
+        if let code = OperationCode(rawValue: code) {
+            subject = .operation(code)
+        } else if let subscription = VaultSubscription(rawValue: code) {
+            subject = .subscription(subscription)
+        } else {
+            throw WireError("unknown operation")
+        }
+        canAsk = try reader.bool()
+        claim = Client(
+            identifier: try reader.string(), accessGroups: try reader.strings(limit: WireLimits.accessGroups))
+    }
+
+    package func encode(to buffer: WireBuffer) {
+        switch subject {
+        case .operation(let code): buffer.append(code.rawValue)
+        case .subscription(let subscription): buffer.append(subscription.rawValue)
+        }
+        buffer.append(canAsk)
+        buffer.append(claim.identifier)
+        buffer.append(list: claim.accessGroups) { buffer.append($0) }
+    }
+}
+
+extension WireBuffer {
+    /// Appends the frame of a request for an operation.
+    package func appendRequest<Operation: VaultOperation>(_ operation: Operation, claim: Client, canAsk: Bool) {
+        appendFrame(.request) {
+            RequestHeader(.operation(Operation.code), claim: claim, canAsk: canAsk).encode(to: self)
+            operation.encode(to: self)
+        }
+    }
+
+    /// Appends the frame of a request for a subscription.
+    package func appendRequest(_ subscription: VaultSubscription, claim: Client) {
+        appendFrame(.request) {
+            RequestHeader(.subscription(subscription), claim: claim, canAsk: false).encode(to: self)
+        }
+    }
+}
