@@ -78,43 +78,49 @@ func tests(
 // Bytes, files, libraries and ciphers. Nothing here knows of a keychain.
 floor(
     "Sources/1-Ground",
+    module("CLibrary"),
+    module("Bytes", uses: "CLibrary"),
+    module("Frames", uses: "Bytes", "CLibrary"),
     library("CSodium", pkgConfig: "libsodium", package: "libsodium-dev"),
-    module("SecureMemory", uses: "CSodium"),
-    module("PrivateFiles"),
-    module("SystemLibraries"),
+    module("SecureMemory", uses: "CLibrary", "CSodium"),
+    module("PrivateFiles", uses: "CLibrary"),
+    module("SystemLibraries", uses: "Bytes", "CLibrary"),
     module("CAEAD"),
-    module("PreparedAEAD", uses: "CAEAD", crypto),
+    module("PreparedAEAD", uses: "Bytes", "CAEAD", crypto),
     library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     module("SystemSQLite", uses: "CSQLite"))
 
 // What is asked of a vault, and by whom.
 floor(
     "Sources/2-Contract",
-    module("KeychainModel"),
-    module("Access", uses: "KeychainModel"),
-    module("VaultInterface", uses: "Access", "KeychainModel"),
+    module("KeychainModel", uses: "Bytes"),
+    module("Access", uses: "Bytes", "CLibrary", "KeychainModel"),
+    module("VaultInterface", uses: "Access", "Bytes", "CLibrary", "Frames", "KeychainModel"),
     module("StatusCodes", uses: "Access", "VaultInterface"))
 
 // What keys, certificates and hashes of passwords are and do.
 floor(
     "Sources/3-Keys",
-    module("Certificates", uses: "KeychainModel", asn1, crypto),
-    module("OpenSSLCertificates", uses: "KeychainModel", "SystemLibraries", asn1),
+    module("Certificates", uses: "Bytes", "KeychainModel", asn1, crypto),
+    module("OpenSSLCertificates", uses: "Bytes", "CLibrary", "SystemLibraries", asn1),
     module(
         "KeyCryptography",
-        uses: "Certificates", "KeychainModel", "SystemLibraries", "VaultInterface", asn1, crypto),
+        uses: "Bytes", "Certificates", "KeychainModel", "SystemLibraries", "VaultInterface", asn1, crypto),
     module(
         "VaultKeys",
         uses: "Certificates", "KeyCryptography", "KeychainModel", "StatusCodes", "VaultInterface"),
     module("StoredKeys", uses: "Access", "Certificates", "KeyCryptography", "KeychainModel", "VaultInterface"),
-    module("PasswordHashes", uses: "CSodium", "KeychainModel", "SystemLibraries", crypto, cryptoExtras))
+    module("PasswordHashes", uses: "Bytes", "CLibrary", "CSodium", "SystemLibraries", crypto, cryptoExtras))
 
 // Asking a person, and hearing of locks.
 floor(
     "Sources/4-People",
-    module("SystemBus", uses: "SystemLibraries"),
-    module("LockSignals", uses: "SystemBus", "SystemLibraries"),
-    module("Presence", uses: "Access", "KeychainModel", "PrivateFiles", "SystemBus", "SystemLibraries", crypto))
+    module("SystemBus", uses: "CLibrary", "SystemLibraries"),
+    module("LockSignals", uses: "CLibrary", "SystemBus", "SystemLibraries"),
+    module(
+        "Presence", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "PrivateFiles", "SystemBus",
+        "SystemLibraries", crypto)
+)
 
 // Every decision about items.
 floor(
@@ -122,91 +128,106 @@ floor(
     module("Attestation", uses: crypto),
     module("Enclave", uses: "Attestation", "SecureMemory", crypto),
     library("CTSS2"),
-    module("TPM", uses: "Attestation", "CTSS2", "Enclave", "SecureMemory", "SystemLibraries", crypto),
-    module("Keybag", uses: "Enclave", "KeychainModel", "SecureMemory", crypto),
-    module("Sealing", uses: "KeychainModel", crypto),
-    module("Items", uses: "Access", "CSQLite", "KeychainModel", "Sealing", "SystemSQLite"),
-    module("Audit", uses: "Access", "KeychainModel", "PrivateFiles", "SystemLibraries", "VaultInterface", crypto),
+    module("TPM", uses: "Attestation", "CLibrary", "CTSS2", "Enclave", "SecureMemory", "SystemLibraries", crypto),
+    module("Keybag", uses: "Bytes", "Enclave", "KeychainModel", "SecureMemory", "SystemLibraries", crypto),
+    module("Sealing", uses: "Bytes", "KeychainModel", crypto),
+    module("Items", uses: "Access", "Bytes", "CLibrary", "CSQLite", "KeychainModel", "Sealing", "SystemSQLite"),
+    module(
+        "Audit", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "PrivateFiles", "SystemLibraries",
+        "VaultInterface", crypto),
     module(
         "Vault",
-        uses: "Access", "Attestation", "Audit", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel",
-        "Presence", "PrivateFiles", "Sealing", "SecureMemory", "TPM", "VaultInterface", crypto))
+        uses: "Access", "Attestation", "Audit", "Bytes", "CLibrary", "Certificates", "Enclave", "Items", "Keybag",
+        "KeychainModel", "Presence", "PrivateFiles", "Sealing", "SecureMemory", "SystemLibraries", "TPM",
+        "VaultInterface", crypto))
 
 // The vault across a socket.
 floor(
     "Sources/6-Service",
-    module("VaultService", uses: "Access", "KeychainModel", "Presence", "SystemLibraries", "VaultInterface"),
-    module("SSHAgent", uses: "Certificates", "KeyCryptography", "VaultService", asn1, crypto))
+    module(
+        "VaultService", uses: "Access", "CLibrary", "Frames", "KeychainModel", "Presence", "SystemLibraries",
+        "VaultInterface"),
+    module("SSHAgent", uses: "Bytes", "CLibrary", "Certificates", "KeyCryptography", "VaultService", asn1, crypto))
 
 // Files and databases, with keys from outside.
 floor(
     "Sources/7-Storage",
-    module("ProtectedFiles", uses: "KeychainModel", "PreparedAEAD", "SystemLibraries", "VaultInterface", crypto),
+    module(
+        "ProtectedFiles", uses: "Bytes", "CLibrary", "KeychainModel", "PreparedAEAD", "SystemLibraries",
+        "VaultInterface", crypto),
     module(
         "PasswordFiles",
-        uses: "KeychainModel", "ProtectedFiles", "VaultInterface", crypto, cryptoExtras, links: ["Keybag"]),
+        uses: "Bytes", "CLibrary", "KeychainModel", "ProtectedFiles", "VaultInterface", crypto, cryptoExtras,
+        links: ["Keybag"]),
     library("CFuse3"),
     module(
         "MountedFolder",
-        uses: "CFuse3", "KeychainModel", "ProtectedFiles", "SystemLibraries", "VaultInterface", crypto, cryptoExtras),
-    module("DatabasePages", uses: "KeychainModel", "PreparedAEAD", "SystemLibraries", crypto),
-    module("DatabaseVFS", uses: "CSQLite", "DatabasePages", "KeychainModel"),
-    module("SQLCipherWire", uses: "KeychainModel"),
+        uses: "Bytes", "CFuse3", "CLibrary", "KeychainModel", "ProtectedFiles", "SystemLibraries", "VaultInterface",
+        crypto, cryptoExtras),
+    module("DatabasePages", uses: "Bytes", "CLibrary", "PreparedAEAD", "SystemLibraries", crypto),
+    module("DatabaseVFS", uses: "Bytes", "CLibrary", "CSQLite", "DatabasePages"),
+    module("SQLCipherWire", uses: "Bytes", "CLibrary", "Frames"),
     module(
         "SQLCipherService",
-        uses: "CSQLite", "KeychainModel", "SQLCipherWire", "SystemLibraries", "SystemSQLite", crypto, cryptoExtras))
+        uses: "Bytes", "CLibrary", "CSQLite", "Frames", "SQLCipherWire", "SystemLibraries", "SystemSQLite", crypto,
+        cryptoExtras))
 
 // Apple's names.
 floor(
     "Sources/8-Apple",
     module(
         "KeychainServices",
-        uses: "Access", "Certificates", "KeyCryptography", "KeychainModel", "OpenSSLCertificates", "StatusCodes",
-        "VaultInterface", "VaultKeys", crypto, links: ["Vault", "VaultService"]),
+        uses: "Access", "Bytes", "CLibrary", "Certificates", "KeyCryptography", "KeychainModel", "OpenSSLCertificates",
+        "StatusCodes", "VaultInterface", "VaultKeys", crypto, links: ["Vault", "VaultService"]),
     module("Security", uses: "KeychainServices"),
     module(
         "LocalAuthenticationServices",
-        uses: "Access", "KeychainModel", "KeychainServices", "VaultInterface", crypto),
+        uses: "Access", "Bytes", "KeychainModel", "KeychainServices", "VaultInterface", crypto),
     module("LocalAuthentication", uses: "LocalAuthenticationServices"),
     module(
         "EnclaveKeys",
-        uses: "KeychainModel", "KeychainServices", "LocalAuthenticationServices", "VaultInterface", crypto),
+        uses: "Bytes", "KeychainModel", "KeychainServices", "LocalAuthenticationServices", "VaultInterface", crypto),
     module("CryptoKit", uses: "EnclaveKeys", crypto))
 
 // The products for new code.
 floor(
     "Sources/9-Swift",
-    module("Keychain", uses: "Access", "KeychainModel", "KeychainServices", "Presence", "Vault"),
+    module(
+        "Keychain", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "KeychainServices", "Presence",
+        "VaultInterface"),
     module(
         "DataProtectionEssentials",
-        uses: "KeychainModel", "PasswordFiles", "ProtectedFiles", "SystemLibraries", "VaultInterface",
+        uses: "Bytes", "CLibrary", "KeychainModel", "PasswordFiles", "ProtectedFiles", "SystemLibraries",
+        "VaultInterface",
         links: [
             "Vault",
             "VaultService",
         ]),
     module(
         "DataProtection",
-        uses: "DataProtectionEssentials", "KeychainModel", "ProtectedFiles", "VaultInterface"),
+        uses: "Bytes", "CLibrary", "DataProtectionEssentials", "KeychainModel", "ProtectedFiles", "VaultInterface"),
     module("DataProtectionNetworking", uses: "DataProtection"),
     module(
         "DatabaseFiles",
-        uses: "CSQLite", "DataProtectionEssentials", "DatabasePages", "DatabaseVFS", "KeychainModel", "StoredKeys",
-        "SystemSQLite", "VaultInterface"),
+        uses: "Bytes", "CLibrary", "CSQLite", "DataProtectionEssentials", "DatabasePages", "DatabaseVFS",
+        "KeychainModel", "StoredKeys", "SystemSQLite", "VaultInterface"),
     module(
         "ProtectedDatabase",
         uses: "DataProtectionEssentials", "DatabaseFiles", "DatabaseVFS", "KeychainServices", "SystemSQLite", grdb),
     module(
         "SealedFields",
-        uses: "KeychainModel", "KeychainServices", "PreparedAEAD", "StoredKeys", "VaultInterface", crypto, grdb),
+        uses: "Bytes", "KeychainModel", "KeychainServices", "PreparedAEAD", "StoredKeys", "VaultInterface", crypto, grdb
+    ),
     module(
         "Credentials",
-        uses: "Keychain", "KeychainModel", "PasswordHashes", "PrivateFiles", "StoredKeys", "VaultInterface", crypto),
-    module("HummingbirdCredentials", uses: "Credentials", "KeychainModel", crypto, httpTypes, hummingbird),
+        uses: "Bytes", "CLibrary", "Keychain", "KeychainModel", "PasswordHashes", "PrivateFiles", "StoredKeys",
+        "VaultInterface", crypto),
+    module("HummingbirdCredentials", uses: "Bytes", "Credentials", crypto, httpTypes, hummingbird),
     module("KeychainConfiguration", uses: "Keychain", "KeychainServices", configuration),
     module(
         "KeychainTesting",
-        uses: "Access", "Enclave", "Keybag", "KeychainModel", "KeychainServices", "LocalAuthenticationServices",
-        "SecureMemory", "Vault", "VaultService"))
+        uses: "Access", "CLibrary", "Enclave", "Keybag", "KeychainModel", "KeychainServices",
+        "LocalAuthenticationServices", "SecureMemory", "Vault", "VaultInterface", "VaultService"))
 
 // A package that depends on this one gets the libraries alone: it neither fetches nor plans what only the programs and
 // the tests need. SwiftPM reads the manifest of a dependency from its repository, in which it is at the root, and then
@@ -237,57 +258,59 @@ if !isFetched {
         "Sources/10-Programs",
         module(
             "KeychainDaemon",
-            uses: "Access", "Audit", "LockSignals", "Presence", "PrivateFiles", "Vault", "VaultInterface",
+            uses: "Access", "Audit", "CLibrary", "LockSignals", "Presence", "PrivateFiles", "Vault", "VaultInterface",
             "VaultService", arguments, lifecycle, logging, metrics, signals),
         program(
             "KeychainCommand",
-            uses: "Access", "Attestation", "CSQLite", "Certificates", "DatabaseFiles", "DatabasePages", "Enclave",
-            "KeyCryptography", "Keybag", "KeychainDaemon", "KeychainModel", "MountedFolder", "OpenSSLCertificates",
-            "PasswordFiles", "Presence", "PrivateFiles", "ProtectedFiles", "SQLCipherService", "SQLCipherWire",
-            "SSHAgent", "SecureMemory", "StatusCodes", "StoredKeys", "SystemLibraries", "SystemSQLite", "Vault",
-            "VaultInterface", "VaultKeys", "VaultService", arguments, asn1, crypto),
+            uses: "Access", "Attestation", "Bytes", "CLibrary", "CSQLite", "Certificates", "DatabaseFiles",
+            "DatabasePages", "Enclave", "KeyCryptography", "Keybag", "KeychainDaemon", "KeychainModel", "MountedFolder",
+            "OpenSSLCertificates", "PasswordFiles", "Presence", "PrivateFiles", "ProtectedFiles", "SQLCipherService",
+            "SQLCipherWire", "SSHAgent", "SecureMemory", "StatusCodes", "StoredKeys", "SystemLibraries", "SystemSQLite",
+            "Vault", "VaultInterface", "VaultKeys", "VaultService", arguments, asn1, crypto),
         // It links no SQLite: libsqlcipher has the same symbols.
         program(
             "keychain-sqlcipher", path: "Sources/10-Programs/SQLCipherCommand",
-            uses: "KeychainModel", "SQLCipherWire", "SystemLibraries"),
+            uses: "Bytes", "CLibrary", "Frames", "SQLCipherWire", "SystemLibraries"),
         program("ConformanceCommand", uses: "KeychainTesting", arguments),
         // Measures the engine against the least it could cost; not a product.
         program(
             "VaultBenchmark", path: "Benchmarks/Engine",
-            uses: "Access", "Audit", "CSQLite", "DatabaseVFS", "Enclave", "Keybag", "KeychainModel", "KeychainServices",
-            "PasswordHashes", "ProtectedDatabase", "ProtectedFiles", "SealedFields", "Sealing", "SecureMemory", "Vault",
-            "VaultInterface", "VaultService", crypto))
+            uses: "Access", "Audit", "Bytes", "CSQLite", "DatabaseVFS", "Enclave", "Keybag", "KeychainModel",
+            "KeychainServices", "PasswordHashes", "ProtectedDatabase", "ProtectedFiles", "SealedFields", "Sealing",
+            "SecureMemory", "Vault", "VaultInterface", "VaultService", crypto))
 
     // The programs that tests run as other processes, and kill.
     floor(
         "Tests/Workers",
         program("CredentialsWorker", uses: "Credentials", "Keychain"),
         program("DataWorker", uses: "DataProtection", "DataProtectionNetworking"),
-        program("DatabaseWorker", uses: "DatabaseVFS", "KeychainModel", grdb),
+        program("DatabaseWorker", uses: "Bytes", "DatabaseVFS", "KeychainModel", grdb),
         program("FieldWorker", uses: "SealedFields", grdb),
         program("FileWorker", uses: "KeychainModel", "ProtectedFiles", "TestSupport"),
         program("PageWorker", uses: "DatabasePages", "KeychainModel", "TestSupport"),
-        program("PresenceWorker", uses: "Access", "KeychainModel", "Presence"),
+        program("PresenceWorker", uses: "Access", "Bytes", "KeychainModel", "Presence"),
         program("ProtectedDatabaseWorker", uses: "ProtectedDatabase", grdb),
         program(
             "VaultWorker",
-            uses: "Access", "Audit", "KeychainModel", "SecureMemory", "TestSupport", "Vault", "VaultInterface",
-            "VaultService"))
+            uses: "Access", "Audit", "Bytes", "Frames", "KeychainModel", "SecureMemory", "TestSupport", "Vault",
+            "VaultInterface", "VaultService"))
 
     floor(
         "Tests",
         module(
             "TestSupport",
-            uses: "Access", "DatabasePages", "Enclave", "Items", "Keybag", "KeychainModel", "ProtectedFiles", "Sealing",
-            "SecureMemory", "SystemLibraries", "Vault", "VaultInterface", crypto),
+            uses: "Access", "Bytes", "DatabasePages", "Enclave", "Items", "Keybag", "KeychainModel", "ProtectedFiles",
+            "Sealing", "SecureMemory", "SystemLibraries", "Vault", "VaultInterface", crypto),
         tests("AccessTests", uses: "Access", "KeychainModel"),
         tests(
             "AuditTests",
-            uses: "Access", "Audit", "KeychainModel", "TestSupport", "Vault", crypto, exclude: ["Fixtures"]),
+            uses: "Access", "Audit", "Bytes", "KeychainModel", "TestSupport", "Vault", "VaultInterface", crypto,
+            exclude: ["Fixtures"]),
         tests("CertificatesTests", uses: "Certificates", asn1, crypto, hasFixtures: true),
         tests(
             "CommandTests",
-            uses: "KeychainCommand", "KeychainModel", "TestSupport", arguments, grdb, links: ["keychain-sqlcipher"],
+            uses: "Bytes", "KeychainCommand", "KeychainModel", "TestSupport", arguments, grdb,
+            links: ["keychain-sqlcipher"],
             exclude: ["Sessions", "Transcripts"]),
         tests("ConformanceTests", uses: "KeychainTesting", exclude: ["Cases"]),
         tests(
@@ -296,55 +319,63 @@ if !isFetched {
             links: ["CredentialsWorker"]),
         tests(
             "DataProtectionTests",
-            uses: "Access", "DataProtection", "DataProtectionNetworking", "KeychainModel", "KeychainTesting",
+            uses: "Access", "Bytes", "DataProtection", "DataProtectionNetworking", "KeychainModel", "KeychainTesting",
             "ProtectedFiles", "TestSupport", "VaultInterface", "VaultService", links: ["DataWorker", "KeychainCommand"]),
         tests(
             "DatabasePagesTests",
-            uses: "DatabasePages", "KeychainModel", "TestSupport", crypto, links: ["PageWorker"], exclude: ["Peer"],
+            uses: "Bytes", "DatabasePages", "KeychainModel", "TestSupport", crypto, links: ["PageWorker"],
+            exclude: ["Peer"],
             hasFixtures: true),
         tests(
             "DatabaseVFSTests",
-            uses: "DatabasePages", "DatabaseVFS", "KeychainModel", "TestSupport", grdb, links: ["DatabaseWorker"]),
+            uses: "Bytes", "DatabasePages", "DatabaseVFS", "KeychainModel", "TestSupport", grdb,
+            links: ["DatabaseWorker"]),
         tests(
             "DocumentationTests",
             uses: "Credentials", "CryptoKit", "DataProtection", "Keychain", "KeychainServices", "KeychainTesting",
             "LocalAuthenticationServices"),
         tests(
             "EnclaveKeysTests",
-            uses: "CryptoKit", "Enclave", "KeychainModel", "KeychainTesting", "SecureMemory", "TPM", "TestSupport",
-            crypto),
+            uses: "Bytes", "CryptoKit", "Enclave", "KeychainModel", "KeychainTesting", "SecureMemory", "TPM",
+            "TestSupport", crypto),
         tests(
             "EnclaveTests",
             uses: "Attestation", "Enclave", "SecureMemory", "TPM", "TestSupport", crypto, exclude: ["Layout"]),
+        tests("GroundTests", uses: "Bytes", "CLibrary", "Frames", "TestSupport"),
         tests(
             "KeyCryptographyTests",
-            uses: "Access", "Certificates", "KeyCryptography", "KeychainModel", "KeychainServices", "TestSupport",
-            "Vault", "VaultInterface", "VaultKeys", exclude: ["Peer"], hasFixtures: true),
+            uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices", "KeyCryptography",
+            "TestSupport", "VaultInterface", "VaultKeys", exclude: ["Peer"], hasFixtures: true),
         tests(
             "KeychainServicesTests",
-            uses: "Access", "Certificates", "KeychainModel", "KeychainServices", "Security", "TestSupport", "Vault"),
+            uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices", "Security", "TestSupport",
+            "VaultInterface"),
         tests(
             "KeychainTestingTests",
             uses: "KeychainServices", "KeychainTesting", "LocalAuthenticationServices", "TestSupport",
             links: ["ConformanceCommand"]),
         tests(
             "KeychainTests",
-            uses: "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "Presence", "TestSupport", "Vault"),
+            uses: "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "Presence", "TestSupport", "Vault",
+            "VaultInterface"),
         tests(
             "LocalAuthenticationTests",
-            uses: "Access", "KeychainModel", "KeychainTesting", "LocalAuthentication", "TestSupport", "Vault"),
+            uses: "Access", "KeychainModel", "KeychainTesting", "LocalAuthentication", "TestSupport",
+            "VaultInterface"),
         tests(
             "MountedFolderTests",
             uses: "MountedFolder", "TestSupport", crypto, cryptoExtras, links: ["KeychainCommand", "VaultWorker"],
             exclude: ["Layout", "Peer"]),
         tests(
             "PasswordFilesTests",
-            uses: "KeychainModel", "PasswordFiles", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,
+            uses: "Bytes", "KeychainModel", "PasswordFiles", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,
             hasFixtures: true),
-        tests("PasswordHashesTests", uses: "KeychainModel", "PasswordHashes", "TestSupport", exclude: ["Peer"]),
+        tests(
+            "PasswordHashesTests", uses: "Bytes", "KeychainModel", "PasswordHashes", "TestSupport", exclude: ["Peer"]),
         tests(
             "PresenceTests",
-            uses: "Access", "KeychainModel", "LockSignals", "Presence", "SystemBus", "SystemLibraries", "TestSupport",
+            uses: "Access", "Bytes", "KeychainModel", "LockSignals", "Presence", "SystemBus", "SystemLibraries",
+            "TestSupport",
             links: ["PresenceWorker"]),
         tests(
             "ProtectedDatabaseTests",
@@ -352,11 +383,13 @@ if !isFetched {
             "SystemSQLite", "TestSupport", grdb, links: ["ProtectedDatabaseWorker"]),
         tests(
             "ProtectedFilesTests",
-            uses: "KeychainModel", "ProtectedFiles", "TestSupport", "VaultInterface", crypto, links: ["FileWorker"],
+            uses: "Bytes", "KeychainModel", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,
+            links: ["FileWorker"],
             exclude: ["Peer"], hasFixtures: true),
         tests(
             "SQLCipherTests",
-            uses: "KeychainModel", "SQLCipherService", "SQLCipherWire", "SystemSQLite", "TestSupport",
+            uses: "Bytes", "Frames", "KeychainModel", "SQLCipherService", "SQLCipherWire", "SystemSQLite",
+            "TestSupport",
             links: ["keychain-sqlcipher"], exclude: ["Peer"]),
         tests("SSHAgentTests", uses: "SSHAgent", "TestSupport", crypto),
         tests(
@@ -366,12 +399,13 @@ if !isFetched {
         tests("SystemSQLiteTests", uses: "CSQLite", "SystemSQLite", "TestSupport"),
         tests(
             "VaultServiceTests",
-            uses: "Access", "Attestation", "Enclave", "KeychainModel", "ProtectedFiles", "TestSupport", "Vault",
-            "VaultInterface", "VaultService", grdb, links: ["KeychainCommand"]),
+            uses: "Access", "Attestation", "Bytes", "Enclave", "Frames", "KeychainModel", "ProtectedFiles",
+            "TestSupport", "Vault", "VaultInterface", "VaultService", grdb, links: ["KeychainCommand"]),
         tests(
             "VaultTests",
-            uses: "Access", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles", "Sealing",
-            "SecureMemory", "SystemSQLite", "TestSupport", "Vault", "VaultInterface", crypto, grdb,
+            uses: "Access", "Bytes", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles",
+            "Sealing", "SecureMemory", "SystemLibraries", "SystemSQLite", "TestSupport", "Vault", "VaultInterface",
+            crypto, grdb,
             exclude: ["Fixtures"]))
 }
 

@@ -1,8 +1,8 @@
+import Bytes
 import CSQLite
 import DatabaseVFS
 import Foundation
 import Glibc
-import KeychainModel
 import ProtectedDatabase
 
 private typealias Rounds =

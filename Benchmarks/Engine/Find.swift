@@ -2,6 +2,7 @@ import Foundation
 import KeychainModel
 import KeychainServices
 import Vault
+import VaultInterface
 
 /// Finding one item with its value among many, in alternating rounds: through the engine, through
 /// `SecItemCopyMatching`, and as the floor.

@@ -1,6 +1,7 @@
 import Foundation
 import KeychainModel
 import Vault
+import VaultInterface
 
 /// Listing every item, per item, against the floor, in alternating rounds.
 func measureLists(in vaults: FilledVaults, counts: [Int]) throws {

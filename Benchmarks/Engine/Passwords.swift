@@ -1,4 +1,4 @@
-import KeychainModel
+import Bytes
 import PasswordHashes
 
 /// What one try at a password costs whoever has stolen the hashes, on one core.

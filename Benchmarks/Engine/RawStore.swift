@@ -1,3 +1,4 @@
+import Bytes
 import CSQLite
 import Crypto
 import Enclave
@@ -5,7 +6,7 @@ import Foundation
 import Keybag
 import KeychainModel
 import Sealing
-import Vault
+import VaultInterface
 
 /// The least that finding an item can cost: its row read by a prepared statement straight from SQLite,
 /// and the three AEAD operations that open it, with everything else made ready beforehand.

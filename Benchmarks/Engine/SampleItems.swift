@@ -3,6 +3,7 @@ import Foundation
 import KeychainModel
 import KeychainServices
 import Vault
+import VaultInterface
 
 /// The items that the filled vaults hold: item `number` has a service that it shares with three others,
 /// an account of its own, a label, and a value of 32 bytes.

@@ -1,6 +1,6 @@
 import Foundation
 import KeychainServices
-import Vault
+import VaultInterface
 
 /// Apple's functions on a vault on disk, as another program's lookups and stores are measured: a lookup
 /// returns the value, a store replaces the value of an item that exists.

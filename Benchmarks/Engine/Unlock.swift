@@ -1,10 +1,12 @@
 import Access
+import Bytes
 import Enclave
 import Foundation
 import Keybag
 import KeychainModel
 import SecureMemory
 import Vault
+import VaultInterface
 
 /// What unlocking costs beside the derivation of the passcode's key, at the cost that is calibrated on this
 /// machine.

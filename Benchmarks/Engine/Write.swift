@@ -1,6 +1,7 @@
 import Foundation
 import KeychainModel
 import Vault
+import VaultInterface
 
 /// Adding and changing one item at a time, against the floor, in alternating rounds on copies of the
 /// filled vaults.

@@ -4,7 +4,7 @@ import Crypto
 import Foundation
 import KeychainModel
 import TestSupport
-import Vault
+import VaultInterface
 
 /// A folder with a log in it, and the key of that log.
 struct AuditFolder {

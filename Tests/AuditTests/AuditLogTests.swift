@@ -4,8 +4,9 @@ import Foundation
 import Glibc
 import KeychainModel
 import TestSupport
-import Vault
 import Testing
+import Vault
+import VaultInterface
 
 @Suite struct AuditLogTests {
     @Test func aRecordSaysWhoDidWhat() throws {

@@ -2,8 +2,9 @@ import Access
 import Audit
 import Foundation
 import TestSupport
-import Vault
 import Testing
+import Vault
+import VaultInterface
 
 /// What a crash leaves is mended by the next record, and said.
 @Suite struct CrashTests {

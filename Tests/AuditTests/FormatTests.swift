@@ -5,6 +5,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// The format is what it was, and what `Documentation/Formats.md` says.
 @Suite struct FormatTests {

@@ -5,6 +5,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// A log that several processes write to, and one that runs out of room.
 @Suite struct ProcessesTests {

@@ -3,8 +3,9 @@ import Audit
 import Foundation
 import Glibc
 import TestSupport
-import Vault
 import Testing
+import Vault
+import VaultInterface
 
 /// Whatever is done to the files of a log is found, before and after the vault goes on writing to it.
 @Suite struct TamperingTests {

@@ -1,10 +1,12 @@
 import Access
 import Audit
+import Bytes
 import Foundation
 import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// What a vault tells its log.
 @Suite struct VaultAuditTests {

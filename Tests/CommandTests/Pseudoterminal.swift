@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
-import Synchronization
 
 /// A child at a terminal of its own, and the person who types at it.
 final class Pseudoterminal {

@@ -50,7 +50,8 @@ import Testing
     }
 
     private enum Response {
-        case tooManyTries(Duration), wrongPassword, busy
+        case tooManyTries(Duration)
+        case wrongPassword, busy
         case signedIn(SessionToken, device: String)
     }
 

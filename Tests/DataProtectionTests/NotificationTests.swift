@@ -36,7 +36,7 @@ import Testing
         ] {
             observers.append(center.addObserver(forName: name, object: nil, queue: nil) { _ in post.yield(word) })
         }
-        defer { observers.forEach { center.removeObserver($0) } }
+        defer { for observer in observers { center.removeObserver(observer) } }
         try await world.run {
             try ProtectedData.startNotifications(in: center)
             // Once more is as once.
@@ -71,7 +71,7 @@ import Testing
         ] {
             observers.append(center.addObserver(forName: name, object: nil, queue: nil) { _ in post.yield(word) })
         }
-        defer { observers.forEach { center.removeObserver($0) } }
+        defer { for observer in observers { center.removeObserver(observer) } }
         try await world.run {
             try ProtectedData.startNotifications(in: center)
             defer { ProtectedData.stopNotifications() }

@@ -1,6 +1,6 @@
+import Bytes
 import Crypto
 import Foundation
-import KeychainModel
 import TestSupport
 import Testing
 
@@ -155,12 +155,13 @@ import Testing
             (.wal(page: 2, frame: 3, commit: 4, salts: 5), numbers, 0x0102_0304_0506_0708),
             (.journal(page: 2, sequence: 6), numbers, 7),
         ]
-        let prepared = try #require(PreparedKey(pageKey))
+        let keys = [true, false].map { PageKey(pageKey, preparing: $0) }
+        #expect(keys.map(\.isPrepared) == [true, false])
         for (place, text, extra) in vectors {
             let expected = try #require(values[name(place)])
             let start = place == .main(page: 1) ? 16 : 0
             let binding = PageBinding(PageBinding.Start(header), place)
-            for pageKey in [prepared, SwiftCryptoPageKey(pageKey)] as [any PageKey] {
+            for pageKey in keys {
                 var sealed = expected
                 for index in start..<472 { sealed[index] = 0 }
                 for index in 496..<512 { sealed[index] = 0 }

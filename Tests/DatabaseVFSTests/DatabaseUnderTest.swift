@@ -1,7 +1,7 @@
+import Bytes
 import DatabaseVFS
 import Foundation
 import GRDB
-import KeychainModel
 import TestSupport
 
 /// A folder with an encrypted database that this process has the key of.

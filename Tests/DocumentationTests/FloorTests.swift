@@ -35,6 +35,8 @@ import Testing
         #expect(
             try problems("Sealing") { $0.imports.insert("GRDB") } == ["Sealing imports GRDB, and does not declare it"])
         #expect(
+            try problems("Sealing") { $0.imports.insert("Glibc") } == ["Sealing imports Glibc, and not CLibrary"])
+        #expect(
             try problems("Items") { $0.sign = nil } == [
                 "Items: it has no sign: Sources/5-Engine/Items/Items.docc/Items.md"
             ])

@@ -46,6 +46,9 @@ struct House {
         "httpTypes": "HTTPTypes",
     ]
 
+    /// The C libraries of the systems, which one module imports for all.
+    private static let libraries: Set = ["Glibc", "Musl", "Android", "Darwin"]
+
     private static func modules(_ manifest: String) -> [Module] {
         let call = #/floor\(\s*"(?<floor>[^"]+)"|(?:module|library|program|tests)\(\s*"(?<name>[^"]+)"(?<rest>[^()]*)/#
         var floor = ""
@@ -85,6 +88,10 @@ struct House {
             where (own.contains(imported) || products.contains(imported)) && !module.uses.contains(imported) {
                 found.append("\(name) imports \(imported), and does not declare it")
             }
+            for imported in module.imports.sorted()
+            where Self.libraries.contains(imported) && module.isInHouse && name != "CLibrary" {
+                found.append("\(name) imports \(imported), and not CLibrary")
+            }
             below.insert(name)
             if module.isInHouse, let problem = module.problemOfSign { found.append("\(name): \(problem)") }
         }
@@ -113,9 +120,9 @@ extension House.Module {
     private mutating func read(_ source: String) {
         isSwift = true
         text += source
-        for line in source.utf8.split(separator: UInt8(ascii: "\n")) {
-            // Such as `import Access`, `@_exported import Vault` and `@testable import Vault`.
-            guard line.starts(with: "import ".utf8) || line.first == UInt8(ascii: "@") else { continue }
+        // Such as `import Access`, `@_exported import Vault` and `@testable import Vault`.
+        for line in source.utf8.split(separator: UInt8(ascii: "\n"))
+        where line.starts(with: "import ".utf8) || line.first == UInt8(ascii: "@") {
             let words = line.split(separator: UInt8(ascii: " "))
             if let last = words.last, words.dropLast().last.map(Substring.init) == "import" {
                 imports.insert(String(Substring(last)))

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Certificates
 import Foundation
 import KeyCryptography
@@ -6,7 +7,6 @@ import KeychainModel
 import Synchronization
 import TestSupport
 import Testing
-import Vault
 import VaultInterface
 import VaultKeys
 

@@ -49,9 +49,9 @@ struct KnownAnswerTests {
             let algorithm = SecKeyAlgorithm(vector.algorithm)
             #expect(try pair.private.decrypt(vector.ciphertext.data, algorithm) == vector.input.data, "\(vector)")
             let refused = KeyFailure(status: errSecParam)
-            for place in [0, vector.ciphertext.data.count / 2, vector.ciphertext.data.count - 1] {
-                // PKCS#1 may give anything for these.
-                guard !vector.algorithm.hasSuffix(":PKCS1") else { continue }
+            // PKCS#1 may give anything for these.
+            for place in [0, vector.ciphertext.data.count / 2, vector.ciphertext.data.count - 1]
+            where !vector.algorithm.hasSuffix(":PKCS1") {
                 var wrong = vector.ciphertext.data
                 wrong[place] ^= 1
                 #expect(throws: refused, "\(vector)") { try pair.private.decrypt(wrong, algorithm) }

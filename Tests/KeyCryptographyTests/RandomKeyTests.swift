@@ -2,7 +2,6 @@ import Access
 import Foundation
 import TestSupport
 import Testing
-import Vault
 import VaultInterface
 
 @testable import KeychainServices

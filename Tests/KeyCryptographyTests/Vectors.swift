@@ -1,6 +1,6 @@
+import Bytes
 import Certificates
 import Foundation
-import KeychainModel
 import Testing
 
 @testable import KeychainServices

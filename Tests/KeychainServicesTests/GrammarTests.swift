@@ -235,7 +235,9 @@ import Testing
     }
 
     enum Value: Sendable {
-        case string(String), data(Data), boolean(Bool)
+        case string(String)
+        case data(Data)
+        case boolean(Bool)
         var object: Any {
             switch self {
             case .string(let string): string

@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import KeychainModel
 import Security
@@ -33,7 +34,7 @@ import Testing
 
     @Test func attributesAndValueAsDictionary() throws {
         try onFreshVault {
-            var query = [String: Any]()
+            var query: [String: Any] = [:]
             query[kSecClass as String] = kSecClassInternetPassword
             query[kSecAttrServer as String] = "example.com"
             query[kSecAttrAccount as String] = "bob"

@@ -2,7 +2,7 @@ import Access
 import Foundation
 import KeychainServices
 import TestSupport
-import Vault
+import VaultInterface
 
 /// A vault in memory in the place of the process's own.
 struct VaultFixture: VaultSessionProvider {

@@ -5,6 +5,7 @@ import KeychainModel
 import Synchronization
 import Testing
 import Vault
+import VaultInterface
 
 @testable import Keychain
 

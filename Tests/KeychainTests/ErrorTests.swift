@@ -4,7 +4,7 @@ import Keybag
 import Keychain
 import KeychainModel
 import Testing
-import Vault
+import VaultInterface
 
 @Suite struct ErrorTests {
     @Test func codesArePatterns() throws {

@@ -1,12 +1,13 @@
 import Access
 import Enclave
-import Keybag
 import Foundation
+import Keybag
 import Keychain
 import KeychainModel
 import Synchronization
 import TestSupport
 import Vault
+import VaultInterface
 
 /// A vault in memory for one test, with what a test needs to turn: the lock, the passcode and the
 /// answer of the person who is asked.

@@ -5,6 +5,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 @Suite(.timeLimit(.minutes(60))) struct ObservationTests {
     let keychain = Keychain(service: "observed")

@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// A program that asks for the passcode itself.
 @Suite struct PromptTests {

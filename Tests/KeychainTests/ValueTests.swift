@@ -3,6 +3,7 @@ import Keychain
 import KeychainModel
 import Testing
 import Vault
+import VaultInterface
 
 @Suite struct ValueTests {
     struct Session: Codable, Equatable, KeychainValue {

@@ -5,7 +5,7 @@ import LocalAuthentication
 import Synchronization
 import TestSupport
 import Testing
-import Vault
+import VaultInterface
 
 @Suite struct LAContextTests {
     @Test func succeedsWithAPerson() async throws {

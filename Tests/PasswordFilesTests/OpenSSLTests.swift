@@ -1,5 +1,5 @@
+import Bytes
 import Foundation
-import KeychainModel
 import ProtectedFiles
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import KeychainModel
 import TestSupport
@@ -42,7 +43,7 @@ import Testing
         let bytes = try stride(from: 0, to: hex.count, by: 2).map { place in
             try #require(UInt8(hex.dropFirst(place).prefix(2), radix: 16))
         }
-        return "\(start)$\(UnpaddedBase64.encode(Array(salt.utf8)))$\(UnpaddedBase64.encode(bytes))"
+        return "\(start)$\(UnpaddedBase64.standard.string(Array(salt.utf8)))$\(UnpaddedBase64.standard.string(bytes))"
     }
 
     /// RFC 7914, section 12.

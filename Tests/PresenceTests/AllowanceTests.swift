@@ -3,6 +3,7 @@ import Glibc
 import KeychainModel
 import Presence
 import Synchronization
+import SystemLibraries
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
-import SystemBus
 import Foundation
 import Glibc
 import Presence
+import SystemBus
 import TestSupport
 import Testing
 

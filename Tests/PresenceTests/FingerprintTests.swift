@@ -1,8 +1,8 @@
 import Access
-import SystemBus
 import Foundation
 import KeychainModel
 import Presence
+import SystemBus
 import TestSupport
 import Testing
 

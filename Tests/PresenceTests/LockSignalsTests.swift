@@ -1,7 +1,7 @@
-import SystemBus
 import Foundation
 import Glibc
 import LockSignals
+import SystemBus
 import Testing
 
 /// Against a real dbus-daemon and a stand-in for logind.

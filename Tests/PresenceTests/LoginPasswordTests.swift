@@ -1,7 +1,7 @@
 import Access
+import Bytes
 import Foundation
 import Glibc
-import KeychainModel
 import Presence
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Foundation
 import Glibc
 import KeychainModel
@@ -31,7 +32,9 @@ import Testing
     }
 
     enum Answer: Equatable {
-        case passcode(String), canceled, timedOut, unavailable(String)
+        case passcode(String)
+        case canceled, timedOut
+        case unavailable(String)
 
         init(_ answer: PasscodeAnswer) {
             self =

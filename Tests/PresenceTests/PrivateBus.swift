@@ -1,6 +1,6 @@
-import SystemBus
 import Foundation
 import Glibc
+import SystemBus
 import TestSupport
 import Testing
 

@@ -1,8 +1,9 @@
-import SystemBus
+import Bytes
 import Foundation
 import Glibc
 import KeychainModel
 import Presence
+import SystemBus
 import SystemLibraries
 import TestSupport
 import Testing

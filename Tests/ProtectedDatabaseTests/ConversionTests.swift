@@ -16,7 +16,8 @@ import Testing
         try world.keychain.run {
             var steps: [ProtectedDatabaseFile.Progress] = []
             try world.file.encrypt(key: .keychain(.complete)) {
-                steps.append($0); return true
+                steps.append($0)
+                return true
             }
             #expect(steps.last.map { $0.done == $0.total && $0.total > 0 } == true)
             #expect(try world.bytes().range(of: Data(Notes.canary.utf8)) == nil)

@@ -1,6 +1,6 @@
+import Bytes
 import Crypto
 import Foundation
-import KeychainModel
 import Testing
 
 @testable import ProtectedFiles

@@ -1,5 +1,5 @@
+import Bytes
 import Foundation
-import KeychainModel
 import SQLCipherWire
 import SystemSQLite
 import TestSupport

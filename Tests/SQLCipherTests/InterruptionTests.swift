@@ -1,4 +1,6 @@
+import Bytes
 import Foundation
+import Frames
 import Glibc
 import KeychainModel
 import SQLCipherWire

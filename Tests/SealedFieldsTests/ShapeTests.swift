@@ -28,7 +28,10 @@ import Testing
         #expect(try roundTrip([value, value]) == [value, value], sourceLocation: sourceLocation)
     }
 
-    enum Color: String, Codable { case red = "", green }
+    enum Color: String, Codable {
+        case red = ""
+        case green
+    }
     enum Shape: Codable, Hashable {
         case none
         case circle(radius: Double)

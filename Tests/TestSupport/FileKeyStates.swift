@@ -1,7 +1,8 @@
 import Access
+import Bytes
 import Foundation
 import KeychainModel
-import Vault
+import VaultInterface
 
 /// The possible operations on file keys in each state of the vault, and a check of all of them.
 package enum FileKeyState: String, CaseIterable, Sendable {

@@ -1,7 +1,8 @@
 import Access
+import Bytes
 import Foundation
 import KeychainModel
-import Vault
+import VaultInterface
 
 /// The items of the example vault in `Tests/VaultTests/Fixtures`: every class, protection class and type of attribute,
 /// the empty and the missing value, and the results of updates and deletions.

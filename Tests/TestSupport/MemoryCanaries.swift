@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Crypto
 import Enclave
 import Foundation
@@ -7,7 +8,7 @@ import Keybag
 import KeychainModel
 import Sealing
 import SecureMemory
-import Vault
+import VaultInterface
 
 /// A vault whose values all contain the same unguessable bytes, with everything else that must not stay in memory.
 package struct MemoryCanaries {

@@ -1,5 +1,5 @@
+import Bytes
 import DatabasePages
-import KeychainModel
 
 extension DatabaseID {
     package static var ofTests: DatabaseID { DatabaseID(repeatElement(1, count: byteCount)) ?? DatabaseID() }

@@ -1,7 +1,7 @@
 import Foundation
-import Testing
 import Glibc
 import Synchronization
+import Testing
 
 /// A real TPM 2.0 in software (swtpm), in a new folder and on sockets that nobody else knows.
 ///

@@ -5,6 +5,7 @@ import Keybag
 import KeychainModel
 import Synchronization
 import Vault
+import VaultInterface
 
 extension Client {
     package static let app = Client(identifier: "app", accessGroups: ["TEAM.app", "TEAM.shared"])

@@ -1,7 +1,7 @@
 import Access
 import Foundation
 import KeychainModel
-import Vault
+import VaultInterface
 
 /// An endless sequence of writes that depends only on its seed, with the items that must exist after each write.
 ///

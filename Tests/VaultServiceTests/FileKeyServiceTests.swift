@@ -1,6 +1,8 @@
 import Access
+import Bytes
 import Enclave
 import Foundation
+import Frames
 import Glibc
 import KeychainModel
 import TestSupport

@@ -1,7 +1,9 @@
-import Glibc
-import GRDB
 import Access
+import Bytes
 import Foundation
+import Frames
+import GRDB
+import Glibc
 import KeychainModel
 import TestSupport
 import Testing

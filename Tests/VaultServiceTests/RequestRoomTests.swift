@@ -1,12 +1,14 @@
 import Access
+import Bytes
 import Foundation
+import Frames
 import Glibc
 import KeychainModel
 import TestSupport
 import Testing
+import VaultInterface
 
 @testable import VaultService
-import VaultInterface
 
 /// The room that long requests share.
 @Suite struct RequestRoomTests {

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
-import Vault
+import VaultInterface
 import VaultService
 
 /// What a daemon and its client have in memory after everything was read and the vault was locked.

@@ -1,9 +1,10 @@
 import Foundation
+import Frames
 import Glibc
 import TestSupport
 import Testing
-import VaultService
 import VaultInterface
+import VaultService
 
 /// Started by a service manager: the socket is passed, and the state told.
 @Suite struct SystemdTests {

@@ -1,5 +1,6 @@
 import Access
 import Attestation
+import Bytes
 import Foundation
 import Glibc
 import KeychainModel

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Foundation
 import KeychainModel
 import TestSupport
@@ -255,6 +256,7 @@ struct WireSamples {
             .corruptItem(row: Int64(number), reason: reason), .corruptVault(reason: reason),
             .unusableVault(reason: reason), .readOnly(reason: reason), .diskFull(reason: reason),
             .inputOutput(reason: reason), .busy, .memoryUnavailable, .enrolmentChanged, .corruptFileKey,
+            .itemPasswordMissing,
         ]
         return all[random.int(below: all.count)]
     }

@@ -1,5 +1,7 @@
 import Access
+import Bytes
 import Foundation
+import Frames
 import KeychainModel
 import TestSupport
 import Testing

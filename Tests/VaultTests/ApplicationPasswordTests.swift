@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Foundation
 import GRDB
 import KeychainModel
@@ -6,6 +7,7 @@ import SecureMemory
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 @testable import Sealing
 
@@ -32,12 +34,8 @@ import Vault
                 try vault.copy(
                     Items.query("a", password: password + "x"), includingValues: includingValues, as: .app)
             }
-            let missing = #expect(throws: VaultError.self) {
+            #expect(throws: VaultError.itemPasswordMissing) {
                 try vault.copy(Items.query("a"), includingValues: includingValues, as: .app)
-            }
-            guard case .interactionNotAllowed = missing else {
-                Issue.record("\(String(describing: missing))")
-                continue
             }
         }
         #expect(try vault.delete(Items.query("a"), as: .app) == 1)
@@ -49,11 +47,8 @@ import Vault
         let error = #expect(throws: VaultError.self) {
             try vault.add(Items.item("a", .applicationPassword), as: .app)
         }
-        guard case .interactionNotAllowed(let reason) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        #expect(reason.contains("setCredential"))
+        #expect(error == .itemPasswordMissing)
+        #expect(error?.description.contains("setCredential") == true)
         #expect(try vault.items(Items.query()).isEmpty)
         // That it is there already is no matter of passwords.
         _ = try vault.add(Items.item("a", .applicationPassword, password: "pw"), as: .app)

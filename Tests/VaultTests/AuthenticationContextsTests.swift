@@ -4,6 +4,7 @@ import KeychainModel
 import Synchronization
 import TestSupport
 import Testing
+import VaultInterface
 
 @testable import Vault
 

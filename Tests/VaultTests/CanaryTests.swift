@@ -4,6 +4,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// No byte of any file of a vault gives away what is stored in it.
 @Suite struct CanaryTests {

@@ -4,6 +4,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// Items that are bound to the fingers that were enrolled when they were stored.
 @Suite struct EnrolmentTests {

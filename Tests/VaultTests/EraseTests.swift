@@ -6,6 +6,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// What an erase leaves, finished or killed at each of its steps.
 @Suite struct EraseTests {

@@ -6,6 +6,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// The public key that is stored for a locked machine.
 @Suite struct FileAgreementKeyTests {

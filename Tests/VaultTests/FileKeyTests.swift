@@ -7,6 +7,7 @@ import SecureMemory
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// Keys of files from a vault in this process.
 @Suite struct FileKeyTests {

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import Foundation
 import Keybag
@@ -5,6 +6,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// Keys of files against values that Python's cryptography worked out (see Documentation/Formats.md).
 @Suite struct FileKeyVectorTests {

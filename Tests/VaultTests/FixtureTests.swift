@@ -1,8 +1,10 @@
+import Bytes
 import Foundation
 import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// A vault that the first release wrote stays readable.
 ///

@@ -3,6 +3,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// A vault folder whose files a test damages, and what was stored in it.
 struct FuzzTarget {

@@ -1,8 +1,10 @@
+import Bytes
 import Foundation
 import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// Items that more than a class key opens, in a vault that was written once and stays readable.
 ///

@@ -4,6 +4,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// Finding certificates by their issuers takes further searches while one is under way.
 @Suite struct IssuerFilterTests {

@@ -4,6 +4,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 @Suite struct ItemOperationTests {
     /// The same rules must hold on disk and in memory.

@@ -6,6 +6,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// What each lock state permits.
 @Suite struct LockStateTests {

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Foundation
 import GRDB
 import KeychainModel
@@ -7,6 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// Whoever can write to the item store cannot make an item answer with something else than what was
 /// stored in it.

@@ -5,6 +5,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// A vault whose folder is moved or replaced while a program has it open.
 @Suite struct MovedFolderTests {

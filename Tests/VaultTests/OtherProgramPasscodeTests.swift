@@ -4,6 +4,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// A vault that is open in two programs, of which one changes the passcode.
 @Suite struct OtherProgramPasscodeTests {

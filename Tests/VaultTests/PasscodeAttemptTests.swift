@@ -1,12 +1,15 @@
 import Access
+import Bytes
 import Enclave
 import Foundation
 import Keybag
 import KeychainModel
 import Synchronization
+import SystemLibraries
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// Wrong passcodes and the waits they cost.
 @Suite struct PasscodeAttemptTests {

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Foundation
 import Keybag
 import KeychainModel
@@ -6,6 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// A passcode over the life of a vault in a folder.
 @Suite struct PasscodeTests {

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Enclave
 import Foundation
 import Keybag
@@ -7,6 +8,7 @@ import SecureMemory
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// The way back into a vault whose enclave is gone.
 @Suite struct RecoveryTests {

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Enclave
 import Foundation
 import Keybag
@@ -6,6 +7,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// Older copies of a keybag, put back.
 @Suite struct RollbackTests {

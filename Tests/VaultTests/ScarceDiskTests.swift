@@ -4,6 +4,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// Disks that are full or read-only: an error that says so, and nothing lost that was stored before.
 @Suite(.serialized) struct ScarceDiskTests {

@@ -1,4 +1,4 @@
-import KeychainModel
+import Bytes
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// Many processes and threads on one vault folder.
 @Suite(.serialized) struct SoakConcurrencyTests {

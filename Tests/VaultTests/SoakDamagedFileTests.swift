@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
-import Vault
+import VaultInterface
 
 /// Each file of a vault in turn holds random bytes or is damaged.
 @Suite(.serialized) struct SoakDamagedFileTests {

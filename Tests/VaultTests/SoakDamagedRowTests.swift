@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import TestSupport
 import Testing
-import Vault
+import VaultInterface
 
 /// Columns of rows hold other bytes, other types, or nothing. SQLite gives columns no fixed type, so a
 /// file that was written to by somebody else may hold anything anywhere.

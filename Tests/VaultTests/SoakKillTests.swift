@@ -1,9 +1,11 @@
+import Bytes
 import Foundation
 import Glibc
 import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// A process that is killed at any moment leaves every write that had returned, and a vault that opens.
 @Suite(.serialized) struct SoakKillTests {

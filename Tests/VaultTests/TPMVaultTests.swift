@@ -1,10 +1,12 @@
 import Access
+import Bytes
 import Enclave
 import Foundation
 import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// A vault whose TPM is restarted, cleared, exchanged, switched off, or locked out.
 @Suite struct TPMVaultTests {

@@ -6,6 +6,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// A vault's life in each kind of enclave.
 @Suite struct VaultEnclaveTests {

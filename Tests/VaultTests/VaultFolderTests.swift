@@ -4,6 +4,7 @@ import KeychainModel
 import TestSupport
 import Testing
 import Vault
+import VaultInterface
 
 /// What a vault's folder must look like, and that a folder that does not is refused and left alone.
 @Suite struct VaultFolderTests {

@@ -1,31 +1,47 @@
+import Bytes
 import CAEAD
 import Crypto
+import FoundationEssentials
 
 /// An authenticated cipher under one key, for many messages: without memory for any, and with the key prepared once.
 ///
-/// Where it cannot be made, swift-crypto's own interface does the same.
+/// Where no key can be prepared, swift-crypto's own interface does the same, and takes memory for each message.
 // Safe to share between threads: BoringSSL lets any number of them use a key, which is not written to once it is made.
 package final class PreparedAEAD: @unchecked Sendable {
-    package enum Algorithm {
+    package enum Algorithm: Sendable {
         case aesGCM
         case chaChaPoly
     }
 
-    private let key: OpaquePointer
-
-    /// Nil where swift-crypto's BoringSSL is not to be reached, or there is no memory.
-    ///
-    /// - Parameter key: Of 32 bytes.
-    package init?(_ algorithm: Algorithm, _ key: SymmetricKey) {
-        let made = key.withUnsafeBytes { bytes -> OpaquePointer? in
-            guard bytes.count == 32, let base = bytes.baseAddress else { return nil }
-            return aead_key_prepare(algorithm == .aesGCM ? AEAD_AES_256_GCM : AEAD_CHACHA20_POLY1305, base)
-        }
-        guard let made else { return nil }
-        self.key = made
+    private enum Key {
+        case prepared(OpaquePointer)
+        case unprepared(SymmetricKey, Algorithm)
     }
 
-    deinit { aead_key_free(key) }
+    private let key: Key
+    private static let nonceSize = 12
+    private static let tagSize = 16
+
+    /// - Parameters:
+    ///   - key: Of 32 bytes.
+    ///   - preparing: False for swift-crypto's own interface, which otherwise is used where swift-crypto's BoringSSL
+    ///     cannot be reached, or there is no memory.
+    package init(_ algorithm: Algorithm, _ key: SymmetricKey, preparing: Bool = true) {
+        let made = key.withUnsafeBytes { bytes -> OpaquePointer? in
+            guard preparing, bytes.count == 32, let base = bytes.baseAddress else { return nil }
+            return aead_key_prepare(algorithm == .aesGCM ? AEAD_AES_256_GCM : AEAD_CHACHA20_POLY1305, base)
+        }
+        self.key = made.map { Key.prepared($0) } ?? .unprepared(key, algorithm)
+    }
+
+    deinit {
+        if case .prepared(let key) = key { aead_key_free(key) }
+    }
+
+    /// Whether the key is prepared; false where swift-crypto's own interface is used.
+    package var isPrepared: Bool {
+        if case .prepared = key { true } else { false }
+    }
 
     /// Encrypts `count` bytes. The two buffers may be the same.
     ///
@@ -33,11 +49,21 @@ package final class PreparedAEAD: @unchecked Sendable {
     ///   - nonce: 12 bytes. No other message under this key may use them.
     ///   - binding: The additional data.
     ///   - tag: Room for 16 bytes.
+    /// - Returns: False if there is no memory.
     package func seal(
         _ text: UnsafeRawPointer, count: Int, nonce: UnsafeRawPointer, binding: UnsafeRawPointer, bindingCount: Int,
         into sealed: UnsafeMutableRawPointer, tag: UnsafeMutableRawPointer
     ) -> Bool {
-        aead_seal(key, text, count, nonce, binding, bindingCount, sealed, tag)
+        switch key {
+        case .prepared(let key): aead_seal(key, text, count, nonce, binding, bindingCount, sealed, tag)
+        case .unprepared(let key, let algorithm):
+            Self.seal(
+                UnsafeRawBufferPointer(start: text, count: count), algorithm, key,
+                nonce: UnsafeRawBufferPointer(start: nonce, count: Self.nonceSize),
+                binding: UnsafeRawBufferPointer(start: binding, count: bindingCount),
+                into: UnsafeMutableRawBufferPointer(start: sealed, count: count),
+                tag: UnsafeMutableRawBufferPointer(start: tag, count: Self.tagSize))
+        }
     }
 
     /// Decrypts `count` bytes. The two buffers may be the same.
@@ -47,6 +73,66 @@ package final class PreparedAEAD: @unchecked Sendable {
         _ sealed: UnsafeRawPointer, count: Int, nonce: UnsafeRawPointer, binding: UnsafeRawPointer, bindingCount: Int,
         tag: UnsafeRawPointer, into text: UnsafeMutableRawPointer
     ) -> Bool {
-        aead_open(key, sealed, count, nonce, binding, bindingCount, tag, text)
+        switch key {
+        case .prepared(let key): aead_open(key, sealed, count, nonce, binding, bindingCount, tag, text)
+        case .unprepared(let key, let algorithm):
+            Self.open(
+                UnsafeRawBufferPointer(start: sealed, count: count), algorithm, key,
+                nonce: UnsafeRawBufferPointer(start: nonce, count: Self.nonceSize),
+                binding: UnsafeRawBufferPointer(start: binding, count: bindingCount),
+                tag: UnsafeRawBufferPointer(start: tag, count: Self.tagSize),
+                into: UnsafeMutableRawBufferPointer(start: text, count: count))
+        }
+    }
+
+    // MARK: swift-crypto's own interface
+
+    private static func seal(
+        _ text: UnsafeRawBufferPointer, _ algorithm: Algorithm, _ key: SymmetricKey, nonce: UnsafeRawBufferPointer,
+        binding: UnsafeRawBufferPointer, into sealed: UnsafeMutableRawBufferPointer,
+        tag: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        do {
+            switch algorithm {
+            case .aesGCM:
+                let box = try AES.GCM.seal(
+                    text, using: key, nonce: AES.GCM.Nonce(data: nonce), authenticating: binding)
+                box.ciphertext.copyBytes(to: sealed)
+                box.tag.copyBytes(to: tag)
+            case .chaChaPoly:
+                let box = try ChaChaPoly.seal(
+                    text, using: key, nonce: ChaChaPoly.Nonce(data: nonce), authenticating: binding)
+                box.ciphertext.copyBytes(to: sealed)
+                box.tag.copyBytes(to: tag)
+            }
+            return true
+        } catch {
+            // The text may be in the same memory.
+            SecretBytes.wipe(sealed)
+            return false
+        }
+    }
+
+    private static func open(
+        _ sealed: UnsafeRawBufferPointer, _ algorithm: Algorithm, _ key: SymmetricKey, nonce: UnsafeRawBufferPointer,
+        binding: UnsafeRawBufferPointer, tag: UnsafeRawBufferPointer, into text: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        let opened =
+            switch algorithm {
+            case .aesGCM:
+                try? AES.GCM.open(
+                    AES.GCM.SealedBox(nonce: AES.GCM.Nonce(data: nonce), ciphertext: sealed, tag: tag), using: key,
+                    authenticating: binding)
+            case .chaChaPoly:
+                try? ChaChaPoly.open(
+                    ChaChaPoly.SealedBox(nonce: ChaChaPoly.Nonce(data: nonce), ciphertext: sealed, tag: tag),
+                    using: key, authenticating: binding)
+            }
+        guard var opened, opened.count == text.count else { return false }
+        opened.withUnsafeMutableBytes {
+            text.copyMemory(from: UnsafeRawBufferPointer($0))
+            SecretBytes.wipe($0)
+        }
+        return true
     }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// What went wrong with a file of the vault, with its path and with what to do about it.
 package enum FileError: Error, Equatable, CustomStringConvertible {
@@ -47,13 +47,18 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
 
     /// Returns the error for the current `errno`, after `operation` on `path` failed.
     static func last(_ operation: String, _ path: String) -> FileError {
-        switch errno {
-        case ENOENT: .notFound(path: path)
-        case EEXIST: .alreadyExists(path: path)
-        case ELOOP: .notRegular(path: path)
-        case ENOSPC, EDQUOT: .diskFull(path: path)
-        case EROFS: .readOnly(path: path)
-        case let code: .system(operation: operation, path: path, errno: code)
+        FileError(operation, path, errno: errno)
+    }
+
+    /// The error after `operation` on `path` failed with `code`.
+    init(_ operation: String, _ path: String, errno code: Int32) {
+        switch code {
+        case ENOENT: self = .notFound(path: path)
+        case EEXIST: self = .alreadyExists(path: path)
+        case ELOOP: self = .notRegular(path: path)
+        case ENOSPC, EDQUOT: self = .diskFull(path: path)
+        case EROFS: self = .readOnly(path: path)
+        default: self = .system(operation: operation, path: path, errno: code)
         }
     }
 }

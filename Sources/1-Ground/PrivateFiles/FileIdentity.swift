@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// The file that a name stands for at one moment.
 package struct FileIdentity: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 extension PrivateFolder {
     /// Runs `body` while holding the lock of the folder. No other process and no other thread holds it meanwhile.

@@ -1,5 +1,5 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 
 /// An open file of a private folder, for files that are changed in place.
 package final class PrivateFile: Sendable {
@@ -53,35 +53,16 @@ package final class PrivateFile: Sendable {
     /// Returns up to `count` bytes from `offset` on; fewer at the end of the file.
     package func read(_ count: Int, at offset: Int) throws(FileError) -> Data {
         var contents = Data(count: max(0, count))
-        var filled = 0
-        while filled < contents.count {
-            let room = contents.count - filled
-            let got = contents.withUnsafeMutableBytes { buffer in
-                pread(descriptor, buffer.baseAddress?.advanced(by: filled), room, off_t(offset + filled))
-            }
-            if got < 0 {
-                if errno == EINTR { continue }
-                throw FileError.last("read", path)
-            }
-            if got == 0 { break }
-            filled += got
+        let filled = contents.withUnsafeMutableBytes {
+            SystemCall.readAll(into: $0, from: descriptor, at: Int64(offset))
         }
+        guard filled >= 0 else { throw FileError.last("read", path) }
         return contents.prefix(filled)
     }
 
     package func write(_ contents: Data, at offset: Int) throws(FileError) {
-        var written = 0
-        while written < contents.count {
-            let rest = contents.count - written
-            let put = contents.withUnsafeBytes { buffer in
-                pwrite(descriptor, buffer.baseAddress?.advanced(by: written), rest, off_t(offset + written))
-            }
-            if put < 0 {
-                if errno == EINTR { continue }
-                throw FileError.last("write", path)
-            }
-            written += put
-        }
+        let isWritten = contents.withUnsafeBytes { SystemCall.writeAll($0, to: descriptor, at: Int64(offset)) }
+        guard isWritten else { throw FileError.last("write", path) }
     }
 
     package func truncate(to size: Int) throws(FileError) {

@@ -1,5 +1,5 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 
 /// A folder that only its owner can enter, with files that only the owner can read.
 ///
@@ -96,17 +96,8 @@ package struct PrivateFolder: Sendable, Hashable {
         guard info.st_mode & S_IFMT == S_IFREG else { throw .notRegular(path: path) }
         try Self.checkPrivate(info, path)
         var contents = Data(count: try choose(path, Int(info.st_size)))
-        var filled = 0
-        while filled < contents.count {
-            let room = contents.count - filled
-            let got = contents.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress! + filled, room) }
-            if got < 0 {
-                if errno == EINTR { continue }
-                throw FileError.last("read", path)
-            }
-            if got == 0 { break }
-            filled += got
-        }
+        let filled = contents.withUnsafeMutableBytes { SystemCall.readAll(into: $0, from: descriptor) }
+        guard filled >= 0 else { throw FileError.last("read", path) }
         return contents.prefix(filled)
     }
 
@@ -115,16 +106,10 @@ package struct PrivateFolder: Sendable, Hashable {
     /// Writes a temporary file, flushes it, renames it and flushes the folder.
     package func replace(_ name: String, with contents: Data) throws(FileError) {
         let temporary = path(of: ".\(name).\(getpid()).\(UInt64.random(in: 0 ... .max))")
-        do {
-            try Self.writeNew(temporary, contents)
+        do throws(FileReplacement.Failure) {
+            try FileReplacement.replace(path(of: name), by: temporary, with: contents)
         } catch {
-            unlink(temporary)
-            throw error
-        }
-        guard Glibc.rename(temporary, path(of: name)) == 0 else {
-            let failure = FileError.last("replace", path(of: name))
-            unlink(temporary)
-            throw failure
+            throw FileError(error.operation, error.path, errno: error.errno)
         }
         try synchronize()
     }
@@ -164,7 +149,7 @@ package struct PrivateFolder: Sendable, Hashable {
 
     /// Renames a file durably. Replaces a file that has the new name.
     package func rename(_ name: String, to newName: String) throws(FileError) {
-        guard Glibc.rename(path(of: name), path(of: newName)) == 0 else {
+        guard CLibrary.rename(path(of: name), path(of: newName)) == 0 else {
             throw FileError.last("rename", path(of: name))
         }
         try synchronize()
@@ -181,23 +166,5 @@ package struct PrivateFolder: Sendable, Hashable {
     /// Gives a new file the mode 0600, which the umask may have reduced.
     static func setMode(of descriptor: Int32, _ path: String) throws(FileError) {
         guard fchmod(descriptor, 0o600) == 0 else { throw FileError.last("set the mode of", path) }
-    }
-
-    private static func writeNew(_ path: String, _ contents: Data) throws(FileError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw FileError.last("create", path) }
-        defer { close(descriptor) }
-        try setMode(of: descriptor, path)
-        var written = 0
-        while written < contents.count {
-            let rest = contents.count - written
-            let put = contents.withUnsafeBytes { write(descriptor, $0.baseAddress! + written, rest) }
-            if put < 0 {
-                if errno == EINTR { continue }
-                throw FileError.last("write", path)
-            }
-            written += put
-        }
-        guard fsync(descriptor) == 0 else { throw FileError.last("flush", path) }
     }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// The sizes of the heap blocks that a library frees with key bytes still in them.
 package enum KeyRemains {

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// Starts threads that nobody joins. Such a thread ends with its function.
 package enum DetachedThread {

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// The extended attributes of a file (xattr(7)). Swift's module of the C library does not declare these functions.
 ///
@@ -8,7 +8,7 @@ package enum ExtendedAttributes {
     package struct Failure: Error, Equatable {
         package let errno: Int32
 
-        fileprivate static var last: Failure { Failure(errno: Glibc.errno) }
+        fileprivate static var last: Failure { Failure(errno: CLibrary.errno) }
     }
 
     package enum File {

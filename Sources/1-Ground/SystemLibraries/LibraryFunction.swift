@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// Returns a C function that no Swift module declares; nil if the library does not have it.
 ///

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// The processors that this process may use.
 package enum Processors {

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// Keeps the next child process from inheriting descriptors from `lowest` on.
 ///

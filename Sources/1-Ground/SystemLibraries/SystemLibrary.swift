@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// A library of the system that is loaded when it is needed. Without it, everything else still builds and runs.
 package final class SystemLibrary: Sendable {

@@ -16,10 +16,10 @@ struct ConformanceCommand: ParsableCommand {
     @Argument(help: "Files of cases in JSON; see Documentation/Conformance.md.")
     var files: [String]
 
-    @Option(help: "Run the cases of this area only.")
+    @Option(help: "Run only the cases of this area.")
     var area: String?
 
-    @Option(help: "What the keychains are made of: memory, disk or daemon.")
+    @Option(help: "Where the keychains are kept: memory, disk or daemon.")
     var store: ConformanceStore = .memory
 
     @Flag(help: "Print a machine-readable report instead of lines for people.")

@@ -8,8 +8,8 @@ protocol DocumentedCommand: ParsableCommand {
     static var examples: [Example] { get }
 }
 
-/// A command to copy. What does not fit a terminal of 80 columns goes on after a backslash and a newline, since help
-/// that is wrapped anywhere else breaks when it is pasted.
+/// A command to copy. If it does not fit a terminal of 80 columns, it is broken after a backslash: a command that the
+/// help wraps anywhere else breaks when it is pasted.
 struct Example {
     let purpose: String
     let command: String
@@ -22,6 +22,11 @@ struct Example {
 
 extension DocumentedCommand {
     static var discussion: String {
+        helpText + "\n\nEXIT STATUS: `keychain help` lists the exit statuses of all commands."
+    }
+
+    /// What the command does, and examples.
+    static var helpText: String {
         // This text is made at every start, so it is made cheaply.
         var text = details + "\n\nEXAMPLES:"
         for example in examples {
@@ -31,8 +36,6 @@ extension DocumentedCommand {
                 text += line
             }
         }
-        text += "\n\nEXIT STATUS:"
-        for exit in ExitStatus.documented { text += "\n  " + exit.code + "  " + exit.meaning }
         return text
     }
 
@@ -40,16 +43,23 @@ extension DocumentedCommand {
         _ name: String, aliases: [String] = [], shouldDisplay: Bool = true,
         subcommands: [any ParsableCommand.Type] = []
     ) -> CommandConfiguration {
-        // The parser looks for requests for completion scripts in each command without a parent, which takes longer than
-        // everything else it does. The parameter is not documented: without it `keychain` is slower, and does the same.
+        // In a command without a parent, the parser looks for requests for completion scripts, which takes longer than
+        // everything else that it does. The parameter is not documented: without it `keychain` is only slower.
         CommandConfiguration(
             commandName: name, _superCommandName: "keychain", abstract: summary, discussion: discussion,
             shouldDisplay: shouldDisplay, subcommands: subcommands, aliases: aliases)
     }
 }
 
-/// The exit statuses that scripts may rely on. The ones that stand for a status of Apple's are its low
-/// byte, as with `security`.
+extension ArgumentHelp {
+    /// Of the flag `--json` of commands that have a result to print.
+    static var json: ArgumentHelp { "Print the result, and any error, as JSON." }
+    /// Of the flag `--json` of commands whose output has another form, or that print nothing.
+    static var jsonErrors: ArgumentHelp { "Print any error as JSON." }
+}
+
+/// The exit statuses that scripts may rely on. Those that stand for a status of Apple's are its low byte, as with
+/// `security`.
 enum ExitStatus {
     static let other: Int32 = 1
     static let usage: Int32 = 64
@@ -63,6 +73,11 @@ enum ExitStatus {
         ("51", "authentication failed (errSecAuthFailed)"),
         ("64", "the command line makes no sense (EX_USAGE)"),
     ]
+
+    /// The section of the help that lists them.
+    static var list: String {
+        documented.reduce(into: "\n\nEXIT STATUS:") { $0 += "\n  " + $1.code + "  " + $1.meaning }
+    }
 
     /// The exit status of a command of `keychain` that failed with `status`.
     static func code(for status: Int32) -> Int32 {

@@ -3,10 +3,9 @@ import ArgumentParser
 struct KeychainTool: DocumentedCommand {
     static let summary = "Keep passwords and other secrets in the keychain."
     static let details = """
-        The keychain is a vault in a folder of your own: $KEYCHAIN_HOME, else $XDG_DATA_HOME/keychain, \
-        else ~/.local/share/keychain. It is made at the first use. A secret is found by the service it is \
-        for and the account it belongs to; access groups keep the items of several programs apart. This \
-        tool sees every group.
+        The keychain is a vault in a folder of your own: $KEYCHAIN_HOME, else $XDG_DATA_HOME/keychain, else \
+        ~/.local/share/keychain. The first use makes it. You find a secret by its service (what it is for) and its \
+        account (whose it is). Access groups keep the items of different programs apart; this tool sees every group.
         """
     static let examples = [
         Example("Store a secret, typed twice without echo", "keychain set mail.example.com alice"),
@@ -17,7 +16,7 @@ struct KeychainTool: DocumentedCommand {
     static let configuration: CommandConfiguration = CommandConfiguration(
         commandName: "keychain",
         abstract: summary,
-        discussion: discussion,
+        discussion: helpText + ExitStatus.list,
         version: "0.1.0",
         subcommands: [
             InitCommand.self, SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, DeleteCommand.self,

@@ -1,10 +1,11 @@
 import ArgumentParser
-import Glibc
+import CLibrary
 import KeychainDaemon
 import Vault
+import VaultInterface
 import VaultService
 
-/// The program: `keychain`, or when it is called by another of its names the daemon `keychaind` or Apple's `security`.
+/// The program: `keychain`, or under its other names the daemon `keychaind` and Apple's `security`.
 @main
 enum Program {
     static func main() {
@@ -13,7 +14,7 @@ enum Program {
         exit(run(arguments))
     }
 
-    /// The last part of what the program was called by.
+    /// Returns the last part of the name that the program was started with.
     private static func name(in arguments: [String]) -> Substring {
         arguments.first?.split(separator: "/").last ?? "keychain"
     }
@@ -39,8 +40,8 @@ enum Program {
         }
     }
 
-    /// Swift's own reading of the command line puts U+FFFD in the place of bytes that are no text, which makes
-    /// different names the same.
+    /// Swift replaces bytes of the command line that are not text with U+FFFD, which would make different names the
+    /// same.
     private static func hasValidArguments() -> Bool {
         // A program to run gets its arguments as they are.
         let isRun = CommandLine.arguments.dropFirst().first == "run"
@@ -51,15 +52,15 @@ enum Program {
         }
     }
 
-    /// What is behind `--` is for another program.
+    /// What follows `--` is for another program.
     private static func isJSONAsked(_ arguments: [String]) -> Bool {
         arguments.prefix { $0 != "--" }.contains("--json")
     }
 
-    /// Does without the argument parser for what scripts do a thousand times: it takes a third of the
-    /// time of the whole process.
+    /// Runs what scripts do a thousand times without the argument parser, which takes a third of the time of the whole
+    /// process.
     ///
-    /// - Returns: Nil if this is not such a command line.
+    /// - Returns: The exit status, or nil if the command line needs the parser.
     private static func runShortcut(_ arguments: [String]) throws(Failure) -> Int32? {
         switch arguments.first {
         case "security":
@@ -72,11 +73,11 @@ enum Program {
         }
     }
 
-    /// The command that is asked for.
+    /// Returns the command that the arguments ask for.
     ///
-    /// The first word leads to a subcommand, which is parsed by itself: the argument parser would first make a tree of
-    /// all commands with their help texts. For whatever is no command line of that subcommand it does so after all, so
-    /// that help, errors and scripts are those of the whole.
+    /// The first word names a subcommand, which is parsed by itself, because the argument parser would first make a
+    /// tree of all commands with their help texts. If the arguments do not fit that subcommand, the whole tree is used
+    /// after all: help, errors and completion scripts need it.
     private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
         if let subcommand = arguments.first.flatMap(KeychainTool.subcommand(named:)),
             let command = try? subcommand.parseAsRoot(Array(arguments.dropFirst())), command is any DocumentedCommand
@@ -113,7 +114,7 @@ enum Program {
         return .usage("\(what): see `keychain help\(topic)`")
     }
 
-    /// A message of several lines as one, with a list in it separated by commas.
+    /// Returns a message of several lines as one line. Entries of a list are separated by commas.
     private static func oneLine(_ message: String) -> String {
         var result = ""
         var isInList = false
@@ -137,15 +138,16 @@ enum Program {
     }
 
     private static func prepareProcess() {
-        // A reader that goes away is an error of `write` to report, not a silent death.
+        // When the reader goes away, `write` fails and the error is reported. The signal would end the program.
         signal(SIGPIPE, SIG_IGN)
-        // A file that may not get larger is an error to report, and no reason to die with half of it written.
+        // A limit on the size of files is an error to report. The signal would end the program with a half-written
+        // file.
         signal(SIGXFSZ, SIG_IGN)
-        // One byte is less than any core file and, unlike zero, also stops those piped to a collector
+        // One byte is less than any core file. Unlike zero, it also stops core files that are piped to a collector
         // (core(5)).
         var limit = rlimit(rlim_cur: 1, rlim_max: 1)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
-        // The crash reports of Swift's runtime show pieces of memory, in which there may be secrets.
+        // The crash reports of Swift's runtime show pieces of memory, which may hold secrets.
         for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] {
             var action = sigaction()
             sigaction(number, nil, &action)
@@ -154,8 +156,8 @@ enum Program {
         occupyStandardDescriptors()
     }
 
-    /// Keeps a file of the vault from becoming descriptor 0, 1 or 2 of a program that was started with
-    /// one of them closed. The stand-ins fail on use, as the closed descriptor would.
+    /// Opens descriptors 0, 1 and 2 if the program was started with one of them closed, so that no file of the vault
+    /// gets one of these numbers. The stand-ins fail on use, as the closed descriptors would.
     private static func occupyStandardDescriptors() {
         for (descriptor, mode) in [(Int32(0), O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)]
         where fcntl(descriptor, F_GETFD) < 0 {

@@ -1,8 +1,8 @@
 import Access
 import ArgumentParser
 import Audit
+import CLibrary
 import Dispatch
-import Glibc
 import LockSignals
 import Logging
 import Metrics
@@ -21,10 +21,10 @@ struct Daemon: ParsableCommand {
         commandName: "keychaind",
         abstract: "Own a vault, and serve it to programs over a Unix socket.",
         discussion: """
-            Programs that use the keychain find the daemon by themselves, see it tell them apart, and get the access \
-            groups that it grants. It stops at SIGTERM and SIGINT.
+            Programs that use the keychain find the daemon by themselves. The daemon tells them apart, and grants each \
+            its access groups. It stops at SIGTERM and SIGINT.
 
-            For example, a vault of its own to try it with:
+            For example, to try it with a vault of its own:
 
               keychaind --socket /tmp/try/socket --home /tmp/try/vault
               KEYCHAIN_SOCKET=/tmp/try/socket keychain status
@@ -47,7 +47,7 @@ struct Daemon: ParsableCommand {
         }
     }
 
-    // On the first thread and without another until everything that holds for a thread and its children holds.
+    // No second thread starts before the measures are in force that a thread passes on to its children.
     func run() throws {
         let measures = Hardening.apply()
         Hardening.raiseDescriptorLimit(for: options.connections)
@@ -76,7 +76,7 @@ struct Daemon: ParsableCommand {
             let audit = BufferedAudit()
             let vault = try EmbeddedVault.open(
                 at: paths.home,
-                // The fingers are those of the user the daemon runs as, who is not the one at a shared daemon's client.
+                // The reader has the fingers of the user that the daemon runs as. A system daemon serves other users.
                 authenticator: PersonAuthenticator(
                     prompt: RemotePrompt(), biometry: options.system ? nil : FingerprintReader()),
                 audit: audit)
@@ -122,16 +122,17 @@ struct Daemon: ParsableCommand {
         _ = try PrivateFolder(creating: paths.home)
         let system = ["/usr", "/lib", "/lib64", "/etc", "/run", "/proc", "/sys", "/dev"]
         let entitlements = DaemonPaths.folder(of: paths.entitlements)
-        // The machine's TPM, if the vault is in it, and where the metrics go.
+        // The machine's TPM, if the vault is in it, and the folder of the metrics.
         let others = [EnclavePlace.device, options.metrics.map(DaemonPaths.folder(of:))].compactMap { $0 }
         let own = [paths.home, paths.socketFolder] + others
         let readable = system + [entitlements] + [EnclavePlace.folderForTurns].compactMap { $0 }
         guard FileConfinement.apply(own: own, readable: readable) == 0 else {
-            throw DaemonError("no confinement (Landlock): \(String(cString: strerror(errno))); leave --landlock out")
+            throw DaemonError(
+                "the daemon cannot be confined (Landlock): \(String(cString: strerror(errno))); leave out --landlock")
         }
     }
 
-    /// Unlocks at boot where systemd hands the passcode over. One that is wrong leaves the vault locked.
+    /// Unlocks at boot if systemd passes the passcode. A wrong one leaves the vault locked.
     private static func unlockWithCredential(_ vault: EmbeddedVault, _ logger: Logger) throws {
         guard let passcode = try ServiceCredential.passcode() else { return }
         do throws(VaultError) {
@@ -156,7 +157,7 @@ struct Daemon: ParsableCommand {
         ]
     }
 
-    /// Before anything is recorded: what records takes the system that is there when it begins.
+    /// Called before anything is recorded, because a recorder uses the metrics system of the time it was made.
     private func metricsFile(_ logger: Logger) -> [any Service] {
         guard let path = options.metrics else { return [] }
         let registry = MetricsRegistry()
@@ -191,10 +192,14 @@ struct Daemon: ParsableCommand {
             return (try UnixSocket.listen(at: paths.socket, mode: isSystem ? 0o666 : 0o600), true)
         } catch {
             if case .system(EADDRINUSE) = error {
-                throw DaemonError("another daemon serves \(paths.socket), or that is no socket")
+                throw DaemonError(
+                    "another daemon serves \(paths.socket), or it is not a socket: stop that daemon, or give another "
+                        + "--socket"
+                )
             }
             guard case .system(let code) = error else { throw error }
-            throw DaemonError("\(paths.socket): \(String(cString: strerror(code)))")
+            throw DaemonError(
+                "cannot listen at \(paths.socket): \(String(cString: strerror(code))); give another --socket")
         }
     }
 }

@@ -2,16 +2,17 @@ import ArgumentParser
 
 /// The daemon's command line.
 struct DaemonOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Listen on this socket; systemd's, if it passes one.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Listen on this socket. A socket that systemd passes takes precedence.", valueName: "path"))
     var socket: String?
 
     @Option(help: ArgumentHelp("The vault's folder.", valueName: "folder"))
     var home: String?
 
-    @Option(help: ArgumentHelp("Who may use which access groups.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file that says who may use which access groups.", valueName: "file"))
     var entitlements: String?
 
-    @Flag(help: "Give up all files but the vault's and the system's; executables cannot be told apart then.")
+    @Flag(help: "Give up access to all files but the vault's and the system's. Executables cannot be told apart then.")
     var landlock = false
 
     @Flag(help: "Serve other users too, from /run/keychain/socket and /var/lib/keychain.")
@@ -19,25 +20,25 @@ struct DaemonOptions: ParsableArguments {
 
     @Option(
         name: .customLong("lock-grace"),
-        help: ArgumentHelp("How long a locked session leaves the vault unlocked.", valueName: "seconds"))
+        help: ArgumentHelp("How long the vault stays unlocked after the session is locked.", valueName: "seconds"))
     var lockGrace = 10
 
     @Flag(
         name: .customLong("lock-signals"), inversion: .prefixedNo,
-        help: "Lock with the session, before sleep, and at the end of the last session, as logind tells.")
+        help: "Lock with the session, before sleep, and at the end of the last session, as logind reports.")
     var lockSignals = true
 
     @Option(
         help: ArgumentHelp(
-            "Requests a second that one program may make over time; 0 for any number.", valueName: "number"))
+            "Requests per second that one program may make on average; 0 for no limit.", valueName: "number"))
     var rate = 20_000
 
-    @Option(help: ArgumentHelp("The most connections at a time.", valueName: "number"))
+    @Option(help: ArgumentHelp("The largest number of connections at a time.", valueName: "number"))
     var connections = 2048
 
     @Option(
         help: ArgumentHelp(
-            "Write counts of requests and the time they took into this file every ten seconds, as Prometheus reads it.",
+            "Write the number of requests and the time they took to this file every ten seconds, for Prometheus.",
             valueName: "file"))
     var metrics: String?
 

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import VaultInterface
 import VaultService
 
@@ -7,7 +7,7 @@ struct DaemonPaths {
     var socket: String
     var home: String
     var entitlements: String
-    /// The owner's command line tool: the program whose other name the daemon is, or one beside it.
+    /// The owner's command line tool: the program `keychain` in the folder of the daemon's executable.
     var ownerTool: String
 
     init(_ options: DaemonOptions) throws(DaemonError) {
@@ -19,7 +19,7 @@ struct DaemonPaths {
             socket = if let path = options.socket { path } else { try Self.userSocket() }
             home = if let path = options.home { path } else { try Self.userHome() }
             guard let path = options.entitlements ?? Entitlements.userFile else {
-                throw DaemonError("no place for the entitlements: set HOME, or give --entitlements")
+                throw DaemonError("there is no place for the entitlements: set HOME, or give --entitlements")
             }
             entitlements = path
         }
@@ -38,7 +38,7 @@ struct DaemonPaths {
     private static func userSocket() throws(DaemonError) -> String {
         if let path = environment("KEYCHAIN_SOCKET") { return path }
         guard let folder = environment("XDG_RUNTIME_DIR") else {
-            throw DaemonError("no place for the socket: set XDG_RUNTIME_DIR, or give --socket")
+            throw DaemonError("there is no place for the socket: set XDG_RUNTIME_DIR, or give --socket")
         }
         return folder + "/keychain/socket"
     }
@@ -58,7 +58,7 @@ struct DaemonPaths {
     }
 }
 
-/// The value of a variable in the environment; nil if it is empty.
+/// Returns the value of a variable in the environment, or nil if it is missing or empty.
 func environment(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
     return String(cString: value)

@@ -1,11 +1,11 @@
 import ArgumentParser
-import Glibc
+import CLibrary
 
-/// The program that `keychain` is when it is called by this name.
+/// The daemon: what the program `keychain` is under this name.
 package enum DaemonProgram {
     package static let name = "keychaind"
 
-    /// Serves a vault until a signal says to stop, and ends the process.
+    /// Serves a vault until a signal stops it, and ends the process.
     ///
     /// - Parameter arguments: The command line without the program's name.
     package static func main(_ arguments: [String]) -> Never {

@@ -1,7 +1,7 @@
-import Glibc
+import CLibrary
 import VaultService
 
-/// Takes all files from the daemon but its own (Landlock, landlock(7)).
+/// Takes away the daemon's access to all files but its own (Landlock, landlock(7)).
 ///
 /// A confined process cannot see which file another one runs.
 enum FileConfinement {
@@ -15,9 +15,9 @@ enum FileConfinement {
     private static let readFolder: UInt64 = 1 << 3
 
     /// - Parameters:
-    ///   - own: Folders in which everything is allowed but running programs.
+    ///   - own: Folders in which everything is allowed except running programs.
     ///   - readable: Files and folders to read.
-    /// - Returns: 0, or -1 with `errno` set. It concerns this thread and those that it starts.
+    /// - Returns: 0, or -1 with `errno` set. The rules hold for this thread and those that it starts.
     static func apply(own: [String], readable: [String]) -> Int {
         var handled = all
         let rules = systemCall(createRuleset, withUnsafeMutablePointer(to: &handled) { Int(bitPattern: $0) }, 8, 0)
@@ -29,7 +29,7 @@ enum FileConfinement {
         return systemCall(restrictSelf, rules, 0)
     }
 
-    /// Allows nothing where there is nothing.
+    /// Adds a rule for a file or folder. Does nothing if it does not exist.
     private static func allow(_ access: UInt64, _ path: String, _ rules: Int) -> Bool {
         // O_PATH (asm-generic/fcntl.h), a GNU name that Swift does not see.
         let place = open(path, 0x20_0000 | O_CLOEXEC)

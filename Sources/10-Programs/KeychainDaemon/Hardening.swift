@@ -1,15 +1,15 @@
-import Glibc
+import CLibrary
 import VaultService
 
-/// What the daemon does to itself so that its memory stays its own.
+/// Measures that keep other programs from the daemon's memory.
 enum Hardening {
-    /// One measure, and why it is not in force if it is not.
+    /// A measure, with the reason if it is not in force.
     struct Measure {
         var name: String
         var failure: String?
     }
 
-    /// For the start, before there is a second thread or a secret.
+    /// Called at the start, before there is a second thread or a secret.
     static func apply() -> [Measure] {
         [noDumps(), noCore(), noNewPrivileges(), systemCalls(), lockedMemory()]
     }
@@ -20,7 +20,7 @@ enum Hardening {
     }
 
     private static func noCore() -> Measure {
-        // One byte is less than any core file and, unlike zero, also stops those piped to a collector (core(5)).
+        // One byte is less than any core file. Unlike zero, it also stops those piped to a collector (core(5)).
         var limit = rlimit(rlim_cur: 1, rlim_max: 1)
         return Measure(
             name: "no core files", failure: failure(Int(setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit))))
@@ -35,8 +35,8 @@ enum Hardening {
         Measure(name: "system call filter", failure: failure(SystemCallFilter.install()))
     }
 
-    /// Everything that is used stays out of swap. With a limit on locked memory the daemon could not get further
-    /// memory when it is reached, so it is left: keys are in locked memory of their own.
+    /// Keeps all memory that is used out of swap. Not done under a limit on locked memory, because the daemon could get
+    /// no memory beyond it; keys are in locked memory of their own anyway.
     private static func lockedMemory() -> Measure {
         var limit = rlimit()
         // RLIMIT_MEMLOCK (asm-generic/resource.h), a macro that Swift does not see.
@@ -44,11 +44,11 @@ enum Hardening {
         guard limit.rlim_cur == rlim_t.max || geteuid() == 0 else {
             return Measure(name: "locked memory", failure: "the limit is \(limit.rlim_cur >> 10) KiB (RLIMIT_MEMLOCK)")
         }
-        // MCL_CURRENT, MCL_FUTURE and MCL_ONFAULT (mlock(2)): what is touched, and not a stack's whole room.
+        // MCL_CURRENT, MCL_FUTURE and MCL_ONFAULT (mlock(2)): only pages that are used, not the whole of each stack.
         return Measure(name: "locked memory", failure: failure(Int(mlockall(1 | 2 | 4))))
     }
 
-    /// As many connections as the limits allow need two descriptors each.
+    /// Each connection needs two descriptors.
     static func raiseDescriptorLimit(for connections: Int) {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

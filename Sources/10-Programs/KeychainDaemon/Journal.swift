@@ -1,11 +1,12 @@
 import Access
 import Logging
 import Metrics
+import Synchronization
 import Vault
 import VaultInterface
 import VaultService
 
-/// Writes down what the server does: refusals and troubles in the log, everything in the metrics.
+/// Records what the server does: refusals and failures in the log, everything in the metrics.
 struct Journal: ServerObserver {
     let logger: Logger
 
@@ -45,5 +46,17 @@ struct Journal: ServerObserver {
         logger.log(
             level: level, "refused",
             metadata: ["operation": "\(operation)", "caller": "\(caller)", "outcome": "\(outcome)"])
+    }
+}
+
+/// How many connections there are.
+private final class OpenConnections: Sendable {
+    private let count = Mutex(0)
+
+    func add(_ number: Int) -> Int {
+        count.withLock {
+            $0 += number
+            return $0
+        }
     }
 }

@@ -9,7 +9,7 @@ import VaultInterface
 struct LockSignalUnit: Service {
     let vault: EmbeddedVault
     let signals: LockSignals
-    /// How long a locked session leaves the vault unlocked: the desktop may be unlocked at once.
+    /// How long the vault stays unlocked after the session is locked: the person may unlock the desktop at once.
     let grace: Duration
     let logger: Logger
 

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import Logging
 import ServiceLifecycle
 
@@ -24,7 +24,7 @@ struct MetricsFile: Service {
         last = code
     }
 
-    /// Replaces the file as a whole. It names operations and no caller or item, and everybody may read it.
+    /// Replaces the file as a whole. Everybody may read it: it names operations, but no caller and no item.
     ///
     /// - Returns: 0, or the system's error.
     private func write() -> Int32 {
@@ -34,13 +34,8 @@ struct MetricsFile: Service {
         guard descriptor >= 0 else { return errno }
         defer { close(descriptor) }
         fchmod(descriptor, 0o644)
-        var rest = Array(registry.text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return errno }
-            rest = rest.dropFirst(count)
-        }
+        let isWritten = Array(registry.text.utf8).withUnsafeBytes { SystemCall.writeAll($0, to: descriptor) }
+        guard isWritten else { return errno }
         return rename(temporary, path) == 0 ? 0 : errno
     }
 }

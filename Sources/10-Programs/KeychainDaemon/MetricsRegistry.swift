@@ -1,7 +1,7 @@
 import Metrics
 import Synchronization
 
-/// Keeps what is recorded, for ``text`` to tell in the format of Prometheus (text format 0.0.4).
+/// Keeps the recorded metrics. ``text`` returns them in the format of Prometheus (text format 0.0.4).
 final class MetricsRegistry: MetricsFactory {
     private enum Kind: String {
         case counter, gauge
@@ -65,7 +65,7 @@ final class MetricsRegistry: MetricsFactory {
         series(label + "_seconds", dimensions, .summary)
     }
 
-    // What was counted stays when whoever counted it is gone.
+    // A count stays when its counter is gone.
     func destroyCounter(_ handler: any CounterHandler) {}
     func destroyRecorder(_ handler: any RecorderHandler) {}
     func destroyTimer(_ handler: any TimerHandler) {}

@@ -1,8 +1,8 @@
-import Glibc
+import CLibrary
 import VaultService
 
-/// Takes system calls from the daemon that it never makes and that an intruder would: starting programs, looking
-/// into other processes, the network, changing the system (seccomp(2)).
+/// Forbids system calls that the daemon never makes and that an intruder would make: to start programs, look into other
+/// processes, use the network or change the system (seccomp(2)).
 enum SystemCallFilter {
     /// - Returns: 0, or -1 with `errno` set.
     static func install() -> Int {
@@ -12,7 +12,7 @@ enum SystemCallFilter {
         }
         var program = filter(table)
         return program.withUnsafeMutableBufferPointer { instructions in
-            // `struct sock_fprog`: the number of instructions, and where they are.
+            // `struct sock_fprog`: the number of instructions, and a pointer to them.
             var head = (UInt16(instructions.count), instructions.baseAddress)
             // SECCOMP_SET_MODE_FILTER, on all threads (SECCOMP_FILTER_FLAG_TSYNC).
             return withUnsafeMutablePointer(to: &head) {

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// The parts of systemd's interface that a daemon needs, without its library.
 enum Systemd {
@@ -7,23 +7,26 @@ enum Systemd {
         guard let process = environment("LISTEN_PID").flatMap({ pid_t($0) }), process == getpid(),
             let count = environment("LISTEN_FDS").flatMap({ Int($0) })
         else { return nil }
-        // Children must not take it for theirs.
+        // Child processes must not take the socket for theirs.
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
-        guard count == 1 else { throw DaemonError("systemd passed \(count) sockets, and one is served") }
+        guard count == 1 else {
+            throw DaemonError(
+                "systemd passed \(count) sockets, and the daemon serves one: name one ListenStream in the socket unit")
+        }
         let first: Int32 = 3
         var isListening: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
         guard getsockopt(first, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size) == 0, isListening == 1 else {
-            throw DaemonError("what systemd passed is no listening socket")
+            throw DaemonError("systemd passed something that is not a listening socket: check the socket unit")
         }
         _ = fcntl(first, F_SETFD, FD_CLOEXEC)
         return first
     }
 
-    /// Tells the service manager how the daemon is (sd_notify(3)).
+    /// Tells the service manager the daemon's state (sd_notify(3)).
     static func notify(_ message: String) {
         guard let path = environment("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@") else { return }
-        let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let socket = CLibrary.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { return }
         defer { close(socket) }
         var address = sockaddr_un()

@@ -1,7 +1,7 @@
+import CLibrary
 import Dispatch
-import Glibc
 import ServiceLifecycle
-import Vault
+import VaultInterface
 import VaultService
 
 /// The server as a service: serves until it is told to stop.
@@ -12,7 +12,7 @@ struct VaultServiceUnit: Service {
     func run() async throws {
         await withGracefulShutdownHandler {
             await withCheckedContinuation { continuation in
-                // A queue's own thread, as accepting blocks.
+                // On the thread of a queue, because accepting blocks.
                 DispatchQueue(label: "accept").async {
                     server.serve(listener)
                     continuation.resume()

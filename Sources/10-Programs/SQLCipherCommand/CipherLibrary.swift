@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import SQLCipherWire
 import SystemLibraries
 
@@ -48,11 +48,11 @@ struct CipherLibrary {
     let autocommit: @convention(c) (Handle) -> Int32
     let version: @convention(c) () -> Text?
 
-    /// The newest of the versions of the interface.
+    /// The versions of the interface, newest first.
     private static let names = ["libsqlcipher.so.2", "libsqlcipher.so.1", "libsqlcipher.so.0"]
 
     init() throws(RequestFailure) {
-        // Whoever answers first answers for all.
+        // A SQLite that is loaded already would answer instead of SQLCipher.
         let isThere: UnsafeRawPointer? = dlsym(nil, "sqlite3_open_v2").map { UnsafeRawPointer($0) }
         guard isThere == nil else {
             throw RequestFailure(
@@ -62,7 +62,7 @@ struct CipherLibrary {
         else {
             throw RequestFailure(
                 .libraryMissing,
-                "there is no libsqlcipher on this machine, which SQLCipher files need; install it "
+                "SQLCipher files need libsqlcipher, which is not on this machine; install it "
                     + "(libsqlcipher0 or libsqlcipher1 on Debian and Ubuntu)")
         }
         name = library.name

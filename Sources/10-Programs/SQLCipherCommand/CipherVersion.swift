@@ -1,6 +1,6 @@
 import SQLCipherWire
 
-/// The version of SQLCipher that answers, which proves that it does.
+/// The version of SQLCipher. Asking for it also proves that the library is SQLCipher.
 struct CipherVersion {
     /// As in `3.4.1`, and for later versions with the edition after it.
     let text: String
@@ -18,7 +18,8 @@ struct CipherVersion {
         guard library.prepare(handle, "PRAGMA cipher_version", -1, &found, nil) == ResultCode.ok, let found,
             library.step(found) == ResultCode.row, let text = library.columnText(found, 0)
         else {
-            throw RequestFailure(.libraryUnusable, "\(library.name) is no SQLCipher: it has no `PRAGMA cipher_version`")
+            throw RequestFailure(
+                .libraryUnusable, "\(library.name) is not SQLCipher: it has no `PRAGMA cipher_version`")
         }
         self.text = String(cString: text.assumingMemoryBound(to: CChar.self))
         guard let major = UInt8(self.text.prefix { $0 != "." }), major >= 3 else {
@@ -28,7 +29,7 @@ struct CipherVersion {
         self.major = major
     }
 
-    /// The format to be used where `wanted` is asked for.
+    /// Returns the format to use if `wanted` is asked for.
     func compatibility(_ wanted: CipherCompatibility?) throws(RequestFailure) -> CipherCompatibility {
         let greatest: CipherCompatibility = major >= 4 ? .four : .three
         guard let wanted else { return greatest }

@@ -1,18 +1,18 @@
-import Glibc
+import CLibrary
 import SQLCipherWire
 
 extension Connection {
-    /// What every SQLite file starts with that is not encrypted (sqlite.org/fileformat2.html).
+    /// The beginning of every SQLite file that is not encrypted (sqlite.org/fileformat2.html).
     private static let plainHeader = Array("SQLite format 3\0".utf8)
 
     private static func header(of path: String) throws(RequestFailure) -> [UInt8] {
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = CLibrary.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw fileFailure("open", path) }
         // Closing any descriptor of a file drops the locks that SQLite has on it in this process: callers have none.
-        defer { Glibc.close(descriptor) }
+        defer { CLibrary.close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw RequestFailure(.refused, "\(path) is no file")
+            throw RequestFailure(.refused, "\(path) is not a regular file")
         }
         var bytes = [UInt8](repeating: 0, count: plainHeader.count)
         let count = pread(descriptor, &bytes, bytes.count, 0)
@@ -20,7 +20,7 @@ extension Connection {
         return Array(bytes[..<count])
     }
 
-    /// Refuses what cannot be an encrypted database before the library sees it.
+    /// Refuses a file that cannot be an encrypted database, before the library sees it.
     static func checkHeader(_ path: String) throws(RequestFailure) {
         let header = try header(of: path)
         guard header.count == plainHeader.count else {
@@ -31,12 +31,13 @@ extension Connection {
         }
     }
 
-    /// Makes sure that a new file is there and is not in the clear.
+    /// Checks that a new file is there and is not in the clear.
     static func checkEncrypted(_ path: String) throws(RequestFailure) {
         let header = try header(of: path)
         guard header.count == plainHeader.count, header != plainHeader else {
             throw RequestFailure(
-                .wrotePlainText, "the library did not encrypt \(path), which is removed: it is no working SQLCipher")
+                .wrotePlainText,
+                "the library did not encrypt \(path), which is removed: the library is not a working SQLCipher")
         }
     }
 
@@ -54,7 +55,7 @@ extension Connection {
     /// SQLITE_IOERR_SHORT_READ
     private static let shortRead: Int32 = 522
 
-    /// What SQLite's result code means.
+    /// Returns the failure for SQLite's result code.
     static func failure(_ library: CipherLibrary, _ handle: Handle, _ code: Int32) -> RequestFailure {
         let extended = library.extendedCode(handle)
         let result = extended & 0xFF == code & 0xFF ? extended : code
@@ -78,8 +79,8 @@ extension Connection {
         return RequestFailure(kind, message, resultCode: result)
     }
 
-    /// From here on statements cannot reach other files, nor change what keeps plain text from the disk. Keys come in
-    /// requests of their own.
+    /// From now on statements cannot reach other files, and cannot change the settings that keep plain text from the
+    /// disk. Keys come in requests of their own.
     func confine() throws(RequestFailure) {
         let code = library.setAuthorizer(handle, refuseUnsafe, nil)
         guard code == ResultCode.ok else { throw Self.failure(library, handle, code) }

@@ -1,8 +1,8 @@
-import Glibc
-import KeychainModel
+import Bytes
+import CLibrary
 import SQLCipherWire
 
-/// A database that is open.
+/// An open database.
 final class Connection {
     let library: CipherLibrary
     let handle: Handle
@@ -20,7 +20,7 @@ final class Connection {
         _ = library.close(handle)
     }
 
-    /// Opens a database and makes sure that the key is its own; a new one is on the disk then, and encrypted.
+    /// Opens a database and checks that the key fits. A new database is on the disk then, and encrypted.
     static func open(_ request: OpenRequest, _ library: CipherLibrary, _ cipher: CipherVersion) throws(RequestFailure)
         -> Connection
     {
@@ -38,7 +38,7 @@ final class Connection {
                 try connection.confine()
                 return connection
             } catch {
-                // What looks like no database may be one with pages of another size.
+                // A database with pages of another size does not look like a database.
                 guard error.code == .damaged else { throw error }
                 last = error
             }
@@ -54,12 +54,12 @@ final class Connection {
     private static func create(
         _ request: OpenRequest, _ library: CipherLibrary, _ cipher: CipherVersion, _ compatibility: CipherCompatibility
     ) throws(RequestFailure) -> Connection {
-        let descriptor = Glibc.open(request.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = CLibrary.open(request.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             if errno == EEXIST { throw RequestFailure(.exists, "there is something at \(request.path) already") }
             throw fileFailure("create", request.path)
         }
-        Glibc.close(descriptor)
+        CLibrary.close(descriptor)
         do throws(RequestFailure) {
             let opened = Opened(compatibility: compatibility, pageSize: request.pageSizes[0])
             let connection = try connect(request, library, cipher, opened)
@@ -88,12 +88,12 @@ final class Connection {
         _ = library.extendedErrors(handle, 1)
         _ = library.busyTimeout(handle, Int32(clamping: request.busyTimeout))
         try connection.apply(request.key, library.key)
-        // The library's own settings are those of its greatest format.
+        // The library's defaults are those of its newest format.
         if cipher.major > opened.compatibility.rawValue {
             try connection.run("PRAGMA cipher_compatibility = \(opened.compatibility.rawValue)")
         }
         try connection.run("PRAGMA cipher_page_size = \(opened.pageSize)")
-        // Intermediate results stay in memory: this must hold whatever the library was built with.
+        // Keeps intermediate results in memory, however the library was built.
         try connection.run("PRAGMA temp_store = MEMORY")
         try connection.run("PRAGMA cache_size = -\(request.cacheSize)")
         return connection
@@ -110,15 +110,13 @@ final class Connection {
                 bytes.baseAddress.map { function(handle, $0, Int32(clamping: bytes.count)) } ?? 21
             }
         case .raw:
-            let digits = Array("0123456789abcdef".utf8)
             let text = try? SecretBytes(count: 2 * key.bytes.count + 3) { text in
                 text[0] = UInt8(ascii: "x")
                 text[1] = UInt8(ascii: "'")
                 text[text.count - 1] = UInt8(ascii: "'")
                 key.bytes.withUnsafeBytes { bytes in
                     for (index, byte) in bytes.enumerated() {
-                        text[2 * index + 2] = digits[Int(byte >> 4)]
-                        text[2 * index + 3] = digits[Int(byte & 15)]
+                        (text[2 * index + 2], text[2 * index + 3]) = byte.hexadecimalDigits()
                     }
                 }
             }
@@ -130,7 +128,7 @@ final class Connection {
         guard code == ResultCode.ok else { throw Self.failure(library, handle, code) }
     }
 
-    /// Prepares one statement; nil where the text has none.
+    /// Prepares one statement. Returns nil if the text has none.
     func prepare(_ sql: String, isCached: Bool = false) throws(RequestFailure) -> Statement? {
         if isCached, let index = statements.firstIndex(where: { $0.sql == sql }) { return statements[index].statement }
         var statement: Statement?

@@ -1,4 +1,5 @@
-import Glibc
+import CLibrary
+import Frames
 import SQLCipherWire
 
 /// A prepared statement.
@@ -25,7 +26,7 @@ final class Statement {
         let expected = Int(library.parameterCount(handle))
         guard values.count == expected else {
             throw RequestFailure(
-                .statement, "the statement has \(expected) parameters, and \(values.count) values came")
+                .statement, "the statement has \(expected) parameters, and \(values.count) values were given")
         }
         for (index, value) in values.enumerated() {
             let code = bind(value, to: Int32(index + 1))
@@ -42,7 +43,7 @@ final class Statement {
         case .integer(let integer): return library.bindInteger(handle, place, integer)
         case .real(let real): return library.bindReal(handle, place, real)
         case .text(let bytes):
-            // A pointer to nothing would make it NULL.
+            // A null pointer would make the value NULL.
             guard !bytes.isEmpty else { return "".withCString { library.bindText(handle, place, $0, 0, copied) } }
             return bytes.withUnsafeBytes {
                 library.bindText(handle, place, $0.baseAddress, Int32(clamping: $0.count), copied)
@@ -69,7 +70,7 @@ final class Statement {
         _ = library.clearBindings(handle)
     }
 
-    /// Appends the values of the row, and says how many bytes they take.
+    /// Appends the values of the row.
     func appendRow(to buffer: FrameBuffer) throws(RequestFailure) {
         for place in 0..<columnCount {
             switch library.columnType(handle, place) {
@@ -94,7 +95,7 @@ final class Statement {
     private func append(
         _ bytes: UnsafeRawPointer?, at place: Int32, to buffer: FrameBuffer
     ) throws(RequestFailure) {
-        // After the pointer: asking for it may change the encoding, and with it the size.
+        // Asked after the pointer, because asking for the pointer may change the encoding and so the size.
         let count = Int(library.columnBytes(handle, place))
         guard bytes != nil || count == 0 else { throw RequestFailure(.noMemory, "there is no memory for a value") }
         buffer.append(counted: UnsafeRawBufferPointer(start: bytes, count: count))

@@ -15,11 +15,16 @@ package struct AuditEvent: Sendable, Equatable {
         case inspected
         /// Access control said no, and nothing was done.
         case refused
-        case unlocked, locked, unlockFailed = "unlock-failed"
-        case passcodeSet = "passcode-set", passcodeChanged = "passcode-changed", passcodeRemoved = "passcode-removed"
+        case unlocked, locked
+        case unlockFailed = "unlock-failed"
+        case passcodeSet = "passcode-set"
+        case passcodeChanged = "passcode-changed"
+        case passcodeRemoved = "passcode-removed"
         /// A key was made that opens the vault without its enclave, and one was used.
-        case recoveryKeyMade = "recovery-key-made", recovered
-        case authenticated, authenticationFailed = "authentication-failed"
+        case recoveryKeyMade = "recovery-key-made"
+        case recovered
+        case authenticated
+        case authenticationFailed = "authentication-failed"
         case authenticationCanceled = "authentication-canceled"
         /// A process that serves others began or ended to do so.
         case started, stopped

@@ -1,3 +1,4 @@
+import Bytes
 import KeychainModel
 
 /// What a passcode is asked for.

@@ -1,3 +1,5 @@
+import Bytes
+
 /// The four-character name of an item attribute, such as `acct` or `svce`.
 ///
 /// Apple's SecItem constants are strings of four ASCII characters; the packed form makes a name a
@@ -25,11 +27,7 @@ package struct AttributeName: Hashable, Sendable, Comparable {
 
     /// The four characters as a string.
     package var string: String {
-        String(
-            decoding: [
-                UInt8(truncatingIfNeeded: code >> 24), UInt8(truncatingIfNeeded: code >> 16),
-                UInt8(truncatingIfNeeded: code >> 8), UInt8(truncatingIfNeeded: code),
-            ], as: UTF8.self)
+        String(decoding: code.bigEndianBytes, as: UTF8.self)
     }
 
     package static func < (left: AttributeName, right: AttributeName) -> Bool {
@@ -42,7 +40,7 @@ extension AttributeName: ExpressibleByStringLiteral, CustomStringConvertible {
     /// come from input, so a malformed one is a programming error.
     package init(stringLiteral literal: StaticString) {
         precondition(literal.utf8CodeUnitCount == 4, "an attribute name has four characters")
-        self.code = literal.withUTF8Buffer { $0.reduce(0) { $0 << 8 | UInt32($1) } }
+        self.code = literal.withUTF8Buffer { UInt32(bigEndianBytes: $0) }
     }
 
     package var description: String { string }

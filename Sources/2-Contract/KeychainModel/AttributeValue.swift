@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 
 /// The value of one attribute, in the type the caller gave it.
@@ -35,13 +36,12 @@ package enum AttributeValue: Hashable, Sendable {
             bytes.append(contentsOf: data)
         case (_, .number(let number)):
             bytes.append(0x6e)
-            withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+            bytes.append(bigEndian: number)
         case (_, .real(let real)):
             bytes.append(0x72)
-            withUnsafeBytes(of: real.bitPattern.bigEndian) { bytes.append(contentsOf: $0) }
+            bytes.append(bigEndian: real.bitPattern)
         case (_, .date(let date)):
-            let bits = date.timeIntervalSinceReferenceDate.bitPattern
-            withUnsafeBytes(of: bits.bigEndian) { bytes.append(contentsOf: $0) }
+            bytes.append(bigEndian: date.timeIntervalSinceReferenceDate.bitPattern)
         }
     }
 

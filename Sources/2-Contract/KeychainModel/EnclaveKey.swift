@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 
 /// What kind of key an enclave keeps; raw values are stored and never reused.
@@ -80,7 +81,7 @@ package struct EnclaveKeyRecord: Sendable, Hashable {
         bytes.append(kind.rawValue)
         bytes.append(accessControl.protection.storedCode)
         bytes.append(accessControl.flags == nil ? 0 : 1)
-        withUnsafeBytes(of: (accessControl.flags?.rawValue ?? 0).bigEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(bigEndian: accessControl.flags?.rawValue ?? 0)
         bytes.append(salt)
         bytes.append(counted: factors)
         return bytes
@@ -107,7 +108,7 @@ package struct EnclaveKeyRecord: Sendable, Hashable {
             let salt = rest.take(Self.saltSize), let factors = rest.takeCounted(),
             let publicKey = rest.takeCounted(), let blob = rest.takeCounted(), rest.count == Self.tagSize
         else { return nil }
-        let flags = AccessControl.Flags(rawValue: flagBytes.reduce(0) { $0 << 8 | UInt64($1) })
+        let flags = AccessControl.Flags(rawValue: UInt64(bigEndianBytes: flagBytes))
         guard hasFlags == 1 || flags.rawValue == 0 else { return nil }
         self.init(
             kind: kind, accessControl: AccessControl(protection: protection, flags: hasFlags == 1 ? flags : nil),
@@ -117,8 +118,7 @@ package struct EnclaveKeyRecord: Sendable, Hashable {
 
 extension Data {
     fileprivate mutating func append(counted bytes: Data) {
-        append(UInt8(truncatingIfNeeded: bytes.count >> 8))
-        append(UInt8(truncatingIfNeeded: bytes.count))
+        append(bigEndian: UInt16(truncatingIfNeeded: bytes.count))
         append(bytes)
     }
 
@@ -129,7 +129,7 @@ extension Data {
     }
 
     fileprivate mutating func takeCounted() -> Data? {
-        guard let high = popFirst(), let low = popFirst() else { return nil }
-        return take(Int(high) << 8 | Int(low))
+        guard let count = take(2) else { return nil }
+        return take(Int(bigEndianBytes: count))
     }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 
 /// When a protected file can be read: Apple's four classes of Data Protection.

@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 
 /// An item to be stored.

@@ -1,3 +1,5 @@
+import Bytes
+
 /// Argon2id (RFC 9106) for modules that may import no C library.
 ///
 /// What does it is linked into every program and found by its name, as the vault's engine is.

@@ -8,7 +8,7 @@ extension VaultError {
         case .itemNotFound: errSecItemNotFound
         case .duplicateItem: errSecDuplicateItem
         case .accessDenied: errSecMissingEntitlement
-        case .interactionNotAllowed: errSecInteractionNotAllowed
+        case .interactionNotAllowed, .itemPasswordMissing: errSecInteractionNotAllowed
         case .classKeyAbsent: errSecNotAvailable
         case .authenticationFailed, .enrolmentChanged: errSecAuthFailed
         case .userCanceled, .presence(.userCancel): errSecUserCanceled

@@ -1,7 +1,7 @@
 import Access
+import Bytes
+import CLibrary
 import FoundationEssentials
-import Glibc
-import KeychainModel
 import Synchronization
 
 /// The vault this process uses when nobody says otherwise, and who this process claims to be.

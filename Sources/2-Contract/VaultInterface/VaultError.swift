@@ -8,6 +8,8 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
     case accessDenied(AccessDenied)
     /// The item's class key is locked, or a person would have to be asked and may not be.
     case interactionNotAllowed(reason: String)
+    /// The item has a password of its own, and none was given.
+    case itemPasswordMissing
     /// The class has no key at all, as the passcode-only class without a passcode.
     case classKeyAbsent(ProtectionClass)
     case authenticationFailed
@@ -51,6 +53,7 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
         case .duplicateItem: "an item with this primary key exists already"
         case .accessDenied(let denied): denied.description
         case .interactionNotAllowed(let reason): reason
+        case .itemPasswordMissing: "the item needs its own password; give it with LAContext.setCredential(_:type:)"
         case .classKeyAbsent(.whenPasscodeSetThisDeviceOnly):
             "items of class 'akpu' exist only while a passcode is set"
         case .classKeyAbsent(let protection): "the vault has no key for the class '\(protection.rawValue)'"

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// Where the vault of a process is: in the process, or with a daemon.
 package enum VaultMode: String, Sendable, CaseIterable {

@@ -1,4 +1,5 @@
 import Access
+import Frames
 import KeychainModel
 
 /// An operation of a vault as a value: its properties are what it takes, ``Reply`` is what it returns, and both know their

@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 import SwiftASN1
 
@@ -78,8 +79,7 @@ extension DistinguishedName {
                 bytes.append(.plain(byte))
                 continue
             }
-            let pair = String(decoding: rest.prefix(2), as: UTF8.self)
-            if pair.count == 2, pair.allSatisfy(\.isHexDigit), let code = UInt8(pair, radix: 16) {
+            if let code = [UInt8](hexadecimal: rest.prefix(2))?.first {
                 rest.removeFirst(2)
                 bytes.append(.escaped(code))
             } else if let next = rest.popFirst() {
@@ -110,7 +110,11 @@ private struct AttributeType {
     let identifier: ASN1ObjectIdentifier
     private let form: Form
 
-    private enum Form { case utf8, printable(length: Int), ascii }
+    private enum Form {
+        case utf8
+        case printable(length: Int)
+        case ascii
+    }
 
     /// The short names of RFC 4514, 3, and the usual ones for e-mail addresses.
     init?(_ name: String) {

@@ -1,6 +1,6 @@
+import Bytes
 import Crypto
 import FoundationEssentials
-import KeychainModel
 import SwiftASN1
 
 extension KeyData {

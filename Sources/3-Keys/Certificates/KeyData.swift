@@ -1,6 +1,6 @@
+import Bytes
 import Crypto
 import FoundationEssentials
-import KeychainModel
 
 /// A key in the external representation of Apple's `SecKey`: for elliptic curves `04 ‖ X ‖ Y` and `04 ‖ X ‖ Y ‖ K`
 /// (ANSI X9.63), for RSA PKCS#1 (RFC 8017, A.1).

@@ -1,5 +1,5 @@
+import Bytes
 import FoundationEssentials
-import KeychainModel
 
 extension SecretBytes {
     /// Returns `count` zeroed bytes that `fill` then writes.

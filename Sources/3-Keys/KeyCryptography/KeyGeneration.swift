@@ -1,6 +1,6 @@
+import Bytes
 import Certificates
 import FoundationEssentials
-import KeychainModel
 
 extension SoftwareKeys {
     /// The sizes of new RSA keys in bits.

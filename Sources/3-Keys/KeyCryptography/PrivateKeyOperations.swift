@@ -1,6 +1,6 @@
+import Bytes
 import Certificates
 import FoundationEssentials
-import KeychainModel
 
 /// The operations of a private key in any place: in this process, or in an enclave that never releases it.
 ///

@@ -1,5 +1,5 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 import SystemLibraries
 
 /// The check whether a path leads from a certificate to an anchor, for a purpose and at a time (RFC 5280, 6).

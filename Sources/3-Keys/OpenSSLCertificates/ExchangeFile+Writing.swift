@@ -1,5 +1,5 @@
+import Bytes
 import FoundationEssentials
-import KeychainModel
 
 extension ExchangeFile {
     /// The iterations of PBKDF2 with SHA-256, as OWASP recommends in its Password Storage Cheat Sheet of 2023.

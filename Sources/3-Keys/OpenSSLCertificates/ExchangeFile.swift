@@ -1,5 +1,5 @@
+import Bytes
 import FoundationEssentials
-import KeychainModel
 
 /// The contents of a PKCS#12 file (RFC 7292): keys, and certificates in the order of the file.
 package struct ExchangeFile {

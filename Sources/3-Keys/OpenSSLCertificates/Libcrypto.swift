@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import SystemLibraries
 
 /// OpenSSL's libcrypto, loaded for the first certificate path or PKCS#12 file.
@@ -26,7 +26,8 @@ final class Libcrypto: Sendable {
     }
 
     private init() throws(SystemLibraryError) {
-        let library = try SystemLibrary("libcrypto.so.3", provides: "certificates and PKCS#12 files")
+        let openSSL = try OpenSSL(provides: "certificates and PKCS#12 files")
+        let library = openSSL.library
         certificates = try CertificateFunctions(library)
         paths = try PathFunctions(library)
         stacks = try StackFunctions(library)
@@ -35,7 +36,7 @@ final class Libcrypto: Sendable {
         typealias LoadProvider = @convention(c) (Object?, UnsafePointer<CChar>?) -> Object?
         let makeContext = try library.function("OSSL_LIB_CTX_new", as: MakeContext.self)
         let load = try library.function("OSSL_PROVIDER_load", as: LoadProvider.self)
-        clearErrors = try library.function("ERR_clear_error")
+        clearErrors = openSSL.clearErrors
         guard let context = makeContext(), load(context, "default") != nil else {
             throw SystemLibraryError(library: library.name, symbol: "default", provides: "certificates")
         }

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import SystemLibraries
 
 /// The functions that check a path from a certificate to an anchor (X509_STORE_CTX_new(3),

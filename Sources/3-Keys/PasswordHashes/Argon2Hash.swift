@@ -1,7 +1,7 @@
+import Bytes
+import CLibrary
 import CSodium
 import FoundationEssentials
-import Glibc
-import KeychainModel
 
 /// Argon2 (RFC 9106) in PHC string form, computed by libsodium.
 struct Argon2Hash: Equatable, Sendable {
@@ -29,8 +29,8 @@ struct Argon2Hash: Equatable, Sendable {
             let lanes = phc.number("p"),
             phc.parameters.allSatisfy({ ["m", "t", "p", "keyid"].contains($0.name) }),
             phc.parameters.prefix(3).map(\.name) == ["m", "t", "p"],
-            let salt = UnpaddedBase64.decode(phc.salt), salt.count >= 8,
-            let hash = UnpaddedBase64.decode(phc.hash), (16...64).contains(hash.count)
+            let salt = UnpaddedBase64.standard.decode(phc.salt.utf8), salt.count >= 8,
+            let hash = UnpaddedBase64.standard.decode(phc.hash.utf8), (16...64).contains(hash.count)
         else { return nil }
         cost = Argon2Cost(memoryKiB: memory, passes: passes)
         guard passes >= 1, lanes >= 1, UInt64(memory) >= 8 * UInt64(lanes) else { return nil }
@@ -49,7 +49,7 @@ struct Argon2Hash: Equatable, Sendable {
     /// The work of comparing a password with this hash, as text; see ``HashedPassword/Work``.
     var work: String {
         let parameters = plain.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
-        let sizes = [plain.salt, plain.hash].map { UnpaddedBase64.decode($0)?.count ?? 0 }
+        let sizes = [plain.salt, plain.hash].map { UnpaddedBase64.standard.decode($0.utf8)?.count ?? 0 }
         return "\(plain.identifier) \(parameters), salt of \(sizes[0]), hash of \(sizes[1])"
     }
 

@@ -1,6 +1,6 @@
+import Bytes
+import CLibrary
 import FoundationEssentials
-import Glibc
-import KeychainModel
 import SystemLibraries
 
 /// bcrypt (Provos and Mazières, "A Future-Adaptable Password Scheme", 1999), computed by the system's libcrypt.

@@ -1,8 +1,8 @@
+import Bytes
 import CSodium
 import Crypto
 import CryptoExtras
 import FoundationEssentials
-import KeychainModel
 
 /// scrypt (RFC 7914) and PBKDF2 (RFC 8018) in the string forms that older programs wrote.
 struct DerivedKeyHash: Equatable, Sendable {
@@ -63,15 +63,17 @@ struct DerivedKeyHash: Equatable, Sendable {
         if let phc = PHCString(text) {
             if phc.identifier == "scrypt", phc.version == nil, phc.parameters.count == 3, let logN = phc.number("ln"),
                 let blockSize = phc.number("r"), let parallelism = phc.number("p"),
-                let salt = UnpaddedBase64.decode(phc.salt), let hash = UnpaddedBase64.decode(phc.hash)
+                let salt = UnpaddedBase64.standard.decode(phc.salt.utf8),
+                let hash = UnpaddedBase64.standard.decode(phc.hash.utf8)
             {
                 return (.scrypt(logN: logN, blockSize: blockSize, parallelism: parallelism), salt, hash)
             }
             if let digest = digest(phc.identifier), phc.version == nil,
                 phc.parameters.allSatisfy({ $0.name == "i" || $0.name == "l" }), let iterations = phc.number("i"),
                 phc.number("l").map({ Int($0) }) ?? -1
-                    == (phc["l"] == nil ? -1 : UnpaddedBase64.decode(phc.hash)?.count),
-                let salt = UnpaddedBase64.decode(phc.salt), let hash = UnpaddedBase64.decode(phc.hash)
+                    == (phc["l"] == nil ? -1 : UnpaddedBase64.standard.decode(phc.hash.utf8)?.count),
+                let salt = UnpaddedBase64.standard.decode(phc.salt.utf8),
+                let hash = UnpaddedBase64.standard.decode(phc.hash.utf8)
             {
                 return (.pbkdf2(digest, iterations: iterations), salt, hash)
             }
@@ -80,10 +82,15 @@ struct DerivedKeyHash: Equatable, Sendable {
         let fields = text.split(separator: "$", omittingEmptySubsequences: false)
         guard text.utf8.count <= PHCString.maximalLength, fields.count == 5, fields[0].isEmpty,
             let digest = digest(String(fields[1])), let iterations = number(fields[2]),
-            let salt = UnpaddedBase64.decode(String(fields[3]), dot: true),
-            let hash = UnpaddedBase64.decode(String(fields[4]), dot: true)
+            let salt = passlibBytes(fields[3]),
+            let hash = passlibBytes(fields[4])
         else { return nil }
         return (.pbkdf2(digest, iterations: iterations), salt, hash)
+    }
+
+    /// In passlib's strings `.` stands for `+`.
+    private static func passlibBytes(_ text: Substring) -> [UInt8]? {
+        UnpaddedBase64.standard.decode(text.utf8.map { $0 == UInt8(ascii: ".") ? UInt8(ascii: "+") : $0 })
     }
 
     private static func digest(_ identifier: String) -> Digest? {

@@ -1,5 +1,5 @@
+import Bytes
 import FoundationEssentials
-import KeychainModel
 import Synchronization
 
 /// A password hash with its parameters, as text.
@@ -125,8 +125,8 @@ private struct Decoy: Hashable {
         return PHCString(
             identifier: "argon2id", version: 0x13,
             parameters: parameters.map { PHCString.Parameter(name: $0.0, value: $0.1) },
-            salt: UnpaddedBase64.encode([UInt8].random(count: 16)),
-            hash: UnpaddedBase64.encode([UInt8].random(count: 32))
+            salt: UnpaddedBase64.standard.string([UInt8].random(count: 16)),
+            hash: UnpaddedBase64.standard.string([UInt8].random(count: 32))
         ).text
     }
 }

@@ -4,7 +4,8 @@ import VaultInterface
 
 /// The reason why the keychain does not provide a key.
 package enum StoredKeyError: Error, CustomStringConvertible {
-    case locked
+    /// The vault is locked for the key, or nobody can be asked.
+    case locked(reason: String)
     case notAuthenticated
     case canceled
     case accessDenied
@@ -16,7 +17,8 @@ package enum StoredKeyError: Error, CustomStringConvertible {
     init(_ error: VaultError) {
         self =
             switch error {
-            case .interactionNotAllowed, .presence(.notInteractive), .passcodeDelayed: .locked
+            case .interactionNotAllowed, .itemPasswordMissing, .presence(.notInteractive), .passcodeDelayed:
+                .locked(reason: error.description)
             case .userCanceled, .presence(.userCancel): .canceled
             case .authenticationFailed, .enrolmentChanged, .presence, .wrongPasscode, .erasedAfterWrongPasscodes:
                 .notAuthenticated
@@ -39,7 +41,7 @@ package enum StoredKeyError: Error, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .locked: "the vault is locked, or there is no way to ask a person; unlock the vault and try again"
+        case .locked(let reason): reason
         case .notAuthenticated:
             "the use of the key was not authenticated: the passcode was wrong, or none is set; try again"
         case .canceled: "the person who was asked refused the use of the key"

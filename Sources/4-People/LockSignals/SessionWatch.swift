@@ -1,5 +1,5 @@
+import CLibrary
 import SystemBus
-import Glibc
 
 /// logind's signals about the watched sessions, over one connection.
 final class SessionWatch {

@@ -1,6 +1,6 @@
 import Access
+import Bytes
 import FoundationEssentials
-import KeychainModel
 
 /// The recorded end of the log, with which a cut end is detected.
 struct AuditHead: Equatable, Sendable {
@@ -21,8 +21,8 @@ struct AuditHead: Equatable, Sendable {
 
     private var message: Data {
         var message = Data("head".utf8)
-        withUnsafeBytes(of: sequence.bigEndian) { message.append(contentsOf: $0) }
-        withUnsafeBytes(of: UInt64(size).bigEndian) { message.append(contentsOf: $0) }
+        message.append(bigEndian: sequence)
+        message.append(bigEndian: UInt64(size))
         return message + link.bytes
     }
 

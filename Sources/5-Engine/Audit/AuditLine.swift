@@ -1,7 +1,7 @@
 import Access
+import Bytes
 import Crypto
 import FoundationEssentials
-import KeychainModel
 
 /// The running value of the chain: SHA-256 over the previous value and the record.
 struct AuditLink: Equatable, Sendable {

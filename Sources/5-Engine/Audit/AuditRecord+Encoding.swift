@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import FoundationEssentials
 import KeychainModel
 
@@ -34,9 +35,7 @@ extension AuditRecord {
             case 0x22: result += "\\\""
             case 0x5C: result += "\\\\"
             case 0x20...0x7E: result.unicodeScalars.append(Unicode.Scalar(UInt8(unit)))
-            default:
-                let digits = String(unit, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result += "\\u" + unit.bigEndianBytes.hexadecimal()
             }
         }
         return result + "\""

@@ -1,6 +1,6 @@
 import Access
+import Bytes
 import FoundationEssentials
-import KeychainModel
 import PrivateFiles
 import VaultInterface
 

@@ -1,7 +1,7 @@
 import Access
+import CLibrary
 import Dispatch
 import FoundationEssentials
-import Glibc
 import Synchronization
 import SystemLibraries
 

@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 import KeychainModel
 import Sealing
@@ -76,14 +77,12 @@ package struct ItemRow: Sendable, Hashable {
 
     private static func terms(in bytes: UnsafeRawBufferPointer) -> [Int64]? {
         guard bytes.count.isMultiple(of: 8) else { return nil }
-        return (0..<(bytes.count / 8)).map {
-            Int64(bigEndian: bytes.loadUnaligned(fromByteOffset: $0 * 8, as: Int64.self))
-        }
+        return (0..<(bytes.count / 8)).map { bytes.bigEndian(at: $0 * 8) }
     }
 
     var encodedTerms: Data {
         var terms = Data(capacity: binding.terms.count * 8)
-        for term in binding.terms { withUnsafeBytes(of: term.bigEndian) { terms.append(contentsOf: $0) } }
+        for term in binding.terms { terms.append(bigEndian: term) }
         return terms
     }
 
@@ -113,7 +112,7 @@ extension UUID {
     /// The term for finding an item by its identifier. Identifiers are random, so their first eight bytes are used
     /// directly.
     package var term: Int64 {
-        withUnsafeBytes(of: uuid) { Int64(bigEndian: $0.loadUnaligned(as: Int64.self)) }
+        withUnsafeBytes(of: uuid) { $0.bigEndian() }
     }
 
     /// Reads an identifier; nil unless there are exactly sixteen bytes.

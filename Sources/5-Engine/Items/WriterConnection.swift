@@ -1,6 +1,6 @@
 import Dispatch
-import SystemSQLite
 import Synchronization
+import SystemSQLite
 
 /// The only writing connection of a store, made at its first use.
 // Safe to share between threads: `opened` is used only on `queue`, which runs one block at a time.

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import FoundationEssentials
 import KeychainModel
@@ -35,7 +36,7 @@ package struct FileAgreementRecord {
         guard bytes.count == Self.size, bytes.starts(with: Self.magic) else {
             throw .malformed(reason: "not a public key for files")
         }
-        let version = UInt16(bytes[8]) << 8 | UInt16(bytes[9])
+        let version = UInt16(bigEndianBytes: bytes[8..<10])
         guard version == 1 else { throw .unknownVersion(version) }
         guard
             HMAC<SHA256>.isValidAuthenticationCode(

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import Enclave
 import FoundationEssentials
@@ -43,17 +44,17 @@ extension Keybag {
         if let passcode {
             encoded.append(contentsOf: passcode.salt)
             for number in [passcode.cost.memoryKiB, passcode.cost.passes] {
-                withUnsafeBytes(of: number.bigEndian) { encoded.append(contentsOf: $0) }
+                encoded.append(bigEndian: number)
             }
             encoded.append(passcode.eraseAfter ?? 0)
         }
         if version >= 2 {
-            withUnsafeBytes(of: UInt16(clamping: binding.count).bigEndian) { encoded.append(contentsOf: $0) }
+            encoded.append(bigEndian: UInt16(clamping: binding.count))
             encoded.append(binding)
         }
         if let counter {
-            withUnsafeBytes(of: counter.name.bigEndian) { encoded.append(contentsOf: $0) }
-            withUnsafeBytes(of: counter.value.bigEndian) { encoded.append(contentsOf: $0) }
+            encoded.append(bigEndian: counter.name)
+            encoded.append(bigEndian: counter.value)
         }
         let key = try Self.derive(in: enclave, salt: salt, context: Self.macContext)
         encoded.append(contentsOf: HMAC<SHA256>.authenticationCode(for: encoded, using: key))
@@ -66,7 +67,7 @@ extension Keybag {
         guard bytes.count >= 10, Array(bytes[0..<8]) == Self.magic else {
             throw .malformed(reason: "not a keybag")
         }
-        let version = UInt16(bytes[8]) << 8 | UInt16(bytes[9])
+        let version = UInt16(bigEndianBytes: bytes[8..<10])
         guard (1...3).contains(version) else { throw .unknownVersion(version) }
         guard bytes.count >= Self.headerSize + Self.macSize else {
             throw .malformed(reason: "only \(bytes.count) bytes")
@@ -80,7 +81,7 @@ extension Keybag {
             guard bytes.count >= bindingStart + Self.macSize else {
                 throw .malformed(reason: "only \(bytes.count) bytes")
             }
-            bodySize = bindingStart + (Int(bytes[bodySize]) << 8 | Int(bytes[bodySize + 1]))
+            bodySize = bindingStart + Int(bigEndianBytes: bytes[bodySize..<bindingStart])
         }
         let bindingEnd = bodySize
         if version >= 3 { bodySize += Self.counterSize }
@@ -116,8 +117,8 @@ extension Keybag {
             wrappedKeys: wrapped)
         if version >= 3 {
             counter = RollbackCounter(
-                name: Self.number(bytes[bindingEnd..<(bindingEnd + 4)]),
-                value: bytes[(bindingEnd + 4)..<bodySize].reduce(0) { $0 << 8 | UInt64($1) })
+                name: UInt32(bigEndianBytes: bytes[bindingEnd..<(bindingEnd + 4)]),
+                value: UInt64(bigEndianBytes: bytes[(bindingEnd + 4)..<bodySize]))
         }
     }
 
@@ -125,7 +126,8 @@ extension Keybag {
     private static func passcode(_ bytes: ArraySlice<UInt8>, binding: Data) throws(KeybagError) -> PasscodeProtection {
         let start = bytes.startIndex
         let cost = Argon2id.Cost(
-            memoryKiB: number(bytes[(start + 16)..<(start + 20)]), passes: number(bytes[(start + 20)..<(start + 24)]))
+            memoryKiB: UInt32(bigEndianBytes: bytes[(start + 16)..<(start + 20)]),
+            passes: UInt32(bigEndianBytes: bytes[(start + 20)..<(start + 24)]))
         guard cost.isSensible else {
             throw .malformed(reason: "a passcode that costs \(cost.memoryKiB) KiB and \(cost.passes) passes")
         }
@@ -133,10 +135,6 @@ extension Keybag {
         return PasscodeProtection(
             salt: Array(bytes[start..<(start + 16)]), cost: cost, eraseAfter: eraseAfter == 0 ? nil : eraseAfter,
             binding: binding)
-    }
-
-    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        bytes.reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     private static let magic = [UInt8]("SKKEYBAG".utf8)

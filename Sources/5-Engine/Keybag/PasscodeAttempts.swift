@@ -1,7 +1,9 @@
+import Bytes
 import Crypto
 import Enclave
 import FoundationEssentials
 import KeychainModel
+import SystemLibraries
 
 /// Counts the wrong passcodes in a row, and determines the wait before the next try.
 ///
@@ -82,9 +84,9 @@ package struct PasscodeAttempts: Sendable, Equatable {
 
     package func encoded(in enclave: any Enclave, salt: Data) throws(KeybagError) -> Data {
         var encoded = Data(Self.magic + [0, 1])
-        withUnsafeBytes(of: failures.bigEndian) { encoded.append(contentsOf: $0) }
+        encoded.append(bigEndian: failures)
         withUnsafeBytes(of: boot.uuid) { encoded.append(contentsOf: $0) }
-        withUnsafeBytes(of: milliseconds.bigEndian) { encoded.append(contentsOf: $0) }
+        encoded.append(bigEndian: milliseconds)
         let key = try Keybag.derive(in: enclave, salt: salt, context: Self.context)
         encoded.append(contentsOf: HMAC<SHA256>.authenticationCode(for: encoded, using: key))
         return encoded
@@ -98,9 +100,9 @@ package struct PasscodeAttempts: Sendable, Equatable {
         guard HMAC<SHA256>.isValidAuthenticationCode(bytes[38...], authenticating: bytes[..<38], using: key) else {
             return nil
         }
-        failures = bytes[10..<14].reduce(0) { $0 << 8 | UInt32($1) }
+        failures = UInt32(bigEndianBytes: bytes[10..<14])
         boot = bytes[14..<30].withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
-        milliseconds = bytes[30..<38].reduce(0) { $0 << 8 | UInt64($1) }
+        milliseconds = UInt64(bigEndianBytes: bytes[30..<38])
     }
 }
 

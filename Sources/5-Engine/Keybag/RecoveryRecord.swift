@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import Enclave
 import FoundationEssentials
@@ -72,7 +73,7 @@ package struct RecoveryRecord: Sendable, Equatable {
         guard bytes.count >= Self.headerSize + Self.codeSize, bytes.starts(with: Self.magic) else {
             throw .malformed(reason: "not a recovery record")
         }
-        let version = UInt16(bytes[8]) << 8 | UInt16(bytes[9])
+        let version = UInt16(bigEndianBytes: bytes[8..<10])
         guard version == 1 else { throw .unknownVersion(version) }
         let count = Int(bytes[58])
         let end = Self.headerSize + count * Self.entrySize

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import FoundationEssentials
 import KeychainModel
@@ -93,7 +94,7 @@ package struct IndexKey: Sendable {
     }
 
     private static func truncate(_ code: HMAC<SHA256>.MAC) -> Int64 {
-        code.withUnsafeBytes { Int64(bigEndian: $0.loadUnaligned(as: Int64.self)) }
+        code.withUnsafeBytes { $0.bigEndian() }
     }
 }
 

@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 import KeychainModel
 
@@ -125,7 +126,7 @@ private struct Reader {
     }
 
     mutating func integer<Integer: FixedWidthInteger>(_: Integer.Type) throws(SealingError) -> Integer {
-        try take(MemoryLayout<Integer>.size).reduce(0) { $0 << 8 | Integer(truncatingIfNeeded: $1) }
+        Integer(bigEndianBytes: try take(MemoryLayout<Integer>.size))
     }
 
     mutating func string(count: Int) throws(SealingError) -> String {

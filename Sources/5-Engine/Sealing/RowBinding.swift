@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 import KeychainModel
 
@@ -72,10 +73,4 @@ package struct RowBinding: Sendable, Hashable {
 
     /// The version of all sealed parts of a row.
     package static let formatVersion: UInt8 = 1
-}
-
-extension [UInt8] {
-    mutating func append(bigEndian integer: some FixedWidthInteger) {
-        Swift.withUnsafeBytes(of: integer.bigEndian) { append(contentsOf: $0) }
-    }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 
 /// The beginning of a value's seal if the value needs more than the class key.
@@ -80,16 +81,12 @@ package struct SealHeader: Sendable, Hashable {
         guard bytes.count == 2 + passwordSize + checkSize else { throw .malformed("length of a value's seal") }
         if passwordSize > 0 {
             password = Password(
-                memoryKiB: Self.integer(bytes[2..<6]), passes: Self.integer(bytes[6..<10]),
+                memoryKiB: UInt32(bigEndianBytes: bytes[2..<6]), passes: UInt32(bigEndianBytes: bytes[6..<10]),
                 salt: Data(bytes[10..<(2 + passwordSize)]))
         }
         if checkSize > 0 {
             enrolment = Enrolment(check: Data(bytes[(2 + passwordSize)...]), isMixedIn: bits & 2 != 0)
         }
         hasValue = bits & 0x80 == 0
-    }
-
-    private static func integer(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        bytes.reduce(0) { $0 << 8 | UInt32($1) }
     }
 }

@@ -1,5 +1,5 @@
+import CLibrary
 import CTSS2
-import Glibc
 import Synchronization
 
 /// The socket of a connection to a TPM, with which this program can end the connection at any time.

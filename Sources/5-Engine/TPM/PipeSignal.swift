@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// Runs `body` with SIGPIPE blocked for this thread.
 ///

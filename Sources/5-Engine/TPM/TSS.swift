@@ -1,5 +1,5 @@
+import CLibrary
 import CTSS2
-import Glibc
 import SystemLibraries
 
 /// The functions of the TPM2 Software Stack (tpm2-tss), loaded at the first use of a TPM. A vault without a TPM starts

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// A program's turn at a TPM without a resource manager. Until it ends, no other program of this package uses that TPM.
 /// Between two commands, the TPM itself would let other programs see and flush the loaded objects.
@@ -11,11 +11,9 @@ final class Turn {
     init?(lockingFolder path: String) {
         folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return nil }
-        while flock(folder, LOCK_EX) != 0 {
-            guard errno == EINTR else {
-                close(folder)
-                return nil
-            }
+        guard SystemCall.retryOnInterrupt({ flock(folder, LOCK_EX) }) == 0 else {
+            close(folder)
+            return nil
         }
     }
 

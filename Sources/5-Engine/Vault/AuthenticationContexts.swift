@@ -2,6 +2,7 @@ import Access
 import FoundationEssentials
 import KeychainModel
 import Synchronization
+import VaultInterface
 
 /// What persons have shown on behalf of authentication contexts.
 ///

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Items
 import Synchronization
+import VaultInterface
 
 /// Tells observers that the vault changed: at once for changes of this process, within half a second
 /// for those of others.

@@ -1,6 +1,6 @@
 import Access
 import Audit
-import Glibc
+import CLibrary
 import KeychainModel
 import PrivateFiles
 import VaultInterface
@@ -71,7 +71,7 @@ extension AuditFailure {
             case .accessDenied(let refusal): AuditFailure(refusal)
             case .itemNotFound: .notFound
             case .duplicateItem: .duplicate
-            case .interactionNotAllowed, .classKeyAbsent: .locked
+            case .interactionNotAllowed, .itemPasswordMissing, .classKeyAbsent: .locked
             case .authenticationFailed: .authenticationFailed
             case .userCanceled: .canceled
             case .presence(.userCancel), .presence(.systemCancel), .presence(.appCancel): .canceled

@@ -4,6 +4,7 @@ import Items
 import Keybag
 import KeychainModel
 import Sealing
+import VaultInterface
 
 extension EmbeddedVault {
     package func perform(

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Items
 import Keybag
 import KeychainModel
+import VaultInterface
 
 extension EmbeddedVault {
     package func perform(_ operation: DeleteItems, as client: Client) throws(VaultError) -> Int {

@@ -3,6 +3,7 @@ import Items
 import Keybag
 import KeychainModel
 import Sealing
+import VaultInterface
 
 /// What happens to the device that the vault is on.
 extension EmbeddedVault {

@@ -2,6 +2,7 @@ import Crypto
 import Enclave
 import Keybag
 import TPM
+import VaultInterface
 
 /// What concerns the enclave that a vault hangs on.
 extension EmbeddedVault {

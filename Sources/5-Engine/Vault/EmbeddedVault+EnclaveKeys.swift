@@ -1,5 +1,6 @@
 import Access
 import Attestation
+import Bytes
 import Crypto
 import Enclave
 import FoundationEssentials

@@ -3,6 +3,7 @@ import Enclave
 import Items
 import Keybag
 import PrivateFiles
+import VaultInterface
 
 extension EmbeddedVault: VaultEngine {
     package static func openVault(at path: String) throws(VaultError) -> any VaultEngine {

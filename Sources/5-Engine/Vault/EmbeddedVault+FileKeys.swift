@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Crypto
 import FoundationEssentials
 import Keybag

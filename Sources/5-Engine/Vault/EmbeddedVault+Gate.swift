@@ -2,6 +2,7 @@ import Access
 import Keybag
 import KeychainModel
 import SecureMemory
+import VaultInterface
 
 /// The way into the vault: the gate is asked, what it allows is performed, and the log is told how that ended.
 extension EmbeddedVault {

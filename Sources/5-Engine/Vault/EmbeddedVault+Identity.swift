@@ -4,6 +4,7 @@ import Items
 import Keybag
 import KeychainModel
 import Sealing
+import VaultInterface
 
 /// Identities: a private key and a certificate with the same public key, seen as one.
 extension EmbeddedVault {

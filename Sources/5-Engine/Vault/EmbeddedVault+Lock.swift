@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Dispatch
 import Enclave
 import FoundationEssentials
@@ -6,6 +7,8 @@ import Keybag
 import KeychainModel
 import SecureMemory
 import Synchronization
+import SystemLibraries
+import VaultInterface
 
 /// Locking, unlocking and checking the passcode.
 extension EmbeddedVault {

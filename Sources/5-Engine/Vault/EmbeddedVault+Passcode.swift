@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import FoundationEssentials
 import Items
 import Keybag
@@ -6,6 +7,7 @@ import KeychainModel
 import PrivateFiles
 import SecureMemory
 import Synchronization
+import VaultInterface
 
 /// Setting, changing and removing the passcode. Each rewraps the class keys and touches no item, so that it
 /// takes the same time however many there are.

@@ -4,6 +4,7 @@ import Keybag
 import KeychainModel
 import SecureMemory
 import Synchronization
+import VaultInterface
 
 /// Asking a person on behalf of an authentication context.
 extension EmbeddedVault {

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Enclave
 import FoundationEssentials
 import Items
@@ -6,6 +7,7 @@ import Keybag
 import KeychainModel
 import PrivateFiles
 import Sealing
+import VaultInterface
 
 /// A way back into a vault whose enclave is gone.
 extension EmbeddedVault {

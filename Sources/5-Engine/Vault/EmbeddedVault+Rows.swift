@@ -4,6 +4,7 @@ import Items
 import Keybag
 import KeychainModel
 import Sealing
+import VaultInterface
 
 /// The steps that writes are made of; all within a transaction.
 extension EmbeddedVault {

@@ -6,6 +6,7 @@ import Keybag
 import KeychainModel
 import PrivateFiles
 import Sealing
+import VaultInterface
 
 /// Operations on the vault as a whole.
 extension EmbeddedVault {

@@ -1,10 +1,12 @@
 import Access
+import Bytes
 import FoundationEssentials
 import Items
 import Keybag
 import KeychainModel
 import Sealing
 import SecureMemory
+import VaultInterface
 
 extension EmbeddedVault {
     package func perform(_ operation: AddItem, as client: Client) throws(VaultError) -> StoredItem {

@@ -9,6 +9,8 @@ import PrivateFiles
 import Sealing
 import SecureMemory
 import Synchronization
+import SystemLibraries
+import VaultInterface
 
 /// The vault engine in the caller's process: it takes every decision about items.
 ///

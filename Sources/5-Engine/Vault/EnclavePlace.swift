@@ -1,6 +1,6 @@
+import CLibrary
 import Enclave
 import FoundationEssentials
-import Glibc
 import TPM
 
 /// Where the enclaves of this machine are, and how a vault's own is found again.

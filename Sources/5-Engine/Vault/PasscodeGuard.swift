@@ -4,6 +4,7 @@ import KeychainModel
 import PrivateFiles
 import SecureMemory
 import Synchronization
+import SystemLibraries
 
 /// Counts the wrong passcodes of a vault, and makes guessing slow.
 ///

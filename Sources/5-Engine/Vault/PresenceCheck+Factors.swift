@@ -1,10 +1,12 @@
 import Access
+import Bytes
 import Crypto
 import Dispatch
 import FoundationEssentials
 import KeychainModel
 import Sealing
 import SecureMemory
+import VaultInterface
 
 /// What a value is sealed under beside the class key.
 struct SealingFactors {
@@ -23,7 +25,7 @@ extension PresenceCheck {
     func wrappingKey(for header: SealHeader, classKey: SymmetricKey) throws -> SymmetricKey {
         var passwordKey: SymmetricKey?
         if let password = header.password {
-            guard options.applicationPassword != nil else { throw Self.passwordMissing }
+            guard options.applicationPassword != nil else { throw VaultError.itemPasswordMissing }
             guard let stretched = passwordKeys[password] else { throw Need.passwordKey(password) }
             passwordKey = stretched
         }
@@ -74,7 +76,7 @@ extension PresenceCheck {
     }
 
     private func freshPasswordKey() throws -> (password: SealHeader.Password, key: SymmetricKey) {
-        guard options.applicationPassword != nil else { throw Self.passwordMissing }
+        guard options.applicationPassword != nil else { throw VaultError.itemPasswordMissing }
         guard freshKeysUsed < freshPasswordKeys.count else { throw Need.freshPasswordKey }
         defer { freshKeysUsed += 1 }
         return freshPasswordKeys[freshKeysUsed]
@@ -102,7 +104,7 @@ extension PresenceCheck {
     }
 
     private func stretch(_ password: SealHeader.Password) throws(VaultError) -> SymmetricKey {
-        guard let secret = options.applicationPassword else { throw Self.passwordMissing }
+        guard let secret = options.applicationPassword else { throw VaultError.itemPasswordMissing }
         let cost = Argon2id.Cost(memoryKiB: password.memoryKiB, passes: password.passes)
         guard cost.isSensible else {
             throw .corruptVault(reason: "an item asks for an application password at a cost that cannot be")

@@ -3,6 +3,7 @@ import Crypto
 import FoundationEssentials
 import KeychainModel
 import Sealing
+import VaultInterface
 
 /// What an operation has to show for the items it meets: a person, an application password, the enrolment.
 ///
@@ -60,7 +61,9 @@ final class PresenceCheck {
     ) throws -> Bool {
         guard !isWaived, accessControl.isConstrained, var flags = accessControl.flags else { return true }
         if options.interaction == .skip { return false }
-        if flags.contains(.applicationPassword), options.applicationPassword == nil { throw Self.passwordMissing }
+        if flags.contains(.applicationPassword), options.applicationPassword == nil {
+            throw VaultError.itemPasswordMissing
+        }
         if let bound = header?.enrolment, try !matchesEnrolment(bound, classKey: classKey()) {
             if bound.isMixedIn { throw VaultError.enrolmentChanged }
             flags.remove(.biometryCurrentSet)
@@ -72,8 +75,6 @@ final class PresenceCheck {
         }
         throw Need.person(flags)
     }
-
-    static let passwordMissing = VaultError.itemPasswordMissing
 
     /// Asks for a person, once for each kind of constraint in an operation.
     func ask(

@@ -1,9 +1,11 @@
+import Bytes
 import FoundationEssentials
 import Items
 import Keybag
 import KeychainModel
 import Sealing
 import SecureMemory
+import VaultInterface
 
 /// Opens the values in rows, with what each asks for beside its class key.
 extension OpenedKeybag {

@@ -3,6 +3,7 @@ import Items
 import Keybag
 import KeychainModel
 import Sealing
+import VaultInterface
 
 /// Turns items into rows and rows into items.
 extension OpenedKeybag {

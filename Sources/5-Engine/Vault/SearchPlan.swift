@@ -3,6 +3,7 @@ import FoundationEssentials
 import Items
 import KeychainModel
 import Sealing
+import VaultInterface
 
 /// How a query is carried out: what the store decides by digests, and what is decided on the opened
 /// item.

@@ -6,12 +6,9 @@ import Keybag
 import KeychainModel
 import PrivateFiles
 import Sealing
+import VaultInterface
 
 extension VaultError {
-    /// An item that has a password of its own was used without one. A command has other words for how to give it.
-    package static let itemPasswordMissing = VaultError.interactionNotAllowed(
-        reason: "the item needs its own password; give it with LAContext.setCredential(_:type:)")
-
     /// The vault's error for whatever a lower part threw.
     init(_ error: any Error) {
         self =

@@ -5,6 +5,7 @@ import Items
 import Keybag
 import PrivateFiles
 import SecureMemory
+import VaultInterface
 
 /// The files of a vault and the order in which they come into being.
 ///

@@ -1,5 +1,6 @@
+import Bytes
+import CLibrary
 import FoundationEssentials
-import Glibc
 import Synchronization
 import VaultService
 
@@ -85,7 +86,7 @@ package final class AgentServer: Sendable {
         guard let first = read(1, from: socket) else { return nil }
         setPatience(of: socket, seconds: patience)
         guard let length = read(3, from: socket) else { return nil }
-        let count = (first + length).reduce(0) { $0 << 8 | Int($1) }
+        let count = Int(bigEndianBytes: first + length)
         guard (1...longestMessage).contains(count) else { return nil }
         return read(count, from: socket)
     }
@@ -99,8 +100,11 @@ package final class AgentServer: Sendable {
         var bytes = Data()
         var chunk = [UInt8](repeating: 0, count: min(count, 4096))
         while bytes.count < count {
-            let received = recv(socket, &chunk, min(chunk.count, count - bytes.count), 0)
-            if received < 0, errno == EINTR { continue }
+            let received = chunk.withUnsafeMutableBytes { chunk in
+                SystemCall.retryOnInterrupt {
+                    recv(socket, chunk.baseAddress, min(chunk.count, count - bytes.count), 0)
+                }
+            }
             guard received > 0 else { return nil }
             bytes.append(contentsOf: chunk[..<received])
         }
@@ -110,16 +114,6 @@ package final class AgentServer: Sendable {
     private static func send(_ bytes: Data, to socket: Int32) -> Bool {
         var time = timeval(tv_sec: patience, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
-        return bytes.withUnsafeBytes { bytes in
-            var sent = 0
-            while sent < bytes.count {
-                let count = Glibc.send(
-                    socket, bytes.baseAddress.map { $0 + sent }, bytes.count - sent, Int32(MSG_NOSIGNAL))
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return false }
-                sent += count
-            }
-            return true
-        }
+        return bytes.withUnsafeBytes { SystemCall.sendAll($0, to: socket) }
     }
 }

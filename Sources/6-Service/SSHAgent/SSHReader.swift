@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 
 /// Reads the fields of an SSH message (RFC 4251, 5).
@@ -41,7 +42,7 @@ struct SSHWriter {
     mutating func append(byte: UInt8) { message.append(byte) }
 
     mutating func append(uint32 number: UInt32) {
-        withUnsafeBytes(of: number.bigEndian) { message.append(contentsOf: $0) }
+        message.append(bigEndian: number)
     }
 
     mutating func append(string bytes: some Collection<UInt8>) {

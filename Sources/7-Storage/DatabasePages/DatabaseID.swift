@@ -1,4 +1,4 @@
-import KeychainModel
+import Bytes
 
 /// The random bytes that identify a database.
 package struct DatabaseID: Sendable, Hashable, CustomStringConvertible {

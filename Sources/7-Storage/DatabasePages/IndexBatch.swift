@@ -1,3 +1,5 @@
+import Bytes
+
 /// The content of a page index except the versions of pages.
 struct IndexState: Equatable {
     /// The number of the last batch, which starts at 1.
@@ -47,17 +49,17 @@ struct IndexBatch: Equatable {
     }
 
     var encoded: [UInt8] {
-        var bytes = [UInt8]()
+        var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.fixedSize + Self.entrySize * entries.count)
-        bytes.append(state.sequence)
-        bytes.append(state.pageCount)
-        bytes.append(state.walFrames)
-        bytes.append(state.walSalts)
-        bytes.append(state.previousWALSalts)
-        bytes.append(continues ? Self.flagOfContinuing : 0)
+        bytes.append(bigEndian: state.sequence)
+        bytes.append(bigEndian: state.pageCount)
+        bytes.append(bigEndian: state.walFrames)
+        bytes.append(bigEndian: state.walSalts)
+        bytes.append(bigEndian: state.previousWALSalts)
+        bytes.append(bigEndian: continues ? Self.flagOfContinuing : 0)
         for entry in entries {
-            bytes.append(entry.page)
-            bytes.append(entry.version)
+            bytes.append(bigEndian: entry.page)
+            bytes.append(bigEndian: entry.version)
         }
         return bytes
     }
@@ -67,28 +69,15 @@ struct IndexBatch: Equatable {
         let count = (bytes.count - Self.fixedSize) / Self.entrySize
         guard bytes.count >= Self.fixedSize, bytes.count == Self.fixedSize + Self.entrySize * count else { return nil }
         state = IndexState(
-            sequence: bytes.number(at: 0), pageCount: bytes.number(at: 8), walFrames: bytes.number(at: 12),
-            walSalts: bytes.number(at: 16), previousWALSalts: bytes.number(at: 24))
-        let flags: UInt32 = bytes.number(at: 32)
+            sequence: bytes.bigEndian(at: 0), pageCount: bytes.bigEndian(at: 8), walFrames: bytes.bigEndian(at: 12),
+            walSalts: bytes.bigEndian(at: 16), previousWALSalts: bytes.bigEndian(at: 24))
+        let flags: UInt32 = bytes.bigEndian(at: 32)
         guard flags & ~Self.flagOfContinuing == 0 else { return nil }
         continues = flags & Self.flagOfContinuing != 0
         entries = (0..<count).map {
             let place = Self.fixedSize + Self.entrySize * $0
-            return IndexEntry(page: bytes.number(at: place), version: bytes.number(at: place + 4))
+            return IndexEntry(page: bytes.bigEndian(at: place), version: bytes.bigEndian(at: place + 4))
         }
         guard entries.allSatisfy({ $0.page != 0 && $0.page <= state.pageCount && $0.version != 0 }) else { return nil }
-    }
-}
-
-/// Reads and writes big-endian numbers, as the file has them.
-extension [UInt8] {
-    mutating func append(_ number: some FixedWidthInteger) {
-        Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> Number {
-        Number(bigEndian: loadUnaligned(fromByteOffset: offset, as: Number.self))
     }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import SystemLibraries
 
 /// A descriptor of a page index's file.
@@ -13,7 +13,7 @@ final class IndexFile {
     init(_ path: String, flags: Int32) throws(PageIndexError) {
         self.path = path
         // Non-blocking, because opening a pipe would wait for its other end.
-        descriptor = Glibc.open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
+        descriptor = CLibrary.open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw .last("open", path) }
         guard try status.st_mode & S_IFMT == S_IFREG else { throw .foreign(path: path) }
     }
@@ -44,32 +44,18 @@ final class IndexFile {
     func read(_ count: Int, at offset: Int) throws(PageIndexError) -> [UInt8] {
         var failed = false
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            while filled < count {
-                let got = pread(
-                    descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, off_t(offset + filled))
-                if got < 0, errno == EINTR { continue }
-                failed = got < 0
-                if got <= 0 { break }
-                filled += got
-            }
+            let room = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<count])
+            let got = SystemCall.readAll(into: room, from: descriptor, at: Int64(offset))
+            failed = got < 0
+            filled = max(0, got)
         }
         if failed { throw .last("read", path) }
         return bytes
     }
 
     func write(_ bytes: [UInt8], at offset: Int) throws(PageIndexError) {
-        var written = 0
-        while written < bytes.count {
-            let put = bytes.withUnsafeBytes {
-                pwrite(
-                    descriptor, $0.baseAddress?.advanced(by: written), bytes.count - written, off_t(offset + written))
-            }
-            if put < 0 {
-                if errno == EINTR { continue }
-                throw .last("write", path)
-            }
-            written += put
-        }
+        let isWritten = bytes.withUnsafeBytes { SystemCall.writeAll($0, to: descriptor, at: Int64(offset)) }
+        guard isWritten else { throw .last("write", path) }
     }
 
     func truncate(to size: Int) throws(PageIndexError) {
@@ -99,13 +85,10 @@ final class IndexFile {
     /// this function.
     func reserve(_ count: Int, at offset: Int) throws(PageIndexError) {
         guard let allocate = Self.allocate else { return }
-        while allocate(descriptor, Self.keepingSize, off_t(offset), off_t(count)) != 0 {
-            switch errno {
-            case EINTR: continue
-            case ENOSPC, EDQUOT, EFBIG: throw .last("write", path)
-            default: return
-            }
+        let result = SystemCall.retryOnInterrupt {
+            allocate(descriptor, Self.keepingSize, off_t(offset), off_t(count))
         }
+        if result != 0, [ENOSPC, EDQUOT, EFBIG].contains(errno) { throw .last("write", path) }
     }
 
     // MARK: Lock
@@ -152,7 +135,7 @@ final class IndexFile {
     ///
     /// - Parameter renamed: Called when the file has the name. A later failure does not undo the renaming.
     func rename(to path: String, renamed: () -> Void) throws(PageIndexError) {
-        guard Glibc.rename(self.path, path) == 0 else { throw .last("replace", path) }
+        guard CLibrary.rename(self.path, path) == 0 else { throw .last("replace", path) }
         self.path = path
         renamed()
         try Self.synchronizeFolder(of: path)
@@ -160,7 +143,7 @@ final class IndexFile {
 
     /// Gives the file its name if no file has it. Waits until the name is on the disk.
     func link(to path: String) throws(PageIndexError) {
-        guard Glibc.link(self.path, path) == 0 else { throw .last("create", path) }
+        guard CLibrary.link(self.path, path) == 0 else { throw .last("create", path) }
         unlink(self.path)
         self.path = path
         try Self.synchronizeFolder(of: path)
@@ -180,7 +163,7 @@ final class IndexFile {
     static func synchronizeFolder(of path: String) throws(PageIndexError) {
         var folder = "."
         if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) { folder = String(path[...slash]) }
-        let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = CLibrary.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .last("open", folder) }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw .last("flush", folder) }

@@ -1,5 +1,5 @@
-import Glibc
-import KeychainModel
+import Bytes
+import CLibrary
 
 /// One file of a page index, with the part of it that was read.
 final class IndexLog {

@@ -1,6 +1,6 @@
+import Bytes
 import Crypto
 import FoundationEssentials
-import KeychainModel
 
 /// Seals the batches of one file of a page index. Each batch is chained to the one before.
 ///
@@ -49,13 +49,13 @@ struct IndexSeal {
     /// Returns the number of entries of the batch with these first bytes; nil if they do not begin a batch.
     static func count(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard bytes.count >= countSize else { return nil }
-        let (count, inverted): (UInt32, UInt32) = (bytes.number(at: 0), bytes.number(at: 4))
+        let (count, inverted): (UInt32, UInt32) = (bytes.bigEndian(at: 0), bytes.bigEndian(at: 4))
         return count == ~inverted && count <= IndexBatch.maximumCount ? Int(count) : nil
     }
 
     private func binding(_ count: Int, _ previous: [UInt8]) -> [UInt8] {
         var binding = Self.label + database.bytes + [0, 0]
-        binding.append(UInt32(count))
+        binding.append(bigEndian: UInt32(count))
         return binding + previous
     }
 
@@ -64,10 +64,10 @@ struct IndexSeal {
         let count = batch.entries.count
         do {
             let box = try AES.GCM.seal(batch.encoded, using: key, authenticating: binding(count, previous))
-            var bytes = [UInt8]()
+            var bytes: [UInt8] = []
             bytes.reserveCapacity(Self.size(count))
-            bytes.append(UInt32(count))
-            bytes.append(~UInt32(count))
+            bytes.append(bigEndian: UInt32(count))
+            bytes.append(bigEndian: ~UInt32(count))
             bytes.append(contentsOf: Array(box.nonce))
             bytes.append(contentsOf: box.ciphertext)
             bytes.append(contentsOf: box.tag)

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import SystemLibraries
 
 /// Random bytes directly from the kernel (getrandom(2)).
@@ -14,8 +14,7 @@ package enum KernelRandom {
     /// - Parameter bytes: At most 256, which the kernel fills in one call.
     package static func fill(_ bytes: UnsafeMutableRawBufferPointer) throws(PageError) {
         guard let getRandom else { throw .randomUnavailable }
-        while getRandom(bytes.baseAddress, bytes.count, 0) != bytes.count {
-            guard errno == EINTR else { throw .randomUnavailable }
-        }
+        let count = SystemCall.retryOnInterrupt { getRandom(bytes.baseAddress, bytes.count, 0) }
+        guard count == bytes.count else { throw .randomUnavailable }
     }
 }

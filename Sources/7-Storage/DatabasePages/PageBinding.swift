@@ -1,3 +1,5 @@
+import Bytes
+
 /// The additional data of a page's seal: they bind the page to its place.
 ///
 /// 40 bytes: label 8, database id 10, binary logarithm of the page size 1, zero 1, page 4, frame 4, commit size 4, and
@@ -16,7 +18,7 @@ struct PageBinding: BitwiseCopyable {
     private static let journal = number("kcdbjrnl")
 
     private static func number(_ label: StaticString) -> UInt64 {
-        label.withUTF8Buffer { UInt64(bigEndian: UnsafeRawBufferPointer($0).loadUnaligned(as: UInt64.self)) }
+        label.withUTF8Buffer { UnsafeRawBufferPointer($0).bigEndian() }
     }
 
     /// The part that all pages of a database share.
@@ -26,17 +28,14 @@ struct PageBinding: BitwiseCopyable {
 
         init(_ header: DatabaseHeader) {
             let bytes = header.database.bytes + [header.bytes[5], 0, 0, 0, 0, 0]
-            (first, second) = bytes.withUnsafeBytes {
-                (
-                    UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)),
-                    UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-                )
-            }
+            (first, second) = bytes.withUnsafeBytes { ($0.bigEndian(), $0.bigEndian(at: 8)) }
         }
     }
 
     init(_ start: Start, _ place: PagePlace) {
-        let label, frameCommit, time: UInt64
+        let label: UInt64
+        let frameCommit: UInt64
+        let time: UInt64
         switch place {
         case .main: (label, frameCommit, time) = (Self.main, 0, 0)
         case .wal(_, let frame, let commit, let salts):

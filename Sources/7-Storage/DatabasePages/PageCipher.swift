@@ -1,4 +1,4 @@
-import KeychainModel
+import Bytes
 
 /// Seals and opens the pages of one database. Any number of threads may use it at once.
 ///
@@ -50,7 +50,7 @@ package final class PageCipher: Sendable {
         for index in 0..<start { sealed[index] = headerBytes[index] }
         let text = UnsafeRawBufferPointer(rebasing: page[start..<usable])
         let binding = PageBinding(binding, place)
-        let epochPlace = target + usable + PageKeys.extraSize
+        let epochPlace = target + usable + PageKey.extraSize
         let noncePlace = epochPlace + PageEpoch.byteCount
         return try withCache { (cache) throws(PageError) in
             while true {
@@ -81,7 +81,7 @@ package final class PageCipher: Sendable {
         let start = clearCount(place)
         let version = Self.version(of: sealed)
         let binding = PageBinding(binding, place)
-        let epochPlace = source + usable + PageKeys.extraSize
+        let epochPlace = source + usable + PageKey.extraSize
         let isOurs = start == 0 || sealed.prefix(start).elementsEqual(headerBytes)
         let extra = try withCache { (cache) throws(PageError) -> UInt64? in
             guard isOurs else { return nil }
@@ -100,10 +100,9 @@ package final class PageCipher: Sendable {
 
     /// Returns the version of a sealed page, which differs between its seals: the first half of the tag.
     package static func version(of sealed: UnsafeRawBufferPointer) -> PageVersion {
-        let place = sealed.count - PageKeys.tagSize
+        let place = sealed.count - PageKey.tagSize
         guard place >= 0 else { return PageVersion(rawValue: 0) }
-        return PageVersion(
-            rawValue: UInt64(bigEndian: sealed.loadUnaligned(fromByteOffset: place, as: UInt64.self)))
+        return PageVersion(rawValue: sealed.bigEndian(at: place))
     }
 
     /// Returns how many bytes at the start of a page are replaced by the header.

@@ -1,5 +1,5 @@
-import Glibc
-import KeychainModel
+import Bytes
+import CLibrary
 
 /// Records which seal of each page is valid, so that an older copy of a page is refused, and which write-ahead log
 /// belongs to the file.

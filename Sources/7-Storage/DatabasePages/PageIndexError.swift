@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// A fault of a database's page index.
 package enum PageIndexError: Error, Equatable, CustomStringConvertible {

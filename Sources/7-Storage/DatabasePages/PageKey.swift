@@ -1,9 +1,22 @@
+import Bytes
 import Crypto
-import FoundationEssentials
-import KeychainModel
+import PreparedAEAD
 
-/// AES-256-GCM under one key, for one thread at a time.
-protocol PageKey: AnyObject {
+/// AES-256-GCM under one key, in the form of sealed pages.
+final class PageKey {
+    static let tagSize = 16
+    static let extraSize = 8
+
+    private let key: PreparedAEAD
+
+    /// - Parameter preparing: False for swift-crypto's own interface, which wants memory of its own for each page.
+    init(_ key: SymmetricKey, preparing: Bool = true) {
+        self.key = PreparedAEAD(.aesGCM, key, preparing: preparing)
+    }
+
+    /// False where swift-crypto's own interface is used.
+    var isPrepared: Bool { key.isPrepared }
+
     /// Writes `text` and `extra`, encrypted, and the tag behind `gap` bytes that are left as they are.
     ///
     /// - Parameters:
@@ -12,7 +25,17 @@ protocol PageKey: AnyObject {
     func seal(
         _ text: UnsafeRawBufferPointer, extra: UInt64, binding: PageBinding, nonce: UnsafeRawPointer,
         into sealed: UnsafeMutableRawPointer, gap: Int
-    ) throws(PageError)
+    ) throws(PageError) {
+        let count = text.count + Self.extraSize
+        if let base = text.baseAddress { sealed.copyMemory(from: base, byteCount: text.count) }
+        sealed.store(bigEndian: extra, at: text.count)
+        let isSealed = withUnsafePointer(to: binding) {
+            key.seal(
+                sealed, count: count, nonce: nonce, binding: $0, bindingCount: PageBinding.byteCount,
+                into: sealed, tag: sealed + count + gap)
+        }
+        guard isSealed else { throw .memoryUnavailable }
+    }
 
     /// Undoes it; nil if the tag is another. What is in `text` then is of no use to anybody.
     ///
@@ -20,63 +43,13 @@ protocol PageKey: AnyObject {
     func open(
         _ sealed: UnsafeRawPointer, binding: PageBinding, nonce: UnsafeRawPointer,
         into text: UnsafeMutableRawPointer, count: Int, gap: Int
-    ) -> UInt64?
-}
-
-enum PageKeys {
-    static let tagSize = 16
-    static let extraSize = 8
-}
-
-/// By the interface of swift-crypto, where ``PreparedKey`` cannot be. It wants memory of its own for each page.
-final class SwiftCryptoPageKey: PageKey {
-    private let key: SymmetricKey
-    private var text: [UInt8] = []
-
-    init(_ key: SymmetricKey) { self.key = key }
-
-    deinit { wipe() }
-
-    private func wipe() { text.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
-
-    func seal(
-        _ text: UnsafeRawBufferPointer, extra: UInt64, binding: PageBinding, nonce: UnsafeRawPointer,
-        into sealed: UnsafeMutableRawPointer, gap: Int
-    ) throws(PageError) {
-        self.text.removeAll(keepingCapacity: true)
-        self.text.append(contentsOf: text)
-        withUnsafeBytes(of: extra.bigEndian) { self.text.append(contentsOf: $0) }
-        defer { wipe() }
-        do {
-            let nonce = try AES.GCM.Nonce(data: UnsafeRawBufferPointer(start: nonce, count: 12))
-            let box = try withUnsafeBytes(of: binding) {
-                try AES.GCM.seal(self.text, using: key, nonce: nonce, authenticating: $0)
-            }
-            let count = box.ciphertext.count
-            box.ciphertext.copyBytes(to: UnsafeMutableRawBufferPointer(start: sealed, count: count))
-            box.tag.copyBytes(
-                to: UnsafeMutableRawBufferPointer(start: sealed + count + gap, count: PageKeys.tagSize))
-        } catch {
-            throw .memoryUnavailable
-        }
-    }
-
-    func open(
-        _ sealed: UnsafeRawPointer, binding: PageBinding, nonce: UnsafeRawPointer,
-        into text: UnsafeMutableRawPointer, count: Int, gap: Int
     ) -> UInt64? {
-        let end = count + PageKeys.extraSize
-        let ciphertext = UnsafeRawBufferPointer(start: sealed, count: end)
-        let tag = UnsafeRawBufferPointer(start: sealed + end + gap, count: PageKeys.tagSize)
-        guard let nonce = try? AES.GCM.Nonce(data: UnsafeRawBufferPointer(start: nonce, count: 12)),
-            let box = try? AES.GCM.SealedBox(nonce: nonce, ciphertext: ciphertext, tag: tag),
-            var opened = withUnsafeBytes(of: binding, { try? AES.GCM.open(box, using: key, authenticating: $0) }),
-            opened.count == end
-        else { return nil }
-        return opened.withUnsafeMutableBytes { opened in
-            defer { SecretBytes.wipe(opened) }
-            if let base = opened.baseAddress { text.copyMemory(from: base, byteCount: count) }
-            return UInt64(bigEndian: opened.loadUnaligned(fromByteOffset: count, as: UInt64.self))
+        let end = count + Self.extraSize
+        let isOpen = withUnsafePointer(to: binding) {
+            key.open(
+                sealed, count: end, nonce: nonce, binding: $0, bindingCount: PageBinding.byteCount,
+                tag: sealed + end + gap, into: text)
         }
+        return isOpen ? UnsafeRawPointer(text).bigEndian(at: count) : nil
     }
 }

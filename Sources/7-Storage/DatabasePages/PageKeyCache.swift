@@ -1,6 +1,6 @@
+import Bytes
 import Crypto
 import FoundationEssentials
-import KeychainModel
 import Synchronization
 
 /// The keys of recent epochs, for one thread at a time.
@@ -19,8 +19,8 @@ final class PageKeyCache: @unchecked Sendable {
 
     private let lock = Mutex(())
     private let secret: PageSecret
-    private var slots = [(epoch: PageEpoch, key: any PageKey)?](repeating: nil, count: capacity)
-    private var sealing: (epoch: PageEpoch, key: any PageKey, left: Int)?
+    private var slots = [(epoch: PageEpoch, key: PageKey)?](repeating: nil, count: capacity)
+    private var sealing: (epoch: PageEpoch, key: PageKey, left: Int)?
 
     init(_ secret: PageSecret) { self.secret = secret }
 
@@ -41,7 +41,7 @@ final class PageKeyCache: @unchecked Sendable {
     }
 
     /// Returns the key for sealing the next page. The caller holds the lock.
-    func nextForSealing() throws(PageError) -> (epoch: PageEpoch, key: any PageKey) {
+    func nextForSealing() throws(PageError) -> (epoch: PageEpoch, key: PageKey) {
         if let (epoch, key, left) = sealing, left > 0 {
             sealing?.left = left - 1
             return (epoch, key)
@@ -53,7 +53,7 @@ final class PageKeyCache: @unchecked Sendable {
     }
 
     /// Returns the key for opening a page. The caller holds the lock.
-    func key(of epoch: PageEpoch) -> any PageKey {
+    func key(of epoch: PageEpoch) -> PageKey {
         let slot = epoch.slot(of: Self.capacity)
         if let known = slots[slot], known.epoch == epoch { return known.key }
         let key = secret.key(of: epoch)
@@ -72,12 +72,11 @@ struct PageSecret: Sendable {
         (self.key, self.database, isPreparing) = (key, database, preparing)
     }
 
-    func key(of epoch: PageEpoch) -> any PageKey {
+    func key(of epoch: PageEpoch) -> PageKey {
         var purpose = Array("page".utf8) + [UInt8](repeating: 0, count: PageEpoch.byteCount)
         purpose.withUnsafeMutableBytes { if let base = $0.baseAddress { epoch.store(to: base + 4) } }
         let key = key.derived(purpose, database)
-        if isPreparing, let key = PreparedKey(key) { return key }
-        return SwiftCryptoPageKey(key)
+        return PageKey(key, preparing: isPreparing)
     }
 }
 

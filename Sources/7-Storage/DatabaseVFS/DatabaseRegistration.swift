@@ -1,5 +1,5 @@
+import Bytes
 import DatabasePages
-import KeychainModel
 import Synchronization
 
 /// A claim to a database's key. While it exists, the database opens through the VFS.

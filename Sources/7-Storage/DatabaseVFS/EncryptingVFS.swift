@@ -1,7 +1,7 @@
+import Bytes
+import CLibrary
 import CSQLite
 import DatabasePages
-import Glibc
-import KeychainModel
 
 /// A VFS of SQLite that encrypts databases. It seals every page of the file, the write-ahead log and the rollback
 /// journal. Temporary files stay in memory.

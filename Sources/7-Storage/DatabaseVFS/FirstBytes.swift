@@ -1,5 +1,5 @@
+import CLibrary
 import DatabasePages
-import Glibc
 
 extension EncryptingVFS {
     /// Returns the first 16 bytes of a database's file; fewer if it is shorter.

@@ -1,6 +1,6 @@
+import Bytes
+import CLibrary
 import DatabasePages
-import Glibc
-import KeychainModel
 
 /// Makes a new page index of a database from the seals in its files.
 ///
@@ -109,8 +109,9 @@ package enum IndexRecovery {
     private static func logSalts(_ path: String) throws(VFSFailure) -> UInt64 {
         guard let header = try bytes(FileFormat.logHeader, ofFile: path + "-wal") else { return 0 }
         return header.withUnsafeBytes { header in
-            guard let base = header.baseAddress, base.bigEndian32(at: 0) & ~1 == FileFormat.logMagic else { return 0 }
-            return base.bigEndian64(at: FileFormat.logSalts)
+            guard let base = header.baseAddress, base.bigEndian(at: 0, as: UInt32.self) & ~1 == FileFormat.logMagic
+            else { return 0 }
+            return base.bigEndian(at: FileFormat.logSalts, as: UInt64.self)
         }
     }
 

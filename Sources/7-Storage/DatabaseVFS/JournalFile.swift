@@ -1,6 +1,7 @@
+import Bytes
+import CLibrary
 import CSQLite
 import DatabasePages
-import Glibc
 
 /// A connection's file of a database's rollback journal (https://sqlite.org/fileformat2.html, 3).
 ///
@@ -74,7 +75,7 @@ final class JournalFile: SideFile {
             case .page(let start):
                 held = .nothing
                 guard count == 4, offset == start + 4 + Int64(pages.size) else { break }
-                return try writeRecord(checksum: bytes.bigEndian32(at: 0), at: start, pages)
+                return try writeRecord(checksum: bytes.bigEndian(at: 0, as: UInt32.self), at: start, pages)
             case .number(let number, let start) where count == pages.size && offset == start + 4:
                 keep(bytes, number, pages)
                 held = .page(offset: start)
@@ -86,7 +87,7 @@ final class JournalFile: SideFile {
             if offset >= plainFrom { return inner.write(bytes, count, at: offset) }
             switch count {
             case 4:
-                let number = bytes.bigEndian32(at: 0)
+                let number = bytes.bigEndian(at: 0, as: UInt32.self)
                 // No record holds the page with the locked byte. Its number marks the name of a super-journal.
                 if Int64(number) == FileFormat.lockedByte / Int64(pages.size) + 1 { plainFrom = offset }
                 held = .number(number, offset: offset)
@@ -121,18 +122,18 @@ final class JournalFile: SideFile {
             record = (.allocate(byteCount: count, alignment: 16), count)
         }
         guard let record else { return }
-        record.bytes.storeBigEndian(number, at: 0)
+        record.bytes.store(bigEndian: number, at: 0)
         memcpy(record.bytes + 4, page, pages.size)
     }
 
     private func writeRecord(checksum: UInt32, at offset: Int64, _ pages: OpenPages) throws(VFSFailure) -> Int32 {
         guard let record else { throw .memoryUnavailable }
         let sealed = pages.scratch
-        let number = UnsafeRawPointer(record.bytes).bigEndian32(at: 0)
-        sealed.storeBigEndian(number, at: 0)
+        let number = UnsafeRawPointer(record.bytes).bigEndian(at: 0, as: UInt32.self)
+        sealed.store(bigEndian: number, at: 0)
         _ = try pages.seal(
             record.bytes + 4, extra: UInt64(checksum), at: .journal(page: number, sequence: sequence), into: sealed + 4)
-        sealed.storeBigEndian(0 as UInt32, at: 4 + pages.size)
+        sealed.store(bigEndian: 0 as UInt32, at: 4 + pages.size)
         main.noteJournaled(number)
         return inner.write(sealed, pages.size + 8, at: offset)
     }
@@ -179,7 +180,7 @@ final class JournalFile: SideFile {
             let pages = try main.pages()
             if let pages, count == pages.size { return try readPage(into: bytes, at: offset, pages) }
             if let checksum, count == 4, offset == checksum.offset {
-                bytes.storeBigEndian(checksum.value, at: 0)
+                bytes.store(bigEndian: checksum.value, at: 0)
                 return SQLITE_OK
             }
             // SQLite asks whether there is anything to roll back: it reads the first byte, and later the first header's
@@ -194,7 +195,7 @@ final class JournalFile: SideFile {
             let code = inner.read(bytes, count, at: offset)
             if code == SQLiteCode.ioShortRead, isCounted(offset) { throw .damagedJournal(path: path) }
             if let pages, code == SQLITE_OK, count == 4, offset % Int64(JournalHeader.smallestSector) == 8 {
-                try countRecords(UnsafeRawPointer(bytes).bigEndian32(at: 0), headerAt: offset - 8, pages)
+                try countRecords(UnsafeRawPointer(bytes).bigEndian(at: 0, as: UInt32.self), headerAt: offset - 8, pages)
             }
             return code
         }
@@ -255,7 +256,7 @@ final class JournalFile: SideFile {
             memset(bytes, 0, pages.size)
             return code
         }
-        let number = UnsafeRawPointer(pages.scratch).bigEndian32(at: 0)
+        let number = UnsafeRawPointer(pages.scratch).bigEndian(at: 0, as: UInt32.self)
         do throws(VFSFailure) {
             let extra = try pages.open(
                 pages.scratch + 4, at: .journal(page: number, sequence: sequence), into: bytes)

@@ -1,3 +1,4 @@
+import Bytes
 import DatabasePages
 
 /// A header of a rollback journal: the first sector, and one more after each part that was synced.
@@ -29,7 +30,7 @@ struct JournalHeader {
     var binding: (database: DatabaseID?, sequence: UInt64)? {
         guard bytes[Self.place...].starts(with: Self.marker) else { return nil }
         let id = bytes[Self.place + 4..<Self.place + 4 + DatabaseID.byteCount]
-        let sequence = bytes.withUnsafeBytes { $0.baseAddress?.bigEndian64(at: Self.sequencePlace) ?? 0 }
+        let sequence = bytes.withUnsafeBytes { $0.baseAddress?.bigEndian(at: Self.sequencePlace, as: UInt64.self) ?? 0 }
         return (id.allSatisfy { $0 == 0 } ? nil : DatabaseID(id), sequence)
     }
 
@@ -37,10 +38,10 @@ struct JournalHeader {
     mutating func bind(to database: DatabaseID?, sequence: UInt64) {
         let id = database?.bytes ?? [UInt8](repeating: 0, count: DatabaseID.byteCount)
         bytes.replaceSubrange(Self.place..<Self.place + 4 + id.count, with: Self.marker + id)
-        bytes.withUnsafeMutableBytes { $0.baseAddress?.storeBigEndian(sequence, at: Self.sequencePlace) }
+        bytes.withUnsafeMutableBytes { $0.baseAddress?.store(bigEndian: sequence, at: Self.sequencePlace) }
     }
 
     private func number(at offset: Int) -> UInt32 {
-        bytes.withUnsafeBytes { $0.baseAddress?.bigEndian32(at: offset) ?? 0 }
+        bytes.withUnsafeBytes { $0.baseAddress?.bigEndian(at: offset, as: UInt32.self) ?? 0 }
     }
 }

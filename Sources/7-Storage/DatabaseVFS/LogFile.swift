@@ -1,6 +1,7 @@
+import Bytes
+import CLibrary
 import CSQLite
 import DatabasePages
-import Glibc
 
 /// A connection's file of a database's write-ahead log (https://sqlite.org/fileformat2.html, 4.1).
 ///
@@ -29,7 +30,7 @@ final class LogFile: SideFile {
 
     override func close() -> Int32 {
         main.logSeen = false
-        Glibc.close(descriptor)
+        CLibrary.close(descriptor)
         return inner.close()
     }
 
@@ -75,7 +76,7 @@ final class LogFile: SideFile {
                 guard let checksum = try readFrame(frame, pages, into: pages.clear) else {
                     throw .damagedFrame(frame: frame)
                 }
-                bytes.storeBigEndian(checksum, at: 0)
+                bytes.store(bigEndian: checksum, at: 0)
             default:
                 throw .unexpectedAccess(operation: "read", offset: offset, count: count)
             }
@@ -97,10 +98,11 @@ final class LogFile: SideFile {
     private func readHeader(_ bytes: UnsafeMutableRawPointer, _ pages: OpenPages) throws(VFSFailure) -> Int32 {
         let code = try readAsIs(bytes, FileFormat.logHeader, at: 0)
         try pages.refresh()
-        let isLog = UnsafeRawPointer(bytes).bigEndian32(at: 0) & ~1 == FileFormat.logMagic
+        let isLog = UnsafeRawPointer(bytes).bigEndian(at: 0, as: UInt32.self) & ~1 == FileFormat.logMagic
         let standing: PageIndex.LogStanding =
             isLog
-            ? pages.index.standing(ofWAL: UnsafeRawPointer(bytes).bigEndian64(at: FileFormat.logSalts)) : .finished
+            ? pages.index.standing(ofWAL: UnsafeRawPointer(bytes).bigEndian(at: FileFormat.logSalts, as: UInt64.self))
+            : .finished
         switch standing {
         case .current: return code
         case .foreign: throw .foreignLog(path: path)
@@ -123,7 +125,7 @@ final class LogFile: SideFile {
         guard got >= 0 else { throw .system("read", path) }
         guard got == count else { return nil }
         let header = UnsafeRawPointer(pages.scratch)
-        let salts = header.bigEndian64(at: FileFormat.frameSalts)
+        let salts = header.bigEndian(at: FileFormat.frameSalts, as: UInt64.self)
         try pages.refreshOnce()
         if salts != pages.index.walSalts {
             try pages.refresh()
@@ -133,7 +135,8 @@ final class LogFile: SideFile {
             return try pages.open(
                 header + FileFormat.frameHeader,
                 at: .wal(
-                    page: header.bigEndian32(at: 0), frame: frame, commit: header.bigEndian32(at: 4), salts: salts),
+                    page: header.bigEndian(at: 0, as: UInt32.self), frame: frame,
+                    commit: header.bigEndian(at: 4, as: UInt32.self), salts: salts),
                 into: page)
         } catch .page(.damaged) {
             throw .damagedFrame(frame: frame)
@@ -152,7 +155,7 @@ final class LogFile: SideFile {
                 return SQLiteCode.ioShortRead
             }
             memcpy(bytes, pages.scratch, FileFormat.frameChecksum)
-            bytes.storeBigEndian(checksum, at: FileFormat.frameChecksum)
+            bytes.store(bigEndian: checksum, at: FileFormat.frameChecksum)
             main.wholeFrameRead = frame
             return SQLITE_OK
         } catch {
@@ -185,7 +188,8 @@ final class LogFile: SideFile {
             switch (start, count) {
             case (0, FileFormat.frameHeader):
                 let header = (
-                    bytes.bigEndian32(at: 0), bytes.bigEndian32(at: 4), bytes.bigEndian64(at: FileFormat.frameChecksum)
+                    bytes.bigEndian(at: 0, as: UInt32.self), bytes.bigEndian(at: 4, as: UInt32.self),
+                    bytes.bigEndian(at: FileFormat.frameChecksum, as: UInt64.self)
                 )
                 if read == frame {
                     // Writes another header for a frame whose page SQLite has just read.
@@ -204,7 +208,10 @@ final class LogFile: SideFile {
                     throw .damagedFrame(frame: frame)
                 }
                 let header = UnsafeRawPointer(pages.scratch)
-                try writeFrame(frame, (header.bigEndian32(at: 0), header.bigEndian32(at: 4), checksum), bytes, pages)
+                try writeFrame(
+                    frame,
+                    (header.bigEndian(at: 0, as: UInt32.self), header.bigEndian(at: 4, as: UInt32.self), checksum),
+                    bytes, pages)
             default:
                 throw .unexpectedAccess(operation: "write", offset: offset, count: count)
             }
@@ -220,10 +227,10 @@ final class LogFile: SideFile {
         // SQLite leaves the salts out while it still has to rewrite headers.
         let salts = pages.index.walSalts
         let sealed = pages.scratch
-        sealed.storeBigEndian(header.page, at: 0)
-        sealed.storeBigEndian(header.commit, at: 4)
-        sealed.storeBigEndian(salts, at: FileFormat.frameSalts)
-        sealed.storeBigEndian(0 as UInt64, at: FileFormat.frameChecksum)
+        sealed.store(bigEndian: header.page, at: 0)
+        sealed.store(bigEndian: header.commit, at: 4)
+        sealed.store(bigEndian: salts, at: FileFormat.frameSalts)
+        sealed.store(bigEndian: 0 as UInt64, at: FileFormat.frameChecksum)
         _ = try pages.seal(
             page, extra: header.checksum,
             at: .wal(page: header.page, frame: frame, commit: header.commit, salts: salts),
@@ -236,7 +243,7 @@ final class LogFile: SideFile {
     /// Begins a new log. Records it in the index first.
     private func writeHeader(_ bytes: UnsafeRawPointer, _ pages: OpenPages) throws(VFSFailure) -> Int32 {
         try pages.refresh()
-        let salts = bytes.bigEndian64(at: FileFormat.logSalts)
+        let salts = bytes.bigEndian(at: FileFormat.logSalts, as: UInt64.self)
         if salts != pages.index.walSalts { try pages.noteLogBegins(salts: salts, over: try presentSalts(pages)) }
         guard WholeAccess.write(descriptor, bytes, FileFormat.logHeader, at: 0) else { throw .system("write", path) }
         return SQLITE_OK
@@ -247,8 +254,10 @@ final class LogFile: SideFile {
         let got = WholeAccess.read(descriptor, pages.scratch, FileFormat.logHeader, at: 0)
         guard got >= 0 else { throw .system("read", path) }
         let header = UnsafeRawPointer(pages.scratch)
-        guard got == FileFormat.logHeader, header.bigEndian32(at: 0) & ~1 == FileFormat.logMagic else { return 0 }
-        return header.bigEndian64(at: FileFormat.logSalts)
+        guard got == FileFormat.logHeader, header.bigEndian(at: 0, as: UInt32.self) & ~1 == FileFormat.logMagic else {
+            return 0
+        }
+        return header.bigEndian(at: FileFormat.logSalts, as: UInt64.self)
     }
 
     // MARK: Size and durability

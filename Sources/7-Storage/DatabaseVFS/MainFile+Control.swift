@@ -1,6 +1,6 @@
+import CLibrary
 import CSQLite
 import DatabasePages
-import Glibc
 
 extension MainFile {
     /// Handles a notification or question of SQLite (xFileControl).

@@ -1,6 +1,6 @@
+import CLibrary
 import CSQLite
 import DatabasePages
-import Glibc
 
 extension MainFile {
     func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) -> Int32 {

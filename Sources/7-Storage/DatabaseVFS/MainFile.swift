@@ -1,7 +1,7 @@
+import Bytes
+import CLibrary
 import CSQLite
 import DatabasePages
-import Glibc
-import KeychainModel
 
 /// A connection's file of an encrypted database.
 ///

@@ -1,5 +1,5 @@
+import CLibrary
 import CSQLite
-import Glibc
 
 /// A temporary file of SQLite, such as for a large sort: in memory that is wiped, and never on a disk.
 final class MemoryFile: SideFile {

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import Synchronization
 
 /// The open databases of this process. SQLite removes journals and logs by name, and their databases must be told

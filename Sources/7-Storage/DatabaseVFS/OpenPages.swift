@@ -1,5 +1,5 @@
+import CLibrary
 import DatabasePages
-import Glibc
 
 /// Reads and writes the pages of a database that is not empty.
 final class OpenPages {
@@ -110,30 +110,13 @@ enum WholeAccess {
     static func read(
         _ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int, at offset: Int64
     ) -> Int {
-        var done = 0
-        while done < count {
-            let got = pread(descriptor, bytes + done, count - done, off_t(offset) + off_t(done))
-            if got < 0, errno == EINTR { continue }
-            if got < 0 { return -1 }
-            if got == 0 { break }
-            done += got
-        }
-        return done
+        SystemCall.readAll(
+            into: UnsafeMutableRawBufferPointer(start: bytes, count: count), from: descriptor, at: offset)
     }
 
     static func write(
         _ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int, at offset: Int64
     ) -> Bool {
-        var done = 0
-        while done < count {
-            let put = pwrite(descriptor, bytes + done, count - done, off_t(offset) + off_t(done))
-            if put < 0, errno == EINTR { continue }
-            if put <= 0 {
-                if put == 0 { errno = ENOSPC }
-                return false
-            }
-            done += put
-        }
-        return true
+        SystemCall.writeAll(UnsafeRawBufferPointer(start: bytes, count: count), to: descriptor, at: offset)
     }
 }

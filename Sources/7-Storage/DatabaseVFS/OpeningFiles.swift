@@ -1,5 +1,5 @@
+import CLibrary
 import CSQLite
-import Glibc
 
 /// The flags of files without a name.
 private let temporaryFiles =

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// Copies the encrypted files of a database unchanged, without the page index.
 package enum RawCopy {

@@ -1,3 +1,4 @@
+import Bytes
 import CSQLite
 
 /// SQLite's codes that its header defines as expressions, which Swift does not import.
@@ -33,25 +34,4 @@ enum FileFormat {
     static let journalHeader = 28
     /// The byte of a database that SQLite locks. Its page holds no data.
     static let lockedByte: Int64 = 0x4000_0000
-}
-
-extension UnsafeRawPointer {
-    /// Reads four bytes in big-endian order, as all numbers in SQLite's files.
-    func bigEndian32(at offset: Int) -> UInt32 {
-        UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
-    }
-
-    func bigEndian64(at offset: Int) -> UInt64 {
-        UInt64(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-    }
-}
-
-extension UnsafeMutableRawPointer {
-    func storeBigEndian(_ value: UInt32, at offset: Int) {
-        storeBytes(of: value.bigEndian, toByteOffset: offset, as: UInt32.self)
-    }
-
-    func storeBigEndian(_ value: UInt64, at offset: Int) {
-        storeBytes(of: value.bigEndian, toByteOffset: offset, as: UInt64.self)
-    }
 }

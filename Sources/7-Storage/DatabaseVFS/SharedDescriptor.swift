@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import Synchronization
 
 /// A descriptor of a database's file, for reading and writing a whole page with one system call.
@@ -38,7 +38,7 @@ final class SharedDescriptor: Sendable {
             }
             // SQLite's files are regular files. Opening a pipe would wait for its other end.
             guard info.st_mode & S_IFMT == S_IFREG else { return .failure(.notDatabase(path: path)) }
-            let number = Glibc.open(path, (writing ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            let number = CLibrary.open(path, (writing ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard number >= 0, fstat(number, &info) == 0 else { return .failure(.system("open", path)) }
             file = FileID(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
             var entry = entries[file] ?? Entry()

@@ -1,6 +1,6 @@
+import CLibrary
 import CSQLite
 import DatabasePages
-import Glibc
 
 /// The reason why an encrypted database could not be read or written, in more detail than SQLite's codes.
 package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {

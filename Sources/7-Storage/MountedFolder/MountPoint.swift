@@ -1,7 +1,7 @@
+import Bytes
 import CFuse3
+import CLibrary
 import FoundationEssentials
-import Glibc
-import KeychainModel
 import SystemLibraries
 
 /// The folder where a view is mounted.
@@ -109,13 +109,14 @@ package enum MountPoint {
         guard let process else { return nil }
         var (text, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
         while true {
-            let count = read(ends[0], &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
+            let count = buffer.withUnsafeMutableBytes { room in
+                SystemCall.retryOnInterrupt { read(ends[0], room.baseAddress, room.count) }
+            }
             guard count > 0 else { break }
             text += buffer[..<count]
         }
         var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0 { guard errno == EINTR else { return nil } }
+        guard SystemCall.retryOnInterrupt({ waitpid(process, &status, 0) }) >= 0 else { return nil }
         return (status == 0, String(decoding: text, as: UTF8.self))
     }
 
@@ -131,7 +132,7 @@ package enum MountPoint {
         resetSignals(in: &attributes)
         leadGroup(in: &attributes)
         var words = ([program] + arguments).map { strdup($0) } + [nil]
-        defer { words.forEach { free($0) } }
+        defer { for word in words { free(word) } }
         var process: pid_t = 0
         return posix_spawn(&process, program, &actions, &attributes, &words, environ) == 0 ? process : nil
     }

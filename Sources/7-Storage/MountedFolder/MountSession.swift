@@ -1,7 +1,8 @@
+import Bytes
 import CFuse3
+import CLibrary
 import Dispatch
 import FoundationEssentials
-import Glibc
 import KeychainModel
 import ProtectedFiles
 import Synchronization
@@ -87,7 +88,7 @@ package final class MountSession: @unchecked Sendable {
         if options.allowsOthers { list.append("allow_other") }
         var arguments: [UnsafeMutablePointer<CChar>?] = ["keychain", "-o", list.joined(separator: ",")]
             .map { (text: String) in strdup(text) }
-        defer { arguments.forEach { free($0) } }
+        defer { for argument in arguments { free(argument) } }
         arguments.append(nil)
         var table = Requests.table()
         let made = arguments.withUnsafeMutableBufferPointer { buffer in

@@ -1,5 +1,5 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 import KeychainModel
 import ProtectedFiles
 import VaultInterface
@@ -20,7 +20,7 @@ package final class ViewFolder: Sendable {
         _ path: String, class fileClass: FileProtectionClass?, readOnly: Bool, keys: any FileKeySource
     ) throws(MountError) {
         self.path = path
-        descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        descriptor = CLibrary.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system(operation: "open", path: path, errno: errno) }
         do throws(MountError) {
             guard flock(descriptor, (readOnly ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 else {

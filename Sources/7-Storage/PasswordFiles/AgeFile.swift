@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import FoundationEssentials
 import KeychainModel
@@ -73,7 +74,7 @@ package struct AgeFile {
 
     private static func open(_ sealed: Data, _ number: UInt64, isLast: Bool, _ key: SymmetricKey) -> Data? {
         var combined = Data(count: 3)
-        withUnsafeBytes(of: number.bigEndian) { combined.append(contentsOf: $0) }
+        combined.append(bigEndian: number)
         combined.append(isLast ? 1 : 0)
         combined.append(sealed)
         guard let box = try? ChaChaPoly.SealedBox(combined: combined) else { return nil }

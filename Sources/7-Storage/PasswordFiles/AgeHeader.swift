@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import FoundationEssentials
 import KeychainModel
@@ -105,9 +106,7 @@ struct AgeHeader {
 extension Data {
     /// Decodes RFC 4648, section 4, without padding. Accepts only the canonical encoding.
     init?(ageBase64 text: Substring) {
-        guard text.utf8.count % 4 != 1, !text.contains("=") else { return nil }
-        let padded = text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        guard let bytes = Data(base64Encoded: String(padded)), bytes.base64EncodedString() == padded else { return nil }
-        self = bytes
+        guard let bytes = UnpaddedBase64.standard.decode(text.utf8) else { return nil }
+        self.init(bytes)
     }
 }

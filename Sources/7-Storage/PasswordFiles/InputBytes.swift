@@ -1,5 +1,5 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 import ProtectedFiles
 
 /// A sequence of bytes that can be peeked at before they are read.
@@ -66,11 +66,9 @@ package final class InputBytes: ByteStream {
             buffer = Data(buffer.dropFirst(count))
             return count
         }
-        while true {
-            let got = Glibc.read(descriptor, room.baseAddress, room.count)
-            if got >= 0 { return got }
-            guard errno == EINTR else { throw .system(operation: "read", path: path, errno: errno) }
-        }
+        let got = SystemCall.retryOnInterrupt { CLibrary.read(descriptor, room.baseAddress, room.count) }
+        guard got >= 0 else { throw .system(operation: "read", path: path, errno: errno) }
+        return got
     }
 
     /// Reads until the buffer has `count` bytes or the input ends.
@@ -79,15 +77,14 @@ package final class InputBytes: ByteStream {
             let start = buffer.count
             buffer.count = max(count, Self.pieceSize)
             let room = buffer.count - start
-            let got = buffer.withUnsafeMutableBytes {
-                Glibc.read(descriptor, $0.baseAddress?.advanced(by: start), room)
+            let got = buffer.withUnsafeMutableBytes { buffer in
+                SystemCall.retryOnInterrupt {
+                    CLibrary.read(descriptor, buffer.baseAddress?.advanced(by: start), room)
+                }
             }
             let number = errno
             buffer.count = start + max(0, got)
-            if got < 0 {
-                if number == EINTR { continue }
-                throw .system(operation: "read", path: path, errno: number)
-            }
+            if got < 0 { throw .system(operation: "read", path: path, errno: number) }
             if got == 0 { return }
         }
     }

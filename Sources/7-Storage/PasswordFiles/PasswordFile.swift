@@ -1,5 +1,5 @@
+import Bytes
 import FoundationEssentials
-import KeychainModel
 import ProtectedFiles
 
 /// Encrypts whole files with a password. Decrypts them and recognises files of other programs.

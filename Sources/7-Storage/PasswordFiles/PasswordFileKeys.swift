@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import FoundationEssentials
 import KeychainModel
@@ -103,7 +104,7 @@ package struct WrappedUnderPassword: Equatable, Sendable {
         }
         guard bytes.count == Self.size else { throw .damaged(path: path, part: .header) }
         let numbers = (0..<3).map { place in
-            bytes[(2 + 4 * place)..<(6 + 4 * place)].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+            UInt32(bigEndianBytes: bytes[(2 + 4 * place)..<(6 + 4 * place)])
         }
         switch (bytes[1], numbers[1], numbers[2]) {
         case (1, let passes, 1): cost = .argon2id(memoryKiB: numbers[0], passes: passes)
@@ -128,7 +129,7 @@ package struct WrappedUnderPassword: Equatable, Sendable {
             case .pbkdf2(let iterations): (3, [iterations, 0, 0])
             }
         var bytes = Data([Self.version, kind])
-        for number in numbers { withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) } }
+        for number in numbers { bytes.append(bigEndian: number) }
         return bytes + salt
     }
 }

@@ -1,5 +1,5 @@
-import Glibc
-import KeychainModel
+import Bytes
+import CLibrary
 
 /// Memory that is reused many times and wiped at its end.
 final class AlignedBuffer {

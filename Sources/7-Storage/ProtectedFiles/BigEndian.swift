@@ -1,3 +1,5 @@
+import Bytes
+
 /// A number at a fixed offset.
 struct NumberField<Number: FixedWidthInteger & BitwiseCopyable> {
     let offset: Int
@@ -16,11 +18,9 @@ extension [UInt8] {
         }
     }
 
-    func number<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type = Number.self) -> Number {
-        withUnsafeBytes { Number(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: type)) }
-    }
-
-    mutating func append(_ number: some FixedWidthInteger) {
-        Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
+    func number<Number: FixedWidthInteger & BitwiseCopyable>(
+        at offset: Int, as type: Number.Type = Number.self
+    ) -> Number {
+        withUnsafeBytes { $0.bigEndian(at: offset, as: type) }
     }
 }

@@ -1,5 +1,5 @@
+import Bytes
 import FoundationEssentials
-import KeychainModel
 
 /// A change in preparation: its new index blocks, and the parts that must go through the journal.
 struct FileChange {

@@ -1,6 +1,6 @@
+import Bytes
 import Crypto
 import FoundationEssentials
-import KeychainModel
 
 /// Computes AES-256-GCM tags over public bytes, without plaintext.
 struct BlockAuthenticator {
@@ -43,12 +43,12 @@ struct FileSecrets {
     }
 
     private func binding(_ position: IndexPosition, _ block: [UInt8]) -> [UInt8] {
-        var binding = [UInt8]()
+        var binding: [UInt8] = []
         binding.reserveCapacity(30 + block.count)
         binding.append(contentsOf: "index".utf8)
         binding.append(contentsOf: file)
         binding.append(UInt8(position.level))
-        binding.append(position.number)
+        binding.append(bigEndian: position.number)
         binding.append(contentsOf: block)
         return binding
     }

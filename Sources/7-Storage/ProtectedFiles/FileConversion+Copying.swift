@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import KeychainModel
 import VaultInterface
 

@@ -1,5 +1,5 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 
 extension FileCore {
     /// Reads data until the buffer is full or the data end. Returns the number of bytes.

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// Identifies an existing file of a file system. A name can lead to another file meanwhile.
 package struct FileIdentity: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// The metadata that a file keeps when its contents are replaced: owner, permissions, times and extended attributes
 /// with access-control lists.

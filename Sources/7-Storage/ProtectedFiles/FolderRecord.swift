@@ -1,5 +1,6 @@
+import Bytes
+import CLibrary
 import FoundationEssentials
-import Glibc
 import KeychainModel
 import VaultInterface
 
@@ -83,7 +84,7 @@ extension FolderRecord {
 
     var encoded: [UInt8] {
         var bytes = Layout.magic
-        bytes.append(Layout.version)
+        bytes.append(bigEndian: Layout.version)
         bytes.append(defaultClass?.rawValue ?? 0)
         bytes.append(encryptsNames ? Layout.flagOfNames : 0)
         return bytes + identifier

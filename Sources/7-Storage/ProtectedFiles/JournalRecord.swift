@@ -1,3 +1,5 @@
+import Bytes
+
 /// The bytes that a change writes over parts of a file. They are written after the end of the file before any part is
 /// overwritten.
 ///
@@ -33,7 +35,7 @@ struct JournalRecord {
         start: UInt64, _ secrets: FileSecrets
     ) throws(SealedFileError) {
         let content = blocks.reduce(FileLayout.blockSize) { $0 + $1.bytes.count }
-        var bytes = [UInt8]()
+        var bytes: [UInt8] = []
         bytes.reserveCapacity(content + blocks.count * Self.rowSize + Trailer.size)
         bytes.append(contentsOf: header.block)
         var parts: [(offset: UInt64, range: Range<Int>)] = []
@@ -42,12 +44,12 @@ struct JournalRecord {
             bytes.append(contentsOf: block.bytes)
         }
         for part in parts {
-            bytes.append(part.offset)
-            bytes.append(UInt32(part.range.count))
+            bytes.append(bigEndian: part.offset)
+            bytes.append(bigEndian: UInt32(part.range.count))
         }
         bytes.append(contentsOf: Trailer.magic)
-        bytes.append(start)
-        bytes.append(UInt32(parts.count))
+        bytes.append(bigEndian: start)
+        bytes.append(bigEndian: UInt32(parts.count))
         bytes.append(contentsOf: header.file)
         var seal = [UInt8](repeating: 0, count: IndexEntry.byteCount)
         previous.store(in: &seal, at: 0)

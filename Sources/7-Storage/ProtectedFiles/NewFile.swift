@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// A file that gets its name only when it is complete.
 ///

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 extension OpenFile {
     private static let pageSize = 4096

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// A descriptor of a regular file, with complete reads and writes at an offset.
 final class OpenFile {
@@ -62,18 +62,8 @@ final class OpenFile {
 
     /// Reads until the buffer is full or the file ends. Returns the number of bytes.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SealedFileError) -> Int {
-        var filled = 0
-        while filled < buffer.count {
-            let got = pread(
-                descriptor, buffer.baseAddress?.advanced(by: filled), buffer.count - filled,
-                off_t(offset) + off_t(filled))
-            if got < 0 {
-                if errno == EINTR { continue }
-                throw .last("read", path)
-            }
-            if got == 0 { break }
-            filled += got
-        }
+        let filled = SystemCall.readAll(into: buffer, from: descriptor, at: Int64(offset))
+        guard filled >= 0 else { throw .last("read", path) }
         return filled
     }
 
@@ -92,17 +82,7 @@ final class OpenFile {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SealedFileError) {
-        var written = 0
-        while written < bytes.count {
-            let put = pwrite(
-                descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written,
-                off_t(offset) + off_t(written))
-            if put < 0 {
-                if errno == EINTR { continue }
-                throw .last("write", path)
-            }
-            written += put
-        }
+        guard SystemCall.writeAll(bytes, to: descriptor, at: Int64(offset)) else { throw .last("write", path) }
     }
 
     func truncate(to size: UInt64) throws(SealedFileError) {

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 extension PlainFile {
     /// Checks that no process can write to the file through an open descriptor or mapping. Data that it wrote after

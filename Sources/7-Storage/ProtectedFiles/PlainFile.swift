@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// A plain file before its protection. It is read from beginning to end without its holes.
 final class PlainFile {
@@ -77,8 +77,7 @@ final class PlainFile {
             offset = start
             while offset < min(end, size) {
                 let room = min(buffer.count, Int(min(end, size) - offset))
-                let count = pread(descriptor, buffer.baseAddress, room, offset)
-                if count < 0, errno == EINTR { continue }
+                let count = SystemCall.retryOnInterrupt { pread(descriptor, buffer.baseAddress, room, offset) }
                 guard count > 0 else { throw count < 0 ? .last("read", path) : .changed(path: path) }
                 try data(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
                 offset += off_t(count)

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// Writes a new plain file from beginning to end. It gets its name only when it is complete.
 ///

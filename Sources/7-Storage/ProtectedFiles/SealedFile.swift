@@ -1,5 +1,6 @@
+import Bytes
+import CLibrary
 import FoundationEssentials
-import Glibc
 import KeychainModel
 import Synchronization
 import VaultInterface

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import VaultInterface
 
 /// A fault of a protected file, or a reason why it could not be used.

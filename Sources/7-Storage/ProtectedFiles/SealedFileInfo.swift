@@ -1,5 +1,5 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 import KeychainModel
 
 /// The properties of a protected file that can be read without its key. They are not authenticated.

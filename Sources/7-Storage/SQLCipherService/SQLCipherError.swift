@@ -1,3 +1,4 @@
+import Frames
 import SQLCipherWire
 
 /// The error of an operation on a SQLCipher file.

@@ -46,10 +46,3 @@ package enum FrameLimits {
     /// The largest number of page sizes to try.
     package static let pageSizes = 8
 }
-
-/// The error for bytes that violate the protocol. Their connection cannot be used any more.
-package struct FrameError: Error, Equatable, CustomStringConvertible {
-    package let description: String
-
-    package init(_ description: String) { self.description = description }
-}

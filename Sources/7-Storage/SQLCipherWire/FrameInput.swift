@@ -1,4 +1,6 @@
-import Glibc
+import Bytes
+import CLibrary
+import Frames
 
 /// Reads frames from a descriptor.
 ///
@@ -29,7 +31,7 @@ package final class FrameInput {
                 guard let kind = FrameKind(rawValue: buffer.bytes[4]) else {
                     throw FrameError("an unknown kind of frame")
                 }
-                var reader = FrameReader(UnsafeRawBufferPointer(rebasing: buffer.bytes[5..<(4 + length)]))
+                var reader = FrameReader(buffer, from: 5, to: 4 + length)
                 defer { buffer.removeFirst(4 + length) }
                 try body(kind, &reader)
                 return .frame(kind)
@@ -44,7 +46,7 @@ package final class FrameInput {
 
     private func length() throws(FrameError) -> Int? {
         guard buffer.count >= 4 else { return nil }
-        let length = Int(UInt32(bigEndian: buffer.bytes.loadUnaligned(as: UInt32.self)))
+        let length = Int(UInt32(bigEndianBytes: buffer.bytes[..<4]))
         guard length >= 1 else { throw FrameError("an empty frame") }
         guard length <= FrameLimits.frame else { throw FrameError("a frame is too long") }
         return length
@@ -53,14 +55,13 @@ package final class FrameInput {
     private func fill() throws(FrameError) -> Bool {
         // Allocates room for received bytes, not for the announced length.
         let room = max(1 << 16, min(buffer.count, 1 << 24))
-        while true {
-            let count = buffer.append(room: room) { read(descriptor, $0.baseAddress, $0.count) }
-            if count >= 0 { return count > 0 }
-            switch errno {
-            case EINTR: continue
-            case ECONNRESET: return false
-            case let code: throw FrameError("cannot read: \(String(cString: strerror(code)))")
-            }
+        let count = buffer.append(room: room) { room in
+            SystemCall.retryOnInterrupt { read(descriptor, room.baseAddress, room.count) }
+        }
+        if count >= 0 { return count > 0 }
+        switch errno {
+        case ECONNRESET: return false
+        case let code: throw FrameError("cannot read: \(String(cString: strerror(code)))")
         }
     }
 }

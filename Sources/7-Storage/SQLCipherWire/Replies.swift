@@ -1,3 +1,5 @@
+import Frames
+
 /// The helper's answer to the greeting.
 package struct Welcome: Equatable, Sendable {
     package var version: UInt16

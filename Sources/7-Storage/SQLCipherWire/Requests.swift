@@ -1,4 +1,5 @@
-import KeychainModel
+import Bytes
+import Frames
 
 /// The first frame of the client: the versions that it supports.
 package struct Hello: Equatable, Sendable {

@@ -1,3 +1,5 @@
+import Frames
+
 /// Rows with the same number of values.
 package struct RowBatch: Sendable, Equatable {
     package let columns: Int

@@ -1,5 +1,5 @@
+import CLibrary
 import Foundation
-import Glibc
 
 /// A source of random bytes.
 public final class SecRandom: NSObject, Sendable {

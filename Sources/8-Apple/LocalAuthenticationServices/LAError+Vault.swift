@@ -11,7 +11,7 @@ extension LAError {
             case .userCanceled: .userCancel
             case .authenticationFailed, .wrongPasscode, .erasedAfterWrongPasscodes, .enrolmentChanged:
                 .authenticationFailed
-            case .interactionNotAllowed: .notInteractive
+            case .interactionNotAllowed, .itemPasswordMissing: .notInteractive
             case .passcodeNotSet: .passcodeNotSet
             case .passcodeDelayed: .biometryLockout
             default: .systemCancel

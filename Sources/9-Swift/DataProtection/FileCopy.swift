@@ -1,6 +1,7 @@
+import Bytes
+import CLibrary
 import DataProtectionEssentials
 import Foundation
-import Glibc
 import KeychainModel
 import ProtectedFiles
 import VaultInterface

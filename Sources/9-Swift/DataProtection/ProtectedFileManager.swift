@@ -1,7 +1,7 @@
+import CLibrary
 // Protected files are there: one module for those who use both.
 @_exported import DataProtectionEssentials
 import Foundation
-import Glibc
 import KeychainModel
 import ProtectedFiles
 import VaultInterface

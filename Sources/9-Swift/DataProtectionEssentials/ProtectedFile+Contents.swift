@@ -1,5 +1,5 @@
+import Bytes
 import FoundationEssentials
-import KeychainModel
 import ProtectedFiles
 import VaultInterface
 

@@ -1,5 +1,5 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 import KeychainModel
 import ProtectedFiles
 import VaultInterface

@@ -1,8 +1,9 @@
+import Bytes
+import CLibrary
 import FoundationEssentials
-import Glibc
-import ProtectedFiles
 import KeychainModel
 import PasswordFiles
+import ProtectedFiles
 import Synchronization
 import VaultInterface
 

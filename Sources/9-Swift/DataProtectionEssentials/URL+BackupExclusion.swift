@@ -1,5 +1,5 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 
 /// Whether backups leave a file or folder out. Foundation's resource value `isExcludedFromBackup` is there on Linux, and
 /// setting it does nothing.
@@ -69,7 +69,7 @@ private enum CacheTag {
         let descriptor = open(path(in: folder), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw ProtectedFileError("make", path(in: folder), errno: errno) }
         defer { close(descriptor) }
-        guard Glibc.write(descriptor, text, text.utf8.count) == text.utf8.count else {
+        guard CLibrary.write(descriptor, text, text.utf8.count) == text.utf8.count else {
             let number = errno
             unlink(path(in: folder))
             throw ProtectedFileError("write", path(in: folder), errno: number)

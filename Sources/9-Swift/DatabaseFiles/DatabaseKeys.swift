@@ -1,7 +1,8 @@
+import Bytes
+import CLibrary
 import DataProtectionEssentials
 import DatabasePages
 import FoundationEssentials
-import Glibc
 import KeychainModel
 import StoredKeys
 import VaultInterface

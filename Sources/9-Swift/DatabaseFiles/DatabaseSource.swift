@@ -1,8 +1,9 @@
+import Bytes
+import CLibrary
 import CSQLite
 import DatabasePages
 import DatabaseVFS
 import FoundationEssentials
-import Glibc
 import KeychainModel
 import SystemSQLite
 

@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 import KeychainModel
 import StoredKeys
@@ -23,7 +24,7 @@ struct KeyNote: Sendable {
         else { return nil }
         let bits = reference.note[1]
         staysOpen = bits & 1 != 0
-        let raw = reference.note.dropFirst(2).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let raw = UInt64(bigEndianBytes: reference.note.dropFirst(2))
         flags = bits & 2 != 0 ? AccessControl.Flags(rawValue: raw) : nil
         enclaveKey = reference.enclaveKey
     }
@@ -31,7 +32,7 @@ struct KeyNote: Sendable {
     /// Without the enclave's key.
     var bytes: Data {
         let bits: UInt8 = (staysOpen ? 1 : 0) | (flags != nil ? 2 : 0)
-        return Data([1, bits]) + withUnsafeBytes(of: (flags?.rawValue ?? 0).bigEndian) { Data($0) }
+        return Data([1, bits]) + (flags?.rawValue ?? 0).bigEndianBytes
     }
 
     var reference: KeyReference { KeyReference(note: bytes, enclaveKey: enclaveKey) }

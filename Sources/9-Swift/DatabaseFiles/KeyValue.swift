@@ -1,3 +1,4 @@
+import Bytes
 import DatabasePages
 import FoundationEssentials
 import KeychainModel

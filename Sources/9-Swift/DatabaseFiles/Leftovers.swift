@@ -1,6 +1,6 @@
+import CLibrary
 import DataProtectionEssentials
 import DatabasePages
-import Glibc
 
 /// What processes leave beside a database that end while they make its successor.
 enum Leftovers {

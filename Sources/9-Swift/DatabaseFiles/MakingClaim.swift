@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// Says to other processes that an unfinished database is being made: a lock on a file beside it, which goes with its process.
 struct MakingClaim {

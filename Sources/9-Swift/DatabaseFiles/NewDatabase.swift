@@ -1,7 +1,7 @@
+import Bytes
+import CLibrary
 import DatabasePages
 import DatabaseVFS
-import Glibc
-import KeychainModel
 import SystemSQLite
 
 /// An encrypted database that is made under another name and takes its place whole.

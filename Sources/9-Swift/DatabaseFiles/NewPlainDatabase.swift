@@ -1,6 +1,6 @@
+import CLibrary
 import DatabasePages
 import DatabaseVFS
-import Glibc
 
 /// A plain database that is made under another name and takes the place of an encrypted one whole.
 final class NewPlainDatabase {

@@ -1,7 +1,7 @@
+import CLibrary
 import DataProtectionEssentials
 import DatabaseVFS
 import Dispatch
-import Glibc
 import Synchronization
 import SystemSQLite
 

@@ -1,8 +1,8 @@
+import CLibrary
 import CSQLite
 import DataProtectionEssentials
 import DatabasePages
 import DatabaseVFS
-import Glibc
 import StoredKeys
 import SystemSQLite
 import VaultInterface

@@ -1,6 +1,6 @@
+import CLibrary
 import DatabasePages
 import DatabaseVFS
-import Glibc
 import KeychainModel
 
 extension ProtectedDatabaseFile {

@@ -1,8 +1,8 @@
+import CLibrary
 import DataProtectionEssentials
 import DatabasePages
 import DatabaseVFS
 import FoundationEssentials
-import Glibc
 import KeychainModel
 import StoredKeys
 import SystemSQLite

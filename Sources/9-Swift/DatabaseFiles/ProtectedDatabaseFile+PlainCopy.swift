@@ -1,6 +1,6 @@
+import CLibrary
 import DatabasePages
 import DatabaseVFS
-import Glibc
 
 extension ProtectedDatabaseFile {
     /// Makes sure that the file was encrypted here.
@@ -28,9 +28,9 @@ extension ProtectedDatabaseFile {
             throw ProtectedDatabaseError("make", temporary.path, errno: errno)
         }
         defer { claim.end(temporary.path) }
-        let descriptor = Glibc.open(temporary.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = CLibrary.open(temporary.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw ProtectedDatabaseError("make", temporary.path, errno: errno) }
-        Glibc.close(descriptor)
+        CLibrary.close(descriptor)
         defer { Leftovers.unlinkPlain(temporary.path) }
         try source.copy(to: try temporary.registerPlain(), progress: progress)
         try DurableFile.synchronize(temporary.path)

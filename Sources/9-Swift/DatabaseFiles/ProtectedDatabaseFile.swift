@@ -1,8 +1,9 @@
+import Bytes
+import CLibrary
 import DataProtectionEssentials
 import DatabasePages
 import DatabaseVFS
 import FoundationEssentials
-import Glibc
 import KeychainModel
 import StoredKeys
 import SystemSQLite

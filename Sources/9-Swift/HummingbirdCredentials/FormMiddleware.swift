@@ -1,4 +1,5 @@
 #if HummingbirdSupport
+import Bytes
 import Credentials
 import Foundation
 import HTTPTypes
@@ -42,7 +43,7 @@ public struct FormMiddleware<Context: FormRequestContext>: RouterMiddleware {
         let visitor = cookie.text(in: request).flatMap { SessionToken($0) }
         let given = visitor ?? SessionToken()
         context.formBinding =
-            context.signedIn.map { "sign-in \($0.family)" } ?? "visitor \(Base64URL.encode(given.hash))"
+            context.signedIn.map { "sign-in \($0.family)" } ?? "visitor \(UnpaddedBase64.url.string(given.hash))"
         if request.method != .get && request.method != .head && request.method != .options {
             try await check(&request, context)
         }
@@ -58,7 +59,7 @@ public struct FormMiddleware<Context: FormRequestContext>: RouterMiddleware {
     private func check(_ request: inout Request, _ context: Context) async throws {
         guard Self.isFromHere(request) else { throw HTTPError(.forbidden, message: "The form came from another site.") }
         let type = request.headers[.contentType]?.prefix { $0 != ";" }.lowercased()
-        guard type?.trimmingCharacters(in: .whitespaces) == "application/x-www-form-urlencoded" else {
+        guard type?.trimmedInLine == "application/x-www-form-urlencoded" else {
             throw HTTPError(.unsupportedMediaType)
         }
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {

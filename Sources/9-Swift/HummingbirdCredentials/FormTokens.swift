@@ -1,8 +1,8 @@
 #if HummingbirdSupport
+import Bytes
 import Credentials
 import Crypto
 import Foundation
-import KeychainModel
 
 /// Makes and checks the hidden fields by which a server knows that a form is one of its own pages', and not another site's
 /// (cross-site request forgery, CWE-352).
@@ -26,12 +26,12 @@ public struct FormTokens: Sendable {
     /// - Parameter binding: What it is good with.
     public func make(for binding: String) -> String {
         let nonce = [UInt8].random(count: Self.nonceSize)
-        return Base64URL.encode(Data(nonce + code(nonce, binding)))
+        return UnpaddedBase64.url.string(nonce + code(nonce, binding))
     }
 
     /// Whether a token was made for `binding`.
     public func isValid(_ token: String, for binding: String) -> Bool {
-        guard token.utf8.count == 64, let bytes = Base64URL.decode(token),
+        guard token.utf8.count == 64, let bytes = UnpaddedBase64.url.decode(token.utf8),
             bytes.count == Self.nonceSize + SHA256.byteCount
         else { return false }
         let nonce = [UInt8](bytes.prefix(Self.nonceSize))

@@ -1,7 +1,8 @@
+import Bytes
 import Foundation
 import KeychainModel
 import KeychainServices
-import Vault
+import VaultInterface
 
 extension Keychain {
     /// A person's authentication, and a password of the program, that several operations share.

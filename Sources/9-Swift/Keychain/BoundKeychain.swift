@@ -2,7 +2,7 @@ import Access
 import Foundation
 import KeychainModel
 import KeychainServices
-import Vault
+import VaultInterface
 
 /// A keychain together with the vault and the program it acts on and for: the one place where keychain
 /// operations become operations of the vault. Everything here blocks.
@@ -143,7 +143,7 @@ struct BoundKeychain: Sendable {
             return try !vault.copy(query, includingValues: false, as: client).isEmpty
         } catch .itemNotFound {
             return false
-        } catch .interactionNotAllowed, .enrolmentChanged {
+        } catch .interactionNotAllowed, .itemPasswordMissing, .enrolmentChanged {
             // The vault says so only of an item that is there: locked, or one that needs a person.
             return true
         } catch {

@@ -1,5 +1,5 @@
+import CLibrary
 import Foundation
-import Glibc
 import KeychainServices
 
 /// The file that says that this installation of a program was started before. Its folder is locked

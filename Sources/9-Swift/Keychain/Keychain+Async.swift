@@ -1,5 +1,5 @@
 import Foundation
-import Vault
+import VaultInterface
 
 // The asynchronous form of each operation, on threads of this module's own. A task that is canceled
 // before its operation begins gets `taskCanceled` and nothing is done; one that has begun is finished.

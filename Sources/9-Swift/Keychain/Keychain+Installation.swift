@@ -1,5 +1,5 @@
 import Foundation
-import Vault
+import VaultInterface
 
 // Items outlive the program that stored them: removing a program removes its folders and not its items.
 // A program that is installed again would find the sign-in of the installation before.

@@ -1,4 +1,4 @@
-import Vault
+import VaultInterface
 
 extension Keychain {
     /// When to read again, for those who follow values across locks: an element after each change to the vault, by this or

@@ -1,5 +1,5 @@
 import Foundation
-import Vault
+import VaultInterface
 
 // The synchronous form of each operation. They block the calling thread for as long as the vault takes,
 // and for as long as a person takes who is asked.

@@ -1,4 +1,4 @@
-import Vault
+import VaultInterface
 
 extension Keychain {
     /// What happens to the vault from now on: an element after each change, by this or another process.

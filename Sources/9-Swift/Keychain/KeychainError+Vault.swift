@@ -1,6 +1,6 @@
 import Access
 import KeychainServices
-import Vault
+import VaultInterface
 
 extension KeychainError {
     /// The public face of a vault's error: its own words, and what to do where they do not say.
@@ -10,7 +10,7 @@ extension KeychainError {
             case .itemNotFound: (.itemNotFound, "store it first")
             case .duplicateItem: (.duplicateItem, "use set, which replaces")
             case .accessDenied: (.accessDenied, "see KeychainProgram.declare")
-            case .interactionNotAllowed: (.interactionNotAllowed, nil)
+            case .interactionNotAllowed, .itemPasswordMissing: (.interactionNotAllowed, nil)
             case .classKeyAbsent: (.passcodeRequired, "set a passcode, or choose another accessibility")
             case .authenticationFailed: (.authenticationFailed, "try again")
             case .enrolmentChanged: (.authenticationFailed, nil)

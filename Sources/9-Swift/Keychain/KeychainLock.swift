@@ -1,7 +1,7 @@
 import Access
 import Foundation
 import KeychainModel
-import Vault
+import VaultInterface
 
 /// The passcode and the lock of the vault that this program uses.
 ///

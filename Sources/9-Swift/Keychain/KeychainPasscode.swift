@@ -1,6 +1,8 @@
+import Bytes
 import Foundation
 import KeychainModel
-import Vault
+import VaultInterface
+import VaultInterface
 
 /// A passcode on its way to the vault: in memory that is kept from swap and core dumps where the system allows
 /// it, and wiped when the last copy goes.

@@ -1,5 +1,5 @@
 import Access
-import Vault
+import VaultInterface
 
 /// Who this program is to the keychain, and which access groups it holds.
 public enum KeychainProgram {

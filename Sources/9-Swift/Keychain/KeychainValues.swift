@@ -1,5 +1,5 @@
 import Foundation
-import Vault
+import VaultInterface
 
 /// The values of one account over time, from ``Keychain/values(_:for:)``.
 public struct KeychainValues<Value: KeychainValue>: AsyncSequence, Sendable {

@@ -1,6 +1,6 @@
 import Access
+import CLibrary
 import Foundation
-import Glibc
 import Vault
 import VaultService
 

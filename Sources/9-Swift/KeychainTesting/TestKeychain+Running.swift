@@ -1,4 +1,4 @@
-import Vault
+import VaultInterface
 
 extension TestKeychain {
     /// Runs `body` with this keychain in the place of the process's own.

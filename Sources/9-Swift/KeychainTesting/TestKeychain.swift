@@ -6,6 +6,7 @@ import KeychainModel
 import SecureMemory
 import Synchronization
 import Vault
+import VaultInterface
 
 /// A keychain in memory for one test, with the whole world around it in the test's hands.
 ///

@@ -1,6 +1,6 @@
+import DataProtectionEssentials
 @_exported import DatabaseFiles
 import DatabaseVFS
-import DataProtectionEssentials
 import GRDB
 import SystemSQLite
 

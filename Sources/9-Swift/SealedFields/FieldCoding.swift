@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import KeychainModel
 
@@ -139,7 +140,7 @@ extension FieldCoding {
     ) throws(SealedFieldsError) -> Value? {
         func bits(_ expected: Kind) -> UInt64? {
             guard kind == expected, content.count == 8 else { return nil }
-            return UInt64(bigEndian: content.loadUnaligned(as: UInt64.self))
+            return content.bigEndian()
         }
         func signed<Number: FixedWidthInteger>(_: Number.Type) -> Any? {
             bits(.signed).flatMap { Number(exactly: Int64(bitPattern: $0)) }

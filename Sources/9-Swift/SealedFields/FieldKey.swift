@@ -1,36 +1,32 @@
+import Bytes
 import Crypto
 import Foundation
-import KeychainModel
 import PreparedAEAD
 
 /// A key of a keyring, in memory that is wiped when the last reference goes.
 final class FieldKey: Sendable {
     let id: FieldKeyID
-    private let chaChaPoly: Cipher
-    private let aesGCM: Cipher
-
-    /// The key of one cipher, as far as it can be prepared.
-    private struct Cipher {
-        let key: SymmetricKey
-        let prepared: PreparedAEAD?
-    }
+    private let chaChaPoly: PreparedAEAD
+    private let aesGCM: PreparedAEAD
 
     /// - Parameter secret: The 32 random bytes that the keyring has.
     /// - Parameter preparing: False for swift-crypto's own interface, which otherwise is used where no key can be prepared.
     init(_ id: FieldKeyID, secret: SymmetricKey, preparing: Bool = true) {
         self.id = id
         // One key for each cipher, so that no key is used with two.
-        func cipher(_ algorithm: SealingAlgorithm, _ prepared: PreparedAEAD.Algorithm) -> Cipher {
+        func cipher(_ algorithm: SealingAlgorithm, _ prepared: PreparedAEAD.Algorithm) -> PreparedAEAD {
             let key = HKDF<SHA256>.deriveKey(
                 inputKeyMaterial: secret, info: Data("swift-keychain/v1/field/".utf8) + [algorithm.number],
                 outputByteCount: 32)
-            return Cipher(key: key, prepared: preparing ? PreparedAEAD(prepared, key) : nil)
+            return PreparedAEAD(prepared, key, preparing: preparing)
         }
         chaChaPoly = cipher(.chaChaPoly, .chaChaPoly)
         aesGCM = cipher(.aesGCM, .aesGCM)
     }
 
-    private func cipher(_ algorithm: SealingAlgorithm) -> Cipher { algorithm == .chaChaPoly ? chaChaPoly : aesGCM }
+    private func cipher(_ algorithm: SealingAlgorithm) -> PreparedAEAD {
+        algorithm == .chaChaPoly ? chaChaPoly : aesGCM
+    }
 
     // MARK: Sealing
 
@@ -61,33 +57,15 @@ final class FieldKey: Sendable {
         _ plaintext: UnsafeRawBufferPointer, _ algorithm: SealingAlgorithm, _ binding: UnsafeRawBufferPointer,
         into sealed: UnsafeMutableRawBufferPointer
     ) -> Bool {
-        let cipher = cipher(algorithm)
-        guard let prepared = cipher.prepared, let base = sealed.baseAddress, let bindingBase = binding.baseAddress
-        else {
-            return sealBySwiftCrypto(plaintext, algorithm, binding, into: sealed)
-        }
+        guard let base = sealed.baseAddress, let bindingBase = binding.baseAddress else { return false }
         let (nonce, text) = (base + SealedForm.headerCount, base + SealedForm.headerCount + SealedForm.nonceCount)
         var generator = SystemRandomNumberGenerator()
         nonce.storeBytes(of: generator.next() as UInt64, as: UInt64.self)
         nonce.storeBytes(of: generator.next() as UInt32, toByteOffset: 8, as: UInt32.self)
         // Without plaintext there may be no address, and none is looked at.
-        return prepared.seal(
+        return cipher(algorithm).seal(
             plaintext.baseAddress ?? UnsafeRawPointer(text), count: plaintext.count, nonce: nonce, binding: bindingBase,
             bindingCount: binding.count, into: text, tag: text + plaintext.count)
-    }
-
-    private func sealBySwiftCrypto(
-        _ plaintext: UnsafeRawBufferPointer, _ algorithm: SealingAlgorithm, _ binding: UnsafeRawBufferPointer,
-        into sealed: UnsafeMutableRawBufferPointer
-    ) -> Bool {
-        let key = cipher(algorithm).key
-        let combined =
-            algorithm == .chaChaPoly
-            ? try? ChaChaPoly.seal(plaintext, using: key, authenticating: binding).combined
-            : try? AES.GCM.seal(plaintext, using: key, authenticating: binding).combined
-        guard let combined, SealedForm.headerCount + combined.count == sealed.count else { return false }
-        UnsafeMutableRawBufferPointer(rebasing: sealed[SealedForm.headerCount...]).copyBytes(from: combined)
-        return true
     }
 
     // MARK: Opening
@@ -126,33 +104,11 @@ final class FieldKey: Sendable {
         _ sealed: UnsafeRawBufferPointer, _ algorithm: SealingAlgorithm, _ binding: UnsafeRawBufferPointer,
         into plaintext: UnsafeMutableRawBufferPointer
     ) -> Bool {
-        let cipher = cipher(algorithm)
-        guard let prepared = cipher.prepared, let base = sealed.baseAddress, let bindingBase = binding.baseAddress,
-            let target = plaintext.baseAddress
-        else {
-            return openBySwiftCrypto(sealed, algorithm, binding, into: plaintext)
-        }
+        guard let base = sealed.baseAddress, let bindingBase = binding.baseAddress, let target = plaintext.baseAddress
+        else { return false }
         let (nonce, text) = (base + SealedForm.headerCount, base + SealedForm.headerCount + SealedForm.nonceCount)
-        return prepared.open(
+        return cipher(algorithm).open(
             text, count: plaintext.count, nonce: nonce, binding: bindingBase, bindingCount: binding.count,
             tag: text + plaintext.count, into: target)
-    }
-
-    private func openBySwiftCrypto(
-        _ sealed: UnsafeRawBufferPointer, _ algorithm: SealingAlgorithm, _ binding: UnsafeRawBufferPointer,
-        into plaintext: UnsafeMutableRawBufferPointer
-    ) -> Bool {
-        let key = cipher(algorithm).key
-        let combined = UnsafeRawBufferPointer(rebasing: sealed[SealedForm.headerCount...])
-        let opened =
-            algorithm == .chaChaPoly
-            ? try? ChaChaPoly.open(ChaChaPoly.SealedBox(combined: combined), using: key, authenticating: binding)
-            : try? AES.GCM.open(AES.GCM.SealedBox(combined: combined), using: key, authenticating: binding)
-        guard var opened, opened.count == plaintext.count else { return false }
-        opened.withUnsafeMutableBytes {
-            plaintext.copyMemory(from: UnsafeRawBufferPointer($0))
-            SecretBytes.wipe($0)
-        }
-        return true
     }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import GRDB
 
@@ -30,7 +31,7 @@ public struct RowKey: Sendable, Hashable {
 
     /// A key of one number.
     public init(_ value: Int64) {
-        var bytes = [UInt8]()
+        var bytes: [UInt8] = []
         bytes.reserveCapacity(10)
         bytes.append(1)
         Self.append(value, to: &bytes)
@@ -46,7 +47,7 @@ public struct RowKey: Sendable, Hashable {
 
     /// A key of one UUID, stored as 16 bytes.
     public init(_ value: UUID) {
-        var bytes = [UInt8]()
+        var bytes: [UInt8] = []
         bytes.reserveCapacity(22)
         bytes.append(1)
         withUnsafeBytes(of: value.uuid) { Self.append($0, to: &bytes) }
@@ -72,7 +73,7 @@ public struct RowKey: Sendable, Hashable {
             case .int64(let number): Self.append(number, to: &bytes)
             case .double(let number):
                 bytes.append(2)
-                withUnsafeBytes(of: number.bitPattern.bigEndian) { bytes.append(contentsOf: $0) }
+                bytes.append(bigEndian: number.bitPattern)
             case .string(let text): Self.append(text, to: &bytes)
             case .blob(let blob): blob.withUnsafeBytes { Self.append($0, to: &bytes) }
             }
@@ -82,7 +83,7 @@ public struct RowKey: Sendable, Hashable {
 
     private static func append(_ number: Int64, to bytes: inout [UInt8]) {
         bytes.append(1)
-        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(bigEndian: number)
     }
 
     private static func append(_ text: String, to bytes: inout [UInt8]) {
@@ -90,14 +91,14 @@ public struct RowKey: Sendable, Hashable {
         text.withUTF8 { utf8 in
             bytes.reserveCapacity(bytes.count + 5 + utf8.count)
             bytes.append(3)
-            withUnsafeBytes(of: UInt32(truncatingIfNeeded: utf8.count).bigEndian) { bytes.append(contentsOf: $0) }
+            bytes.append(bigEndian: UInt32(truncatingIfNeeded: utf8.count))
             bytes.append(contentsOf: utf8)
         }
     }
 
     private static func append(_ blob: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
         bytes.append(4)
-        withUnsafeBytes(of: UInt32(truncatingIfNeeded: blob.count).bigEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(bigEndian: UInt32(truncatingIfNeeded: blob.count))
         bytes.append(contentsOf: blob)
     }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import Foundation
 import KeychainModel
@@ -229,7 +230,7 @@ struct KeyReference: Sendable, Hashable {
     /// Identifier ‖ hash.
     init?(_ encoded: Data) {
         guard encoded.count >= 8 else { return nil }
-        id = FieldKeyID(number: encoded.withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) })
+        id = FieldKeyID(number: UInt64(bigEndianBytes: encoded.prefix(8)))
         enclaveKey = encoded.count > 8 ? Data(encoded.dropFirst(8)) : nil
     }
 

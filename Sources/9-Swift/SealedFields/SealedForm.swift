@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 
 /// The layout of a sealed value; Documentation/Formats.md, section "Sealed fields".
@@ -14,7 +15,7 @@ enum SealedForm {
         var bytes = Data(capacity: headerCount)
         bytes.append(version)
         bytes.append(algorithm.number)
-        withUnsafeBytes(of: key.number.bigEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(bigEndian: key.number)
         return bytes
     }
 
@@ -33,9 +34,7 @@ enum SealedForm {
             throw SealedFieldsError(
                 .unsupported, subject: subject, message: "the value is sealed with \(algorithm), which is not known")
         }
-        return (
-            algorithm, FieldKeyID(number: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt64.self)))
-        )
+        return (algorithm, FieldKeyID(number: bytes.bigEndian(at: 2)))
     }
 }
 
@@ -44,10 +43,7 @@ struct FieldKeyID: Sendable, Hashable, CustomStringConvertible {
     let number: UInt64
 
     /// 8 bytes.
-    var data: Data { withUnsafeBytes(of: number.bigEndian) { Data($0) } }
+    var data: Data { Data(number.bigEndianBytes) }
 
-    var description: String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
+    var description: String { number.bigEndianBytes.hexadecimal() }
 }

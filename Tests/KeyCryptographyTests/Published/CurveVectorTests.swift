@@ -1,10 +1,11 @@
+import Bytes
 import Foundation
 import KeychainModel
 import TestSupport
 import Testing
 
-@testable import KeychainServices
 @testable import KeyCryptography
+@testable import KeychainServices
 
 /// NIST's vectors for keys on curves (CAVP), through `SecKey`. What is on curves that keys cannot be on is refused, and
 /// counted.

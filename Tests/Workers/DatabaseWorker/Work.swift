@@ -1,7 +1,7 @@
+import Bytes
 import DatabaseVFS
 import Foundation
 import GRDB
-import KeychainModel
 
 /// What a worker is asked to do: the path of the database, its journal mode, what to do, the number of rows, and the worker's own.
 struct Work {

@@ -149,7 +149,7 @@ import TestSupport
                 "append",
                 {
                     while true {
-                        try file.append(Data(repeating: 1, count: 50_000));
+                        try file.append(Data(repeating: 1, count: 50_000))
                         data.append(Data(repeating: 1, count: 50_000))
                     }
                 }

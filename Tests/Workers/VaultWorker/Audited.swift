@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import TestSupport
 import Vault
+import VaultInterface
 
 /// Jobs on a vault with an audit log.
 extension VaultWorker {

@@ -3,6 +3,7 @@ import Glibc
 import KeychainModel
 import TestSupport
 import Vault
+import VaultInterface
 
 /// Jobs under limits that hold for a whole process.
 extension VaultWorker {

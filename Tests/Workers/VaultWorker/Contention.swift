@@ -4,6 +4,7 @@ import KeychainModel
 import Synchronization
 import TestSupport
 import Vault
+import VaultInterface
 
 /// Jobs of many processes at once on one folder.
 extension VaultWorker {

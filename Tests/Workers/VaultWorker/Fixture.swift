@@ -3,6 +3,7 @@ import SecureMemory
 import Synchronization
 import TestSupport
 import Vault
+import VaultInterface
 
 extension VaultWorker {
     /// Makes the vault that is kept as an example of the format.

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Vault
+import VaultInterface
 
 /// Jobs that the test kills at a random moment.
 extension VaultWorker {

@@ -1,8 +1,9 @@
+import Bytes
 import Foundation
 import Glibc
 import KeychainModel
 import TestSupport
-import Vault
+import VaultInterface
 
 /// Jobs whose memory is looked at from outside.
 extension VaultWorker {

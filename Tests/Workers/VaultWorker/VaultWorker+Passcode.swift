@@ -1,6 +1,7 @@
-import KeychainModel
+import Bytes
 import TestSupport
 import Vault
+import VaultInterface
 
 /// Jobs that are killed while they change the passcode.
 extension VaultWorker {

@@ -1,5 +1,7 @@
 import Access
+import Bytes
 import Foundation
+import Frames
 import Glibc
 import KeychainModel
 import Synchronization

@@ -3,8 +3,8 @@ import Foundation
 import Hummingbird
 import HummingbirdCredentials
 import HummingbirdTesting
-import Testing
 import TestSupport
+import Testing
 
 /// What Documentation/Hummingbird.md shows in Swift is run here.
 struct HummingbirdGuideTests {

@@ -4,8 +4,8 @@ import Keychain
 import KeychainConfiguration
 import KeychainTesting
 import Synchronization
-import Testing
 import TestSupport
+import Testing
 
 /// What Documentation/Configuration.md shows in Swift is run here.
 @Suite(.timeLimit(.minutes(5))) struct GuideTests {

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import StatusCodes
 import Synchronization
 import SystemLibraries
@@ -15,36 +15,36 @@ final class AgentChild: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // What this program handles or ignores, its child starts with as usual.
+        // The child handles the signals as usual that this program handles or ignores.
         resetSignals([SIGPIPE, SIGXFSZ, SIGINT, SIGTERM, SIGHUP], in: &attributes)
         var arguments = command.map { strdup($0) } + [nil]
-        defer { arguments.forEach { free($0) } }
+        defer { for argument in arguments { free(argument) } }
         var process: pid_t = 0
         let code = posix_spawnp(&process, command.first ?? "", nil, &attributes, &arguments, environ)
         guard code == 0 else {
             // 127 and 126 are what a shell says (POSIX, 2.8.2).
             throw Failure(
                 status: errSecIO, exitCode: code == ENOENT ? 127 : 126,
-                "'\((command.first ?? "").escapedForTerminal)' cannot be run (\(String(cString: strerror(code)))): name a "
-                    + "program after --")
+                "'\((command.first ?? "").escapedForTerminal)' cannot be run (\(String(cString: strerror(code)))): "
+                    + "name a program after --")
         }
         self.process = process
     }
 
-    /// Waits for the end of the child on a thread of its own, and then says so to ``AgentSignals``.
+    /// Waits for the end of the child on a thread of its own, and then wakes ``AgentSignals``.
     ///
-    /// - Returns: False if there can be no further thread.
+    /// - Returns: False if no thread can be started.
     func watch() -> Bool {
         ConnectionThread.start { [self] in
             var status: Int32 = 0
-            while waitpid(process, &status, 0) < 0, errno == EINTR {}
+            _ = SystemCall.retryOnInterrupt { waitpid(process, &status, 0) }
             let code = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F)
             ended.withLock { $0 = code }
             AgentSignals.wake()
         }
     }
 
-    /// The exit status, or 128 and a signal's number, as a shell has it; nil while the child runs.
+    /// The exit status, or 128 plus the number of a signal, as in a shell; nil while the child runs.
     var status: Int32? { ended.withLock { $0 } }
 
     func send(_ signal: Int32) {

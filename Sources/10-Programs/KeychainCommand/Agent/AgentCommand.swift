@@ -1,6 +1,6 @@
 import ArgumentParser
+import CLibrary
 import FoundationEssentials
-import Glibc
 import PrivateFiles
 import SSHAgent
 import StatusCodes
@@ -10,20 +10,21 @@ import VaultService
 struct AgentCommand: DocumentedCommand {
     static let summary = "Serve the keychain's keys to ssh and git, as ssh-agent does."
     static let details = """
-        Every private key of the keychain can log in and sign: RSA and the NIST curves, in software and in the enclave. \
-        Private keys never leave this process or the enclave. A key that wants a person asks for one each time, with \
-        words that say which key is to be used for what: the user and the host of a login, as far as the client says, or \
-        the signature of a commit.
+        Every private key of the keychain can log in and sign: RSA and the NIST curves, in software and in the \
+        enclave. Private keys never leave this process or the enclave. A key that needs a person asks for one each \
+        time. The question says which key is used for what: the user and the host of a login, as far as the client \
+        tells them, or the signature of a commit.
 
-        Without a command the agent runs until it is ended, and prints a line for the shell that sets SSH_AUTH_SOCK. With \
-        one it runs that, and ends when it ends, with its exit status. It stays in the foreground, so that a shell that waits for what it prints, as \
-        with eval, waits for ever: run the shell after --, or the agent with & and --socket.
+        Without a command, the agent runs until it is ended, and prints a line for the shell that sets SSH_AUTH_SOCK. \
+        With a command, the agent runs it, ends with it, and has its exit status. The agent stays in the foreground. A \
+        shell that waits for its output, as eval does, waits for ever: run the shell after --, or run the agent with & \
+        and --socket.
 
-        Keys can be listed while the vault is locked. A signature then asks for the passcode; with keychaind the vault \
-        stays unlocked until it is locked again, without it until the agent ends. The question comes up at the agent's \
-        terminal or in pinentry.
+        Keys can be listed while the vault is locked. A signature then asks for the passcode. With keychaind the vault \
+        stays unlocked until it is locked again; without keychaind, until the agent ends. The question comes up at the \
+        agent's terminal or in pinentry.
 
-        Keys are not added or removed through the agent: `keychain key create`, `import` and `key delete` do that.
+        The agent adds and removes no keys: `keychain key create`, `import` and `key delete` do.
         """
     static let examples = [
         Example("For one command", "keychain ssh-agent -- ssh git.example.com"),
@@ -42,8 +43,8 @@ struct AgentCommand: DocumentedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where to listen, instead of $XDG_RUNTIME_DIR/keychain/ssh-agent, or for a command a folder of its own where that "
-                + "is not set.", valueName: "path"))
+            "Where to listen, instead of $XDG_RUNTIME_DIR/keychain/ssh-agent. If XDG_RUNTIME_DIR is not set, a command "
+                + "gets a folder of its own.", valueName: "path"))
     var socket: String?
 
     @Argument(

@@ -1,11 +1,11 @@
-import Glibc
+import CLibrary
 import StatusCodes
 
-/// A folder for the socket of an agent that ends with its command, where the session has none.
+/// A folder for the socket of an agent that runs for one command, if the session has no folder for sockets.
 struct AgentFolder {
     let path: String
 
-    /// Nil if the session has a folder for sockets, or `isNeeded` says that none is wanted.
+    /// Returns nil if the session has a folder for sockets, or if `isNeeded` is false.
     init?(isNeeded: Bool) throws(Failure) {
         guard isNeeded, Self.absolutePath("XDG_RUNTIME_DIR") == nil else { return nil }
         let parent = Self.absolutePath("TMPDIR") ?? "/tmp"
@@ -20,7 +20,7 @@ struct AgentFolder {
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Once the socket in it is gone.
+    /// Removes the folder. The socket in it has to be gone.
     func remove() {
         rmdir(path)
     }

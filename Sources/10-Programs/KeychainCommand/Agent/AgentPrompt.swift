@@ -2,8 +2,8 @@ import Access
 import Dispatch
 import Presence
 
-/// Asks as every command does, but takes its questions back when the agent ends, so that no terminal is left without
-/// its echo.
+/// Asks as every command does, and cancels its questions when the agent ends, so that no terminal is left without its
+/// echo.
 final class AgentPrompt: PasscodePrompt {
     private let base = StandardPrompt()
     private let end = Cancellation()
@@ -12,13 +12,13 @@ final class AgentPrompt: PasscodePrompt {
 
     var isAvailable: Bool { !end.isCanceled && base.isAvailable }
 
-    func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> Access.PasscodeAnswer {
+    func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer {
         ask(question, until: deadline, cancellation: Cancellation())
     }
 
     func ask(
         _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
-    ) -> Access.PasscodeAnswer {
+    ) -> PasscodeAnswer {
         asking(cancellation) { base.ask(question, until: deadline, cancellation: $0) }
     }
 
@@ -37,7 +37,7 @@ final class AgentPrompt: PasscodePrompt {
         }
     }
 
-    /// Takes back what is asked, and waits for it to be gone.
+    /// Cancels the questions that are being asked, and waits until they are gone.
     func takeBack() {
         end.cancel()
         _ = asked.wait(timeout: .now() + 2)

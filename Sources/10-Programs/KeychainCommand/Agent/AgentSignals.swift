@@ -1,10 +1,10 @@
-import Glibc
+import CLibrary
 import Synchronization
 
-/// Where the handler says that a signal came; -1 while nobody waits.
+/// The descriptor that the handler writes a signal's number to; -1 while nobody waits.
 private let agentWriter = Atomic<Int32>(-1)
 
-/// At file scope because C calls it on whatever thread the signal picks.
+/// At file scope because C calls it, on any thread.
 private func noteAgentSignal(_ number: Int32) {
     let before = errno
     var byte = UInt8(truncatingIfNeeded: number)
@@ -12,13 +12,13 @@ private func noteAgentSignal(_ number: Int32) {
     errno = before
 }
 
-/// The signals that end an agent, and whatever else does, in the order in which they come.
+/// The signals and other events that end an agent, in the order in which they come.
 struct AgentSignals: ~Copyable {
     private static let ending = [SIGTERM, SIGINT, SIGHUP]
     private let reader: Int32
     private let writer: Int32
 
-    /// Nil when the system has no descriptor left.
+    /// Returns nil if the system has no descriptor left.
     init?() {
         var ends: [Int32] = [-1, -1]
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue
@@ -32,19 +32,20 @@ struct AgentSignals: ~Copyable {
         }
     }
 
-    /// Says something that ``next()`` gives, from any thread: zero, which is no signal.
+    /// Has ``next()`` return 0, which is not a signal. Any thread may call this.
     static func wake() { noteAgentSignal(0) }
 
-    /// The next signal, or zero.
+    /// Waits for the next signal, or for ``wake()``, and returns its number or 0.
     borrowing func next() -> Int32 {
         var byte: UInt8 = 0
-        while read(reader, &byte, 1) < 0, errno == EINTR {}
+        let reader = reader
+        _ = SystemCall.retryOnInterrupt { read(reader, &byte, 1) }
         return Int32(byte)
     }
 
     deinit {
         for number in Self.ending { signal(number, SIG_DFL) }
-        // A handler that runs still must not write to whatever is opened next.
+        // A handler that still runs must not write to the next file that gets this number.
         agentWriter.store(-1, ordering: .relaxed)
         close(reader)
         close(writer)

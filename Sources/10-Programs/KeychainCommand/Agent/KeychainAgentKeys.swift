@@ -6,21 +6,21 @@ import SSHAgent
 import StatusCodes
 import VaultKeys
 
-/// The keychain's private keys as an ssh-agent has them.
+/// Serves the keychain's private keys to the clients of an ssh-agent.
 struct KeychainAgentKeys: AgentKeys {
     let prompt: AgentPrompt
 
-    /// An agent may be started before there is a vault.
-    private func session() throws(Failure) -> KeySession? {
+    /// Returns nil if there is no vault: an agent may be started before one is made.
+    private func session() throws(Failure) -> KeyCommandSession? {
         do {
-            return try KeySession.forLooking(prompt: prompt)
+            return try KeyCommandSession.forLooking(prompt: prompt)
         } catch {
             if error.status == errSecItemNotFound { return nil }
             throw error
         }
     }
 
-    /// The keys that sign: those whose public half can be seen, however the vault is locked.
+    /// Returns the keys that have a private half and a readable public key, also while the vault is locked.
     func keys() throws(SSHAgentError) -> [(key: SSHPublicKey, comment: String)] {
         try refusing { () throws(Failure) in
             guard let session = try session() else { return [] }
@@ -32,9 +32,13 @@ struct KeychainAgentKeys: AgentKeys {
         _ data: Data, with key: SSHPublicKey, _ algorithm: SSHSignatureAlgorithm, for purpose: SignaturePurpose,
         from asker: BoundHost?
     ) throws(SSHAgentError) -> Data {
-        return try refusing { () throws(Failure) in
+        try refusing { () throws(Failure) in
             guard let session = try session(), let pair = try entries(session).first(where: { $0.key == key })?.pair
-            else { throw Failure(status: errSecItemNotFound, "the key that ssh asks for is gone") }
+            else {
+                throw Failure(
+                    status: errSecItemNotFound,
+                    "the key that ssh asks for is gone: `keychain key list` shows what there is")
+            }
             let words = KnownHosts.ofUser.words(for: purpose, key: pair.name, from: asker)
             let privateKey = try session.privateKey(of: pair, AuthenticationOptions(prompt: words))
             return try session.result { () throws(KeyError) in
@@ -43,16 +47,16 @@ struct KeychainAgentKeys: AgentKeys {
         }
     }
 
-    private func entries(_ session: KeySession) throws(Failure) -> [(key: SSHPublicKey, pair: KeyPair)] {
+    private func entries(_ session: KeyCommandSession) throws(Failure) -> [(key: SSHPublicKey, pair: KeyPair)] {
         try session.inventory().pairs.compactMap { pair in
             guard pair.hasPrivateHalf, let data = key(of: pair, session)?.keyData else { return nil }
             return SSHPublicKey(data).map { ($0, pair) }
         }
     }
 
-    /// The public key of a pair. Of a software key that was stored without it, the private one tells, unless that asks
-    /// for a person.
-    private func key(of pair: KeyPair, _ session: KeySession) -> VaultKey? {
+    /// Returns the public key of a pair. If only the private half of a software key was stored, that half tells it,
+    /// unless it needs a person.
+    private func key(of pair: KeyPair, _ session: KeyCommandSession) -> VaultKey? {
         if let key = pair.publicKey { return key }
         guard case .found = pair.privateHalf else { return nil }
         return try? session.privateKey(of: pair, AuthenticationOptions(interaction: .skip)).publicKey
@@ -62,7 +66,7 @@ struct KeychainAgentKeys: AgentKeys {
         do {
             return try body()
         } catch {
-            // The protocol has no words for it; whoever runs the agent sees them.
+            // The protocol carries no message, so it is printed where the agent runs.
             _ = error.report(asJSON: false)
             throw .refused(reason: error.message)
         }
@@ -70,7 +74,7 @@ struct KeychainAgentKeys: AgentKeys {
 }
 
 extension SSHSignatureAlgorithm {
-    /// Signatures on curves as r and s, one after the other.
+    /// For curves, the signature is r and s, one after the other.
     fileprivate var keyAlgorithm: KeyAlgorithmName {
         let name: SignatureName =
             switch self {

@@ -1,8 +1,8 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 import SSHAgent
 
-/// The hosts that OpenSSH knows, to call one by its name.
+/// The hosts that OpenSSH knows, to find the name of one by its key.
 struct KnownHosts {
     private let paths: [String]
 
@@ -16,7 +16,7 @@ struct KnownHosts {
         return KnownHosts(paths: (home.map { ["\($0)/.ssh/known_hosts"] } ?? []) + ["/etc/ssh/ssh_known_hosts"])
     }
 
-    /// The first name that is written in plain for a host key; hashed names cannot be read back.
+    /// Returns the first name in plain text for a host key. Hashed names cannot be read back.
     func name(ofKey key: Data) -> String? {
         let wanted = key.base64EncodedString()
         for path in paths {
@@ -33,9 +33,9 @@ struct KnownHosts {
         return nil
     }
 
-    /// What a person is told before a signature is made.
+    /// Returns what a person is told before a signature is made.
     ///
-    /// - Parameter asker: The host that asks; nil for a program here.
+    /// - Parameter asker: The host that asks; nil for a program on this machine.
     func words(for purpose: SignaturePurpose, key: String, from asker: BoundHost?) -> String {
         let action =
             switch purpose {
@@ -50,7 +50,7 @@ struct KnownHosts {
         return "\(action) with the key '\(key)'\(origin)."
     }
 
-    /// Words of the client's own, so that they end where they end.
+    /// Quotes text from the client, so that a reader sees where it ends.
     private func quoted(_ text: String) -> String {
         let shown = text.prefix(Self.longestName)
         return "'" + String(shown).escapedForTerminal.replacing("'", with: "\\'") + (shown == text ? "'" : "…'")

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 extension Data {
-    /// Where `text` stands first within `part`, as UTF-8.
+    /// Returns the first range of `text`, as UTF-8, within `part`.
     ///
     /// - Parameter part: Nil for all of the data.
     func firstRange(of text: String, in part: Range<Index>? = nil) -> Range<Index>? {

@@ -1,9 +1,9 @@
+import Bytes
+import CLibrary
 import FoundationEssentials
-import Glibc
-import KeychainModel
 import SecureMemory
 
-/// Reads what may be a secret: nothing of it stays in memory once the result is freed.
+/// Reads what may be a secret: nothing of it stays in memory after the result is freed.
 enum DescriptorReader {
     enum Failure: Error {
         /// There is more than the caller takes.
@@ -12,10 +12,10 @@ enum DescriptorReader {
         case system(Int32)
     }
 
-    /// What comes from a descriptor until its end, in memory that is wiped when it is freed.
+    /// Reads a descriptor to its end, into memory that is wiped when it is freed.
     ///
     /// - Parameters:
-    ///   - limit: The most bytes that are taken.
+    ///   - limit: The largest number of bytes that is accepted.
     ///   - keepingNewline: Whether a newline at the end belongs to it.
     static func readAll(
         _ descriptor: Int32, limit: Int, keepingNewline: Bool = true
@@ -24,7 +24,7 @@ enum DescriptorReader {
         var filled = 0
         do throws(Failure) {
             while true {
-                // Full: what was read so far is moved to where there is more room, and wiped where it was.
+                // Full: what was read so far moves to a larger buffer, and the smaller one is wiped.
                 if filled == buffer.count {
                     let larger = try allocate(buffer.count * 2)
                     larger.copyMemory(from: UnsafeRawBufferPointer(buffer))
@@ -32,11 +32,8 @@ enum DescriptorReader {
                     buffer = larger
                 }
                 let free = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-                let count = Glibc.read(descriptor, free.baseAddress, free.count)
-                if count < 0 {
-                    if errno == EINTR { continue }
-                    throw .system(errno)
-                }
+                let count = SystemCall.retryOnInterrupt { CLibrary.read(descriptor, free.baseAddress, free.count) }
+                if count < 0 { throw .system(errno) }
                 if count == 0 { break }
                 filled += count
                 guard filled <= limit else { throw .tooLong }
@@ -51,7 +48,7 @@ enum DescriptorReader {
             discard(buffer)
             return Data()
         }
-        // A newline has nothing to hide; behind it nothing was written.
+        // A newline is no secret, and nothing was written after it.
         return .wipedWhenFreed(adopting: base, count: kept)
     }
 

@@ -1,10 +1,10 @@
 import FoundationEssentials
 import StatusCodes
-import Vault
+import VaultInterface
 
 /// An error as a person or a script sees it: what happened, what to do, and how the program exits.
 struct Failure: Error {
-    /// Apple's OSStatus; `errSecParam` for a command line that makes no sense.
+    /// Apple's OSStatus; `errSecParam` if the command line makes no sense.
     var status: Int32
     var exitCode: Int32
     var message: String
@@ -20,7 +20,8 @@ struct Failure: Error {
     }
 
     init(_ error: VaultError) {
-        guard error != .itemPasswordMissing else {
+        // The vault's own words are for programs.
+        if case .itemPasswordMissing = error {
             self = .itemPasswordMissing
             return
         }
@@ -61,7 +62,7 @@ struct Failure: Error {
     }
 }
 
-/// Runs `body` with the vault's errors turned into failures.
+/// Runs `body` and turns the vault's errors into failures.
 func failing<Result>(_ body: () throws(VaultError) -> Result) throws(Failure) -> Result {
     do {
         return try body()

@@ -1,8 +1,8 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 import StatusCodes
 
-/// Writing that reports what went wrong, unlike buffered output, which loses it at exit.
+/// Writes, and reports what went wrong. Buffered output would lose an error at exit.
 enum FileOutput {
     static func write(_ bytes: Data, to descriptor: Int32) throws(Failure) {
         let code = bytes.withUnsafeBytes { put($0, to: descriptor) }
@@ -11,18 +11,9 @@ enum FileOutput {
 
     /// Writes all of `bytes`.
     ///
-    /// - Returns: The error number of what failed, or 0.
+    /// - Returns: The system's error number, or 0.
     static func put(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
-        var written = 0
-        while written < bytes.count {
-            let count = Glibc.write(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
-            if count < 0 {
-                if errno == EINTR { continue }
-                return errno
-            }
-            written += count
-        }
-        return 0
+        SystemCall.writeAll(bytes, to: descriptor) ? 0 : errno
     }
 
     private static func failure(_ code: Int32) -> Failure {
@@ -50,7 +41,7 @@ enum StandardOutput {
         try FileOutput.write(bytes, to: 1)
     }
 
-    /// `text` and a newline.
+    /// Writes `text` and a newline.
     static func write(line text: String) throws(Failure) {
         try write(Data((text + "\n").utf8))
     }

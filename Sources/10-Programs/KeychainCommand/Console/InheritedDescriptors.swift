@@ -1,8 +1,8 @@
-import Glibc
+import CLibrary
 
-/// What a program that takes the place of this one, or is started by it, finds open.
+/// The descriptors that stay open in a program that replaces this one or that this one starts.
 enum InheritedDescriptors {
-    /// Leaves standard input, output and error, and `kept`, and nothing else.
+    /// Passes on standard input, output and error, and `kept`, and nothing else.
     static func keep(_ kept: Int32? = nil) {
         for number in open() where number > 2 && number != kept { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
     }

@@ -2,7 +2,8 @@ import VaultService
 
 /// The memory of this process.
 enum OwnMemory {
-    /// Has no other process of the user read it (PR_SET_DUMPABLE, prctl(2)), until another program takes its place.
+    /// Keeps other processes of the user from reading it (PR_SET_DUMPABLE, prctl(2)), until another program replaces
+    /// this one.
     static func hide() {
         // SYS_prctl differs between architectures.
         #if arch(x86_64)

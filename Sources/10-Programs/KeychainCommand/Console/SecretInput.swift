@@ -1,17 +1,17 @@
 import ArgumentParser
+import CLibrary
 import FoundationEssentials
-import Glibc
 import SecureMemory
 import StatusCodes
 import Vault
 
-/// Where a command takes a secret from. Never the command line: every user of the machine can read the
-/// arguments of a process, and shells keep them in their history.
+/// Where a command takes a secret from. Never from the command line: every user of the machine can read the arguments
+/// of a process, and shells keep them in their history.
 struct SecretInput: ParsableArguments {
-    /// The most bytes read before giving up: more than an item can hold.
+    /// The largest number of bytes to read: more than an item can hold.
     private static let limit = ItemLimits.value + 1
 
-    @Flag(help: "Read the secret from standard input. The default when that is not a terminal.")
+    @Flag(help: "Read the secret from standard input. This is the default if standard input is not a terminal.")
     var stdin = false
 
     @Option(
@@ -21,10 +21,10 @@ struct SecretInput: ParsableArguments {
 
     @Flag(
         name: [.customLong("raw"), .customLong("binary")],
-        help: "Keep a newline at the end of what is read, which is otherwise taken off.")
+        help: "Keep a newline at the end of what is read; otherwise it is removed.")
     var raw = false
 
-    @Flag(name: .customLong("allow-empty"), help: "Accept a secret of no bytes.")
+    @Flag(name: .customLong("allow-empty"), help: "Accept an empty secret.")
     var allowEmpty = false
 
     func validate() throws {
@@ -34,7 +34,7 @@ struct SecretInput: ParsableArguments {
         try OpenDescriptor.validate(descriptor)
     }
 
-    /// The secret: from the descriptor, from standard input, or typed twice.
+    /// Reads the secret from the descriptor or from standard input, or has it typed twice.
     func read() throws(Failure) -> Data {
         let secret =
             if let descriptor {
@@ -53,7 +53,7 @@ struct SecretInput: ParsableArguments {
     }
 
     static func readTwice(_ first: String, _ second: String) throws(Failure) -> Data {
-        guard let terminal = Terminal() else {
+        guard let terminal = CommandTerminal() else {
             throw Failure(
                 status: errSecInteractionNotAllowed,
                 "there is no terminal to ask for the secret at: give it on standard input")

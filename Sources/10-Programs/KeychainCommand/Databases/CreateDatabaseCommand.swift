@@ -4,8 +4,10 @@ import DatabaseFiles
 /// Makes an empty encrypted database.
 struct CreateDatabaseCommand: DocumentedCommand {
     static let summary = "Make an empty encrypted database."
-    static let details =
-        "Programs that open a database which is not there make one themselves; this sets its class before."
+    static let details = """
+        A program that opens a database which is not there makes it. This command makes it first, in the class that \
+        you choose.
+        """
     static let examples = [
         Example("One that closes with the vault", "keychain db create notes.db --class complete"),
         Example("One that opens on this machine alone", "keychain db create notes.db --key-in enclave"),
@@ -17,12 +19,12 @@ struct CreateDatabaseCommand: DocumentedCommand {
 
     @OptionGroup var key: DatabaseKeyOptions
 
-    @Option(help: ArgumentHelp("Bytes in a page, 1024 to 65536; 4096 unless given.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("Bytes in a page, a power of two from 1024 to 65536.", valueName: "bytes"))
     var pageSize = 4096
 
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print what was made, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     func validate() throws {

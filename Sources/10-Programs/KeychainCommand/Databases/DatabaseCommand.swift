@@ -4,20 +4,22 @@ import ArgumentParser
 struct DatabaseCommand: DocumentedCommand {
     static let summary = "Encrypt SQLite databases as a whole, under keys from the keychain."
     static let details = """
-        Every page of an encrypted database and of its journals is encrypted and authenticated under a key of its own, which \
-        is kept in the keychain and handed out as the database's class says:
+        Every page of an encrypted database and of its journals is encrypted and authenticated. Each database has a \
+        key of its own. The keychain keeps it, and hands it out according to the database's class:
 
-        complete: while the vault is unlocked. complete-unless-open: the same, and a database that is open stays open. \
-        until-first-unlock: from the first unlock on. none: always, for those who can use the vault.
+        complete: while the vault is unlocked. complete-unless-open: the same, but a database that is open stays open. \
+        until-first-unlock: from the first unlock on. none: always, to those who can use the vault.
 
-        Programs open such a database with the library ProtectedDatabase, this command for its owner. Its file comes with \
-        a second one, NAME-….pages, which says which copy of each page is the last; copies and backups need both.
+        Programs open such a database with the library ProtectedDatabase; this command is for its owner. The \
+        database's file comes with a second one, NAME-….pages, which says which copy of each page is the last. Copies \
+        and backups need both files.
 
-        encrypt, decrypt and rekey make a copy beside the database, which takes its name once it is on the disk: there has to \
-        be room for it, and whatever happens meanwhile, the name leads to the former database or to the new one, whole.
+        encrypt, decrypt and rekey write a copy beside the database, for which there has to be room. The copy takes \
+        the database's name once it is on the disk. Whatever happens meanwhile, the name leads to the old database or \
+        to the new one, whole.
 
-        SQLCipher files are made with export, taken over with import, and looked into with shell; with keep-key the keychain \
-        has the key of one that is there.
+        export writes a SQLCipher file, import makes a database from one, and shell runs SQL on one. keep-key stores \
+        the key of a SQLCipher file in the keychain.
         """
     static let examples = [
         Example("Encrypt a database", "keychain db encrypt app.db --class complete"),

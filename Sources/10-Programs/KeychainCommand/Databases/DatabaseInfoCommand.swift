@@ -1,16 +1,17 @@
 import ArgumentParser
+import DatabaseFiles
 import FoundationEssentials
 import KeychainModel
 import StatusCodes
-import DatabaseFiles
 import StoredKeys
 
-/// What a database is, without opening it.
+/// Shows what databases are, without opening them.
 struct DatabaseInfoCommand: DocumentedCommand {
-    static let summary = "Show what databases are, and where their keys are kept."
+    static let summary = "Show the kind of databases, and where their keys are kept."
     static let details = """
-        Nothing is opened. Where a key is kept the keychain tells, which takes the passcode if the vault was not unlocked since the \
-        start. A SQLCipher file looks like any random bytes, and is known by its key in the keychain alone.
+        Nothing is opened. The keychain tells where a key is kept, which takes the passcode if the vault was not \
+        unlocked since the start. A SQLCipher file looks like random bytes, and is recognized only if the keychain has \
+        its key.
         """
     static let examples = [
         Example("A database", "keychain db info app.db"),
@@ -23,7 +24,7 @@ struct DatabaseInfoCommand: DocumentedCommand {
 
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print an array of objects, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     func run() throws {
@@ -43,7 +44,7 @@ struct DatabaseInfoCommand: DocumentedCommand {
     }
 }
 
-/// What the command says of a database.
+/// What the command says about a database.
 struct DatabaseSummary: Encodable {
     var path: String
     var bytes: UInt64
@@ -52,13 +53,13 @@ struct DatabaseSummary: Encodable {
     var format: String
     var id: String?
     var pageSize: Int?
-    /// Where the key is kept, as --key-in says it; nil if there is none to be seen.
+    /// Where the key is kept, in the words of --key-in; nil if no key can be seen.
     var key: DatabaseKeyOptions.Place?
     var `class`: String?
     var accessGroup: String?
     var requires: [String]?
     /// The password that is the key of a SQLCipher file.
-    var item: KeptKey?
+    var item: CipherKeyItem?
 
     init(_ path: String, _ info: ProtectedDatabaseFile.Info) {
         self.path = path
@@ -88,7 +89,7 @@ struct DatabaseSummary: Encodable {
             ?? ProtectionName(protection).rawValue
         accessGroup = item.accessGroup
         requires = ItemRequirement.names(in: item.flags)
-        self.item = KeptKey(account: item.account)
+        self.item = CipherKeyItem(account: item.account)
     }
 
     var line: String {
@@ -111,8 +112,8 @@ extension Failure {
     static func unknownDatabase(_ path: String) -> Failure {
         Failure(
             status: errSecDecode,
-            "\(path.escapedForTerminal) is no database that was encrypted here; if it is a SQLCipher file, the keychain has no "
-                + "key for it: give it one with `keychain db keep-key`")
+            "\(path.escapedForTerminal) is not a database that was encrypted here; if it is a SQLCipher file, the "
+                + "keychain has no key for it: store its key with `keychain db keep-key`")
     }
 }
 

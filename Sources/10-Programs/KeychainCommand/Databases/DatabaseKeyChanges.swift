@@ -1,34 +1,34 @@
 import ArgumentParser
+import DatabaseFiles
 import KeychainModel
 import StatusCodes
-import DatabaseFiles
 
-/// What is to be different about the keeping of a key that is there: what nobody says anything about stays as it is.
+/// Options that change how an existing key is kept. What no option names stays as it is.
 struct DatabaseKeyChanges: ParsableArguments {
     @Option(
         name: .customLong("class"),
         help: ArgumentHelp(
-            "complete, complete-unless-open, until-first-unlock or none; as it was unless given.", valueName: "class"))
+            "complete, complete-unless-open, until-first-unlock or none; unchanged unless given.", valueName: "class"))
     var className: String?
 
     @Option(
         name: .customLong("key-in"),
         help: ArgumentHelp(
-            "Where its key is kept: keychain; enclave, so that it opens on this machine alone; or file, a protected file "
-                + "beside it. As it was unless given.", valueName: "place"))
+            "Where its key is kept: keychain; enclave, so that it opens on this machine alone; or file, a protected "
+                + "file beside it. Unchanged unless given.", valueName: "place"))
     var place: DatabaseKeyOptions.Place?
 
     @Option(
         help: ArgumentHelp(
-            "What opening takes beside an unlocked vault; several are all needed. They take the place of those that there "
-                + "were.", valueName: "requirement"))
+            "What opening takes besides an unlocked vault. If repeated, all of them are needed. Replaces the former "
+                + "requirements.", valueName: "requirement"))
     var require: [ItemRequirement] = []
 
-    @Flag(help: "Opening takes no more than an unlocked vault, whatever it took.")
+    @Flag(help: "Remove all requirements: opening takes no more than an unlocked vault.")
     var noRequire = false
 
     @Option(
-        help: ArgumentHelp("The access group whose programs may open it; as it was unless given.", valueName: "group"))
+        help: ArgumentHelp("The access group whose programs may open it; unchanged unless given.", valueName: "group"))
     var group: String?
 
     func validate() throws {
@@ -38,10 +38,10 @@ struct DatabaseKeyChanges: ParsableArguments {
         }
     }
 
-    /// Whether anything was asked for.
+    /// Whether any option was given.
     var isGiven: Bool { className != nil || place != nil || !require.isEmpty || noRequire || group != nil }
 
-    /// How the key is kept from now on; nil for as it was.
+    /// Returns how the key is kept from now on, or nil if nothing changes.
     ///
     /// - Parameter file: The database whose key it is.
     func storage(_ file: ProtectedDatabaseFile) throws(Failure) -> DatabaseKeyStorage? {
@@ -49,14 +49,16 @@ struct DatabaseKeyChanges: ParsableArguments {
         let former = try handlingDatabase { () throws(ProtectedDatabaseError) in try file.info().key }
         let place = place ?? former?.place.option ?? .keychain
         guard place != .file || group == nil && require.isEmpty else {
-            throw .usage("a key in a file has no access group and no requirements: say where it goes with --key-in")
+            throw .usage(
+                "a key in a file can have no access group and no requirements: choose another place with --key-in")
         }
         var requirements = require
         if requirements.isEmpty, !noRequire, let flags = former?.accessControl?.flags {
             requirements = ItemRequirement.allCases.filter { flags.contains($0.flag) }
         }
         guard place != .file || requirements.isEmpty else {
-            throw .usage("a key in a file has no requirements, and this one has: say --no-require to give them up")
+            throw .usage(
+                "a key in a file can have no requirements, and this key has some: say --no-require to remove them")
         }
         return try DatabaseKeyOptions.storage(
             className, place, requirements, group: group ?? former?.accessGroup, former)

@@ -1,9 +1,9 @@
 import Access
 import ArgumentParser
+import DatabaseFiles
 import FoundationEssentials
 import KeychainModel
 import StatusCodes
-import DatabaseFiles
 import StoredKeys
 
 /// Where the key of a database is kept.
@@ -32,13 +32,14 @@ struct DatabaseKeyOptions: ParsableArguments {
     @Option(
         name: .customLong("key-in"),
         help: ArgumentHelp(
-            "Where its key is kept: keychain (unless given); enclave, so that it opens on this machine alone; or file, a "
-                + "protected file beside it.", valueName: "place"))
+            "Where its key is kept: keychain (unless given); enclave, so that it opens on this machine alone; or file, "
+                + "a protected file beside it.", valueName: "place"))
     var place: Place?
 
     @Option(
         help: ArgumentHelp(
-            "What opening takes beside an unlocked vault; several are all needed.", valueName: "requirement"))
+            "What opening takes besides an unlocked vault. If repeated, all of them are needed.",
+            valueName: "requirement"))
     var require: [ItemRequirement] = []
 
     @Option(help: ArgumentHelp("The access group whose programs may open it.", valueName: "group"))
@@ -50,10 +51,11 @@ struct DatabaseKeyOptions: ParsableArguments {
 
     static func check(_ place: Place?, _ require: [ItemRequirement], _ group: String?) throws(ValidationError) {
         guard group?.isEmpty != true, group != Client.everyGroup else {
-            throw ValidationError("--group names one access group, and '' and '*' are none")
+            throw ValidationError("--group takes the name of one access group, not '' or '*'")
         }
         if place == .file, group != nil || !require.isEmpty {
-            throw ValidationError("a key in a file has no access group and no requirements")
+            throw ValidationError(
+                "a key in a file can have no access group and no requirements: leave out --group and --require")
         }
         guard AccessControl.isValid(require.reduce(into: []) { $0.formUnion($1.flag) }) else {
             throw ValidationError(
@@ -62,12 +64,12 @@ struct DatabaseKeyOptions: ParsableArguments {
         }
     }
 
-    /// For a key that is not a database's of this program's own.
+    /// How the key of a SQLCipher file is kept.
     var itemProtection: StoredKeyProtection {
         get throws(Failure) {
             guard place != .file else {
                 throw .usage(
-                    "the key of a SQLCipher file is kept in the keychain or, with --key-in enclave, for the enclave")
+                    "the key of a SQLCipher file cannot be in a file: say --key-in keychain or --key-in enclave")
             }
             let protection =
                 try className.map { (name) throws(Failure) in try FileProtectionClass(commandName: name) }
@@ -77,27 +79,27 @@ struct DatabaseKeyOptions: ParsableArguments {
         }
     }
 
-    /// The requirements, which of a key of the enclave are conditions of its use.
+    /// Returns the requirements. For a key of the enclave they are conditions of its use.
     private static func flags(_ require: [ItemRequirement], _ place: Place?) -> AccessControl.Flags? {
         guard !require.isEmpty else { return nil }
         return require.reduce(into: place == .enclave ? .privateKeyUsage : []) { $0.formUnion($1.flag) }
     }
 
-    /// Whether anything was asked for.
+    /// Whether any option was given.
     var isGiven: Bool { className != nil || place != nil || !require.isEmpty || group != nil }
 
     var storage: DatabaseKeyStorage {
         get throws(Failure) { try Self.storage(className, place ?? .keychain, require, group: group, nil) }
     }
 
-    /// - Parameter former: How the key was kept, whose class it keeps where none is given.
+    /// - Parameter former: How the key was kept. It keeps its class if none is given.
     static func storage(
         _ className: String?, _ place: Place, _ require: [ItemRequirement], group: String?,
         _ former: ProtectedDatabaseFile.KeyInfo?
     ) throws(Failure) -> DatabaseKeyStorage {
         let given = try className.map { (name) throws(Failure) in try FileProtectionClass(commandName: name) }
         let type = given?.type ?? former?.protection ?? .completeUntilFirstUserAuthentication
-        // The keychain has classes that files have none like.
+        // The keychain has classes that files do not have.
         let isOfItemsAlone = given == nil && former?.protection == nil
         let itemClass = isOfItemsAlone ? former?.accessible.flatMap { ProtectionClass(rawValue: $0) } : nil
         return try handlingDatabase { () throws(ProtectedDatabaseError) in
@@ -120,7 +122,7 @@ struct DatabaseKeyOptions: ParsableArguments {
 }
 
 extension FileProtectionClass {
-    /// The class of items that opens when files of this class do.
+    /// The class of items that are readable when files of this class are.
     var itemClass: ProtectionClass {
         switch self {
         case .complete, .completeUnlessOpen: .whenUnlocked

@@ -1,14 +1,15 @@
 import ArgumentParser
 import DatabaseFiles
 
-/// Makes a database of one that lost its page index.
+/// Makes a new database from one that lost its page index.
 struct RecoverDatabaseCommand: DocumentedCommand {
-    static let summary = "Make a database of one whose page index is lost or does not fit."
+    static let summary = "Recover a database whose page index is lost or does not fit."
     static let details = """
-        For a database without its second file, NAME-….pages, or with one of another time, as when the database's file alone was \
-        put back from a backup. Every page in it still has to show that it belongs there, and all of them have to fit together; \
-        but nothing shows any more that each is the last copy of itself. The former database is left as it is, and no program may \
-        have it open meanwhile. The new one's key is kept as the former one's, unless an option says otherwise.
+        For a database whose second file, NAME-….pages, is missing or of another time, for example after the \
+        database's file alone was put back from a backup. Every page still has to prove that it belongs to the \
+        database, and all pages have to fit together. But nothing proves any more that each is the last copy of its \
+        page. The old database is left as it is, and no program may have it open meanwhile. The key of the new one is \
+        kept as that of the old one, unless an option says otherwise.
         """
     static let examples = [Example("A database", "keychain db recover app.db recovered.db")]
     static let configuration: CommandConfiguration = documented("recover")
@@ -23,7 +24,7 @@ struct RecoverDatabaseCommand: DocumentedCommand {
 
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print what was made, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     func run() throws {

@@ -1,12 +1,12 @@
 import ArgumentParser
 import DatabaseFiles
 
-/// Keeps a database's key elsewhere.
+/// Changes how a database's key is kept.
 struct SetDatabaseClassCommand: DocumentedCommand {
     static let summary = "Move a database to another class, or its key to another place."
     static let details = """
-        What no option says anything about stays as it was. Takes a moment, however large the database is, since its pages \
-        stay as they are. Programs that have it open go on as the former class says until they open it again.
+        What no option names stays as it was. This takes a moment, however large the database is, because its pages \
+        stay as they are. Programs that have the database open follow the old class until they open it again.
         """
     static let examples = [
         Example("Close it with the vault", "keychain db set-class app.db --class complete"),
@@ -21,7 +21,7 @@ struct SetDatabaseClassCommand: DocumentedCommand {
 
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print what was done, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     func validate() throws {

@@ -1,16 +1,16 @@
 import ArgumentParser
-import StatusCodes
 import DatabaseFiles
 import SQLCipherService
 import SQLCipherWire
+import StatusCodes
 
-/// Reads all of a database.
+/// Checks databases for damage.
 struct VerifyDatabaseCommand: DocumentedCommand {
-    static let summary = "Check that nothing in databases is damaged."
+    static let summary = "Check databases for damage."
     static let details = """
-        Opens every page in use, which shows whether any was changed or put back from an older copy, and has SQLite check that \
-        they fit together. Other programs may go on using the database. Of a SQLCipher file whose key the keychain has, SQLCipher \
-        opens every page in use; it does not notice an older copy.
+        Opens every page in use, which shows whether one was changed or put back from an older copy, and has SQLite \
+        check that the pages fit together. Other programs may use the database meanwhile. For a SQLCipher file whose \
+        key the keychain has, SQLCipher opens every page in use; it does not notice older copies.
         """
     static let examples = [Example("A database", "keychain db verify app.db")]
     static let configuration: CommandConfiguration = documented("verify")
@@ -20,13 +20,13 @@ struct VerifyDatabaseCommand: DocumentedCommand {
 
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print what was found, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     private struct Answer: Encodable {
         var path: String
         var problems: [String]
-        /// Why it could not be looked at.
+        /// Why the database could not be checked.
         var error: String?
     }
 
@@ -37,7 +37,7 @@ struct VerifyDatabaseCommand: DocumentedCommand {
                 do throws(Failure) {
                     return Answer(path: path, problems: try Self.problems(path))
                 } catch {
-                    // One that cannot be opened does not keep the others from being looked at.
+                    // The others are checked all the same.
                     guard paths.count > 1, error.status != errSecUserCanceled else { throw error }
                     failures.append(error)
                     return Answer(path: path, problems: [], error: error.message)

@@ -1,21 +1,23 @@
 import Access
 import ArgumentParser
+import Bytes
 import Certificates
 import FoundationEssentials
 import KeychainModel
 import SecureMemory
 import StatusCodes
-import Vault
+import VaultInterface
 import VaultKeys
 
 /// Writes a certificate or a key.
 struct ExportCommand: DocumentedCommand {
     static let summary = "Write a certificate or a key to standard output."
     static let details = """
-        Without a choice, the certificate with this label, else the public key. A private key is written only with \
-        --private, as PKCS#8 and not encrypted: whoever reads the output has it; or with --pkcs12, encrypted under a \
-        passphrase, with its certificate and those of the issuers that the keychain has. The passphrase is read from \
-        --passphrase-fd, else typed twice. A person is asked if the key wants it. A key of the enclave never leaves it.
+        Without an option for the part, this writes the certificate with this label, or if there is none the public \
+        key. A private key is written only with --private or --pkcs12. With --private it is PKCS#8 and not encrypted: \
+        anybody who reads the output has it. With --pkcs12 it is encrypted under a passphrase, together with its \
+        certificate and those of the issuers that the keychain has. The passphrase is read from --passphrase-fd, or \
+        typed twice. A person is asked if the key requires it. A key of the enclave never leaves it.
         """
     static let examples = [
         Example("A certificate", "keychain export www > www.pem"),
@@ -31,7 +33,7 @@ struct ExportCommand: DocumentedCommand {
             switch part {
             case .certificate: "The certificate, or all with this label."
             case .public: "The public key."
-            case .private: "The private key, for everybody to read."
+            case .private: "The private key, not encrypted."
             case .pkcs12: "The private key and its certificates, under a passphrase."
             }
         }
@@ -42,7 +44,7 @@ struct ExportCommand: DocumentedCommand {
     @Flag(exclusivity: .exclusive)
     var part: Part?
 
-    @Option(help: "How to write it: pem or der.")
+    @Option(help: "The form of the output: pem or der.")
     var format: DocumentFormat = .pem
 
     @Option(
@@ -53,7 +55,7 @@ struct ExportCommand: DocumentedCommand {
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print any error as JSON.")
+    @Flag(help: .jsonErrors)
     var json = false
 
     func validate() throws {
@@ -62,7 +64,7 @@ struct ExportCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let session = try KeySession.forLooking(passcode)
+        let session = try KeyCommandSession.forLooking(passcode)
         try (part == .pkcs12 ? .der : format).refuseTerminal()
         let certificates = part == nil || part == .certificate ? try certificates(session) : []
         if !certificates.isEmpty {
@@ -96,7 +98,7 @@ struct ExportCommand: DocumentedCommand {
 
     private func askPassphrase() throws(Failure) -> SecretBytes {
         if let passphrase { return try PasscodeInput.read(passphrase) }
-        guard let terminal = Terminal() else {
+        guard let terminal = CommandTerminal() else {
             throw PasscodeInput.nobodyToAsk("--passphrase-fd", for: "the passphrase of the file")
         }
         var typed = try terminal.askSecrets(["Passphrase for the file: ", "Passphrase again: "])
@@ -121,7 +123,7 @@ struct ExportCommand: DocumentedCommand {
         }
     }
 
-    private func certificates(_ session: KeySession) throws(Failure) -> [Data] {
+    private func certificates(_ session: KeyCommandSession) throws(Failure) -> [Data] {
         let query = ItemQuery(
             itemClass: .certificate, attributes: [.label: .string(selection.key)], accessGroup: selection.group,
             synchronizable: .any)

@@ -1,21 +1,22 @@
 import ArgumentParser
+import Bytes
 import Certificates
 import FoundationEssentials
 import KeychainModel
 import OpenSSLCertificates
 import SecureMemory
 import StatusCodes
-import Vault
+import VaultInterface
 
-/// An identity on its way into a PKCS#12 file.
+/// Writes an identity to a PKCS#12 file.
 struct ExportedIdentity {
-    let session: KeySession
+    let session: KeyCommandSession
     let pair: KeyPair
 
     /// More issuers than any path has.
     private static let longestPath = 8
 
-    /// The key's certificates, and those of its issuers that the keychain has.
+    /// Returns the key's certificate, and those of its issuers that the keychain has.
     private func path() throws(Failure) -> [Certificate] {
         guard var path = try certificates([.publicKeyHash: .data(pair.hash)], in: pair.group).first.map({ [$0] }) else {
             throw Failure(
@@ -44,7 +45,7 @@ struct ExportedIdentity {
         }
     }
 
-    /// The file. The passphrase is asked for once everything else is there.
+    /// Returns the file. The passphrase is asked for last, when everything else is there.
     ///
     /// - Parameter key: PKCS#8.
     func encoded(
@@ -54,7 +55,9 @@ struct ExportedIdentity {
         let key = try key()
         let words = try passphrase()
         guard words.count > 0 else {
-            throw Failure(status: errSecParam, "the passphrase is empty: the file would be open to everybody")
+            throw Failure(
+                status: errSecParam,
+                "the passphrase is empty, so anybody could open the file: give one of at least one character")
         }
         do {
             return try ExchangeFile.encoding(
@@ -62,7 +65,7 @@ struct ExportedIdentity {
         } catch {
             throw Failure(
                 status: errSecUnimplemented,
-                "the PKCS#12 file cannot be written, for which OpenSSL 3 is needed: \(error)")
+                "the PKCS#12 file cannot be written; this needs OpenSSL 3: \(error)")
         }
     }
 }

@@ -1,22 +1,23 @@
 import Access
 import ArgumentParser
+import Bytes
 import Certificates
 import FoundationEssentials
 import KeychainModel
 import StatusCodes
-import Vault
+import VaultInterface
 import VaultKeys
 
 /// Stores the certificates and keys of a file.
 struct ImportCommand: DocumentedCommand {
     static let summary = "Store the certificates and keys of a file."
     static let details = """
-        The file can be PEM, with any number of certificates and keys; DER of one; PKCS#8, not encrypted; or PKCS#12. A certificate and \
-        the private key that belongs to it are an identity. What is there already stays. The file itself is left alone: \
-        remove it if it has a private key.
+        The file can be PEM, with any number of certificates and keys; DER of one; PKCS#8, not encrypted; or PKCS#12. \
+        A certificate and its private key are an identity. Items that are there already stay as they are. The file \
+        itself is left alone: remove it if it has a private key.
 
-        A key is labelled with --label, else as its certificate is, else by the file's name. A PKCS#12 file's passphrase \
-        is read from --passphrase-fd, else asked for at the terminal.
+        A key gets the label of --label, or else that of its certificate, or else the file's name. The passphrase of a \
+        PKCS#12 file is read from --passphrase-fd, or asked for at the terminal.
         """
     static let examples = [
         Example("A certificate that an authority sent", "keychain import www.pem --label www"),
@@ -43,7 +44,7 @@ struct ImportCommand: DocumentedCommand {
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print what was in the file, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     func validate() throws {
@@ -54,7 +55,7 @@ struct ImportCommand: DocumentedCommand {
     func run() throws {
         let bytes = try file == "-" ? BytesInput.readDocument() : BytesInput.readAll(path: file)
         let contents = try ImportedFile(bytes, passphrase: askPassphrase).contents
-        let session = try KeySession.forWriting(passcode)
+        let session = try KeyCommandSession.forWriting(passcode)
         let store = KeyStore(
             session: session, protection: protection,
             authentication: try itemPassword.authentication(isNew: protection.require.contains(.password)))
@@ -73,13 +74,13 @@ struct ImportCommand: DocumentedCommand {
 
     private func askPassphrase() throws(Failure) -> SecretBytes {
         if let passphrase { return try PasscodeInput.read(passphrase) }
-        guard let terminal = Terminal() else {
+        guard let terminal = CommandTerminal() else {
             throw PasscodeInput.nobodyToAsk("--passphrase-fd", for: "the passphrase of the file")
         }
         return try PasscodeInput.only(try terminal.askSecrets(["Passphrase of the file: "]))
     }
 
-    /// The name of the key's certificate in the file, else that of the file.
+    /// Returns the name of the key's certificate in the file, or else that of the file.
     private func label(of key: KeyData, in contents: [ImportedFile.Content]) -> String {
         for case .certificate(let certificate) in contents
         where certificate.publicKeyHash == key.applicationLabel {
@@ -96,7 +97,7 @@ struct ImportCommand: DocumentedCommand {
     }
 
     /// The label of the certificate that is there already.
-    private func storedName(_ attributes: [AttributeName: AttributeValue], _ session: KeySession) -> String? {
+    private func storedName(_ attributes: [AttributeName: AttributeValue], _ session: KeyCommandSession) -> String? {
         let naming = attributes.filter { [.issuer, .serialNumber].contains($0.key) }
         let query = ItemQuery(
             itemClass: .certificate, attributes: naming, accessGroup: protection.group, synchronizable: .any,
@@ -117,7 +118,7 @@ struct ImportCommand: DocumentedCommand {
         }
     }
 
-    private func add(_ certificate: Certificate, _ session: KeySession) throws(Failure) -> ImportAnswer {
+    private func add(_ certificate: Certificate, _ session: KeyCommandSession) throws(Failure) -> ImportAnswer {
         var attributes = certificate.storedAttributes
         if let label { attributes[.label] = .string(label) }
         let name = label ?? certificate.subjectSummary ?? "certificate"

@@ -1,10 +1,11 @@
+import Bytes
 import Certificates
 import FoundationEssentials
 import KeychainModel
 import OpenSSLCertificates
 import StatusCodes
 
-/// What a file holds: certificates and keys, in the order of the file.
+/// The certificates and keys of a file, in its order.
 struct ImportedFile {
     enum Content {
         case certificate(Certificate)
@@ -15,7 +16,7 @@ struct ImportedFile {
 
     /// Reads PEM, or DER of one certificate, key or PKCS#12 file.
     ///
-    /// - Parameter passphrase: Called when the file turns out to have one.
+    /// - Parameter passphrase: Called only if the file has a passphrase.
     init(_ bytes: Data, passphrase: () throws(Failure) -> SecretBytes) throws(Failure) {
         if let documents = try Self.documents(in: bytes) {
             for document in documents { try read(document) }
@@ -29,8 +30,8 @@ struct ImportedFile {
 
     private static let encrypted = Failure(
         status: errSecDecode,
-        "the key in the file is encrypted: pack it with `openssl pkcs12 -export -nocerts -inkey FILE -out FILE.p12`, which is "
-            + "read with its passphrase")
+        "the key in the file is encrypted: convert it with "
+            + "`openssl pkcs12 -export -nocerts -inkey FILE -out FILE.p12`, and import that file")
     private static let unreadable = Failure(
         status: errSecDecode,
         "the file holds no certificate and no key: it can be PEM, DER, PKCS#8 or PKCS#12, with RSA keys or keys on the "
@@ -52,7 +53,7 @@ struct ImportedFile {
             guard let content = Self.content(document.der) else {
                 throw Failure(
                     status: errSecDecode,
-                    "the part '\(document.kind.escapedForTerminal)' is damaged or of a kind that is not known: keys can "
+                    "the part '\(document.kind.escapedForTerminal)' is damaged or of an unknown kind: keys can "
                         + "be RSA or on a NIST curve")
             }
             contents.append(content)
@@ -61,10 +62,10 @@ struct ImportedFile {
         case "OPENSSH PRIVATE KEY":
             throw Failure(
                 status: errSecDecode,
-                "the key is in OpenSSH's own form: write a copy of it as PKCS#8 with `ssh-keygen -p -N '' -m PKCS8 -f COPY`"
-            )
+                "the key is in OpenSSH's own form: write a copy of it as PKCS#8 with "
+                    + "`ssh-keygen -p -N '' -m PKCS8 -f COPY`")
         default:
-            // Parameters of a curve, a request: what stands beside keys in the same file.
+            // Other documents beside keys, such as the parameters of a curve or a request.
             return
         }
     }
@@ -108,13 +109,14 @@ struct ImportedFile {
 
     private static func failure(_ error: any Error) -> Failure {
         switch error as? ExchangeFile.Failure {
-        case .wrongPassphrase: Failure(status: errSecAuthFailed, "the passphrase of the file is wrong")
+        case .wrongPassphrase: Failure(status: errSecAuthFailed, "the passphrase of the file is wrong: try again")
         case .malformed, .tooLarge: unreadable
         case .tooManyIterations:
             Failure(
                 status: errSecDecode,
-                "the passphrase of the file is stretched more often than any program does: export it again")
-        case .undecodable: Failure(status: errSecDecode, "a part of the file is damaged or of a kind that is not known")
+                "the file asks for more iterations of its passphrase than any program uses: export it again")
+        case .undecodable:
+            Failure(status: errSecDecode, "a part of the file is damaged or of an unknown kind: export it again")
         case nil: Failure(status: errSecUnimplemented, "PKCS#12 files need OpenSSL: \(error)")
         }
     }

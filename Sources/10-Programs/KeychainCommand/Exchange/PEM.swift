@@ -1,28 +1,28 @@
+import Bytes
 import FoundationEssentials
-import KeychainModel
 
 /// Data in base64 between two lines that say what it is (RFC 7468).
 struct PEM {
-    /// What stands in the lines around the data, such as `CERTIFICATE`.
+    /// The word in the lines around the data, such as `CERTIFICATE`.
     var kind: String
     var der: Data
     /// Whether the data is encrypted in the way of RFC 1421, which a header says.
     var isEncrypted = false
 
-    /// With lines of 64 characters, and a newline at the end.
+    /// Returns the document with lines of 64 characters and a newline at the end.
     static func encoding(_ der: Data, as kind: String) -> Data {
         let digits = Array(der.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed]).utf8)
         return Data("-----BEGIN \(kind)-----\n".utf8) + digits + Data("\n-----END \(kind)-----\n".utf8)
     }
 
-    /// The documents in a file, whatever stands between them and however long their lines are.
+    /// Returns the documents in a file. Text between them and the length of their lines do not matter.
     ///
     /// - Returns: Nil if one is damaged; empty if there is none.
     static func documents(in bytes: Data) -> [PEM]? {
         var documents: [PEM] = []
         var open: (kind: String, digits: String, isEncrypted: Bool)?
         for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
-            let text = String(line.trimmed(where: \.isWhitespace))
+            let text = line.trimmed
             if let kind = boundary("BEGIN", text) {
                 guard open == nil else { return nil }
                 open = (kind, "", false)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bytes
 import FoundationEssentials
 import KeychainModel
 import ProtectedFiles
@@ -7,10 +8,10 @@ import VaultInterface
 
 /// Writes the data of protected files to standard output.
 struct CatCommand: DocumentedCommand {
-    static let summary = "Write what is in protected files to standard output."
+    static let summary = "Write the data of protected files to standard output."
     static let details = """
-        Each piece is checked before it is written; where a file turns out to be damaged, what came before was right and \
-        the exit status says so.
+        Each piece is checked before it is written. If a file is damaged, the data written before is right, and the \
+        exit status tells that the rest is missing.
         """
     static let examples = [Example("Look at a text", "keychain file cat ~/Records/notes.txt | less")]
     static let configuration: CommandConfiguration = documented("cat")
@@ -30,7 +31,7 @@ struct CatCommand: DocumentedCommand {
         }
     }
 
-    /// With one processor nothing is gained by copying the data together.
+    /// With one processor, collecting the data into larger pieces would gain nothing.
     private func writeChunks(_ file: SealedFile) throws {
         var offset: UInt64 = 0
         while true {
@@ -44,9 +45,9 @@ struct CatCommand: DocumentedCommand {
         }
     }
 
-    /// Pieces of many chunks, which all processors open.
+    /// Writes pieces of many chunks, which all processors open.
     private func writePieces(_ file: SealedFile) throws {
-        // In memory that is not asked for anew for each piece.
+        // One buffer for all pieces.
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
         defer {
             SecretBytes.wipe(buffer)

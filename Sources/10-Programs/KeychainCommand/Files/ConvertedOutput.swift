@@ -1,9 +1,9 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 import ProtectedFiles
 import StatusCodes
 
-/// Where a command that reads one file and makes another puts it.
+/// Where a command that makes a file from another one writes it.
 enum ConvertedOutput {
     case standardOutput
     case file(String)
@@ -15,7 +15,7 @@ enum ConvertedOutput {
         }
     }
 
-    /// - Parameter suggestion: The name when none was given; nil if there is none to be had.
+    /// - Parameter suggestion: The name if none was given; nil if none can be made from `path`.
     init(_ given: OutputOptions, for path: String, suggestion: String?) throws(Failure) {
         guard let name = given.output ?? (path == "-" ? "-" : suggestion) else {
             throw .usage(
@@ -30,23 +30,25 @@ enum ConvertedOutput {
         guard lstat(name, &information) == 0 else { return }
         guard information.st_mode & S_IFMT == S_IFREG || information.st_mode & S_IFMT == S_IFLNK else {
             throw Failure(
-                status: errSecIO, exitCode: ExitStatus.other, "\(name.escapedForTerminal) is not a regular file")
+                status: errSecIO, exitCode: ExitStatus.other,
+                "\(name.escapedForTerminal) is not a regular file: choose another name with --output")
         }
-        // /dev/stdout is a link, which would be replaced.
+        // /dev/stdout is a link, and would be replaced.
         guard !name.hasPrefix("/dev/"), !name.hasPrefix("/proc/") else {
             throw Failure(
                 status: errSecIO, exitCode: ExitStatus.other,
-                "\(name.escapedForTerminal) is no place for a file: '-' is standard output")
+                "\(name.escapedForTerminal) is not a place for a file: '-' is standard output")
         }
         guard given.force else {
             throw Failure(
                 status: errSecDuplicateItem,
-                "\(name.escapedForTerminal) exists already: choose another name with --output, or replace it with --force"
+                "\(name.escapedForTerminal) exists already: choose another name with --output, or replace it with "
+                    + "--force"
             )
         }
     }
 
-    /// Writes to standard output, with the failure as a file's.
+    /// Writes to standard output, with the errors of a file.
     static func writeStandard(_ bytes: UnsafeRawBufferPointer) throws(SealedFileError) {
         switch FileOutput.put(bytes, to: 1) {
         case 0: return

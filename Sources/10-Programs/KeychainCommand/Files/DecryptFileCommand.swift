@@ -1,6 +1,6 @@
 import ArgumentParser
+import Bytes
 import FoundationEssentials
-import KeychainModel
 import PasswordFiles
 import ProtectedFiles
 
@@ -9,19 +9,20 @@ struct DecryptFileCommand: DocumentedCommand {
     static let summary = "Decrypt files that were encrypted with a password."
     static let details = """
         Reads what `keychain file encrypt` wrote, what `age --passphrase` wrote, armored or not, and with --iterations \
-        what `openssl enc -aes-256-cbc -pbkdf2` wrote. Each file is written under its name without '\(PasswordFile.suffix)', \
-        '.age' or '.enc', or as --output says, for its owner alone, and only once all of it was found to be what was \
-        encrypted. The original is kept.
+        what `openssl enc -aes-256-cbc -pbkdf2` wrote. Each file is written under its name without \
+        '\(PasswordFile.suffix)', '.age' or '.enc', or where --output says, readable by its owner alone. It gets its \
+        name only after all of it was checked. The original is kept.
 
-        '-' reads standard input, and writes to standard output: there, each piece is checked before it is written, and \
-        where a file turns out to be damaged, what came before was right and the exit status says so. Files of openssl \
-        have nothing to check: whoever could write to one may have changed it, and a wrong password does not always show.
+        '-' reads standard input, and writes to standard output. There, each piece is checked before it is written: if \
+        a file is damaged, the data written before is right, and the exit status tells that the rest is missing. Files \
+        of openssl cannot be checked: anybody who could write to one may have changed it, and a wrong password is not \
+        always noticed.
         """
     static let examples = [
         Example("A file from a USB stick", "keychain file decrypt /media/stick/tax.kcp --output tax.pdf"),
         Example("A folder", "keychain file decrypt records.tar.kcp --output - | tar -x"),
-        Example("A file of age's", "keychain file decrypt notes.txt.age"),
-        Example("A file of openssl's", "keychain file decrypt old.tar.enc --iterations 10000"),
+        Example("A file of age", "keychain file decrypt notes.txt.age"),
+        Example("A file of openssl", "keychain file decrypt old.tar.enc --iterations 10000"),
     ]
     static let configuration: CommandConfiguration = documented("decrypt")
 
@@ -34,11 +35,11 @@ struct DecryptFileCommand: DocumentedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What -iter was for openssl, or 10000 when there was only -pbkdf2. The digest has to be SHA-256.",
+            "The number that openssl got with -iter, or 10000 if it got only -pbkdf2. The digest has to be SHA-256.",
             valueName: "n"))
     var iterations: UInt32?
 
-    @Flag(help: "Print what was written, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     func validate() throws {
@@ -52,7 +53,7 @@ struct DecryptFileCommand: DocumentedCommand {
         var output: String
         var bytes: UInt64
         var form: String
-        /// Whether it shows when somebody changed the file.
+        /// Whether a change of the file would have been noticed.
         var authenticated: Bool
     }
 
@@ -96,8 +97,8 @@ struct DecryptFileCommand: DocumentedCommand {
         let output = try ConvertedOutput(target, for: path, suggestion: Self.suggestion(for: path))
         if form == .openssl, iterations == nil {
             throw .usage(
-                "\(input.path.escapedForTerminal) is a file of openssl's, which does not say how its key is derived: "
-                    + "give --iterations as -iter was, or 10000 if only -pbkdf2 was given")
+                "\(input.path.escapedForTerminal) is a file of openssl, which does not say how its key is derived: "
+                    + "give --iterations with the number of -iter, or with 10000 if only -pbkdf2 was given")
         }
         if form == .keychain, path != "-" {
             _ = try handling { () throws(SealedFileError) in try PasswordFileHeader(path) }
@@ -105,7 +106,7 @@ struct DecryptFileCommand: DocumentedCommand {
         return Work(input: input, path: path, form: form, output: output)
     }
 
-    /// The name without what says that the file is encrypted.
+    /// Returns the name without the ending that says that the file is encrypted.
     private static func suggestion(for path: String) -> String? {
         for suffix in [PasswordFile.suffix, ".age", ".enc"] where path.hasSuffix(suffix) {
             let name = String(path.dropLast(suffix.count))
@@ -114,7 +115,7 @@ struct DecryptFileCommand: DocumentedCommand {
         return nil
     }
 
-    /// Decrypts one file and returns how many bytes that were.
+    /// Decrypts one file and returns its size in bytes.
     private func decrypt(
         _ work: Work, _ secret: SecretBytes, _ progress: FileProgress
     ) throws(SealedFileError) -> UInt64 {
@@ -151,7 +152,7 @@ struct DecryptFileCommand: DocumentedCommand {
             guard work.path == "-" else {
                 return try PasswordFile.decrypt(SealedFile(work.path, .reading, password: keys), write: write)
             }
-            // It is read at more than one place.
+            // The file is read at more than one place, which a pipe does not allow.
             let copy = try PlainFileWriter(TemporaryPlace.path)
             while true {
                 let piece = try work.input.read(1 << 20)

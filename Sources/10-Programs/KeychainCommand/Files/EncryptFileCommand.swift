@@ -7,21 +7,23 @@ import StatusCodes
 
 /// Encrypts files with a password.
 struct EncryptFileCommand: DocumentedCommand {
-    static let summary = "Encrypt files with a password, to be read anywhere."
+    static let summary = "Encrypt files with a password, to read them anywhere."
     static let details = """
-        Each file is written anew under its name with '\(PasswordFile.suffix)' added, or as --output says, for its owner \
-        alone. The original is kept. Nothing of this machine's keychain is needed to read the copy: only \
-        the password, without which nobody can, and this program or another that follows the format, which is published.
+        Each copy is written under the file's name with '\(PasswordFile.suffix)' added, or where --output says, \
+        readable by its owner alone. The original is kept. Reading the copy takes the password, and this program or \
+        another that follows the published format, but nothing of this machine's keychain. Nobody can read it without \
+        the password.
 
-        The password is asked for twice and has at least one character; trying one takes 256 MiB of memory and a \
-        quarter of a second or more. Permissions, times and names are not in the copy: pack folders with tar first. \
+        You type the password twice; it has at least one character. One try of a password takes 256 MiB of memory and \
+        a quarter of a second or more. Permissions, times and names are not in the copy: pack folders with tar first. \
         '-' reads standard input, and writes to standard output.
         """
     static let examples = [
         Example("A file for a USB stick", "keychain file encrypt tax.pdf --output /media/stick/tax.kcp"),
         Example("A folder", "tar -c Records | keychain file encrypt - --output records.tar.kcp"),
         Example(
-            "A protected file", "keychain file cat ~/Records/tax.pdf |\n  keychain file encrypt - --output tax.pdf.kcp"),
+            "A protected file",
+            "keychain file cat ~/Records/tax.pdf |\n  keychain file encrypt - --output tax.pdf.kcp"),
     ]
     static let configuration: CommandConfiguration = documented("encrypt")
 
@@ -34,20 +36,20 @@ struct EncryptFileCommand: DocumentedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What trying a password costs: so many MiB, instead of 256. Goes with --passes.", valueName: "MiB"))
+            "The memory in MiB that one try of a password takes, instead of 256. Needs --passes.", valueName: "MiB"))
     var memory: UInt32?
 
-    @Option(help: ArgumentHelp("How many times that memory is gone over.", valueName: "n"))
+    @Option(help: ArgumentHelp("How often a try goes over that memory. Needs --memory.", valueName: "n"))
     var passes: UInt32?
 
-    @Flag(help: "Print what was written, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     func validate() throws {
         try target.validate(paths, json: json)
         guard (memory == nil) == (passes == nil) else { throw ValidationError("--memory and --passes go together") }
         if let cost, !cost.isAcceptable {
-            throw ValidationError("--memory is at most 1024, --passes at most 64, and one times the other 16384")
+            throw ValidationError("--memory is at most 1024, --passes at most 64, and their product at most 16384")
         }
     }
 
@@ -72,7 +74,7 @@ struct EncryptFileCommand: DocumentedCommand {
         }
         if case .standardOutput? = work.first?.output, StandardOutput.isTerminal {
             throw Failure(
-                status: errSecParam, "an encrypted file is binary and standard output a terminal: send it to a file")
+                status: errSecParam, "an encrypted file is binary and standard output is a terminal: send it to a file")
         }
         let secret = try password.askNew()
         let keys = try handling { () throws(SealedFileError) in
@@ -105,7 +107,8 @@ struct EncryptFileCommand: DocumentedCommand {
             switch error {
             case .notProtected: return try handling { () throws(SealedFileError) in try InputBytes(path) }
             case .encryptedWithPassword:
-                throw Failure(status: errSecDuplicateItem, "\(name) is encrypted with a password already")
+                throw Failure(
+                    status: errSecDuplicateItem, "\(name) is encrypted with a password already: leave it as it is")
             default: throw Failure(error)
             }
         }
@@ -115,7 +118,7 @@ struct EncryptFileCommand: DocumentedCommand {
                 + "`keychain file cat … | keychain file encrypt - --output …`")
     }
 
-    /// Encrypts one file and returns how many bytes of data that were.
+    /// Encrypts one file and returns its size in bytes.
     private func encrypt(
         _ input: InputBytes, to output: ConvertedOutput, _ keys: PasswordFileKeys, _ progress: FileProgress
     ) throws(SealedFileError) -> UInt64 {
@@ -127,7 +130,7 @@ struct EncryptFileCommand: DocumentedCommand {
             try writer.finish(replacing: target.force)
             return length
         case .standardOutput:
-            // The beginning of a file is known only at its end.
+            // The beginning of the encrypted file is known only at its end.
             let writer = try SealedFileWriter(TemporaryPlace.path, password: keys, durability: .process)
             try PasswordFile.encrypt(input, with: writer, progress: progress.add)
             let length = writer.length
@@ -137,7 +140,7 @@ struct EncryptFileCommand: DocumentedCommand {
     }
 }
 
-/// Where files stand that have no name: only encrypted ones.
+/// Where temporary files are, which have no name and are always encrypted.
 enum TemporaryPlace {
     static var path: String {
         let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"

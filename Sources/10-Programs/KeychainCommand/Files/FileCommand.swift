@@ -1,23 +1,25 @@
 import ArgumentParser
 
-/// Files that can be read only while their protection class is open.
+/// Protects files, so that they can be read only while their protection class is open.
 struct FileCommand: DocumentedCommand {
     static let summary = "Protect files, so that they can be read only while their class is open."
     static let details = """
-        A protected file is encrypted under a key of its own, which the vault gives out as the file's class says:
+        A protected file is encrypted under a key of its own. The vault hands out the key according to the file's \
+        class:
 
-        complete: while the vault is unlocked. complete-unless-open: also made and written while it is locked. \
-        until-first-unlock: from the first unlock until the daemon ends, or without one this command. none: always, for \
-        those who can use the vault.
+        complete: while the vault is unlocked. complete-unless-open: the same, but files can be made and written while \
+        it is locked, too. until-first-unlock: from the first unlock until the daemon ends, or without a daemon until \
+        this command ends. none: always, to those who can use the vault.
 
-        A file is protected in its place and keeps its name, owner, permissions, times, extended attributes and holes. \
-        Whatever happens meanwhile, the name leads to the former file or to the new one, whole. In a folder all files \
-        are done, as many at a time as there are processors; begun again, the command goes on where it was interrupted. \
-        Symbolic links and files under a password are left alone, and files with several names refused. What was in a plain file can stay \
-        on the disk, in free space and in snapshots, until something else is written there.
+        A file is protected in place, and keeps its name, owner, permissions, times, extended attributes and holes. \
+        Whatever happens meanwhile, the name leads to the old file or to the new one, whole. In a folder all files are \
+        done, as many at a time as there are processors. If the command was interrupted, run it again, and it goes on \
+        from there. Symbolic links and files under a password are left alone; files with several hard links are \
+        refused. The data of a plain file can stay on the disk, in free space and in snapshots, until something else \
+        is written there.
 
-        Data that must be read elsewhere go under a password of their own, with `keychain file encrypt` and `decrypt`, \
-        which need no keychain.
+        Encrypt data that must be read elsewhere under a password, with `keychain file encrypt` and `decrypt`, which \
+        need no keychain.
         """
     static let examples = [
         Example("Protect a folder", "keychain file protect ~/Records --class complete"),

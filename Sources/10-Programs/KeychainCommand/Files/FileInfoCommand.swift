@@ -1,16 +1,17 @@
 import ArgumentParser
+import Bytes
 import FoundationEssentials
 import KeychainModel
 import PasswordFiles
 import ProtectedFiles
 import VaultInterface
 
-/// What files tell of themselves without being opened.
+/// Shows what files say about themselves, without opening them.
 struct FileInfoCommand: DocumentedCommand {
     static let summary = "Show the class and size of protected and encrypted files."
     static let details = """
-        This works while the class is closed, and reads what anybody could have written into the file: `keychain file \
-        verify` checks it.
+        Works while the class is closed. Shows what the file says about itself, which anybody could have written: \
+        `keychain file verify` checks it.
         """
     static let examples = [
         Example("One file", "keychain file info ~/Records/tax.pdf"),
@@ -21,7 +22,7 @@ struct FileInfoCommand: DocumentedCommand {
     @Argument(help: "Files and folders.")
     var paths: [String]
 
-    @Flag(help: "Print it, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     private struct Answer: Encodable {
@@ -30,12 +31,12 @@ struct FileInfoCommand: DocumentedCommand {
         var `class`: String?
         var bytes: UInt64
         var identifier: String?
-        /// What trying a password takes.
+        /// What one try of a password costs.
         var cost: String?
 
         init(_ path: String, bytes: UInt64, identifier: Data? = nil) {
             (self.path, self.bytes) = (path, bytes)
-            self.identifier = identifier?.hexadecimal(uppercase: false)
+            self.identifier = identifier?.hexadecimal()
         }
 
         var kind: String {
@@ -58,7 +59,7 @@ struct FileInfoCommand: DocumentedCommand {
                 switch error {
                 case .notProtected, .system:
                     var answer = Answer(path, bytes: size)
-                    // A mounted folder tells classes even where it lets nothing be opened.
+                    // A mounted folder tells the class even of a file that cannot be opened.
                     let mounted = try handling { () throws(SealedFileError) in try MountedClass.read(path) }
                     if mounted == nil, error != .notProtected(path: path) { throw Failure(error) }
                     answer.class = mounted?.commandName

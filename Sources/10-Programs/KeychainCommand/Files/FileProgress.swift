@@ -1,12 +1,12 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 import Synchronization
 
-/// How far work on files is, on a line of the terminal that is written over, and nowhere else.
+/// Shows the progress of work on files, in one line of the terminal that is overwritten again and again.
 final class FileProgress: Sendable {
     private struct State {
         var done: UInt64 = 0
-        /// When the first bytes were done: trying a password before takes its time, too.
+        /// When the first bytes were done, after the time for trying a password.
         var began: ContinuousClock.Instant?
         var shown: ContinuousClock.Instant?
     }
@@ -16,8 +16,8 @@ final class FileProgress: Sendable {
     private let isShown: Bool
 
     /// - Parameters:
-    ///   - total: Bytes that there are to do.
-    ///   - isAmongData: Whether the data themselves go to the terminal, where the line would write over them.
+    ///   - total: The size of the work, in bytes.
+    ///   - isAmongData: Whether the data go to the terminal. Then the line is not shown, as it would overwrite them.
     init(_ total: UInt64, amongData isAmongData: Bool = false) {
         self.total = total
         isShown = isatty(2) == 1 && !isAmongData
@@ -31,14 +31,14 @@ final class FileProgress: Sendable {
             let began = state.began ?? now
             state.began = began
             if let shown = state.shown, now - shown < .milliseconds(100) { return }
-            // What takes less than a moment is not worth a line.
+            // Short work needs no line.
             guard now - began > .milliseconds(300) else { return }
             state.shown = now
             show(state.done, now - began)
         }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     func end() {
         state.withLock { state in
             if state.shown != nil { put("\r\u{1B}[K") }
@@ -52,7 +52,7 @@ final class FileProgress: Sendable {
         put("\r\u{1B}[K\(percent) % of \(Self.amount(Double(total))), \(Self.amount(rate))/s")
     }
 
-    /// Bytes as a person reads them, in powers of 1,000.
+    /// Returns a number of bytes as a person reads it, in powers of 1,000.
     static func amount(_ bytes: Double) -> String {
         var (value, unit) = (bytes, "B")
         for next in ["kB", "MB", "GB", "TB"] where value >= 1000 { (value, unit) = (value / 1000, next) }

@@ -1,15 +1,15 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 import MountedFolder
 import ProtectedFiles
 import StatusCodes
 
-/// The regular files that paths on the command line stand for: themselves, or everything below a folder.
+/// The regular files that the paths on the command line name, and those below the folders that they name.
 struct FileTree {
     struct File {
         let path: String
         let size: UInt64
-        /// Which file was found there. Others may put something else there before it is worked on.
+        /// The file that was found. Somebody may put another one in its place before it is worked on.
         let identity: FileIdentity
         let isSymbolicLink: Bool
 
@@ -27,9 +27,11 @@ struct FileTree {
     private(set) var leftAlone = 0
     private let hasMarks: Bool
 
-    /// - Parameter marks: Whether to find the files that keep a folder's class and the key to its names, which are of no
+    /// Enters other file systems, but no symbolic links.
+    ///
+    /// - Parameter marks: Whether to find the files that keep a folder's class and the key to its names. They are of no
     ///   use plain or in another class.
-    /// - Throws: ``Failure`` for a path that cannot be read. Other file systems are entered, symbolic links are not.
+    /// - Throws: ``Failure`` for a path that cannot be read.
     init(_ paths: [String], marks: Bool) throws(Failure) {
         hasMarks = marks
         for path in paths {
@@ -38,7 +40,7 @@ struct FileTree {
             if information.st_mode & S_IFMT == S_IFDIR {
                 try addFolder(path, named: path, in: AT_FDCWD)
             } else {
-                // If it is no regular file, the operation says why it refuses what was named.
+                // If it is not a regular file, the operation says why it refuses it.
                 files.append(File(path, information))
             }
         }
@@ -48,8 +50,8 @@ struct FileTree {
 
     var size: UInt64 { files.reduce(0) { $0 + $1.size } }
 
-    /// - Parameter parent: The folder that is open, of which `name` is looked up: a link that is put in the place of a
-    ///   folder meanwhile leads nowhere.
+    /// - Parameter parent: The open folder in which `name` is looked up, so that a link that replaces a folder
+    ///   meanwhile is not followed.
     private mutating func addFolder(_ path: String, named name: String, in parent: Int32) throws(Failure) {
         let descriptor = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure("open", path) }
@@ -72,7 +74,7 @@ struct FileTree {
         }
     }
 
-    /// In an order that is the same each time.
+    /// Returns the names in a folder, in an order that is the same each time.
     private static func names(_ stream: OpaquePointer, _ folder: String) throws(Failure) -> [String] {
         var names: [String] = []
         errno = 0

@@ -3,7 +3,7 @@ import FoundationEssentials
 import ProtectedFiles
 import Synchronization
 
-/// One operation on many files, as many at a time as there are processors.
+/// Runs one operation on many files, on as many at a time as there are processors.
 struct FileWork {
     /// What became of a file.
     enum Outcome: Sendable {
@@ -19,7 +19,7 @@ struct FileWork {
             var path: String
             var error: String
 
-            /// The error, with the name of the file, which what a vault says does not have.
+            /// The error with the name of the file. Errors of the vault do not name it.
             var line: String {
                 let name = path.escapedForTerminal
                 return error.contains(name) ? error : "\(name): \(error)"
@@ -41,8 +41,8 @@ struct FileWork {
     ///
     /// - Parameters:
     ///   - verb: What was done, as in "protected".
-    ///   - state: What files are for which there was nothing to do, as in "protected already".
-    ///   - marks: Whether to do the files that keep the classes of folders, too.
+    ///   - state: The state of files for which there was nothing to do, as in "protected already".
+    ///   - marks: Whether to include the files that keep the classes of folders.
     static func run(
         _ paths: [String], verb: String, otherwise state: String, json: Bool, marks: Bool = false,
         _ body: @Sendable (_ file: FileTree.File, _ progress: (UInt64) -> Void) throws(SealedFileError) -> Outcome
@@ -92,7 +92,8 @@ struct FileWork {
             if answer.skipped > 0 { parts.append("\(answer.skipped) \(words.state)") }
             if answer.inAnotherClass > 0 {
                 parts.append(
-                    "\(answer.inAnotherClass) protected already in another class, which `keychain file set-class` changes"
+                    "\(answer.inAnotherClass) protected already in another class, which `keychain file set-class` "
+                        + "changes"
                 )
             }
             if answer.leftAlone > 0 { parts.append("\(answer.leftAlone) left alone") }

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import KeychainModel
 import MountedFolder
 import ProtectedFiles
@@ -6,9 +6,9 @@ import SystemLibraries
 
 /// The class of a file in a mounted folder, where the file itself looks plain.
 enum MountedClass {
-    /// Nil outside of mounted folders.
+    /// Returns nil outside of mounted folders.
     static func read(_ path: String) throws(SealedFileError) -> FileProtectionClass? {
-        // Elsewhere the attribute is a name like any other.
+        // Elsewhere anybody may have set an attribute of this name.
         guard MountPoint.holds(path) else { return nil }
         do throws(ExtendedAttributes.Failure) {
             let value = try ExtendedAttributes.value(MountPoint.classAttribute, of: .path(path))

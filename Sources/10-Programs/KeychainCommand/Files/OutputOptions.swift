@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Where commands that make one file of another put it.
+/// Where commands that make a file from another one write it.
 struct OutputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Where to write one file; '-' is standard output.", valueName: "file"))
     var output: String?
@@ -10,11 +10,11 @@ struct OutputOptions: ParsableArguments {
 
     /// - Parameters:
     ///   - paths: The files that are read.
-    ///   - json: Whether the answer, which takes standard output, is JSON.
+    ///   - json: Whether standard output is needed for the answer in JSON.
     func validate(_ paths: [String], json: Bool) throws {
-        if output != nil, paths.count != 1 { throw ValidationError("--output goes with one file") }
-        if paths.count > 1, paths.contains("-") { throw ValidationError("'-' goes alone") }
-        if json, isStandardOutput(for: paths) { throw ValidationError("--json needs --output, which is not '-'") }
+        if output != nil, paths.count != 1 { throw ValidationError("--output needs exactly one file") }
+        if paths.count > 1, paths.contains("-") { throw ValidationError("'-' must be the only file") }
+        if json, isStandardOutput(for: paths) { throw ValidationError("--json needs --output with the name of a file") }
     }
 
     func isStandardOutput(for paths: [String]) -> Bool { output.map { $0 == "-" } ?? (paths == ["-"]) }

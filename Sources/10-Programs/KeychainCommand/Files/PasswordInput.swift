@@ -1,8 +1,8 @@
 import ArgumentParser
-import KeychainModel
+import Bytes
 import StatusCodes
 
-/// Where a command takes the password of a file from: a descriptor, else the terminal. Never the command line.
+/// Where a command takes the password of a file from: a descriptor or the terminal, never the command line.
 struct PasswordInput: ParsableArguments {
     @Option(
         name: .customLong("password-fd"),
@@ -20,14 +20,16 @@ struct PasswordInput: ParsableArguments {
         return try Self.nonempty(PasscodeInput.same(answers, "passwords"))
     }
 
-    /// The password of a file that is there.
+    /// The password of an existing file.
     func ask() throws(Failure) -> SecretBytes {
         if let descriptor { return try Self.read(descriptor) }
         return try Self.nonempty(PasscodeInput.only(terminal().askSecrets(["Password: "])))
     }
 
-    private func terminal() throws(Failure) -> Terminal {
-        guard let terminal = Terminal() else { throw PasscodeInput.nobodyToAsk("--password-fd", for: "the password") }
+    private func terminal() throws(Failure) -> CommandTerminal {
+        guard let terminal = CommandTerminal() else {
+            throw PasscodeInput.nobodyToAsk("--password-fd", for: "the password")
+        }
         return terminal
     }
 

@@ -4,16 +4,16 @@ import MountedFolder
 import ProtectedFiles
 import VaultInterface
 
-/// Puts plain files into a protection class, in their places.
+/// Puts plain files into a protection class, in place.
 struct ProtectCommand: DocumentedCommand {
-    static let summary = "Protect files, or all files in folders, in their places."
+    static let summary = "Protect files, or all files in folders, in place."
     static let details = """
-        Files that are protected already stay as they are, in whatever class; `keychain file set-class` moves them. There \
+        Files that are protected already stay as they are, in any class; `keychain file set-class` changes it. There \
         has to be room for the largest files that are done at the same time.
         """
     static let examples = [
         Example("A folder", "keychain file protect ~/Records --class complete"),
-        Example("Files that work in the background needs", "keychain file protect state.db --class until-first-unlock"),
+        Example("Files for work in the background", "keychain file protect state.db --class until-first-unlock"),
     ]
     static let configuration: CommandConfiguration = documented("protect")
 
@@ -28,7 +28,7 @@ struct ProtectCommand: DocumentedCommand {
 
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print what was done, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     func run() throws {
@@ -36,7 +36,7 @@ struct ProtectCommand: DocumentedCommand {
         let conversion = FileConversion(keys: try VaultSession.ofOwner(passcode))
         try FileWork.run(paths, verb: "protected", otherwise: "protected already", json: json) {
             (file, progress) throws(SealedFileError) in
-            // What looks plain there is protected below.
+            // A file that looks plain in a mounted folder is protected in the folder below.
             if let found = try MountedClass.read(file.path) {
                 return named ?? found == found ? .skipped : .inAnotherClass
             }
@@ -56,7 +56,7 @@ struct ProtectCommand: DocumentedCommand {
 
 /// Makes protected files plain again.
 struct UnprotectCommand: DocumentedCommand {
-    static let summary = "Make protected files plain again, in their places."
+    static let summary = "Make protected files plain again, in place."
     static let details = """
         Files that are not protected stay as they are. Files below a mounted folder are refused: copy them out of the \
         mounted folder.
@@ -69,7 +69,7 @@ struct UnprotectCommand: DocumentedCommand {
 
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print what was done, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     func run() throws {

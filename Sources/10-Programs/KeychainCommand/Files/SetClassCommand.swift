@@ -7,8 +7,8 @@ import VaultInterface
 struct SetClassCommand: DocumentedCommand {
     static let summary = "Move protected files to another class."
     static let details = """
-        The key of each file is wrapped anew and its data stay as they are, so that it takes no longer for a large file. \
-        Both classes have to be open.
+        The key of each file is wrapped again and its data stay as they are, so that a large file takes no longer than \
+        a small one. Both classes have to be open.
         """
     static let examples = [
         Example("Readable only while unlocked from now on", "keychain file set-class ~/Records --class complete")
@@ -25,7 +25,7 @@ struct SetClassCommand: DocumentedCommand {
 
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print what was done, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     func run() throws {

@@ -2,11 +2,12 @@ import ArgumentParser
 import ProtectedFiles
 import VaultInterface
 
-/// Opens everything in protected files, and says what is damaged.
+/// Opens everything in protected files, and names what is damaged.
 struct VerifyFileCommand: DocumentedCommand {
-    static let summary = "Check that protected files are whole and what was written."
+    static let summary = "Check that protected files are whole and unchanged."
     static let details = """
-        Everything is opened and nothing changed. That a whole file was exchanged for an older copy of itself does not show.
+        Everything is opened and nothing is changed. A whole file that was replaced by an older copy of itself is not \
+        noticed.
         """
     static let examples = [Example("A folder", "keychain file verify ~/Records")]
     static let configuration: CommandConfiguration = documented("verify")
@@ -16,7 +17,7 @@ struct VerifyFileCommand: DocumentedCommand {
 
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print what was found, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     func run() throws {

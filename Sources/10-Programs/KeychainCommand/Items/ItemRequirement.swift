@@ -1,9 +1,10 @@
 import ArgumentParser
+import Bytes
 import FoundationEssentials
 import KeychainModel
 import Presence
 
-/// What must hold beside the lock before a secret can be read: the flags of Apple's access control, one each.
+/// What reading a secret takes besides an unlocked vault. Each case is a flag of Apple's access control.
 enum ItemRequirement: String, CaseIterable, ExpressibleByArgument {
     case presence
     case biometry
@@ -21,19 +22,19 @@ enum ItemRequirement: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// The requirements in `flags`.
+    /// Returns the names of the requirements in `flags`.
     static func names(in flags: AccessControl.Flags?) -> [String]? {
         guard let flags, !flags.isEmpty else { return nil }
         return allCases.filter { flags.contains($0.flag) }.map(\.rawValue)
     }
 }
 
-/// The further password of an item that asks for one.
+/// The password of an item that has one of its own.
 struct ItemPassword: ParsableArguments {
     @Option(
         name: .customLong("item-password-fd"),
         help: ArgumentHelp(
-            "Read the item's own password from this open file descriptor; a new one is else asked for at the terminal.",
+            "Read the item's own password from this open file descriptor. Without it, a new password is typed twice.",
             valueName: "n"))
     var descriptor: Int32?
 
@@ -41,16 +42,16 @@ struct ItemPassword: ParsableArguments {
         try OpenDescriptor.validate(descriptor)
     }
 
-    /// How an operation may ask, and the password if there is one.
+    /// Returns how an operation may ask, with the password if there is one.
     ///
-    /// - Parameter isNew: Whether an item is stored that wants one: where none is given, it is typed twice.
+    /// - Parameter isNew: Whether an item with such a password is stored. If none is given, a person types it twice.
     func authentication(isNew: Bool = false) throws(Failure) -> AuthenticationOptions {
         if let descriptor { return AuthenticationOptions(applicationPassword: try PasscodeInput.read(descriptor)) }
         return isNew ? AuthenticationOptions(applicationPassword: try askNew()) : AuthenticationOptions()
     }
 
     private func askNew() throws(Failure) -> SecretBytes {
-        guard let terminal = Terminal() else {
+        guard let terminal = CommandTerminal() else {
             throw PasscodeInput.nobodyToAsk("--item-password-fd", for: "the item's own password")
         }
         return try PasscodeInput.same(

@@ -1,8 +1,8 @@
 import ArgumentParser
 import KeychainModel
 
-/// The protection classes by the names of Apple's constants, in the style of the command line; the
-/// keychain's own short codes are accepted as well.
+/// The protection classes by the names of Apple's constants, in the style of the command line. The keychain's own short
+/// codes are accepted as well.
 enum ProtectionName: String, CaseIterable, ExpressibleByArgument {
     case whenUnlocked = "when-unlocked"
     case whenUnlockedThisDeviceOnly = "when-unlocked-this-device-only"

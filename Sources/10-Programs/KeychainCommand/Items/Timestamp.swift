@@ -1,12 +1,12 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 
 /// A moment in UTC, formatted without loading the locale data that date formatters bring in.
 struct Timestamp {
     private let fields: tm
 
     init(_ date: Date) {
-        // The years 0 to 9999, which every field and both forms can hold; a stored date may be anything.
+        // Limited to the years 0 to 9999, which fit every field and both forms. A stored date can be any number.
         let moment = date.timeIntervalSince1970
         var seconds = moment.isNaN ? 0 : time_t(max(-62_167_219_200, min(moment, 253_402_300_799)).rounded(.down))
         var fields = tm()

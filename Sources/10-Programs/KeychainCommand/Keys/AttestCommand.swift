@@ -1,27 +1,30 @@
 import Access
 import ArgumentParser
 import Attestation
+import Bytes
 import Certificates
 import Crypto
 import Enclave
 import FoundationEssentials
 import KeychainModel
 import StatusCodes
-import Vault
+import VaultInterface
 import VaultKeys
 
-/// Proves where a key is.
+/// Proves that a key is in the TPM.
 struct AttestCommand: DocumentedCommand {
     static let summary = "Prove that a key was made in this machine's TPM and cannot leave it."
     static let details = """
-        For keys that were made with --enclave in a vault in a TPM 2.0. The TPM signs, with its attestation key, which key \
-        it made and that it lets it go nowhere. The files are the TPM's own structures, as tpm2-tools reads them, and the \
-        same for OpenSSL: key.pub and key.pem, the key; ak.pub and ak.pem, the attestation key; attest.bin, the \
-        TPM's statement; signature.bin and signature.der, its signature; ek.pub and ek.pem, the key that the TPM's maker \
-        vouches for, and ek-rsa.crt and ek-ecc.crt, the maker's certificates if the TPM keeps them.
+        For keys that were made with --enclave in a vault in a TPM 2.0. The TPM signs, with its attestation key, that \
+        it made the key and never lets it out. The files are the TPM's own structures, as tpm2-tools reads them, and \
+        the same for OpenSSL: key.pub and key.pem are the key; ak.pub and ak.pem the attestation key; attest.bin the \
+        TPM's statement; signature.bin and signature.der its signature; ek.pub and ek.pem the key that the TPM's maker \
+        vouches for; ek-rsa.crt and ek-ecc.crt the maker's certificates, if the TPM keeps them. With --json, the files \
+        are printed in base64.
 
-        Who asks for the proof gives a nonce, 8 to 32 bytes that were never used before, so that it cannot be an old one. \
-        Without --nonce one is made. A person is asked if the key wants it, as for a signature.
+        The person who asks for the proof gives a nonce of 8 to 32 bytes that was never used before, so that the proof \
+        cannot be an old one. Without --nonce one is made. A person is asked if the key requires it, as for a \
+        signature.
         """
     static let examples = [
         Example("Prove where a key is", "keychain key attest laptop --nonce 5d1be40d8d7c2a96 --out proof"),
@@ -37,7 +40,9 @@ struct AttestCommand: DocumentedCommand {
 
     @OptionGroup var selection: KeySelection
 
-    @Option(help: ArgumentHelp("What whoever asks for the proof gave, in hexadecimal digits.", valueName: "digits"))
+    @Option(
+        help: ArgumentHelp(
+            "The nonce of the person who asks for the proof, in hexadecimal digits.", valueName: "digits"))
     var nonce: AttestationNonce?
 
     @Option(help: ArgumentHelp("The folder for the files, a new one or an empty one.", valueName: "folder"))
@@ -46,7 +51,7 @@ struct AttestCommand: DocumentedCommand {
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print the files in base64, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     private struct Answer: Encodable {
@@ -64,7 +69,7 @@ struct AttestCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let session = try KeySession.forLooking(passcode)
+        let session = try KeyCommandSession.forLooking(passcode)
         let pair = try selection.one(in: session)
         var options = try itemPassword.authentication()
         options.prompt = "prove where the key '\(pair.name)' is."
@@ -94,7 +99,7 @@ struct AttestCommand: DocumentedCommand {
     }
 }
 
-/// What whoever asks for a proof gives.
+/// The nonce of the person who asks for a proof.
 struct AttestationNonce: ExpressibleByArgument {
     let bytes: Data
 
@@ -113,9 +118,9 @@ struct AttestationReport {
     let nonce: String
 
     init(_ key: AttestedKey) {
-        hash = Data(Insecure.SHA1.hash(data: key.publicKey)).hexadecimal(uppercase: false)
-        attester = key.attester.hexadecimal(uppercase: false)
-        nonce = key.nonce.hexadecimal(uppercase: false)
+        hash = Data(Insecure.SHA1.hash(data: key.publicKey)).hexadecimal()
+        attester = key.attester.hexadecimal()
+        nonce = key.nonce.hexadecimal()
     }
 
     func lines(attesterNote: String = "", nonceNote: String = "") -> String {
@@ -127,13 +132,13 @@ struct AttestationReport {
     }
 }
 
-extension KeySession {
-    /// The record of a key that a TPM can prove something of.
+extension KeyCommandSession {
+    /// Returns the record of a key that a TPM can attest.
     fileprivate func attestableKey(of pair: KeyPair) throws(Failure) -> EnclaveKeyRecord {
         guard pair.hasPrivateHalf else {
             throw Failure(
                 status: errSecItemNotFound,
-                "of the key '\(pair.name)' only the public half is here: attest it where it was made")
+                "only the public half of the key '\(pair.name)' is here: attest it where it was made")
         }
         let query = ItemQuery(
             itemClass: .key,
@@ -148,7 +153,7 @@ extension KeySession {
             guard error == .itemNotFound else { throw Failure(error) }
             throw Failure(
                 status: errSecUnimplemented, exitCode: ExitStatus.other,
-                "the key '\(pair.name)' was not made in an enclave, so that nothing can prove where it is: make one with "
+                "the key '\(pair.name)' was not made in an enclave, so nothing can prove where it is: make one with "
                     + "`keychain key create --enclave` in a vault in a TPM 2.0")
         }
         guard let record = found.first?.value.flatMap(EnclaveKeyRecord.init(decoding:)),

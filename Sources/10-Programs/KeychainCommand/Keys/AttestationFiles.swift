@@ -1,7 +1,7 @@
 import Attestation
+import CLibrary
 import Certificates
 import FoundationEssentials
-import Glibc
 import StatusCodes
 
 /// An attestation as files that tpm2-tools and OpenSSL read.
@@ -9,7 +9,7 @@ struct AttestationFiles {
     /// By name.
     let contents: [String: Data]
 
-    /// The names of what an attestation is checked from.
+    /// The names of the files that a check needs.
     private enum Name {
         static let key = "key.pub"
         static let attestationKey = "ak.pub"
@@ -36,7 +36,7 @@ struct AttestationFiles {
 
     // MARK: Reading
 
-    /// What is in a folder, as far as it matters to a check.
+    /// Reads the files of a folder that a check needs.
     init(folder: String) throws(Failure) {
         var contents: [String: Data] = [:]
         for name in [Name.key, Name.attestationKey, Name.statement, Name.signature] {
@@ -48,7 +48,7 @@ struct AttestationFiles {
         self.contents = contents
     }
 
-    /// Checks what was read, also that the files for OpenSSL say the same as those of the TPM.
+    /// Checks the files, and that those for OpenSSL say the same as those of the TPM.
     func verified(nonce: Data?) throws(Failure) -> AttestedKey {
         let (key, attestationKey) = (contents[Name.key] ?? Data(), contents[Name.attestationKey] ?? Data())
         let signature = contents[Name.signature] ?? Data()
@@ -66,7 +66,7 @@ struct AttestationFiles {
 
     // MARK: Writing
 
-    /// - Parameter folder: Is made, or empty: nothing is to be mixed up with an earlier attestation.
+    /// - Parameter folder: A new or empty folder, so that nothing is mixed up with an earlier attestation.
     func write(to folder: String) throws(Failure) {
         guard mkdir(folder, 0o777) == 0 || errno == EEXIST else { throw Self.unwritable(folder) }
         let present: [String]
@@ -75,7 +75,7 @@ struct AttestationFiles {
         } catch {
             throw Failure(
                 status: errSecIO, exitCode: ExitStatus.other,
-                "\(folder.escapedForTerminal) is no folder that can be read: name a new one with --out")
+                "\(folder.escapedForTerminal) is not a folder that can be read: name a new one with --out")
         }
         guard present.isEmpty else {
             throw Failure(
@@ -100,7 +100,7 @@ struct AttestationFiles {
 
     // MARK: Forms
 
-    /// What other software reads of the structures.
+    /// Returns the structures in forms that other software reads.
     private static func readable(
         key: Data, attestationKey: Data, signature: Data
     ) throws(Failure) -> [String: Data] {
@@ -119,7 +119,7 @@ struct AttestationFiles {
             let key = try KeyData(point, type: .ellipticCurve, keyClass: .public)
             return PEM.encoding(try key.subjectPublicKeyInfo(), as: "PUBLIC KEY")
         } catch {
-            throw refusal("the \(structure) is no public key (\(error))")
+            throw refusal("the \(structure) is not a public key (\(error))")
         }
     }
 

@@ -1,16 +1,17 @@
 import ArgumentParser
+import Bytes
+import CLibrary
 import FoundationEssentials
-import Glibc
 import OpenSSLCertificates
 import SecureMemory
 import StatusCodes
 
-/// What a key works on: bytes that somebody pipes in, and no secret of the keychain's.
+/// Reads what a key works on: bytes from outside, and no secret of the keychain.
 enum BytesInput {
-    /// More is signed by its digest.
+    /// The largest input. More can be signed by its digest.
     private static let limit = 512 << 20
 
-    /// Everything on standard input.
+    /// Reads everything on standard input.
     static func readAll() throws(Failure) -> Data {
         try readAll(0, "standard input", limit, "sign its digest with --digest, or encrypt a key for it")
     }
@@ -22,7 +23,7 @@ enum BytesInput {
         return try readDocument(descriptor, path)
     }
 
-    /// A file of certificates, keys or signatures on standard input.
+    /// Reads a file of certificates, keys or signatures on standard input.
     static func readDocument() throws(Failure) -> Data { try readDocument(0, "standard input") }
 
     private static func readDocument(_ descriptor: Int32, _ name: String) throws(Failure) -> Data {
@@ -48,47 +49,40 @@ enum BytesInput {
     private static func failure(_ name: String, _ code: Int32) -> Failure {
         Failure(
             status: errSecIO, exitCode: ExitStatus.other,
-            "\(name.escapedForTerminal) cannot be read (\(String(cString: strerror(code)))): name a file that can")
+            "\(name.escapedForTerminal) cannot be read (\(String(cString: strerror(code)))): "
+                + "name a file that you can read")
     }
 }
 
-/// How bytes are written.
+/// The form in which bytes are written.
 enum BytesEncoding: String, CaseIterable, ExpressibleByArgument {
     case raw, hex, base64
 
     func encoding(of bytes: Data) -> Data {
         switch self {
         case .raw: bytes
-        case .hex: Data((bytes.hexadecimal(uppercase: false) + "\n").utf8)
+        case .hex: Data((bytes.hexadecimal() + "\n").utf8)
         case .base64: Data((bytes.base64EncodedString() + "\n").utf8)
         }
     }
 
-    /// The bytes in `text`; nil if it is not so encoded.
+    /// Returns the bytes in `text`, or nil if it is not in this form.
     func decoding(_ text: Data) -> Data? {
         let digits = String(decoding: text, as: UTF8.self).filter { !$0.isWhitespace }
         switch self {
         case .raw: return text
         case .base64: return Data(base64Encoded: digits)
-        case .hex:
-            guard digits.utf8.count % 2 == 0, digits.allSatisfy(\.isHexDigit) else { return nil }
-            var bytes = Data()
-            var rest = digits.utf8[...]
-            while let high = rest.popFirst(), let low = rest.popFirst() {
-                guard let byte = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16) else { return nil }
-                bytes.append(byte)
-            }
-            return bytes
+        case .hex: return [UInt8](hexadecimal: digits.utf8).map { Data($0) }
         }
     }
 }
 
-/// Bytes on standard output, which is spared what a terminal would take for commands.
+/// Writes bytes to standard output, but no binary ones to a terminal, which would take them for commands.
 enum BytesOutput {
     static func write(_ bytes: Data, isText: Bool = false, remedy: String = "send it to a file") throws(Failure) {
         guard !StandardOutput.isTerminal || isText || isPrintable(bytes) else {
             throw Failure(
-                status: errSecParam, "the result is binary and standard output a terminal: \(remedy)")
+                status: errSecParam, "the result is binary and standard output is a terminal: \(remedy)")
         }
         try StandardOutput.write(bytes)
     }

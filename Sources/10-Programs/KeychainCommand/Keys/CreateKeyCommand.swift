@@ -4,18 +4,18 @@ import FoundationEssentials
 import KeyCryptography
 import KeychainModel
 import StatusCodes
-import Vault
+import VaultInterface
 import VaultKeys
 
 /// Makes a key.
 struct CreateKeyCommand: DocumentedCommand {
     static let summary = "Make a key."
     static let details = """
-        With --enclave the key is made inside the vault's enclave and never leaves it; such keys are of type p256. In a \
-        vault that hangs on a TPM 2.0 that is the chip; in a software vault it is the vault's own code, which keeps the \
-        key from programs and not from whoever has the whole machine.
+        With --enclave the key is made inside the vault's enclave and never leaves it; such keys are of type p256. In \
+        a vault in a TPM 2.0 the enclave is the chip. In a software vault it is the vault's own code, which keeps the \
+        key from programs, but not from somebody who controls the whole machine.
 
-        Both halves are stored under the label, the public one readable while the vault is locked.
+        Both halves are stored under the label. The public half can be read while the vault is locked.
         """
     static let examples = [
         Example("A P-256 key", "keychain key create release"),
@@ -38,7 +38,7 @@ struct CreateKeyCommand: DocumentedCommand {
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print the key, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     func validate() throws {
@@ -49,7 +49,7 @@ struct CreateKeyCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let session = try KeySession.forWriting(passcode)
+        let session = try KeyCommandSession.forWriting(passcode)
         let store = KeyStore(
             session: session, protection: protection,
             authentication: try itemPassword.authentication(isNew: protection.require.contains(.password)))
@@ -62,7 +62,7 @@ struct CreateKeyCommand: DocumentedCommand {
     }
 
     private func create(
-        _ control: AccessControl, _ session: KeySession, _ authentication: AuthenticationOptions
+        _ control: AccessControl, _ session: KeyCommandSession, _ authentication: AuthenticationOptions
     ) throws(Failure) -> VaultKey {
         guard enclave else {
             return try session.result { () throws(KeyError) in

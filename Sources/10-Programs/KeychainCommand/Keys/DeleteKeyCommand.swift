@@ -1,16 +1,17 @@
 import ArgumentParser
-import Glibc
+import CLibrary
 import KeychainModel
 import StatusCodes
-import Vault
+import VaultInterface
 
 /// Deletes a key.
 struct DeleteKeyCommand: DocumentedCommand {
     static let summary = "Delete a key for good, both halves."
     static let details = """
-        Exactly one key is deleted, or none. What was encrypted for it stays encrypted; a key of the enclave cannot come \
-        back. Certificates for the key stay. On a terminal the word 'delete' has to be typed for a key of the enclave, \
-        unless --yes is given; otherwise nobody is asked.
+        Exactly one key is deleted, or none. What was encrypted for it can no longer be decrypted, and a key of the \
+        enclave cannot come back. Certificates for the key stay. On a terminal, deleting a key of the enclave asks you \
+        to type 'delete', unless --yes is given; otherwise nobody is asked. With --json, the number of deleted items \
+        is printed.
         """
     static let examples = [
         Example("By its label", "keychain key delete release"),
@@ -24,14 +25,14 @@ struct DeleteKeyCommand: DocumentedCommand {
     @Flag(help: "Do not ask.")
     var yes = false
 
-    @Flag(help: "Print how many items were deleted, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     private struct Answer: Encodable {
         var deleted: Int
     }
 
-    /// Asks a person at the terminal about what cannot be made again.
+    /// Asks a person at the terminal before a key is deleted that cannot be made again.
     private static func confirm(_ pair: KeyPair) throws(Failure) {
         let question: String
         switch pair.privateHalf {
@@ -40,14 +41,14 @@ struct DeleteKeyCommand: DocumentedCommand {
             question = "The key '\(pair.name)' cannot come back if it is in the enclave, which the lock hides."
         default: return
         }
-        guard isatty(0) == 1, let terminal = Terminal() else { return }
+        guard isatty(0) == 1, let terminal = CommandTerminal() else { return }
         guard try terminal.ask(question + "\nType 'delete' to go on: ") == "delete" else {
             throw Failure(status: errSecUserCanceled, "not confirmed: nothing was deleted")
         }
     }
 
     func run() throws {
-        let session = try KeySession.forLooking(passcode)
+        let session = try KeyCommandSession.forLooking(passcode)
         let pair = try selection.one(in: session)
         if !yes { try Self.confirm(pair) }
         let query = ItemQuery(

@@ -7,12 +7,13 @@ import VaultKeys
 
 /// Encrypts for a key.
 struct EncryptCommand: DocumentedCommand {
-    static let summary = "Encrypt what standard input has for the holder of a key."
+    static let summary = "Encrypt standard input for the holder of a key."
     static let details = """
-        Takes the public half. The usual algorithm is ECIES for keys on a curve and OAEP with AES-GCM for RSA, both for \
-        data of any length. Others: \(EncryptionName.allCases.map(\.rawValue).joined(separator: ", ")); Apple's names \
-        (algid:…) are taken as well. What comes out is what Apple's SecKeyCreateEncryptedData gives. Works while the \
-        vault is locked.
+        Uses the public half. Unless --algorithm names another, the algorithm is ECIES for keys on a curve and OAEP \
+        with AES-GCM for RSA, both for data of any length. Others: \
+        \(EncryptionName.allCases.map(\.rawValue).joined(separator: ", ")); Apple's names (algid:…) work too. The \
+        output is that of Apple's SecKeyCreateEncryptedData; with --json it is in base64. Works while the vault is \
+        locked.
         """
     static let examples = [
         Example("A file that only this keychain opens", "keychain key encrypt backup < plain > sealed"),
@@ -22,16 +23,16 @@ struct EncryptCommand: DocumentedCommand {
 
     @OptionGroup var selection: KeySelection
 
-    @Option(help: ArgumentHelp("How to encrypt.", valueName: "name"))
+    @Option(help: ArgumentHelp("The algorithm to encrypt with.", valueName: "name"))
     var algorithm: String?
 
-    @Option(help: "How to write the result.")
+    @Option(help: "The form of the result.")
     var encoding: BytesEncoding = .raw
 
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print the result in base64, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     private struct Answer: Encodable {
@@ -40,7 +41,7 @@ struct EncryptCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let session = try KeySession.forLooking(passcode)
+        let session = try KeyCommandSession.forLooking(passcode)
         let pair = try selection.one(in: session)
         try KeyTerminal.refuse(encoding, unless: json)
         let key = try session.publicKey(of: pair, itemPassword.authentication())
@@ -60,12 +61,12 @@ struct EncryptCommand: DocumentedCommand {
 
 /// Decrypts what was encrypted for a key.
 struct DecryptCommand: DocumentedCommand {
-    static let summary = "Decrypt what standard input has with a private key."
+    static let summary = "Decrypt standard input with a private key."
     static let details = """
-        The algorithms are those of `keychain key encrypt`. Exactly the decrypted bytes are written to standard output; \
-        on a terminal only if they are text. A person is asked if the key wants it.
+        The algorithms are those of `keychain key encrypt`. Exactly the decrypted bytes are written to standard \
+        output; on a terminal only if they are text. A person is asked if the key requires it.
 
-        With --json, 'base64' always has what was decrypted, and 'utf8' has it as text if it is text.
+        With --json, 'base64' always holds the decrypted bytes, and 'utf8' holds them as text if they are text.
         """
     static let examples = [
         Example("A file that was encrypted for the key", "keychain key decrypt backup < sealed > plain")
@@ -74,16 +75,16 @@ struct DecryptCommand: DocumentedCommand {
 
     @OptionGroup var selection: KeySelection
 
-    @Option(help: ArgumentHelp("How it was encrypted.", valueName: "name"))
+    @Option(help: ArgumentHelp("The algorithm that it was encrypted with.", valueName: "name"))
     var algorithm: String?
 
-    @Option(help: "How standard input is written.")
+    @Option(help: "The form of standard input.")
     var encoding: BytesEncoding = .raw
 
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print the result, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     private struct Answer: Encodable {
@@ -92,7 +93,7 @@ struct DecryptCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let session = try KeySession.forLooking(passcode)
+        let session = try KeyCommandSession.forLooking(passcode)
         let pair = try selection.one(in: session)
         guard let ciphertext = encoding.decoding(try BytesInput.readAll()) else {
             throw Failure(

@@ -1,14 +1,15 @@
 import ArgumentParser
 
-/// Keys, and what they do.
+/// Makes and uses keys.
 struct KeyCommand: DocumentedCommand {
     static let summary = "Make keys, and sign, decrypt and request certificates with them."
     static let details = """
-        A key is made in the vault, or with --enclave in what the vault hangs on: in a TPM 2.0 it never leaves the chip. \
-        Of each key that is made or imported, the public half is stored too, readable while the vault is locked.
+        A key is made in the vault, or with --enclave in the vault's enclave: in a TPM 2.0 it never leaves the chip. \
+        For each key that is made or imported, the public half is stored too, and can be read while the vault is \
+        locked.
 
-        A key is named by its label, by its application tag, or by the first 8 or more digits of its hash, the SHA-1 of \
-        the public key, which `keychain key list` shows.
+        You name a key by its label, by its application tag, or by the first 8 or more digits of its hash. The hash is \
+        the SHA-1 of the public key; `keychain key list` shows it.
         """
     static let examples = [
         Example("A key that never leaves the TPM, for logging in", "keychain key create laptop --enclave"),

@@ -2,9 +2,9 @@ import Access
 import FoundationEssentials
 import KeychainModel
 import Synchronization
-import Vault
+import VaultInterface
 
-/// The keys in the keychain, as far as they can be seen.
+/// The keys in the keychain that can be seen.
 struct KeyInventory {
     private(set) var pairs: [KeyPair] = []
     /// Whether there are keys that the lock hides.
@@ -12,7 +12,7 @@ struct KeyInventory {
     /// How many keys cannot be read, and are left out.
     private(set) var damagedCount = 0
 
-    /// Looks at every key. Nobody is asked for a person; whether one is asked to unlock is the vault's affair.
+    /// Looks at every key. Asks for no person; whether the passcode is asked for depends on the vault.
     ///
     /// - Parameter group: Nil for every group.
     init(of vault: any Vault, as client: Client, group: String? = nil) throws(Failure) {
@@ -20,7 +20,7 @@ struct KeyInventory {
         let publicHalves = try search.halves(.public, includingValues: true)
         let privateHalves = try search.halves(.private, includingValues: false)
         isLocked = publicHalves.isLocked || privateHalves.isLocked
-        // What is stored of a key of the enclave is no secret, and says what the key is.
+        // The record of a key of the enclave is no secret, and tells what the key is.
         let hasRecords = privateHalves.items.contains { $0.isEnclaveKey }
         let records = hasRecords ? try search.halves(.private, inEnclave: true, includingValues: true).items : []
         for item in privateHalves.items + records {
@@ -47,7 +47,7 @@ struct KeyInventory {
         }
     }
 
-    /// The keys that `name` stands for: those with this label, else this tag, else a hash that begins so.
+    /// Returns the keys with this label, or else with this tag, or else with a hash that begins so.
     func pairs(named name: String) -> [KeyPair] {
         for attribute in [\KeyPair.label, \KeyPair.tag] {
             let found = pairs.filter { $0[keyPath: attribute]?.matches(.string(name), as: .blob) == true }
@@ -65,7 +65,7 @@ struct KeyInventory {
         let damaged = Damage()
 
         final class Damage: Sendable {
-            /// One for each item, however often it is met.
+            /// One reason for each item, even if it is found several times.
             let reasons = Mutex<Set<String>>([])
         }
 
@@ -82,14 +82,14 @@ struct KeyInventory {
             return query
         }
 
-        /// The items of one half that the lock does not hide.
+        /// Returns the items of one half that the lock does not hide.
         func halves(
             _ half: Half, inEnclave: Bool = false, includingValues: Bool
         ) throws(Failure) -> (items: [StoredItem], isLocked: Bool) {
             var query = query(half)
             if inEnclave { query.attributes[.tokenID] = .string(EnclaveKeyRecord.tokenID) }
             if let items = try items(query, includingValues) { return (items, false) }
-            // An item that is locked fails a search as a whole, so that each class is looked at by itself.
+            // A locked item makes the whole search fail, so each class is searched by itself.
             var found: [StoredItem] = []
             for protection in ProtectionClass.allCases {
                 query.attributes[.accessible] = .string(protection.rawValue)
@@ -98,7 +98,7 @@ struct KeyInventory {
             return (found, true)
         }
 
-        /// Nil if the lock hides one of the items.
+        /// Returns nil if the lock hides one of the items.
         private func items(_ query: ItemQuery, _ includingValues: Bool) throws(Failure) -> [StoredItem]? {
             do {
                 return try vault.copy(query, includingValues: includingValues, as: client) { part in
@@ -113,7 +113,7 @@ struct KeyInventory {
             }
         }
 
-        /// What there is of the private half of a pair, where a search found none to look at.
+        /// Returns what is known about the private half of a pair that a search did not find.
         func unseenPrivateHalf(of pair: KeyPair) throws(Failure) -> KeyPair.PrivateHalf {
             var withheld: AccessControl?
             var query = query(.private)

@@ -1,14 +1,15 @@
+import Bytes
 import FoundationEssentials
 import KeychainModel
-import Vault
+import VaultInterface
 import VaultKeys
 
-/// A key in the keychain: what is stored of its two halves, found without asking anybody.
+/// A key in the keychain: what is stored of its two halves. Finding it asks nobody.
 struct KeyPair {
-    /// What there is of the private half.
+    /// What is known about the private half.
     enum PrivateHalf {
         case absent
-        /// An item that may be looked at. It has its value if that is the record of a key of the enclave.
+        /// An item that may be read. It has its value if that is the record of a key of the enclave.
         case found(StoredItem)
         /// An item that needs a person.
         case withheld(AccessControl)
@@ -23,7 +24,7 @@ struct KeyPair {
     var publicHalf: StoredItem?
     var privateHalf = PrivateHalf.absent
 
-    /// How many characters of the hash are shown and, at least, needed to find a key by it.
+    /// How many characters of the hash are shown. A name needs at least as many to be taken for a hash.
     static let shownHashLength = 8
 
     private var described: StoredItem? {
@@ -39,9 +40,9 @@ struct KeyPair {
     }
 
     var typeName: String { described.map { KeyType.name($0.attributes) } ?? "unknown" }
-    var hexadecimalHash: String { hash.hexadecimal(uppercase: false) }
+    var hexadecimalHash: String { hash.hexadecimal() }
 
-    /// What a person knows the key by.
+    /// The name of the key for people.
     var name: String {
         label.map { AttributeText($0).forTerminal } ?? tag.map { AttributeText($0).forTerminal }
             ?? String(hexadecimalHash.prefix(Self.shownHashLength))
@@ -52,7 +53,7 @@ struct KeyPair {
         return true
     }
 
-    /// The record of a key of the enclave, where it could be read.
+    /// The record of a key of the enclave, if it could be read.
     var enclaveRecord: EnclaveKeyRecord? {
         guard case .found(let item) = privateHalf, item.isEnclaveKey else { return nil }
         return item.value.flatMap(EnclaveKeyRecord.init(decoding:))
@@ -63,7 +64,7 @@ struct KeyPair {
         return false
     }
 
-    /// What using the private half takes; nil where the lock hides it or there is none.
+    /// What using the private half takes; nil if the lock hides it or there is no private half.
     var accessControl: AccessControl? {
         switch privateHalf {
         case .absent, .locked: nil
@@ -72,7 +73,7 @@ struct KeyPair {
         }
     }
 
-    /// The public key, as far as it can be had without the private one.
+    /// The public key, if it can be had without the private one.
     var publicKey: VaultKey? {
         if let publicHalf { return VaultKey.stored(in: publicHalf) }
         if enclaveRecord != nil, case .found(let item) = privateHalf {

@@ -4,10 +4,10 @@ import FoundationEssentials
 import KeyCryptography
 import KeychainModel
 import StatusCodes
-import Vault
+import VaultInterface
 import VaultKeys
 
-/// Which key a command is about.
+/// Chooses the key that a command is about.
 struct KeySelection: ParsableArguments {
     @Argument(help: "The key's label, its application tag, or the first 8 or more digits of its hash.")
     var key: String
@@ -15,8 +15,8 @@ struct KeySelection: ParsableArguments {
     @Option(help: ArgumentHelp("Only keys of this access group.", valueName: "group"))
     var group: String?
 
-    /// The one key that is meant, found without asking for a person.
-    func one(in session: KeySession) throws(Failure) -> KeyPair {
+    /// Returns the one key that is meant. Asks for no person.
+    func one(in session: KeyCommandSession) throws(Failure) -> KeyPair {
         var inventory = try session.inventory(group)
         if inventory.pairs(named: key).isEmpty, inventory.isLocked {
             inventory = try session.unlockedInventory(group)
@@ -38,22 +38,22 @@ struct KeySelection: ParsableArguments {
     }
 }
 
-/// The vault of a command about keys.
-struct KeySession {
-    /// Asks for the passcode where it meets what is locked.
+/// The vault of a command about keys, in which it finds and uses them.
+struct KeyCommandSession {
+    /// Asks for the passcode when it meets locked items.
     let session: VaultSession
-    /// Does not.
+    /// Does not ask for the passcode.
     private let base: any Vault
 
-    /// For a command that looks at keys or uses them: where there is no vault, none is made.
+    /// For a command that reads keys or uses them. If there is no vault, none is made.
     static func forLooking(
         _ passcode: PasscodeInput? = nil, prompt: (any PasscodePrompt)? = nil
-    ) throws(Failure) -> KeySession {
-        KeySession(try .ofOwnerForLooking(passcode, prompt: prompt))
+    ) throws(Failure) -> KeyCommandSession {
+        KeyCommandSession(try .ofOwnerForLooking(passcode, prompt: prompt))
     }
 
-    static func forWriting(_ passcode: PasscodeInput? = nil) throws(Failure) -> KeySession {
-        KeySession(try .ofOwner(passcode))
+    static func forWriting(_ passcode: PasscodeInput? = nil) throws(Failure) -> KeyCommandSession {
+        KeyCommandSession(try .ofOwner(passcode))
     }
 
     init(_ session: VaultSession) {
@@ -65,24 +65,24 @@ struct KeySession {
         try failing { () throws(VaultError) in try base.status(as: session.client) }
     }
 
-    /// What can be seen of the keys with the vault as it is.
+    /// The keys that can be seen with the vault as it is.
     func inventory(_ group: String? = nil) throws(Failure) -> KeyInventory {
         try KeyInventory(of: base, as: session.client, group: group)
     }
 
-    /// The same with the vault unlocked, for which the passcode may be asked.
+    /// The keys that can be seen with the vault unlocked, for which the passcode may be asked.
     func unlockedInventory(_ group: String? = nil) throws(Failure) -> KeyInventory {
         try KeyInventory(of: session.vault, as: session.client, group: group)
     }
 
-    /// The private key of a pair, asking whom it wants asked.
+    /// Returns the private key of a pair, and asks for a person if the key requires it.
     ///
-    /// - Parameter options: Say also how the key may ask when it is used.
+    /// - Parameter options: How to ask, now and when the key is used.
     func privateKey(of pair: KeyPair, _ options: AuthenticationOptions) throws(Failure) -> VaultKey {
         guard pair.hasPrivateHalf else {
             throw Failure(
                 status: errSecItemNotFound,
-                "of the key '\(pair.name)' only the public half is here: it verifies and encrypts, and nothing else")
+                "only the public half of the key '\(pair.name)' is here: it can verify and encrypt, and nothing else")
         }
         let query = ItemQuery(
             itemClass: .key, attributes: [.keyClass: .number(1), .applicationLabel: .data(pair.hash)],
@@ -93,25 +93,25 @@ struct KeySession {
         guard let item = found.first, let key = VaultKey.stored(in: item, use: KeyUse(authentication: options)) else {
             throw Failure(
                 status: errSecDecode,
-                "the item '\(pair.name)' holds no private key that can be used here: delete it, or use it where it came "
-                    + "from")
+                "the item '\(pair.name)' holds no private key that can be used here: delete it, or use it where it "
+                    + "came from")
         }
         return key
     }
 
-    /// The public key of a pair; the private one is read only if nothing else tells it.
+    /// Returns the public key of a pair. The private key is read only if nothing else tells it.
     func publicKey(of pair: KeyPair, _ options: AuthenticationOptions = .init()) throws(Failure) -> VaultKey {
         if let key = pair.publicKey { return key }
         return try privateKey(of: pair, options).publicKey
     }
 
-    /// The result of an operation of a key in this session.
+    /// Runs an operation of a key in this session, and returns its result.
     func result<Value>(_ operation: () throws(KeyError) -> Value) throws(Failure) -> Value {
         let result = VaultSession.$override.withValue(Provider(session: session)) { Result(catching: operation) }
         do throws(KeyError) {
             return try result.get()
         } catch {
-            if case .refused(let refusal) = error, refusal as? VaultError == .itemPasswordMissing {
+            if case .refused(VaultError.itemPasswordMissing) = error {
                 throw .itemPasswordMissing
             }
             throw Failure(status: error.osStatus, Self.inOneStyle(error.description))
@@ -122,7 +122,7 @@ struct KeySession {
         let session: VaultSession
     }
 
-    /// A sentence of a library as the commands write them.
+    /// Returns a sentence of a library in the style of the commands' messages.
     private static func inOneStyle(_ sentence: String) -> String {
         let text = sentence.hasSuffix(".") ? sentence.dropLast() : sentence[...]
         let isWord = text.dropFirst().first?.isLowercase ?? false

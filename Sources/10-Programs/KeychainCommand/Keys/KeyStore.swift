@@ -4,10 +4,10 @@ import Certificates
 import FoundationEssentials
 import KeychainModel
 import StatusCodes
-import Vault
+import VaultInterface
 import VaultKeys
 
-/// Where a key goes, and what using it takes.
+/// Options about where a new key is stored and what using it takes.
 struct KeyProtection: ParsableArguments {
     @Option(
         name: [.customLong("accessible"), .customLong("access")],
@@ -16,7 +16,7 @@ struct KeyProtection: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What using the private key takes beside an unlocked vault; several are all needed.",
+            "What using the private key takes besides an unlocked vault. If repeated, all of them are needed.",
             valueName: "requirement"))
     var require: [ItemRequirement] = []
 
@@ -28,7 +28,7 @@ struct KeyProtection: ParsableArguments {
 
     func validate() throws {
         guard group?.isEmpty != true, group != Client.everyGroup else {
-            throw ValidationError("--group names one access group, and '' and '*' are none")
+            throw ValidationError("--group takes the name of one access group, not '' or '*'")
         }
         guard AccessControl.isValid(flags ?? []) else {
             throw ValidationError(
@@ -37,8 +37,8 @@ struct KeyProtection: ParsableArguments {
         }
     }
 
-    /// Says on standard error where a key that was stored waits for a passcode to be set.
-    func warn(_ session: KeySession) throws(Failure) {
+    /// Says on standard error if a stored key cannot be used until a passcode is set.
+    func warn(_ session: KeyCommandSession) throws(Failure) {
         try PasscodeNote.show(require, "the key works only once one is") { () throws(Failure) in try session.status() }
     }
 
@@ -46,7 +46,7 @@ struct KeyProtection: ParsableArguments {
         require.isEmpty ? nil : require.reduce(into: AccessControl.Flags()) { $0.formUnion($1.flag) }
     }
 
-    /// A key of the enclave cannot go to another device, and says so.
+    /// Returns how the key is protected. A key of the enclave is for this device only, as it cannot leave it.
     func accessControl(isEnclave: Bool) -> AccessControl {
         AccessControl(
             protection: accessible?.protection ?? (isEnclave ? .whenUnlockedThisDeviceOnly : .whenUnlocked),
@@ -54,15 +54,15 @@ struct KeyProtection: ParsableArguments {
     }
 }
 
-/// Stores keys: both halves, the public one readable at any time.
+/// Stores keys: both halves, and the public one so that it can be read at any time.
 struct KeyStore {
-    let session: KeySession
+    let session: KeyCommandSession
     let protection: KeyProtection
     let authentication: AuthenticationOptions
 
     var group: String { protection.group ?? session.session.client.accessGroups.first ?? "keychain" }
 
-    /// Fails if a key in the group has this label: what has one name is meant to be one thing.
+    /// Fails if a key in the group has this label already, so that a label means one key.
     func requireUnused(_ label: String) throws(Failure) {
         let query = ItemQuery(
             itemClass: .key, attributes: [.label: .string(label)], accessGroup: group, synchronizable: .any,
@@ -79,8 +79,8 @@ struct KeyStore {
                 + "`keychain key delete`")
     }
 
-    /// Stores a key; of a private one both halves, the public one also where the private one is there already: a program
-    /// may have been killed between them.
+    /// Stores a key, and for a private key both halves. The public half is stored even if the private one is there
+    /// already, because a program may have been killed between the two.
     func add(_ key: VaultKey, label: String?, _ control: AccessControl) throws(Failure) -> KeyPair {
         var pair = KeyPair(hash: key.keyData.applicationLabel, group: group)
         var duplicate: Failure?
@@ -95,7 +95,7 @@ struct KeyStore {
                 duplicate = error
             }
         }
-        // The public half names the key and reveals nothing that is secret.
+        // The public half names the key and reveals no secret.
         let isBound = control.protection.isThisDeviceOnly
         pair.publicHalf = try store(
             key.publicKey, label, AccessControl(protection: isBound ? .alwaysThisDeviceOnly : .always),
@@ -104,7 +104,7 @@ struct KeyStore {
         return pair
     }
 
-    /// - Parameter isOptional: Whether it is as well that the item is there already.
+    /// - Parameter isOptional: Whether it is no error if the item is there already.
     private func store(
         _ key: VaultKey, _ label: String?, _ control: AccessControl, isOptional: Bool
     ) throws(Failure) -> StoredItem {

@@ -6,7 +6,7 @@ struct KeySummary: Encodable {
     var label: AttributeText?
     var tag: AttributeText?
     var type: String
-    /// `software`, `software enclave`, `tpm2` or `public`; `locked` where the lock hides which of the first three.
+    /// `software`, `software enclave`, `tpm2` or `public`; `locked` if the lock hides which of the first three it is.
     var kept: String
     var hash: String
     var group: String

@@ -2,7 +2,7 @@ import ArgumentParser
 import Certificates
 import KeychainModel
 
-/// The kinds of keys that can be made, by names that say what and how long.
+/// The kinds of keys that can be made, by names that say the algorithm and the size.
 enum KeyType: String, CaseIterable, ExpressibleByArgument {
     case p256, p384, p521, rsa2048, rsa3072, rsa4096
 
@@ -25,7 +25,7 @@ enum KeyType: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// The name of any key, of the kinds that are not made here too.
+    /// Returns the name of a key, also of a kind that is not made here.
     static func name(_ type: KeyData.KeyType, sizeInBits: Int) -> String {
         switch type {
         case .rsa: "rsa\(sizeInBits)"

@@ -1,17 +1,17 @@
 import ArgumentParser
 import FoundationEssentials
 import StatusCodes
-import Vault
+import VaultInterface
 import VaultKeys
 
 /// Lists the keys.
 struct ListKeysCommand: DocumentedCommand {
     static let summary = "List the keys in the keychain."
     static let details = """
-        One line for each key: its label, kind, where the private half is kept, the beginning of its hash and its access \
-        group, in columns on a terminal and separated by tabs otherwise. 'tpm2' and 'software enclave' stand for keys of \
-        the enclave that the vault hangs on, 'public' for a key of which only the public half is here, 'locked' for one \
-        that the lock hides. A listing asks nobody.
+        One line for each key: its label, its type, where the private half is kept, the beginning of its hash and its \
+        access group. On a terminal they are in columns, otherwise they are separated by tabs. 'tpm2' and 'software \
+        enclave' stand for keys of the vault's enclave, 'public' for a key of which only the public half is here, and \
+        'locked' for a key whose private half the lock hides. A listing asks nobody.
         """
     static let examples = [
         Example("Everything", "keychain key list"),
@@ -24,11 +24,11 @@ struct ListKeysCommand: DocumentedCommand {
 
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print the keys, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     func run() throws {
-        let session = try KeySession.forLooking(passcode)
+        let session = try KeyCommandSession.forLooking(passcode)
         let inventory =
             if passcode.descriptor == nil { try session.inventory(group) } else { try session.unlockedInventory(group) }
         let enclave = try session.status().enclave
@@ -45,7 +45,7 @@ struct ListKeysCommand: DocumentedCommand {
         }
         if inventory.isLocked {
             let note = "keychain: the vault is locked: keys that were stored without their public half are not shown\n"
-            // The listing itself was written; a note that cannot be is no reason to fail.
+            // The listing itself was written: a note that cannot be written is no reason to fail.
             try? FileOutput.write(Data(note.utf8), to: 2)
         }
         let count = inventory.damagedCount

@@ -5,9 +5,9 @@ import FoundationEssentials
 struct PublicKeyCommand: DocumentedCommand {
     static let summary = "Print the public half of a key."
     static let details = """
-        pem and der are a SubjectPublicKeyInfo (RFC 5280), openssh a line of authorized_keys with the label as its \
-        comment, jwk a JSON web key (RFC 7517) whose identifier is its thumbprint (RFC 7638). Works while the vault is \
-        locked.
+        pem and der are a SubjectPublicKeyInfo (RFC 5280), openssh is a line of authorized_keys with the label as its \
+        comment, and jwk is a JSON web key (RFC 7517) whose identifier is its thumbprint (RFC 7638). Works while the \
+        vault is locked.
         """
     static let examples = [
         Example("For OpenSSL", "keychain key public release > release.pem"),
@@ -22,17 +22,17 @@ struct PublicKeyCommand: DocumentedCommand {
 
     @OptionGroup var selection: KeySelection
 
-    @Option(help: "How to write it.")
+    @Option(help: "The form of the key.")
     var format: PublicKeyFormat = .pem
 
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print any error as JSON.")
+    @Flag(help: .jsonErrors)
     var json = false
 
     func run() throws {
-        let session = try KeySession.forLooking(passcode)
+        let session = try KeyCommandSession.forLooking(passcode)
         let pair = try selection.one(in: session)
         let key = try session.publicKey(of: pair, itemPassword.authentication())
         let encoding = try format.encoding(of: key, comment: pair.name)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bytes
 import Certificates
 import Crypto
 import FoundationEssentials
@@ -7,11 +8,11 @@ import StatusCodes
 import SwiftASN1
 import VaultKeys
 
-/// A way to write a public key.
+/// The form of a public key.
 enum PublicKeyFormat: String, CaseIterable, ExpressibleByArgument {
     case pem, der, openssh, jwk
 
-    /// The key, with a newline after what is text.
+    /// Returns the key in this form. Text ends with a newline.
     func encoding(of key: VaultKey, comment: String) throws(Failure) -> Data {
         let data = key.keyData
         switch self {
@@ -47,7 +48,7 @@ enum PublicKeyFormat: String, CaseIterable, ExpressibleByArgument {
 }
 
 extension SSHPublicKey {
-    /// Nil for a kind of key that SSH does not have.
+    /// Returns nil for a kind of key that SSH does not have.
     init?(_ key: KeyData) {
         switch (key.type, key.sizeInBits) {
         case (.ellipticCurve, 256): self.init(.ellipticCurve(.p256, point: key.publicRepresentation))
@@ -79,7 +80,7 @@ private struct RSANumbers {
     }
 }
 
-/// A public key as RFC 7517 has it. Its identifier is the thumbprint of RFC 7638.
+/// A public key as in RFC 7517. Its identifier is the thumbprint of RFC 7638.
 private struct JSONWebKey: Encodable {
     private var crv: String?
     private var e: String?
@@ -95,18 +96,16 @@ private struct JSONWebKey: Encodable {
             guard let name = [256: "P-256", 384: "P-384", 521: "P-521"][key.sizeInBits] else { return nil }
             let coordinates = key.publicRepresentation.dropFirst()
             (kty, crv) = ("EC", name)
-            x = Self.base64URL(coordinates.prefix(key.blockSize))
-            y = Self.base64URL(coordinates.suffix(key.blockSize))
+            x = UnpaddedBase64.url.string(coordinates.prefix(key.blockSize))
+            y = UnpaddedBase64.url.string(coordinates.suffix(key.blockSize))
         case .rsa:
             guard let numbers = RSANumbers(key) else { return nil }
-            (kty, n, e) = ("RSA", Self.base64URL(numbers.modulus), Self.base64URL(numbers.exponent))
+            (kty, n, e) = (
+                "RSA", UnpaddedBase64.url.string(numbers.modulus), UnpaddedBase64.url.string(numbers.exponent)
+            )
         }
-        // What is set so far, sorted by name and without blanks, is what the thumbprint is taken of.
+        // The thumbprint is the hash of the members that are set so far, sorted by name and without blanks.
         guard let canonical = try? JSON.string(self) else { return nil }
-        kid = Self.base64URL(Data(SHA256.hash(data: Data(canonical.utf8))))
-    }
-
-    private static func base64URL(_ bytes: Data) -> String {
-        bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        kid = UnpaddedBase64.url.string(SHA256.hash(data: Data(canonical.utf8)))
     }
 }

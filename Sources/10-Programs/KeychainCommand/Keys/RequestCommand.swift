@@ -6,13 +6,13 @@ import KeychainModel
 import StatusCodes
 import VaultKeys
 
-/// Asks an authority for a certificate.
+/// Writes a request for a certificate.
 struct RequestCommand: DocumentedCommand {
     static let summary = "Write a request for a certificate (PKCS#10), signed with the key."
     static let details = """
-        The subject is written with its most special part first, as in 'CN=www.example.com,O=Example,C=DE' (RFC 4514), \
-        with CN, O, OU, C, ST, L, STREET, DC, UID, E or an object identifier; a comma in a value is written as '\\,'. A \
-        person is asked if the key wants it. Keys of the enclave sign like others.
+        The subject begins with its most specific part, as in 'CN=www.example.com,O=Example,C=DE' (RFC 4514). Its \
+        parts are CN, O, OU, C, ST, L, STREET, DC, UID, E or an object identifier. A comma in a value is written as \
+        '\\,'. A person is asked if the key requires it. Keys of the enclave sign like others.
         """
     static let examples = [
         Example(
@@ -28,19 +28,19 @@ struct RequestCommand: DocumentedCommand {
 
     @OptionGroup var selection: KeySelection
 
-    @Option(help: ArgumentHelp("Whom the certificate is to be about.", valueName: "name"))
+    @Option(help: ArgumentHelp("The subject of the certificate.", valueName: "name"))
     var subject: String
 
-    @Option(help: ArgumentHelp("A host name it is to be for; may be repeated.", valueName: "host"))
+    @Option(help: ArgumentHelp("A host name for the certificate; may be repeated.", valueName: "host"))
     var dns: [String] = []
 
-    @Option(help: "How to write it: pem or der.")
+    @Option(help: "The form of the request: pem or der.")
     var format: DocumentFormat = .pem
 
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print any error as JSON.")
+    @Flag(help: .jsonErrors)
     var json = false
 
     func validate() throws {
@@ -56,7 +56,7 @@ struct RequestCommand: DocumentedCommand {
         } catch {
             throw Failure.usage(error.description)
         }
-        let session = try KeySession.forLooking(passcode)
+        let session = try KeyCommandSession.forLooking(passcode)
         let pair = try selection.one(in: session)
         try format.refuseTerminal()
         var options = try itemPassword.authentication()
@@ -81,7 +81,7 @@ struct RequestCommand: DocumentedCommand {
     }
 }
 
-/// How a certificate, a request or a key is written.
+/// The form of a certificate, a request or a key.
 enum DocumentFormat: String, CaseIterable, ExpressibleByArgument {
     case pem, der
 
@@ -89,7 +89,7 @@ enum DocumentFormat: String, CaseIterable, ExpressibleByArgument {
         guard self == .pem || !StandardOutput.isTerminal else {
             throw Failure(
                 status: errSecParam,
-                "the result is binary and standard output a terminal: send it to a file, or say --format pem")
+                "the result is binary and standard output is a terminal: send it to a file, or say --format pem")
         }
     }
 

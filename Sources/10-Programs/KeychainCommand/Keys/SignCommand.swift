@@ -5,16 +5,17 @@ import KeychainModel
 import StatusCodes
 import VaultKeys
 
-/// Signs.
+/// Signs standard input.
 struct SignCommand: DocumentedCommand {
-    static let summary = "Sign what standard input has with a private key."
+    static let summary = "Sign standard input with a private key."
     static let details = """
-        The usual algorithm is ECDSA with the hash function that fits the curve, the signature in DER, and for RSA \
-        PKCS#1 v1.5 with SHA-256. Others: \(SignatureName.allCases.map(\.rawValue).joined(separator: ", ")), where \
-        'raw' stands for the two numbers one after the other, as JSON web signatures have them. Apple's names (algid:…) \
-        are taken as well.
+        Unless --algorithm names another, the algorithm is ECDSA with the hash function that fits the curve and the \
+        signature in DER, and for RSA PKCS#1 v1.5 with SHA-256. Others: \
+        \(SignatureName.allCases.map(\.rawValue).joined(separator: ", ")). 'raw' stands for the two numbers one after \
+        the other, as in JSON web signatures. Apple's names (algid:…) work too. With --json, the signature is in \
+        base64.
 
-        A person is asked if the key wants it.
+        A person is asked if the key requires it.
         """
     static let examples = [
         Example("Sign a file", "keychain key sign release < release.tar > release.tar.sig"),
@@ -31,19 +32,19 @@ struct SignCommand: DocumentedCommand {
 
     @OptionGroup var selection: KeySelection
 
-    @Option(help: ArgumentHelp("How to sign.", valueName: "name"))
+    @Option(help: ArgumentHelp("The algorithm to sign with.", valueName: "name"))
     var algorithm: String?
 
-    @Flag(help: "Standard input has the digest and not the message.")
+    @Flag(help: "Standard input is the digest and not the message.")
     var digest = false
 
-    @Option(help: "How to write the signature.")
+    @Option(help: "The form of the signature.")
     var encoding: BytesEncoding = .raw
 
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print the signature in base64, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     private struct Answer: Encodable {
@@ -52,7 +53,7 @@ struct SignCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let session = try KeySession.forLooking(passcode)
+        let session = try KeyCommandSession.forLooking(passcode)
         let pair = try selection.one(in: session)
         try KeyTerminal.refuse(encoding, unless: json)
         let message = try BytesInput.readAll()
@@ -72,13 +73,13 @@ struct SignCommand: DocumentedCommand {
     }
 }
 
-/// What would be binary on a terminal is refused before anybody is asked for anything.
+/// Refuses binary output on a terminal, before anybody is asked for anything.
 enum KeyTerminal {
     static let remedy = "send it to a file, or say --encoding base64"
 
     static func refuse(_ encoding: BytesEncoding, unless isText: Bool) throws(Failure) {
         guard isText || encoding != .raw || !StandardOutput.isTerminal else {
-            throw Failure(status: errSecParam, "the result is binary and standard output a terminal: \(remedy)")
+            throw Failure(status: errSecParam, "the result is binary and standard output is a terminal: \(remedy)")
         }
     }
 }

@@ -2,18 +2,19 @@ import ArgumentParser
 import Attestation
 import FoundationEssentials
 
-/// Checks where a key is said to be.
+/// Checks the proof that a key is in a TPM.
 struct VerifyAttestationCommand: DocumentedCommand {
     static let summary = "Check the proof that a key was made in a TPM and cannot leave it."
     static let details = """
-        Takes the folder that `keychain key attest` wrote, on any machine: no vault and no TPM is needed. Checked are \
-        the signature, that the attestation key signs nothing but what a TPM says, that the statement is about this key, \
-        and that the TPM made the key and lets it go nowhere. After that key.pem is the key that was proved.
+        Takes the folder that `keychain key attest` wrote. Works on any machine, and needs no vault and no TPM. It \
+        checks the signature, that the attestation key signs nothing but what a TPM says, that the statement is about \
+        this key, and that the TPM made the key and never lets it out. If all of that holds, key.pem is the key that \
+        was proved.
 
-        Two things are for whoever asked to know. The nonce: without --nonce the proof may be an old one. And the \
-        attester, which is the name of the attestation key: without --attester it may be anybody's key, and no TPM's. Compare \
-        it with that of a machine you know, or have the TPM show that it has this key (tpm2_makecredential with \
-        ek.pub or a certificate, and tpm2_activatecredential on the machine).
+        Two things only you can know. The nonce: without --nonce the proof may be an old one. And the attester, which \
+        is the name of the attestation key: without --attester it may be anybody's key, and not one of a TPM. Compare \
+        it with that of a machine you know, or have the TPM show that it has this key (tpm2_makecredential with ek.pub \
+        or a certificate, and tpm2_activatecredential on the machine).
         """
     static let examples = [
         Example("Check a proof", "keychain key verify-attestation proof --nonce 5d1be40d8d7c2a96"),
@@ -31,13 +32,13 @@ struct VerifyAttestationCommand: DocumentedCommand {
     @Argument(help: "The folder with the files.")
     var folder: String
 
-    @Option(help: ArgumentHelp("What the proof was asked for with, in hexadecimal digits.", valueName: "digits"))
+    @Option(help: ArgumentHelp("The nonce that you gave for the proof, in hexadecimal digits.", valueName: "digits"))
     var nonce: AttestationNonce?
 
     @Option(help: ArgumentHelp("The name that the attestation key has to have.", valueName: "digits"))
     var attester: String?
 
-    @Flag(help: "Print the result, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     private struct Answer: Encodable {

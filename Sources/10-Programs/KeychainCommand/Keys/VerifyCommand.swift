@@ -6,10 +6,10 @@ import VaultKeys
 
 /// Verifies a signature.
 struct VerifyCommand: DocumentedCommand {
-    static let summary = "Check a signature of what standard input has."
+    static let summary = "Check a signature of standard input."
     static let details = """
-        Prints nothing and ends with 0 if the signature is the key's for this data, and with 1 otherwise. The algorithms \
-        are those of `keychain key sign`. Works while the vault is locked.
+        Prints nothing. The exit status is 0 if the key made the signature for this data, and 1 otherwise. The \
+        algorithms are those of `keychain key sign`. Works while the vault is locked.
         """
     static let examples = [
         Example(
@@ -26,19 +26,19 @@ struct VerifyCommand: DocumentedCommand {
     @Option(help: ArgumentHelp("The file with the signature.", valueName: "file"))
     var signature: String
 
-    @Option(help: ArgumentHelp("How it was signed.", valueName: "name"))
+    @Option(help: ArgumentHelp("The algorithm that it was signed with.", valueName: "name"))
     var algorithm: String?
 
-    @Flag(help: "Standard input has the digest and not the message.")
+    @Flag(help: "Standard input is the digest and not the message.")
     var digest = false
 
-    @Option(help: "How the signature is written.")
+    @Option(help: "The form of the signature.")
     var encoding: BytesEncoding = .raw
 
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print the result, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     private struct Answer: Encodable {
@@ -46,7 +46,7 @@ struct VerifyCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let session = try KeySession.forLooking(passcode)
+        let session = try KeyCommandSession.forLooking(passcode)
         let pair = try selection.one(in: session)
         let key = try session.publicKey(of: pair, itemPassword.authentication())
         let choice = try AlgorithmChoice.signature(algorithm, isDigest: digest, for: key, .verify)
@@ -61,7 +61,9 @@ struct VerifyCommand: DocumentedCommand {
         if json { try StandardOutput.write(json: Answer(valid: isValid)) }
         guard isValid else {
             if json { throw ExitCode(ExitStatus.other) }
-            throw Failure(status: errSecVerifyFailed, "the signature is not this key's for this data")
+            throw Failure(
+                status: errSecVerifyFailed,
+                "the signature was not made by this key for this data: do not trust the data")
         }
     }
 }

@@ -1,7 +1,6 @@
 import FoundationEssentials
 
-/// The part of ArgumentParser's machine-readable help (`--experimental-dump-help`) that manual pages
-/// need.
+/// The part of ArgumentParser's machine-readable help (`--experimental-dump-help`) that manual pages need.
 struct HelpTree: Decodable {
     struct Command: Decodable {
         var commandName: String
@@ -11,7 +10,7 @@ struct HelpTree: Decodable {
         var subcommands: [Command]?
         var arguments: [Argument]?
 
-        /// The subcommands of its own that people are told about.
+        /// The subcommands that the help shows.
         var visibleSubcommands: [Command] {
             (subcommands ?? []).filter { $0.shouldDisplay != false && $0.commandName != "help" }
         }

@@ -1,14 +1,14 @@
 import ArgumentParser
+import CLibrary
 import FoundationEssentials
-import Glibc
 import StatusCodes
 
 /// Writes the manual pages. Hidden: it is for those who package the program.
 struct ManualCommand: DocumentedCommand {
     static let summary = "Write the manual pages into a folder."
     static let details = """
-        The pages are made from the commands' own help. With --daemon-help, only that of keychaind is written, from \
-        what it says of itself.
+        The pages are made from the help of the commands. With --daemon-help, only the page of keychaind is written, \
+        from the help that keychaind prints.
         """
     static let examples = [
         Example("Before packaging", "keychain manual --directory share/man/man1"),
@@ -24,7 +24,9 @@ struct ManualCommand: DocumentedCommand {
     @Option(help: ArgumentHelp("The folder, which has to exist.", valueName: "folder"))
     var directory = "."
 
-    @Flag(name: .customLong("daemon-help"), help: "Read what keychaind says of itself from standard input.")
+    @Flag(
+        name: .customLong("daemon-help"),
+        help: "Read the help of keychaind from standard input, as --experimental-dump-help prints it.")
     var readsDaemonHelp = false
 
     func run() throws {

@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 
 extension ManualPage {
@@ -6,7 +7,7 @@ extension ManualPage {
         self.init(
             help: help, path: path, summary: command.summary, details: command.details,
             exitStatus: ExitStatus.documented.map {
-                Entry(tag: Mdoc.text(String($0.code.trimmed(where: \.isWhitespace))), lines: [Mdoc.line($0.meaning)])
+                Entry(tag: Mdoc.text($0.code.trimmed), lines: [Mdoc.line($0.meaning)])
             },
             environment: [
                 Entry(

@@ -4,7 +4,7 @@ extension ManualPage {
     /// The page of `keychaind`, which describes itself: its module has its command line.
     init(daemon help: HelpTree.Command) {
         var help = help
-        // A pair such as --lock-signals and --no-lock-signals has one description, which is that of the first.
+        // A pair such as --lock-signals and --no-lock-signals has one description, that of the first.
         help.arguments = help.arguments?.map { argument in
             guard let name = argument.preferredName, name.kind == "long", name.name.hasPrefix("no-") else {
                 return argument
@@ -15,10 +15,10 @@ extension ManualPage {
         }
         self.init(
             help: help, path: [help.commandName], section: 8, summary: help.abstract ?? "",
-            // What follows are examples, which have a section of their own.
+            // The examples that follow have a section of their own.
             details: (help.discussion ?? "").components(separatedBy: "\n\nFor example").first ?? "",
             exitStatus: [
-                Entry(tag: "0", lines: ["stopped by a signal, when the requests under way were answered"]),
+                Entry(tag: "0", lines: ["stopped by a signal, after the requests under way were answered"]),
                 Entry(tag: "1", lines: ["it could not start; the log says why"]),
                 Entry(tag: "64", lines: ["the command line makes no sense (EX_USAGE)"]),
             ],

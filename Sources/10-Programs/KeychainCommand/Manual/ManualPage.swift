@@ -23,7 +23,7 @@ struct ManualPage {
     /// Each with its section.
     var seeAlso: [(name: String, section: Int)]
 
-    /// When the words were changed last, so that the same program makes the same pages.
+    /// When the words were last changed. A fixed date makes the same program write the same pages.
     private static let date = "November 22, 2026"
 
     var name: String { path.joined(separator: "-") }
@@ -111,7 +111,7 @@ extension HelpTree.Argument {
     }
 }
 
-/// Text that mdoc takes as text.
+/// Escapes text for mdoc.
 enum Mdoc {
     /// As an argument of a macro.
     static func text(_ string: String) -> String {
@@ -136,7 +136,7 @@ enum Mdoc {
         text(String(spelling.dropFirst()))
     }
 
-    /// As a line of its own: a dot or apostrophe at its start is not a macro.
+    /// As a line of its own, on which a dot at the start is not a macro.
     static func line(_ string: String) -> String {
         let escaped = text(string)
         return escaped.hasPrefix(".") ? "\\&" + escaped : escaped

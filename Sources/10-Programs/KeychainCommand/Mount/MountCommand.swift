@@ -1,7 +1,8 @@
 import ArgumentParser
+import Bytes
+import CLibrary
 import Dispatch
 import FoundationEssentials
-import Glibc
 import KeychainModel
 import MountedFolder
 import StatusCodes
@@ -12,16 +13,16 @@ import VaultService
 struct MountCommand: DocumentedCommand {
     static let summary = "Show a folder of protected files as a folder of plain ones."
     static let details = """
-        Every program reads and writes plain files at the mount point; the folder below holds protected files with \
-        encrypted names. An empty folder becomes one for this. What is in it can be read while the class of each file \
-        is open: with the vault locked, files of class complete fail with 'permission denied', also where they are open, \
-        and what the kernel kept of them is dropped. Without keychaind no lock reaches them, and unmounting closes them.
+        Every program reads and writes plain files at the mount point. The folder below holds protected files with \
+        encrypted names; an empty folder becomes one. A file can be read while its class is open. While the vault is \
+        locked, files of class complete fail with 'permission denied', even if they are open already, and what the \
+        kernel kept of them is dropped. Without keychaind no lock reaches them, and unmounting closes them.
 
-        New files get the class of their folder, new folders that of the folder they are in. The class is the extended \
-        attribute user.keychain.class, and `keychain file set-class` changes it.
+        New files get the class of their folder, and new folders that of the folder they are in. The class is the \
+        extended attribute user.keychain.class, and `keychain file set-class` changes it.
 
-        The command returns when the folder is mounted; it goes on in the background until `keychain unmount`. \
-        Changes are in the folder below when a file is closed or flushed. Sizes, times, owners, modes, extended \
+        The command returns when the folder is mounted, and goes on in the background until `keychain unmount`. \
+        Changes reach the folder below when a file is closed or flushed. Sizes, times, owners, modes, extended \
         attributes and the number of files are not hidden. This needs FUSE 3 (Debian's package fuse3).
         """
     static let examples = [
@@ -41,16 +42,16 @@ struct MountCommand: DocumentedCommand {
     @Option(
         name: .customLong("class"),
         help: ArgumentHelp(
-            "What new files get in a folder that is mounted for the first time: complete, complete-unless-open, "
+            "The class of new files in a folder that is mounted for the first time: complete, complete-unless-open, "
                 + "until-first-unlock or none. (default: until-first-unlock)", valueName: "class"))
     var className: String?
 
-    @Flag(name: .customLong("read-only"), help: "Let nothing be changed.")
+    @Flag(name: .customLong("read-only"), help: "Allow no changes.")
     var isReadOnly = false
 
     @Flag(
         name: .customLong("allow-other"),
-        help: "Let other users in, as far as the modes of files do. /etc/fuse.conf has to permit it.")
+        help: "Let other users in, as far as the modes of files allow it. /etc/fuse.conf has to permit it.")
     var allowsOthers = false
 
     @Flag(name: .customLong("foreground"), help: "Stay in the foreground, as for systemd, until unmounted.")
@@ -61,7 +62,7 @@ struct MountCommand: DocumentedCommand {
 
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print what was mounted, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     struct Answer: Encodable {
@@ -92,7 +93,7 @@ struct MountCommand: DocumentedCommand {
         guard let signals = AgentSignals() else {
             throw Failure(status: errSecIO, "no descriptor is left: end other programs or raise `ulimit -n`")
         }
-        // This may ask for the passcode; once programs use the view, nobody is asked.
+        // This may ask for the passcode. Later, when programs use the view, nobody is asked.
         let folder = try mounting { () throws(MountError) in
             try ViewFolder(path, class: fileClass, readOnly: isReadOnly, keys: asking)
         }
@@ -128,11 +129,11 @@ struct MountCommand: DocumentedCommand {
             if signal != 0 { break }
         }
         try mounting { () throws(MountError) in try mounted.unmount() }
-        // Whoever still has files open keeps the view; what was written is below.
+        // Programs with open files keep the view. What was written is in the folder below.
         _ = ended.wait(timeout: .now() + .seconds(5))
     }
 
-    // MARK: In another
+    // MARK: In another process
 
     private func startInBackground(_ folder: String, _ mountPoint: String, _ session: VaultSession) throws {
         let secret = try passcodeToHandOn(session)
@@ -147,9 +148,9 @@ struct MountCommand: DocumentedCommand {
         try StandardOutput.write(json: Answer(folder: folder, mountPoint: mountPoint, process: process))
     }
 
-    /// Unlocks a vault that was never unlocked, while there is somebody to ask.
+    /// Unlocks a vault that was never unlocked, while a person can be asked.
     ///
-    /// - Returns: The passcode if the process in the background has to unlock for itself, since there is no daemon.
+    /// - Returns: The passcode, if the process in the background has to unlock for itself because there is no daemon.
     private func passcodeToHandOn(_ session: VaultSession) throws(Failure) -> SecretBytes? {
         let status = try failing { () throws(VaultError) in try session.vault.status(as: session.client) }
         guard status.isPasscodeSet, status.lockState == .beforeFirstUnlock || !status.isShared else { return nil }
@@ -170,7 +171,7 @@ struct MountCommand: DocumentedCommand {
         return String(cString: real)
     }
 
-    /// The real path of a mount point, be it one whose process is gone: then nothing can be looked up in it.
+    /// Returns the real path of a mount point, even if its process is gone and nothing can be looked up in it.
     static func mountPath(_ path: String) throws(Failure) -> String {
         var name = path[...]
         while name.hasSuffix("/"), name.count > 1 { name.removeLast() }
@@ -192,7 +193,7 @@ extension Failure {
     }
 }
 
-/// Runs `body`, with what it throws as this command's failure.
+/// Runs `body` and turns the error of a mounted folder into a failure.
 func mounting<Result>(_ body: () throws(MountError) -> Result) throws(Failure) -> Result {
     do {
         return try body()

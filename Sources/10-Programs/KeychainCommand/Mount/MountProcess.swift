@@ -1,14 +1,15 @@
 import ArgumentParser
+import Bytes
+import CLibrary
 import FoundationEssentials
-import Glibc
-import KeychainModel
 import StatusCodes
 import SystemLibraries
 import VaultService
 
 /// The process that serves a mounted folder.
 enum MountProcess {
-    /// For the start, before there is a second thread or a secret. The limits that ``Program`` sets are in force already.
+    /// Called at the start, before there is a second thread or a secret. The limits of ``Program`` are in force
+    /// already.
     static func harden() {
         OwnMemory.hide()
         umask(0)
@@ -23,7 +24,7 @@ enum MountProcess {
         }
     }
 
-    /// Where notes for a person go: to standard error, or for a process in the background to the system's log.
+    /// Returns where notes for a person go: standard error, or for a process in the background the system's log.
     static func log(toSystem: Bool) -> @Sendable (String) -> Void {
         guard toSystem else {
             return { text in try? FileOutput.write(Data("keychain: \(text.escapedForTerminal)\n".utf8), to: 2) }
@@ -35,7 +36,7 @@ enum MountProcess {
         }
     }
 
-    /// Says to who waits that the folder is mounted, and lets go of the terminal.
+    /// Tells the process that waits that the folder is mounted, and lets go of the terminal.
     static func tellReady(_ descriptor: Int32) {
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         for standard in Int32(0)...2 { dup2(null, standard) }
@@ -45,11 +46,11 @@ enum MountProcess {
         close(descriptor)
     }
 
-    /// Starts this program anew in the background, and returns when it is ready.
+    /// Starts this program again in the background, and returns when it is ready.
     ///
     /// - Parameter passcode: What it reads from its descriptor 3.
     /// - Returns: Its process.
-    /// - Throws: `ExitCode` when it failed; it has said why.
+    /// - Throws: `ExitCode` if it failed. It has printed the reason.
     static func start(_ arguments: [String], passcode: SecretBytes?) throws -> pid_t {
         var (secret, ready): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard pipe(&secret) == 0, pipe(&ready) == 0 else {
@@ -59,28 +60,31 @@ enum MountProcess {
         // A passcode is shorter than what a pipe holds.
         passcode?.withUnsafeBytes { _ = write(secret[1], $0.baseAddress, $0.count) }
         close(secret[1])
-        // Out of the way of the places that they get.
+        // Copies with high numbers, which do not collide with the numbers that the new process gets.
         let given = [fcntl(secret[0], F_DUPFD_CLOEXEC, 10), fcntl(ready[1], F_DUPFD_CLOEXEC, 10)]
         close(secret[0])
         close(ready[1])
         let process: pid_t
         do {
-            defer { given.forEach { close($0) } }
+            defer { for descriptor in given { close(descriptor) } }
             process = try spawn(arguments, given)
         }
         var (bytes, word) = ([UInt8](repeating: 0, count: 16), [UInt8]())
         while true {
-            let count = read(ready[0], &bytes, bytes.count)
-            if count < 0, errno == EINTR { continue }
+            let count = bytes.withUnsafeMutableBytes { room in
+                SystemCall.retryOnInterrupt { read(ready[0], room.baseAddress, room.count) }
+            }
             guard count > 0 else { break }
             word += bytes[..<count]
         }
         if word.elementsEqual("ready\n".utf8) { return process }
         var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        _ = SystemCall.retryOnInterrupt { waitpid(process, &status, 0) }
         let code = status & 0x7F == 0 ? status >> 8 & 0xFF : 0
         guard code == 0 else { throw ExitCode(code) }
-        throw Failure(status: errSecIO, exitCode: ExitStatus.other, "the process in the background ended at once")
+        throw Failure(
+            status: errSecIO, exitCode: ExitStatus.other,
+            "the process in the background ended at once: try --foreground")
     }
 
     private static func spawn(_ arguments: [String], _ given: [Int32]) throws(Failure) -> pid_t {
@@ -101,7 +105,7 @@ enum MountProcess {
         // POSIX_SPAWN_SETSIGMASK and POSIX_SPAWN_SETSID (spawn.h): a terminal that is closed does not end it.
         posix_spawnattr_setflags(&attributes, 0x08 | 0x80)
         var words = arguments.map { strdup($0) } + [nil]
-        defer { words.forEach { free($0) } }
+        defer { for word in words { free(word) } }
         var process: pid_t = 0
         let code = posix_spawn(&process, "/proc/self/exe", &actions, &attributes, &words, environ)
         guard code == 0 else {

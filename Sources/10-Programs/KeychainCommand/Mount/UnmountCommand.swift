@@ -2,12 +2,13 @@ import ArgumentParser
 import MountedFolder
 import StatusCodes
 
-/// Takes away what `mount` shows.
+/// Unmounts a folder.
 struct UnmountCommand: DocumentedCommand {
-    static let summary = "Take a mounted folder away."
+    static let summary = "Unmount a folder."
     static let details = """
-        Everything that was written is in the folder below when this returns. While programs use the mounted folder it \
-        stays, and this says so; with --lazy it goes out of sight at once, and ends when they are done.
+        When this returns, everything that was written is in the folder below. While programs use the mounted folder \
+        it stays, and the error says so. With --lazy it goes out of sight at once, and ends when those programs are \
+        done.
         """
     static let examples = [Example("Take the mount away", "keychain unmount ~/Records")]
     static let configuration: CommandConfiguration = documented("unmount")
@@ -15,10 +16,10 @@ struct UnmountCommand: DocumentedCommand {
     @Argument(help: "Where the folder is mounted.")
     var mountPoint: String
 
-    @Flag(name: .customLong("lazy"), help: "Let programs that use it go on.")
+    @Flag(name: .customLong("lazy"), help: "Let programs that use the folder finish.")
     var isLazy = false
 
-    @Flag(help: "Print any error as JSON.")
+    @Flag(help: .jsonErrors)
     var json = false
 
     func run() throws {

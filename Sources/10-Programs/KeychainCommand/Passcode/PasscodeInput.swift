@@ -1,13 +1,14 @@
 import Access
 import ArgumentParser
+import Bytes
 import FoundationEssentials
 import KeychainModel
 import Presence
 import SecureMemory
 import StatusCodes
-import Vault
+import VaultInterface
 
-/// Where a command takes the vault's passcode from: a descriptor, else the terminal. Never the command line.
+/// Where a command takes the vault's passcode from: a descriptor or the terminal, never the command line.
 struct PasscodeInput: ParsableArguments {
     @Option(
         name: .customLong("passcode-fd"),
@@ -56,7 +57,8 @@ struct PasscodeInput: ParsableArguments {
         case .canceled, .timedOut:
             throw Failure(
                 status: errSecInteractionNotAllowed,
-                "nothing was written to descriptor \(descriptor) for two minutes: write the passcode and a newline to it"
+                "nothing was written to descriptor \(descriptor) for two minutes: write the passcode and a newline to "
+                    + "it"
             )
         }
     }
@@ -86,7 +88,7 @@ struct PasscodeInput: ParsableArguments {
     }
 }
 
-/// Where a command takes a passcode from that is to be set.
+/// Where a command takes a new passcode from, and what trying it costs.
 struct NewPasscodeInput: ParsableArguments {
     @Option(
         name: .customLong("new-passcode-fd"),
@@ -96,19 +98,19 @@ struct NewPasscodeInput: ParsableArguments {
     @Option(
         name: .customLong("memory"),
         help: ArgumentHelp(
-            "What trying a passcode costs: so many MiB, instead of 256 or more. Goes with --passes.",
+            "The memory in MiB that one try of the passcode takes, instead of 256 or more. Needs --passes.",
             valueName: "MiB"))
     var memory: Int?
 
     @Option(
         help: ArgumentHelp(
-            "How many times that memory is gone over, instead of as often as takes a quarter of a second.",
+            "How often a try goes over that memory, instead of as often as fits into a quarter of a second.",
             valueName: "n"))
     var passes: Int?
 
     @Option(
         name: .customLong("erase-after"),
-        help: ArgumentHelp("Erase everything after so many wrong passcodes in a row.", valueName: "n"))
+        help: ArgumentHelp("Erase everything after this many wrong passcodes in a row.", valueName: "n"))
     var eraseAfter: Int?
 
     func validate() throws {
@@ -128,7 +130,7 @@ struct NewPasscodeInput: ParsableArguments {
     /// The new passcode: from the descriptor, or typed twice.
     func ask() throws(Failure) -> SecretBytes {
         if let descriptor { return try PasscodeInput.read(descriptor) }
-        guard let terminal = Terminal() else { throw PasscodeInput.nobodyToAsk("--new-passcode-fd") }
+        guard let terminal = CommandTerminal() else { throw PasscodeInput.nobodyToAsk("--new-passcode-fd") }
         return try PasscodeInput.same(
             try terminal.askSecrets(["New passcode: ", "New passcode again: "]), "passcodes")
     }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import VaultInterface
 
-/// What is said on standard error of something whose requirements nobody can meet yet.
+/// A note on standard error that requirements cannot be met yet, because no passcode is set.
 enum PasscodeNote {
     /// - Parameters:
     ///   - require: What using it takes.
@@ -10,7 +10,7 @@ enum PasscodeNote {
         _ require: [ItemRequirement], _ sentence: String, _ status: () throws(Failure) -> VaultStatus
     ) throws(Failure) {
         guard require.contains(.presence) || require.contains(.passcode), try !status().isPasscodeSet else { return }
-        // What was asked for is done; a note that cannot be written is no reason to fail.
+        // The command did its work: a note that cannot be written is no reason to fail.
         let note = "keychain: no passcode is set: \(sentence) (`keychain passcode set`)\n"
         try? FileOutput.write(Data(note.utf8), to: 2)
     }

@@ -1,8 +1,9 @@
 import Access
+import Bytes
 import FoundationEssentials
 import KeychainModel
 import StatusCodes
-import Vault
+import VaultInterface
 
 /// A vault that asks for the passcode when an operation meets locked items, unlocks, and performs the operation again.
 ///

@@ -1,17 +1,17 @@
-import Glibc
-import KeychainModel
+import Bytes
+import CLibrary
 import StatusCodes
 
-/// The environment that a command gets: this process's, with variables of its own in it.
+/// The environment that a command gets: that of this process, with further variables.
 ///
-/// What is set is in memory that is wiped when this object goes. The command's copy is the kernel's doing.
+/// The memory of the further variables is wiped when this object goes. The kernel makes the command's copy.
 final class EnvironmentBlock {
     private var entries: [(name: String, text: SecretBytes)] = []
 
-    /// MAX_ARG_STRLEN (linux/binfmts.h): the most bytes that the kernel takes for a variable, name and end included.
+    /// MAX_ARG_STRLEN (linux/binfmts.h): the largest size of a variable in bytes, with its name and its end.
     private static let limit = 131_072
 
-    /// - Parameter place: What an error calls the variable.
+    /// - Parameter place: The name of the variable in errors.
     func set(_ name: String, to value: SecretBytes, at place: String) throws(Failure) {
         let hasNUL = value.withUnsafeBytes { $0.contains(0) }
         guard !hasNUL else {
@@ -43,14 +43,14 @@ final class EnvironmentBlock {
             inherited += 1
         }
         for entry in entries {
-            // Good for as long as this object is, and only read.
+            // Valid as long as this object lives, and only read.
             let text = entry.text.withUnsafeBytes { $0.baseAddress?.assumingMemoryBound(to: CChar.self) }
             pointers.append(UnsafeMutablePointer(mutating: text))
         }
         pointers.append(nil)
         return withExtendedLifetime(self) {
             pointers.withUnsafeMutableBufferPointer { buffer in
-                // There is the nil at least.
+                // Never empty: there is at least the nil.
                 body(buffer.baseAddress.unsafelyUnwrapped)
             }
         }

@@ -1,10 +1,10 @@
-import Glibc
-import KeychainModel
+import Bytes
+import CLibrary
 
-/// The pipes that a command writes into, and what becomes of it: masked, it goes to where this process would write.
+/// The pipes that a command writes into. The output is masked and passed on to where this process would write.
 ///
-/// Output is passed on until the command itself has ended, and then as far as it is in the pipes: what goes on behind
-/// the command's back keeps nobody waiting.
+/// It is passed on until the command itself has ended, and then as far as it is in the pipes: programs that the command
+/// leaves in the background keep nobody waiting.
 struct MaskedOutput: ~Copyable {
     private struct Stream {
         let target: Int32
@@ -36,14 +36,14 @@ struct MaskedOutput: ~Copyable {
 
     private static func pipe() throws(Failure) -> [Int32] {
         var ends: [Int32] = [-1, -1]
-        guard Glibc.pipe(&ends) == 0 else {
+        guard CLibrary.pipe(&ends) == 0 else {
             throw .system("no pipe can be made: end other programs or raise `ulimit -n`", errno)
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return ends
     }
 
-    /// What the command has as its descriptors 1 and 2.
+    /// The descriptors 1 and 2 of the command.
     var writers: (standard: Int32, error: Int32) { (streams[0].writer, streams[1].writer) }
 
     /// Passes on what `child` writes.
@@ -55,7 +55,7 @@ struct MaskedOutput: ~Copyable {
             close(streams[index].writer)
             streams[index].writer = -1
         }
-        // It may have ended before anybody listened.
+        // The child may have ended before the handler was there.
         var status = RunSignals.status(of: child, blocking: false)
         while status == nil {
             let descriptors = [notices[0]] + streams.map(\.reader)
@@ -71,7 +71,7 @@ struct MaskedOutput: ~Copyable {
         return status ?? 1
     }
 
-    /// What is in the pipe now, and the end.
+    /// Passes on what is in the pipe now, and ends the stream.
     private mutating func drain(_ index: Int) {
         var left: Int32 = 0
         _ = ioctl(streams[index].reader, UInt(FIONREAD), &left)
@@ -83,7 +83,7 @@ struct MaskedOutput: ~Copyable {
 
     /// Passes on what can be read at once.
     ///
-    /// - Returns: How many bytes that were.
+    /// - Returns: The number of bytes.
     @discardableResult private mutating func pass(_ index: Int, limit: Int) -> Int {
         let count = read(streams[index].reader, buffer.baseAddress, limit)
         if count < 0, errno == EINTR { return 0 }
@@ -93,7 +93,7 @@ struct MaskedOutput: ~Copyable {
         }
         let piece = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
         let text = streams[index].mask.take(piece)
-        // The reader of the output went away: the command finds out in its own way.
+        // The reader of the output went away. The command notices when it writes.
         if !Self.put(text, to: streams[index].target) { stop(index) }
         return count
     }
@@ -112,14 +112,16 @@ struct MaskedOutput: ~Copyable {
         text.withUnsafeBytes { bytes in
             var written = 0
             while written < bytes.count {
-                let count = write(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
+                let count = SystemCall.retryOnInterrupt {
+                    write(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
+                }
                 if count >= 0 {
                     written += count
                 } else if errno == EAGAIN {
-                    // Whoever gave this descriptor has it not wait.
+                    // The descriptor was given as one that does not block.
                     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     _ = poll(&entry, 1, -1)
-                } else if errno != EINTR {
+                } else {
                     return false
                 }
             }

@@ -1,13 +1,14 @@
-import KeychainModel
+import Bytes
 import StatusCodes
 
-/// What is masked of a value: the value without newlines at its end, and its lines, which programs print one at a time.
+/// The parts of values that are masked: each value without newlines at its end, and its lines, which programs print one
+/// at a time.
 ///
-/// Not other forms of it: base64, JSON's escapes, a quoted or a cut one.
+/// Other forms are not masked: base64, JSON's escapes, quoted or shortened values.
 enum MaskedSecrets {
-    /// Values of fewer bytes are refused: too much else would be masked, which tells what they are.
+    /// Values of fewer bytes are refused: so much else would be masked that it tells what they are.
     static let shortest = 4
-    /// Shorter lines of longer values are left alone, for the same reason: there are closing brackets among them.
+    /// Shorter lines of a value are not masked, for the same reason: they may be closing brackets.
     static let shortestLine = 8
 
     static func make(of values: [(SecretReference, SecretBytes)]) throws(Failure) -> [SecretBytes] {
@@ -16,8 +17,8 @@ enum MaskedSecrets {
             guard let whole = ends(of: value) else {
                 throw Failure(
                     status: errSecParam,
-                    "\(reference.text.escapedForTerminal): a value of less than \(shortest) bytes cannot be masked without masking much else: leave out --mask"
-                )
+                    "\(reference.text.escapedForTerminal): a value of less than \(shortest) bytes cannot be masked "
+                        + "without masking much else: leave out --mask")
             }
             for range in [whole] + lines(of: value, in: whole) {
                 let part = try value.part(range)
@@ -27,7 +28,7 @@ enum MaskedSecrets {
         return result
     }
 
-    /// The value without its newlines at the end; nil if that is too short.
+    /// Returns the range of the value without its newlines at the end, or nil if that is too short.
     private static func ends(of value: SecretBytes) -> Range<Int>? {
         value.withUnsafeBytes { bytes in
             let last = bytes.lastIndex { !isNewline($0) }

@@ -1,11 +1,12 @@
-import Glibc
-import KeychainModel
+import Bytes
+import CLibrary
 import StatusCodes
 import SystemLibraries
 
 /// A folder on a file system that is in memory, with files that are wiped when the command that reads them has ended.
 ///
-/// Whoever made it holds a lock on it (flock(2)), which ends with the process: a folder without one is a leftover.
+/// The process that made it holds a lock on it (flock(2)), which ends with the process. A folder without a lock is a
+/// leftover.
 final class MemoryFolder {
     private static let prefix = "keychain-run-"
 
@@ -16,12 +17,12 @@ final class MemoryFolder {
         guard let parent = Self.parents.first else {
             throw Failure(
                 status: errSecIO, exitCode: ExitStatus.other,
-                "there is no place for files that is in memory: neither $XDG_RUNTIME_DIR, closed to others, nor /dev/shm "
-                    + "is a tmpfs: mount one, or use --env")
+                "there is no place for files in memory: neither $XDG_RUNTIME_DIR, closed to others, nor /dev/shm is a "
+                    + "tmpfs: mount one, or use --env")
         }
-        // One that somebody takes for a leftover before it is locked is gone then.
+        // Another process may take a folder for a leftover and remove it before it is locked here.
         for _ in 0..<100 {
-            // mkdtemp makes it with the mode 0700 (POSIX), of which a umask takes what it takes.
+            // mkdtemp makes it with the mode 0700 (POSIX), from which the umask may take bits.
             var template = Array("\(parent)/\(Self.prefix)XXXXXX".utf8CString)
             guard mkdtemp(&template) != nil else { break }
             let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -34,7 +35,7 @@ final class MemoryFolder {
         throw .system("no folder can be made in \(parent.escapedForTerminal)", errno)
     }
 
-    /// Puts a file into it that only this user can read.
+    /// Writes a file into the folder that only this user can read.
     ///
     /// - Returns: Its path.
     func write(_ secret: SecretBytes, to name: String) throws(Failure) -> String {
@@ -46,7 +47,7 @@ final class MemoryFolder {
         return "\(path)/\(name)"
     }
 
-    /// Wipes what is in it and removes it.
+    /// Wipes the files in the folder, and removes it.
     func remove() {
         Self.empty(descriptor)
         rmdir(path)
@@ -108,8 +109,8 @@ final class MemoryFolder {
         }
     }
 
-    /// Overwrites a file with zeros in its place, as far as this program writes files: what a command made larger may have
-    /// holes that take no memory yet.
+    /// Overwrites a file with zeros in place, up to the largest size that this program writes: a file that a command
+    /// made larger may have holes, which take no memory yet.
     private static func wipe(_ name: [CChar], in folder: Int32, count: Int) {
         fchmodat(folder, name, 0o600, 0)
         let file = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
@@ -118,14 +119,13 @@ final class MemoryFolder {
         let zeros = [UInt8](repeating: 0, count: 65_536)
         var left = min(count, SecretTemplate.limit)
         while left > 0 {
-            let written = Glibc.write(file, zeros, min(left, zeros.count))
-            if written < 0, errno == EINTR { continue }
+            let written = SystemCall.retryOnInterrupt { CLibrary.write(file, zeros, min(left, zeros.count)) }
             guard written > 0 else { return }
             left -= written
         }
     }
 
-    /// The names in a folder, whose descriptor is closed, as C has them: not all are text.
+    /// Returns the names in a folder as C strings, because not all are text. Closes the descriptor.
     private static func names(in descriptor: Int32) -> [[CChar]] {
         guard descriptor >= 0 else { return [] }
         guard let folder = fdopendir(descriptor) else {
@@ -148,7 +148,7 @@ final class MemoryFolder {
 
     // MARK: Where
 
-    /// The folders that such a folder can be in, the best first.
+    /// The folders in which such a folder can be made, the best first.
     private static var parents: [String] {
         var result: [String] = []
         if let runtime = getenv("XDG_RUNTIME_DIR"), runtime.pointee == UInt8(ascii: "/") {

@@ -1,19 +1,19 @@
-import KeychainModel
+import Bytes
 
-/// Takes secrets out of a stream of bytes that comes in pieces.
+/// Removes secrets from a stream of bytes that comes in pieces.
 ///
-/// Every byte that is part of an occurrence of a secret goes, and each run of such bytes becomes one mask. So nothing is
-/// left of the longer of two secrets that overlap or contain each other. Held back is only what may still turn out to be
-/// the beginning of a secret. What an occurrence is does not depend on where the pieces end.
+/// Every byte that is part of an occurrence of a secret is removed, and each run of such bytes becomes one mask. So
+/// nothing is left of the longer of two secrets that overlap or contain each other. Only bytes that may be the
+/// beginning of a secret are held back. The result does not depend on where the pieces end.
 ///
-/// Each secret is looked for with the automaton of Knuth, Morris and Pratt ("Fast Pattern Matching in Strings", 1977),
-/// so that the time for a piece does not depend on what is held back.
+/// Each secret is searched for with the automaton of Knuth, Morris and Pratt ("Fast Pattern Matching in Strings",
+/// 1977), so that the time for a piece does not depend on what is held back.
 struct OutputMask {
     static let mask = Array("********".utf8)
 
     private struct Secret {
         let bytes: SecretBytes
-        /// For each length of a beginning, how much of its end is a beginning, too.
+        /// For each prefix, the length of its longest proper suffix that is a prefix, too.
         let borders: [Int32]
 
         init(_ bytes: SecretBytes) {
@@ -30,7 +30,7 @@ struct OutputMask {
             self.borders = borders
         }
 
-        /// How much of the secret the stream ends with after `byte`, when it ended with `matched` bytes before.
+        /// Returns how much of the secret the stream ends with after `byte`, if it ended with `matched` bytes before.
         func advance(_ matched: Int, _ byte: UInt8) -> Int {
             bytes.withUnsafeBytes { bytes in
                 var matched = matched
@@ -43,15 +43,15 @@ struct OutputMask {
     private let secrets: [Secret]
     /// Which secrets begin with each byte.
     private let starts: [[Int]]
-    /// The secrets that the stream ends with a beginning of, and with how much of each.
+    /// The secrets of which the stream ends with a prefix, and the length of that prefix.
     private var active: [(secret: Int, matched: Int)] = []
     private var held: [UInt8] = []
     /// The occurrences in `held`, joined where they touch.
     private var covered: [Range<Int>] = []
-    /// Whether what was let go last was a mask.
+    /// Whether the last output was a mask.
     private var isAfterMask = false
 
-    /// - Parameter secrets: Empty ones count for nothing.
+    /// - Parameter secrets: Empty ones are ignored.
     init(_ secrets: [SecretBytes]) {
         self.secrets = secrets.filter { !$0.isEmpty }.map(Secret.init)
         var starts = [[Int]](repeating: [], count: 256)
@@ -63,7 +63,7 @@ struct OutputMask {
 
     /// Takes the next piece of the stream.
     ///
-    /// - Returns: What can be let go, which may be nothing.
+    /// - Returns: The output that is certain now, which may be empty.
     mutating func take(_ piece: UnsafeRawBufferPointer) -> [UInt8] {
         held.reserveCapacity(held.count + piece.count)
         for byte in piece {
@@ -74,7 +74,7 @@ struct OutputMask {
         return letGo(held.count - (active.lazy.map(\.matched).max() ?? 0))
     }
 
-    /// The rest, at the end of the stream.
+    /// Returns the rest, at the end of the stream.
     mutating func finish() -> [UInt8] {
         active = []
         return letGo(held.count)
@@ -95,12 +95,12 @@ struct OutputMask {
 
     /// Covers an occurrence that ends here.
     ///
-    /// - Returns: How much of the secret the stream ends with, less than all of it.
+    /// - Returns: How much of the secret the stream ends with, not counting the whole secret.
     private mutating func note(_ number: Int, _ matched: Int) -> Int {
         let secret = secrets[number]
         guard matched == secret.borders.count else { return matched }
         var range = held.count - matched..<held.count
-        // This one ends last. Those that end in it or where it begins become one with it.
+        // This occurrence ends last. It absorbs those that overlap or touch it.
         while let last = covered.last, last.upperBound >= range.lowerBound {
             range = min(last.lowerBound, range.lowerBound)..<range.upperBound
             covered.removeLast()
@@ -109,7 +109,7 @@ struct OutputMask {
         return Int(secret.borders[matched - 1])
     }
 
-    /// The first `count` held bytes, with masks.
+    /// Returns the first `count` held bytes, with masks, and forgets them.
     private mutating func letGo(_ count: Int) -> [UInt8] {
         guard count > 0 else { return [] }
         var result: [UInt8] = []
@@ -126,7 +126,8 @@ struct OutputMask {
                 if !isAfterMask { result += Self.mask }
                 isAfterMask = true
                 place = min(next.upperBound, count)
-                if next.upperBound <= count { covered.removeFirst() } else { break }
+                guard next.upperBound <= count else { break }
+                covered.removeFirst()
             }
         }
         held.withUnsafeMutableBytes { SecretBytes.wipe(UnsafeMutableRawBufferPointer(rebasing: $0[..<count])) }

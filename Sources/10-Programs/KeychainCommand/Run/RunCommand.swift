@@ -1,34 +1,35 @@
 import ArgumentParser
+import CLibrary
 import FoundationEssentials
-import Glibc
 import KeychainModel
 
 /// Runs a program that knows nothing of the keychain with secrets in its environment or in files.
 struct RunCommand: DocumentedCommand {
     static let summary = "Run a program with secrets in its environment or in files."
     static let details = """
-        A reference says which secret: keychain://SERVICE/ACCOUNT, with ?group=GROUP behind it where that means several \
-        items, for a password as `keychain get` finds it. All but letters, digits and -._~ is percent-encoded: %20 for a \
-        space, %2F for a slash.
+        A reference names a secret: keychain://SERVICE/ACCOUNT, for a password as `keychain get` finds it. If that \
+        means several items, add ?group=GROUP. All characters except letters, digits and -._~ are percent-encoded: %20 \
+        for a space, %2F for a slash.
 
-        All secrets are looked up before the program starts; where one is missing, it does not start. It gets this \
-        command's environment with the variables in it that are named, its standard input, output and error and no other \
-        descriptor, and writes no core files. Its exit status becomes this command's: 128 and the number of a signal that \
-        ended it, 127 when it is not there, and 126 when it cannot be run.
+        All secrets are looked up before the program starts. If one is missing, it does not start. The program gets \
+        this command's environment with the named variables in it, its standard input, output and error and no other \
+        descriptor, and writes no core files. Its exit status becomes this command's: 128 plus the number of the \
+        signal that ended it, 127 if the program is not there, and 126 if it cannot be run.
 
-        With --env and --env-file alone the program takes the place of this one. With the other options this one stays \
+        With --env and --env-file alone, the program replaces this one. With the other options this program stays \
         beside it, and passes signals on.
 
         Files of --file and --template are in memory, for this user alone, and are wiped when the program has ended. A \
-        template is any text with references in double braces, such as {{ keychain://db/alice }}; the secrets are put in \
-        as they are, without quotes. A file of variables has NAME=VALUE lines, empty lines and lines that begin with #; \
-        values that are references are replaced, and all others stand as they are, quotes included.
+        template is any text with references in double braces, such as {{ keychain://db/alice }}; the secrets are put \
+        in as they are, without quotes. A file of variables has NAME=VALUE lines, empty lines and lines that begin \
+        with #. Values that are references are replaced; all others stay as they are, quotes included.
 
-        --mask has the program write into pipes, and puts ******** in the place of each secret that it prints, and of \
-        each line of one that has 8 bytes or more, not of other forms such as base64. The program sees no terminal then.
+        With --mask the program writes into pipes, and each secret that it prints is replaced by ********. So is each \
+        line of a secret that has several, if it has 8 bytes or more. Other forms such as base64 are not masked. The \
+        program then sees no terminal.
 
-        Other programs of the same user can read the environment of a running program, and whatever it starts inherits \
-        it. Files are the better way for programs that read secrets from files.
+        Other programs of the same user can read the environment of a running program, and programs that it starts \
+        inherit it. Files are the better way for programs that can read secrets from files.
         """
     static let examples = [
         Example(
@@ -64,7 +65,7 @@ struct RunCommand: DocumentedCommand {
     @Option(
         name: .customLong("env-file"),
         help: ArgumentHelp(
-            "Set the variables of a file, with secrets in the place of references. What other options set counts more.",
+            "Set the variables of a file, with references replaced by secrets. Other options take precedence.",
             valueName: "path"))
     var variableFiles: [String] = []
 
@@ -76,17 +77,17 @@ struct RunCommand: DocumentedCommand {
     @Option(
         name: .customLong("template"),
         help: ArgumentHelp(
-            "Put a copy of a file, with secrets in the place of references in double braces, into a file, and its path "
+            "Put a copy of a file, with references in double braces replaced by secrets, into a file, and its path "
                 + "into a variable.", valueName: "name=path"))
     var templates: [String] = []
 
-    @Flag(help: "Put ******** in the place of secrets in what the program prints.")
+    @Flag(help: "Replace secrets by ******** in what the program prints.")
     var mask = false
 
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print an error of this command as JSON.")
+    @Flag(help: .jsonErrors)
     var json = false
 
     @Argument(
@@ -98,7 +99,7 @@ struct RunCommand: DocumentedCommand {
         var names: Set<String> = []
         for variable in try named() {
             guard names.insert(variable.name).inserted else {
-                throw ValidationError("the variable \(variable.name) is named twice: give each one thing")
+                throw ValidationError("the variable \(variable.name) is named twice: name each variable once")
             }
         }
         guard mask || !names.isEmpty || !variableFiles.isEmpty else {
@@ -114,7 +115,7 @@ struct RunCommand: DocumentedCommand {
         throw ExitCode(status)
     }
 
-    /// What options name, with what files have of other names before them.
+    /// Returns the variables of files and then those of options, which replace variables of the same name.
     private func variables() throws -> [RunVariable] {
         let named = try named()
         var names = Set(named.map(\.name))
@@ -134,14 +135,14 @@ struct RunCommand: DocumentedCommand {
             + templates.map { try Self.variable("--template", $0) { .template(path: $0) } }
     }
 
-    /// Nothing here repeats what was given: somebody may have typed a secret.
+    /// No error repeats what was given, because somebody may have typed a secret.
     private static func variable(
         _ option: String, _ assignment: String, _ content: (String) throws -> RunVariable.Content
     ) throws -> RunVariable {
         guard let (name, rest) = RunVariable.parts(of: assignment), !rest.isEmpty else {
             throw ValidationError(
-                "\(option) takes NAME=\(option == "--template" ? "path" : "reference"), with a name of letters, digits and "
-                    + "'_', no digit first")
+                "\(option) takes NAME=\(option == "--template" ? "path" : "reference"), with a name of letters, digits "
+                    + "and '_', no digit first")
         }
         do {
             return RunVariable(name: name, content: try content(rest), place: name)

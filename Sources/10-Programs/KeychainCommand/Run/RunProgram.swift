@@ -1,5 +1,5 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 import StatusCodes
 import SystemLibraries
 
@@ -9,7 +9,7 @@ struct RunProgram {
     let path: String
     let name: String
 
-    /// Looks for it as a shell does: a name without a slash in each folder of `searchPath`.
+    /// Searches for the program as a shell does: a name without a slash in each folder of `searchPath`.
     ///
     /// - Parameter searchPath: The `PATH` that the command will have.
     init(_ name: String, searchPath: String?) throws(Failure) {
@@ -33,19 +33,19 @@ struct RunProgram {
         return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFREG
     }
 
-    /// The command's arguments as they were given, in whatever encoding: what follows the first `--`.
+    /// The command's arguments, byte for byte as they were given: what follows the first `--`.
     private static var arguments: [UnsafeMutablePointer<CChar>?] {
         let all = (0..<Int(CommandLine.argc)).map { CommandLine.unsafeArgv[$0] }
         let command = all.drop { $0.map { strcmp($0, "--") != 0 } ?? true }.dropFirst()
         return command + [nil]
     }
 
-    /// Puts it in the place of this process.
+    /// Replaces this process with the program.
     ///
     /// - Returns: Why that failed.
     func replaceThisProcess(_ environment: EnvironmentBlock) -> Failure {
         InheritedDescriptors.keep()
-        // What this program ignores; what its parent has it ignore stays so.
+        // Only the signals that this program itself ignores. Those that its parent ignores stay ignored.
         for number in Self.ignored { signal(number, SIG_DFL) }
         var arguments = Self.arguments
         let code = environment.withPointers { pointers in
@@ -58,7 +58,7 @@ struct RunProgram {
 
     /// Starts it beside this process, in the same process group.
     ///
-    /// - Parameter output: What it has as its descriptors 1 and 2, if not those of this process.
+    /// - Parameter output: Its descriptors 1 and 2; nil for those of this process.
     func start(_ environment: EnvironmentBlock, output: (standard: Int32, error: Int32)?) throws(Failure) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -79,7 +79,7 @@ struct RunProgram {
         return process
     }
 
-    /// What ``Program`` ignores for itself.
+    /// The signals that ``Program`` ignores for itself.
     private static let ignored = [SIGPIPE, SIGXFSZ]
 
     private static func notRun(_ name: String, _ code: Int32) -> Failure {

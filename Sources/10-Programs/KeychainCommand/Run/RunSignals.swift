@@ -1,18 +1,18 @@
-import Glibc
+import CLibrary
 import Synchronization
 
 /// The child that signals are passed on to; 0 before there is one, -1 once it is gone.
 private let signaledChild = Atomic<Int32>(0)
-/// What is still to be passed on: the bit of each signal's number.
+/// The signals that are still to be passed on: a bit for each number.
 private let waitingSignals = Atomic<UInt64>(0)
-/// Where the handler says that a child changed; -1 while nobody waits.
+/// The descriptor that the handler writes to when a child changed; -1 while nobody waits.
 private let childNotices = Atomic<Int32>(-1)
 
-/// At file scope because C calls it on whatever thread the signal picks.
+/// At file scope because C calls it, on any thread.
 private func passOnSignal(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _: UnsafeMutableRawPointer?) {
     let before = errno
     defer { errno = before }
-    // What the kernel sends for the terminal (SI_KERNEL, sigaction(2)) the child gets itself.
+    // The child gets the signals of the terminal itself (SI_KERNEL, sigaction(2)).
     if signaledChild.load(ordering: .sequentiallyConsistent) > 0, (info?.pointee.si_code ?? 0) > 0 { return }
     waitingSignals.bitwiseOr(1 << UInt64(number), ordering: .sequentiallyConsistent)
     sendWaitingSignals()
@@ -32,15 +32,15 @@ private func noteChild(_: Int32) {
     errno = before
 }
 
-/// Signals to `keychain run` while its command runs: the command is what they are for.
+/// Passes signals to `keychain run` on to its command, for which they are meant.
 ///
-/// What this process was started with ignoring stays ignored, by the command as well.
+/// Signals that were ignored when this process started stay ignored, also by the command.
 enum RunSignals {
     private static let passedOn = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH]
     /// Those that mean an end.
     private static let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
 
-    /// From now on signals are kept for the command.
+    /// Keeps signals for the command from now on.
     static func catchAll() {
         for number in passedOn {
             var action = sigaction()
@@ -54,7 +54,7 @@ enum RunSignals {
             action.sa_flags = SA_SIGINFO | SA_RESTART
             sigaction(number, &action, nil)
         }
-        // Of ignored children the system keeps no status.
+        // If SIGCHLD is ignored, the system keeps no status of children.
         signal(SIGCHLD, SIG_DFL)
     }
 
@@ -64,10 +64,10 @@ enum RunSignals {
         return ending.first { waiting & 1 << UInt64($0) != 0 }
     }
 
-    /// Starts the command, and passes on what came, and what will come.
+    /// Starts the command, and passes on the signals that came and those that will come.
     ///
-    /// Signals wait meanwhile: one that the terminal sends when the command is there, and its number is not yet, would come to the
-    /// command twice.
+    /// Signals are blocked meanwhile. Otherwise the command could get a signal of the terminal twice: from the
+    /// terminal, and from this process, which does not know the command's number yet.
     static func begin(_ start: () throws(Failure) -> pid_t) throws(Failure) -> pid_t {
         var (held, before) = (sigset_t(), sigset_t())
         sigemptyset(&held)
@@ -92,18 +92,16 @@ enum RunSignals {
     /// Waits until the child is gone.
     ///
     /// - Parameter blocking: Whether to wait at all.
-    /// - Returns: Its exit status, or 128 and a signal's number, as a shell has it; nil while it runs.
+    /// - Returns: Its exit status, or 128 plus the number of a signal, as in a shell; nil while it runs.
     static func status(of child: pid_t, blocking: Bool) -> Int32? {
         var info = siginfo_t()
-        // WEXITED, WNOWAIT and WNOHANG (waitid(2)): until it is waited for, nobody else gets its number.
+        // WEXITED, WNOWAIT and WNOHANG (waitid(2)): until waitpid, no other process gets its number.
         let options: Int32 = 0x4 | 0x0100_0000 | (blocking ? 0 : 0x1)
-        while waitid(P_PID, id_t(child), &info, options) != 0, errno == EINTR {}
+        _ = SystemCall.retryOnInterrupt { waitid(P_PID, id_t(child), &info, options) }
         guard info.si_signo != 0 || blocking else { return nil }
         signaledChild.store(-1, ordering: .sequentiallyConsistent)
         var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0 {
-            guard errno == EINTR else { return ExitStatus.other }
-        }
+        guard SystemCall.retryOnInterrupt({ waitpid(child, &status, 0) }) >= 0 else { return ExitStatus.other }
         return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F)
     }
 }

@@ -1,10 +1,10 @@
+import Bytes
 import FoundationEssentials
-import KeychainModel
 
-/// A variable that the command gets, and what is in it.
+/// A variable that the command gets, and its content.
 struct RunVariable {
     enum Content {
-        /// From a file of variables, as it stands there.
+        /// From a file of variables, as it is there.
         case plain(SecretBytes)
         case secret(SecretReference)
         /// The path of a file that has the secret.
@@ -15,12 +15,12 @@ struct RunVariable {
 
     let name: String
     let content: Content
-    /// What an error calls it: the variable, or the line of a file.
+    /// Its name in errors: the variable, or the line of a file.
     let place: String
 
-    /// `NAME=what`, taken apart.
+    /// Splits `NAME=content`.
     ///
-    /// - Returns: Nil without a `=`, or where what is before it is no name of a variable.
+    /// - Returns: Nil without a `=`, or if what is before it is not the name of a variable.
     static func parts(of assignment: String) -> (name: String, rest: String)? {
         guard let equals = assignment.firstIndex(of: "="), isName(assignment[..<equals].utf8) else { return nil }
         return (String(assignment[..<equals]), String(assignment[assignment.index(after: equals)...]))
@@ -40,7 +40,7 @@ struct RunVariable {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
-    /// The name of the file for this variable: programs look at how names end.
+    /// The name of the file for this variable. It keeps the ending of a template, which programs look at.
     var fileName: String {
         guard case .template(let path) = content else { return name }
         let ending = URL(fileURLWithPath: path).pathExtension

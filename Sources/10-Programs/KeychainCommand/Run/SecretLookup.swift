@@ -1,22 +1,23 @@
 import Access
+import Bytes
 import FoundationEssentials
 import KeychainModel
 import StatusCodes
-import Vault
+import VaultInterface
 
-/// Finds the secrets that references name, each once, as `keychain get` finds them.
+/// Finds the secrets that references name, as `keychain get` finds them, and each only once.
 final class SecretLookup {
     private let passcode: PasscodeInput
     private let authentication: AuthenticationOptions
     private var session: VaultSession?
     private var found: [SecretReference: SecretBytes] = [:]
 
-    /// - Parameter program: What a person is told that the secrets are for.
+    /// - Parameter program: The program that is named in the question to a person.
     init(_ passcode: PasscodeInput, _ itemPassword: ItemPassword, for program: String) throws(Failure) {
         self.passcode = passcode
         var authentication = try itemPassword.authentication()
         authentication.prompt = "run '\(program.escapedForTerminal)' with secrets of the keychain"
-        // Whoever has agreed to one has agreed to all of them.
+        // One answer of a person is enough for all secrets.
         authentication.context = UUID()
         self.authentication = authentication
     }
@@ -26,7 +27,7 @@ final class SecretLookup {
         found.sorted { $0.key.text < $1.key.text }.map { ($0.key, $0.value) }
     }
 
-    /// - Parameter place: What an error says first: where the reference stands.
+    /// - Parameter place: Where the reference is, which an error says first.
     func secret(_ reference: SecretReference, at place: String) throws(Failure) -> SecretBytes {
         if let secret = found[reference] { return secret }
         do throws(Failure) {
@@ -59,7 +60,7 @@ final class SecretLookup {
         return opened
     }
 
-    /// Lets go of the vault and of what was found: a command may run for long.
+    /// Lets go of the vault and of the secrets, because the command may run for a long time.
     func close() {
         if let session, let context = authentication.context {
             session.vault.endContext(context, as: session.client)
@@ -71,7 +72,7 @@ final class SecretLookup {
 }
 
 extension Ambiguity.Remedies {
-    /// How a reference says which of several items is meant.
+    /// How to choose between several items in a reference.
     fileprivate static let reference = Ambiguity.Remedies(
         group: "?group=GROUP at the end of the reference",
         synchronizable: "?synchronizable=yes or ?synchronizable=no at the end of the reference")

@@ -1,8 +1,9 @@
+import Bytes
 import FoundationEssentials
 import KeychainModel
 
-/// Where a secret is in the keychain, as a URL: `keychain://SERVICE/ACCOUNT`, and where that means several items,
-/// `?group=GROUP` and `?synchronizable=yes` or `no` behind it. Parts are percent-encoded (RFC 3986).
+/// Names a secret in the keychain with a URL: `keychain://SERVICE/ACCOUNT`. If that means several items, `?group=GROUP`
+/// and `?synchronizable=yes` or `no` follow. Parts are percent-encoded (RFC 3986).
 struct SecretReference: Sendable, Hashable {
     static let scheme = "keychain://"
 
@@ -13,14 +14,14 @@ struct SecretReference: Sendable, Hashable {
     let group: String?
     let synchronizable: SynchronizableScope
 
-    /// Why a text is no reference. It does not repeat the text, which may be a secret in the wrong place.
+    /// Why a text is not a reference. It does not repeat the text, which may be a secret in the wrong place.
     struct Problem: Error {
         let reason: String
     }
 
     init(_ text: String) throws(Problem) {
         guard text.hasPrefix(Self.scheme) else {
-            throw Problem(reason: "is no reference: write \(Self.scheme)SERVICE/ACCOUNT")
+            throw Problem(reason: "is not a reference: write \(Self.scheme)SERVICE/ACCOUNT")
         }
         let parts = text.dropFirst(Self.scheme.count).split(
             separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -44,24 +45,23 @@ struct SecretReference: Sendable, Hashable {
             case ("synchronizable", "no") where synchronizable == nil: synchronizable = .localOnly
             default:
                 throw Problem(
-                    reason: "has something else than 'group=GROUP' and 'synchronizable=yes' or 'no', once each, behind "
-                        + "its '?'")
+                    reason: "can have only 'group=GROUP' and 'synchronizable=yes' or 'no' after its '?', each once")
             }
         }
         (self.text, self.service, self.account, self.group) = (text, service, account, group)
         self.synchronizable = synchronizable ?? .any
     }
 
-    /// What a part stands for (RFC 3986, 2 and 3.2.2).
+    /// Returns the decoded part (RFC 3986, 2 and 3.2.2).
     ///
-    /// - Parameter others: Characters that may stand in this part as they are, beside those that may in all.
+    /// - Parameter others: Characters that need no encoding in this part, besides those that never need it.
     private static func decoded(_ part: Substring, allowing others: String) throws(Problem) -> String {
         var bytes: [UInt8] = []
         var rest = part.utf8
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%") {
-                guard let high = rest.popFirst().flatMap(hexadecimalValue),
-                    let low = rest.popFirst().flatMap(hexadecimalValue)
+                guard let high = rest.popFirst().flatMap(UInt8.init(hexadecimalDigit:)),
+                    let low = rest.popFirst().flatMap(UInt8.init(hexadecimalDigit:))
                 else { throw badlyEncoded }
                 bytes.append(high << 4 | low)
             } else {
@@ -76,14 +76,11 @@ struct SecretReference: Sendable, Hashable {
     private static let unreserved = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=".utf8)
 
-    private static func hexadecimalValue(_ digit: UInt8) -> UInt8? {
-        UInt8(String(UnicodeScalar(digit)), radix: 16)
-    }
-
     private static let nameless = Problem(
         reason: "does not name one service and one account: write \(scheme)SERVICE/ACCOUNT, and a '/' in either as %2F")
 
     private static let badlyEncoded = Problem(
-        reason: "is not percent-encoded: all but letters, digits and -._~ is written as % and two hexadecimal digits "
+        reason:
+            "is not percent-encoded: write everything except letters, digits and -._~ as % and two hexadecimal digits "
             + "for each byte of UTF-8, as in %20 for a space")
 }

@@ -1,5 +1,5 @@
-import Glibc
-import KeychainModel
+import Bytes
+import CLibrary
 
 /// One run of a program with secrets, from looking them up to the program's end.
 struct SecretRun {
@@ -8,16 +8,16 @@ struct SecretRun {
     let program: String
     let lookup: SecretLookup
 
-    /// What goes into the environment as it is, and what goes there as the path of a file.
+    /// The values that go into the environment, and those that go into files whose paths are in the environment.
     private struct Values {
         var direct: [(RunVariable, SecretBytes)] = []
         var files: [(RunVariable, SecretBytes)] = []
     }
 
-    /// - Returns: The program's exit status, unless it has taken the place of this process.
+    /// - Returns: The program's exit status, unless it has replaced this process.
     func run() throws(Failure) -> Int32 {
         MemoryFolder.removeLeftovers()
-        // Nobody is asked for the sake of a program that is not there.
+        // Before anybody is asked: the program may not be there.
         let program = try RunProgram(program, searchPath: searchPath)
         let values = try values()
         let masked = isMasking ? try MaskedSecrets.make(of: lookup.secrets) : []
@@ -40,7 +40,7 @@ struct SecretRun {
 
     private func values() throws(Failure) -> Values {
         var values = Values()
-        // What is wrong with templates does not need the vault.
+        // Mistakes in templates are found before the vault is opened.
         var templates: [String: SecretTemplate] = [:]
         for variable in variables {
             if case .template(let path) = variable.content {
@@ -64,7 +64,7 @@ struct SecretRun {
         return values
     }
 
-    /// The `PATH` that the program will have, unless that is a secret.
+    /// The `PATH` that the program will have, unless it is a secret.
     private var searchPath: String? {
         for case let variable in variables where variable.name == "PATH" {
             if case .plain(let value) = variable.content {

@@ -1,16 +1,16 @@
+import Bytes
 import FoundationEssentials
-import KeychainModel
 
 /// A file in which `{{ keychain://SERVICE/ACCOUNT }}` stands for secrets.
 ///
-/// Other things in double braces are left as they are: they may be for somebody else.
+/// Other text in double braces is left as it is: it may be for another program.
 struct SecretTemplate {
     enum Segment {
         case text(Data)
         case secret(SecretReference, line: Int)
     }
 
-    /// The most bytes that a filled file can have. They are kept in memory.
+    /// The largest size of a filled file in bytes, which are kept in memory.
     static let limit = 64 << 20
 
     let path: String
@@ -21,7 +21,7 @@ struct SecretTemplate {
         segments = try Self.segments(of: RunInput.read(path), path)
     }
 
-    /// - Throws: `Failure`, with the line, for what begins like a reference and is none, and if there is none at all.
+    /// - Throws: `Failure` with the line, if something begins like a reference and is not one, or if there is none.
     static func segments(of bytes: Data, _ path: String) throws(Failure) -> [Segment] {
         var segments: [Segment] = []
         var line = 1
@@ -37,27 +37,28 @@ struct SecretTemplate {
             }
             let endOfLine = rest.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
             guard let end = bytes.firstRange(of: "}}", in: rest.startIndex..<endOfLine) else {
-                throw .input("\(path):\(line)", "a reference has no '}}' behind it in its line")
+                throw .input("\(path):\(line)", "a reference has no '}}' after it on its line")
             }
             let text = String(decoding: bytes[rest.startIndex..<end.lowerBound], as: UTF8.self)
             do {
-                let reference = try SecretReference(String(text.trimmed { $0 == " " || $0 == "\t" }))
+                let reference = try SecretReference(text.trimmed { $0 == " " || $0 == "\t" })
                 segments.append(.text(bytes[start..<brace.lowerBound]))
                 segments.append(.secret(reference, line: line))
             } catch {
-                throw .input("\(path):\(line)", "what stands in double braces \(error.reason)")
+                throw .input("\(path):\(line)", "the text in double braces \(error.reason)")
             }
             start = end.upperBound
             place = start
         }
         guard !segments.isEmpty else {
             throw .input(
-                path, "there is no {{ \(SecretReference.scheme)SERVICE/ACCOUNT }} in it: nothing is to be filled in")
+                path,
+                "has no {{ \(SecretReference.scheme)SERVICE/ACCOUNT }}: name a file in which something is filled in")
         }
         return segments + [.text(bytes[start...])]
     }
 
-    /// The file with `secrets` in their places.
+    /// Returns the file with the references replaced by `secrets`.
     func filled(_ secrets: (SecretReference, _ line: Int) throws(Failure) -> SecretBytes) throws(Failure) -> SecretBytes
     {
         var parts: [SecretBytes] = []

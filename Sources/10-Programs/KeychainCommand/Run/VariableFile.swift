@@ -3,7 +3,7 @@ import KeychainModel
 
 /// A file of variables: `NAME=VALUE` in each line, empty lines, and lines that begin with `#`.
 ///
-/// Values stand as they are, to the end of the line: there are no quotes, no backslashes and no `export`.
+/// A value goes to the end of the line, byte for byte: quotes, backslashes and `export` have no meaning.
 enum VariableFile {
     static func read(_ path: String) throws(Failure) -> [RunVariable] {
         let bytes = try RunInput.read(path)
@@ -15,7 +15,7 @@ enum VariableFile {
             }
             let place = "\(path):\(index + 1)"
             guard let equals = line.firstIndex(of: UInt8(ascii: "=")), RunVariable.isName(line[..<equals]) else {
-                throw .input(place, "is no NAME=VALUE: a name has letters, digits and '_', and no digit first")
+                throw .input(place, "is not NAME=VALUE: a name has letters, digits and '_', and no digit first")
             }
             let name = String(decoding: line[..<equals], as: UTF8.self)
             let content = try content(line[(equals + 1)...], place)
@@ -30,8 +30,7 @@ enum VariableFile {
         else {
             throw .input(
                 place,
-                "a reference is a value of its own, without quotes and with nothing before it: for anything else "
-                    + "there is --template")
+                "a reference has to be the whole value, without quotes: use --template for anything else")
         }
         do {
             return .secret(try SecretReference(text))

@@ -1,6 +1,7 @@
+import Bytes
 import FoundationEssentials
 import KeychainModel
-import Vault
+import VaultInterface
 
 /// `add-generic-password` and `add-internet-password`.
 struct AddPassword: SecuritySubcommand {
@@ -47,7 +48,7 @@ struct AddPassword: SecuritySubcommand {
         }
     }
 
-    /// What is to be stored: the last of -w, -p and -X counts.
+    /// Returns what is to be stored. The last of -w, -p and -X counts.
     private func password(_ options: ShortOptions) throws(SecurityFailure) -> Data? {
         let letters: [Character] = isGeneric ? ["w", "p", "X"] : ["w", "X"]
         guard let option = options.options.last(where: { letters.contains($0.letter) }) else { return nil }
@@ -57,13 +58,13 @@ struct AddPassword: SecuritySubcommand {
             }
         }
         guard option.letter == "X" else { return Data(value.utf8) }
-        guard let bytes = Data(hexadecimal: value) else {
+        guard let bytes = [UInt8](hexadecimal: value.utf8) else {
             throw .usage("-X takes an even number of hexadecimal digits")
         }
-        return bytes
+        return Data(bytes)
     }
 
-    /// The items with this primary key in any group: to `security` they are all in one keychain.
+    /// Returns the items with this primary key in any group: for `security` they are all in one keychain.
     private func existing(
         _ attributes: [AttributeName: AttributeValue], _ session: VaultSession
     ) throws(SecurityFailure) -> [StoredItem] {
@@ -91,22 +92,20 @@ struct AddPassword: SecuritySubcommand {
     }
 }
 
-extension Data {
-    /// The bytes that an even number of hexadecimal digits spells; nil for anything else.
-    init?(hexadecimal text: String) {
-        let digits = text.utf8.map { digit -> UInt8? in
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-            default: nil
+/// Prompts as readpassphrase(3) does: at the terminal, or without one from standard input.
+enum SecurityPrompt {
+    static func secretTwice(_ first: String, _ second: String) throws(Failure) -> Data {
+        guard let terminal = CommandTerminal() else {
+            let secret = try SecretInput.readAll(0, keepingNewline: true)
+            guard !secret.isEmpty else {
+                throw .usage("no password: there is no terminal to ask at, and standard input is empty")
             }
+            return secret.prefix { $0 != UInt8(ascii: "\n") }
         }
-        guard digits.count.isMultiple(of: 2) else { return nil }
-        self.init(capacity: digits.count / 2)
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = digits[index], let low = digits[index + 1] else { return nil }
-            append(high << 4 | low)
+        while true {
+            let typed = try terminal.askSecrets([first, second])
+            if let secret = typed.first, secret == typed.last { return secret }
+            try FileOutput.write(Data("passwords don't match\n".utf8), to: 2)
         }
     }
 }

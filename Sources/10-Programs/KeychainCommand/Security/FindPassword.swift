@@ -1,6 +1,6 @@
 import FoundationEssentials
 import KeychainModel
-import Vault
+import VaultInterface
 
 /// `find-generic-password` and `find-internet-password`: the first item with all given attributes.
 struct FindPassword: SecuritySubcommand {

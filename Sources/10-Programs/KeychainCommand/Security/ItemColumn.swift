@@ -7,7 +7,7 @@ struct ItemColumn: Sendable {
         case blob, timedate, uint32, sint32
     }
 
-    /// The name with its quotes, or the number, up to the format.
+    /// The name with its quotes, or the number: everything before the format.
     let tag: String
     let format: Format
     /// Nil for an attribute that macOS has and this vault does not.
@@ -35,7 +35,7 @@ struct ItemColumn: Sendable {
         }
     }
 
-    /// The class as macOS prints it: the name of a password's record type, the number of the others'
+    /// The class as macOS prints it: the name of the record type for passwords, and its number for others
     /// (CSSM_DL_DB_RECORD_X509_CERTIFICATE, CSSM_DL_DB_RECORD_PRIVATE_KEY).
     static func className(_ itemClass: ItemClass) -> String {
         switch itemClass {

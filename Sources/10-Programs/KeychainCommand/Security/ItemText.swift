@@ -1,7 +1,8 @@
+import Bytes
 import FoundationEssentials
 import KeychainModel
 
-/// An item in the form that `security` prints and scripts take apart.
+/// An item in the form that `security` prints and scripts parse.
 struct ItemText {
     private let item: StoredItem
     private let keychain: String
@@ -33,16 +34,15 @@ struct ItemText {
         switch value {
         case .string(let string): Data(string.utf8)
         case .data(let data): data
-        case .number(let number):
-            withUnsafeBytes(of: Int32(truncatingIfNeeded: number).bigEndian) { Data($0) }
+        case .number(let number): Data(Int32(truncatingIfNeeded: number).bigEndianBytes)
         case .real(let real): Data(String(real).utf8)
         case .date(let date): Data(Timestamp(date).compact.utf8) + [0]
         }
     }
 }
 
-/// Bytes as `security` prints them: in quotes when all of them are printable, else in hexadecimal, with
-/// the quoted form behind it when at least one is printable.
+/// Bytes as `security` prints them: in quotes if all of them are printable, else in hexadecimal, followed by the quoted
+/// form if at least one is printable.
 struct PrintedBytes {
     let text: String
 
@@ -77,7 +77,7 @@ struct PasswordText {
     /// For -w: the password itself, or hexadecimal digits if any byte is not printable ASCII.
     var alone: String {
         bytes.allSatisfy { $0 >= 0x20 && $0 <= 0x7E }
-            ? String(decoding: bytes, as: UTF8.self) : bytes.hexadecimal(uppercase: false)
+            ? String(decoding: bytes, as: UTF8.self) : bytes.hexadecimal()
     }
 
     /// For -g.

@@ -1,11 +1,11 @@
 import FoundationEssentials
 import KeychainModel
 
-/// Generic or internet password: which letter of the command line sets which attribute.
+/// A generic or internet password, and which letter of the command line sets which attribute.
 struct PasswordKind: Sendable {
     private enum Conversion: Sendable {
         case text
-        /// Bytes, as Apple documents for this attribute; the text's UTF-8.
+        /// Bytes, as Apple documents this attribute: the UTF-8 of the text.
         case bytes
         /// Four characters that are one number (`FourCharCode`).
         case code
@@ -74,7 +74,7 @@ struct PasswordKind: Sendable {
         .usage("-\(letter) takes a code of exactly four characters; fill a shorter one with blanks, as in \"ftp \"")
     }
 
-    /// The attributes that make an item unique, with what they are when they were not given.
+    /// Returns the attributes that make an item unique, with the default values of those that were not given.
     func primaryKey(of attributes: [AttributeName: AttributeValue]) -> [AttributeName: AttributeValue] {
         var key: [AttributeName: AttributeValue] = [:]
         for definition in itemClass.schema.primaryKey {

@@ -1,5 +1,5 @@
 import StatusCodes
-import Vault
+import VaultInterface
 
 /// An error in the words and with the exit status of `security`.
 enum SecurityFailure: Error {
@@ -7,7 +7,7 @@ enum SecurityFailure: Error {
     case usage(String)
     /// What failed, as `security` names it, and why.
     case operation(String, status: Int32, reason: String)
-    /// Something without a status of Apple's.
+    /// A failure without one of Apple's status codes.
     case other(String)
 
     /// Exit statuses: 2 for usage, else the low byte of the OSStatus.
@@ -26,13 +26,13 @@ enum SecurityFailure: Error {
         }
     }
 
-    /// The vault's error as `security` reports it, whose texts scripts look for.
+    /// Returns the vault's error in the words of `security`, which scripts look for.
     static func vault(_ error: VaultError, during operation: String) -> SecurityFailure {
         let reason =
             switch error {
             case .itemNotFound: "The specified item could not be found in the keychain."
             case .duplicateItem: "The specified item already exists in the keychain."
-            case .interactionNotAllowed: "User interaction is not allowed."
+            case .interactionNotAllowed, .itemPasswordMissing: "User interaction is not allowed."
             case .authenticationFailed: "The user name or passphrase you entered is not correct."
             case .userCanceled: "User canceled the operation."
             default: error.description
@@ -45,7 +45,7 @@ enum SecurityFailure: Error {
     }
 }
 
-/// Runs `body` with failures of the console turned into those of `security`.
+/// Runs `body` and turns failures of `keychain` into those of `security`.
 func securing<Result>(_ body: () throws(Failure) -> Result) throws(SecurityFailure) -> Result {
     do {
         return try body()
@@ -54,7 +54,7 @@ func securing<Result>(_ body: () throws(Failure) -> Result) throws(SecurityFailu
     }
 }
 
-/// Runs `body` with the vault's errors reported under the name of `operation`.
+/// Runs `body`, and reports the vault's errors under the name of `operation`.
 func securing<Result>(
     _ operation: String, _ body: () throws(VaultError) -> Result
 ) throws(SecurityFailure) -> Result {

@@ -1,7 +1,7 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 import StatusCodes
-import Vault
+import VaultInterface
 
 /// A subcommand of `security`.
 protocol SecuritySubcommand: Sendable {
@@ -11,8 +11,8 @@ protocol SecuritySubcommand: Sendable {
     func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure)
 }
 
-/// macOS's `security`, for scripts made for it: the password and keychain subcommands with their own
-/// argument style, output and exit statuses.
+/// macOS's `security`, for scripts that were written for it: the password and keychain subcommands with their own style
+/// of arguments, output and exit statuses.
 struct SecurityTool {
     private static let subcommands: [(name: String, summary: String, subcommand: any SecuritySubcommand)] = [
         ("add-generic-password", "Add a generic password.", AddPassword(kind: .generic)),
@@ -87,7 +87,7 @@ struct SecurityTool {
         }
     }
 
-    /// Commands from standard input, one a line, which keeps passwords out of the arguments.
+    /// Runs commands from standard input, one on each line. This keeps passwords out of the arguments.
     ///
     /// - Returns: The exit status of the last command.
     private func runLines() -> Int32 {
@@ -107,7 +107,7 @@ struct SecurityTool {
     }
 
     private func unknownOption(_ option: String) -> Int32 {
-        complain("there is no option \(option.escapedForTerminal); `security help` says what there is")
+        complain("there is no option \(option.escapedForTerminal); `security help` lists those that exist")
         return 2
     }
 
@@ -146,7 +146,7 @@ struct SecurityTool {
 }
 
 extension SecurityTool {
-    /// What the keychain is called where macOS prints its path.
+    /// The path that is printed where macOS prints that of the keychain.
     func keychainPath() throws(SecurityFailure) -> String {
         try securing("SecKeychainCopyDefault") { () throws(VaultError) in try ProcessVault.defaultPath() }
     }
@@ -158,7 +158,7 @@ extension SecurityTool {
         }
     }
 
-    /// Accepts the names scripts use for the default keychain, and refuses others, which do not exist.
+    /// Accepts the names that scripts use for the default keychain, and refuses others, which do not exist.
     func checkKeychains(_ names: [String]) throws(SecurityFailure) {
         guard !names.isEmpty else { return }
         let path = try keychainPath()
@@ -186,12 +186,12 @@ extension SecurityTool {
     }
 }
 
-/// A line of `security -i` taken apart as a shell would: blanks separate, quotation marks and
-/// backslashes protect.
+/// The words of a line of `security -i`, split as by a shell: blanks separate words, and quotation marks and
+/// backslashes protect blanks.
 struct CommandWords {
     private(set) var words: [String] = []
 
-    /// Nil when a quotation mark is not closed.
+    /// Returns nil if a quotation mark is not closed.
     init?(_ line: String) {
         var word: String?
         var quote: Character?

@@ -1,13 +1,13 @@
-/// The one-letter options of a subcommand of `security`, read as BSD's getopt(3) reads them: letters
-/// may be joined, a value may be attached or follow, and the first operand or `--` ends the options.
+/// The one-letter options of a subcommand of `security`, read as by BSD's getopt(3): letters may be joined, a value may
+/// be attached or follow, and the first operand or `--` ends the options.
 struct ShortOptions {
-    /// What letters there are.
+    /// The letters that a subcommand takes.
     struct Grammar {
         /// Letters that stand alone.
         var flags = ""
         /// Letters with a value.
         var values = ""
-        /// Letters with a value that may be left out at the very end of the command line, which asks for it.
+        /// Letters with a value. At the end of the command line the value may be missing, and is then asked for.
         var promptable = ""
     }
 
@@ -18,7 +18,7 @@ struct ShortOptions {
 
     struct Option: Equatable {
         var letter: Character
-        /// Nil for a flag and for a promptable letter at the end.
+        /// Nil for a flag, and for a promptable letter without a value.
         var value: String?
     }
 

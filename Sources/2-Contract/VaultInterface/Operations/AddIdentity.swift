@@ -1,4 +1,5 @@
 import Access
+import Frames
 import KeychainModel
 
 /// Stores the two halves of an identity in one step. One of them may be there already, such as the key of a

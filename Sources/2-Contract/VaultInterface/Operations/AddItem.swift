@@ -1,4 +1,5 @@
 import Access
+import Frames
 import KeychainModel
 
 /// Stores a new item, and replies it as it is stored, without the value that the caller gave.

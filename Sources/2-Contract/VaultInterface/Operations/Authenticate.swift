@@ -1,5 +1,6 @@
 import Access
 import FoundationEssentials
+import Frames
 import KeychainModel
 
 /// Asks a person to satisfy access control flags, and remembers the outcome under an authentication context.

@@ -1,4 +1,5 @@
 import Access
+import Frames
 import KeychainModel
 
 /// Sends the items that a query finds, at most its limit.

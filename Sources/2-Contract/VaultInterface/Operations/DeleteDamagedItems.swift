@@ -1,4 +1,5 @@
 import Access
+import Frames
 
 /// Deletes every row that cannot be opened with a key that is there: damaged rows, and rows of another vault. Replies
 /// how many were deleted.

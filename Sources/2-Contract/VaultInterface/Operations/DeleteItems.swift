@@ -1,4 +1,5 @@
 import Access
+import Frames
 import KeychainModel
 
 /// Deletes every item that a query finds, and replies how many were deleted: at least one.

@@ -1,4 +1,5 @@
 import Access
+import Frames
 
 /// Replies whom the vault takes the caller for, and what it may do.
 package struct DescribeCaller: UnaryOperation {

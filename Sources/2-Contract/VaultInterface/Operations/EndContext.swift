@@ -1,5 +1,6 @@
 import Access
 import FoundationEssentials
+import Frames
 
 /// Forgets what an authentication context was granted, and takes back the prompt that is shown for it.
 package struct EndContext: UnaryOperation {

@@ -1,4 +1,5 @@
 import Access
+import Frames
 
 /// Destroys every key and every item of every group, for good.
 package struct EraseVault: UnaryOperation {

@@ -1,5 +1,6 @@
 import Access
 import FoundationEssentials
+import Frames
 import KeychainModel
 
 /// Replaces the value of the item with the primary key of `item` if its present value is `expected` (compare and

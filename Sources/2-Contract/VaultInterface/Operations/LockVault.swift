@@ -1,4 +1,5 @@
 import Access
+import Frames
 
 /// Wipes the keys of locked classes after a grace, at once if it is zero. An unlock in the meantime cancels that.
 ///

@@ -1,4 +1,5 @@
 import Access
+import Frames
 import KeychainModel
 
 /// Makes a key whose private half stays in the vault's enclave.

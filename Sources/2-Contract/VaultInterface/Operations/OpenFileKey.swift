@@ -1,5 +1,7 @@
 import Access
+import Bytes
 import FoundationEssentials
+import Frames
 import KeychainModel
 
 /// Opens the key of a file, which was wrapped for it under its class. The key has 32 bytes.

@@ -1,4 +1,5 @@
 import Access
+import Frames
 import KeychainModel
 
 /// Stores an item in one step: as a new one, or, when an item with its primary key exists, by giving that one its

@@ -1,4 +1,5 @@
 import Access
+import Frames
 
 /// Sends records of the audit log, oldest first. For clients that hold every group.
 package struct ReadAudit: VaultOperation {

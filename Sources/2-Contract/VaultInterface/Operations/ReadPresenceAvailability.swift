@@ -1,4 +1,5 @@
 import Access
+import Frames
 
 /// Replies what a person could be asked for now. Asks nobody.
 package struct ReadPresenceAvailability: UnaryOperation {

@@ -1,4 +1,5 @@
 import Access
+import Frames
 
 /// Replies what state the vault is in.
 package struct ReadStatus: UnaryOperation {

@@ -1,5 +1,6 @@
 import Access
 import FoundationEssentials
+import Frames
 import KeychainModel
 
 /// Wraps the key of a file under another class, so that the file's contents stay as they are.

@@ -1,4 +1,6 @@
 import Access
+import Bytes
+import Frames
 import KeychainModel
 
 /// Opens the class keys with the passcode.

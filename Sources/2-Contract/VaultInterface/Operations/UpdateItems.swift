@@ -1,4 +1,5 @@
 import Access
+import Frames
 import KeychainModel
 
 /// Changes every item that a query finds, or none, and replies how many were changed: at least one.

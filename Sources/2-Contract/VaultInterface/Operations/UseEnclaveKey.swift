@@ -1,5 +1,6 @@
 import Access
 import FoundationEssentials
+import Frames
 import KeychainModel
 
 /// Uses a key of the enclave, and asks a person if its access control wants one. ``EnclaveKeyOperation`` says what it

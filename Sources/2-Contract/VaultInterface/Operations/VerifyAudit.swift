@@ -1,4 +1,5 @@
 import Access
+import Frames
 
 /// Checks every record of the audit log.
 package struct VerifyAudit: UnaryOperation {

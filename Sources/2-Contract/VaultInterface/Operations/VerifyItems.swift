@@ -1,4 +1,5 @@
 import Access
+import Frames
 
 /// Reads every row, and replies which of them cannot be opened.
 package struct VerifyItems: UnaryOperation {

@@ -1,4 +1,5 @@
 import Access
+import Frames
 
 /// Whom the server takes the client for, and what it may do.
 package struct CallerDescription: Sendable, Equatable {

@@ -1,4 +1,5 @@
 import Access
+import Frames
 
 // The audit log's records.
 

@@ -1,4 +1,5 @@
 import Access
+import Frames
 import KeychainModel
 
 // Refusals: a code, then the fields of that code.
@@ -42,6 +43,7 @@ extension WireBuffer {
         case .memoryUnavailable: append(UInt8(25))
         case .enrolmentChanged: append(UInt8(26))
         case .corruptFileKey: append(UInt8(27))
+        case .itemPasswordMissing: append(UInt8(28))
         }
     }
 
@@ -109,6 +111,7 @@ extension WireReader {
         case 25: return .memoryUnavailable
         case 26: return .enrolmentChanged
         case 27: return .corruptFileKey
+        case 28: return .itemPasswordMissing
         default: throw WireError("unknown error")
         }
     }

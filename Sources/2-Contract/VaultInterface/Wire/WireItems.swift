@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Frames
 import KeychainModel
 
 // Items and their parts. Each type reads what it writes.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Frames
 import KeychainModel
 
 extension WireBuffer {

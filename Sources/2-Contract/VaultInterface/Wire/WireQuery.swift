@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Frames
 import KeychainModel
 
 // Queries and the ways to ask a person.

@@ -1,5 +1,6 @@
 import Access
 import FoundationEssentials
+import Frames
 import KeychainModel
 
 // What a vault says about itself, and the questions for a person.

@@ -1,5 +1,7 @@
 import Access
+import Bytes
 import FoundationEssentials
+import Frames
 import KeychainModel
 
 /// Something that has a form on the wire, in which it can be written and read.

@@ -1,6 +1,6 @@
+import Bytes
 import Crypto
 import FoundationEssentials
-import KeychainModel
 
 /// The hash functions that key algorithms use (FIPS 180-4).
 package enum DigestAlgorithm: String, CaseIterable, Sendable {
@@ -45,7 +45,7 @@ package enum DigestAlgorithm: String, CaseIterable, Sendable {
     /// Returns the digest of `message`.
     package func hash(_ message: Data) throws(KeyError) -> Data {
         var digest = Data(count: byteCount)
-        try digest.withBytes { bytes throws(KeyError) in
+        try digest.withMutableBytes { bytes throws(KeyError) in
             try message.withBytes { message throws(KeyError) in
                 try hash(message, into: bytes)
             }

@@ -1,6 +1,6 @@
+import Bytes
 import Certificates
 import FoundationEssentials
-import KeychainModel
 
 /// A key pair that is made for one key agreement.
 protocol EphemeralKey {

@@ -1,7 +1,7 @@
+import Bytes
 import Certificates
 import Crypto
 import FoundationEssentials
-import KeychainModel
 
 /// A public key on one of the curves.
 struct CurvePublicKey: PublicKeyOperations {

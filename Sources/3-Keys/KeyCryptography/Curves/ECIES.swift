@@ -1,7 +1,7 @@
+import Bytes
 import Certificates
 import Crypto
 import FoundationEssentials
-import KeychainModel
 
 /// Encryption for the holder of a key on a curve, with exactly the bytes of Apple's `SecKey`.
 ///

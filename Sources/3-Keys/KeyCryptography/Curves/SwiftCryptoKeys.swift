@@ -1,7 +1,7 @@
+import Bytes
 import Certificates
 import Crypto
 import FoundationEssentials
-import KeychainModel
 
 /// The interface that swift-crypto's curves have in common.
 protocol SwiftCryptoKeys: Sendable {

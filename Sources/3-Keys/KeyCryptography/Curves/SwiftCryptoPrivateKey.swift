@@ -1,7 +1,7 @@
+import Bytes
 import Certificates
 import Crypto
 import FoundationEssentials
-import KeychainModel
 
 /// A private key on P-256, P-384 or P-521.
 struct SwiftCryptoPrivateKey<Keys: SwiftCryptoKeys>: CurvePrivateKey {

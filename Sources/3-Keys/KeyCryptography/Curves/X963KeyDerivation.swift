@@ -1,5 +1,5 @@
+import Bytes
 import FoundationEssentials
-import KeychainModel
 
 /// The key derivation function of ANSI X9.63 (SEC 1, 3.6.1): blocks of Hash(Z ‖ counter ‖ SharedInfo). The counter has
 /// four bytes in big-endian order and starts at 1.

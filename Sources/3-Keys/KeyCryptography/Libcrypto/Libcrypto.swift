@@ -64,7 +64,8 @@ struct Libcrypto: Sendable {
     }
 
     private init() throws(SystemLibraryError) {
-        let library = try SystemLibrary("libcrypto.so.3", provides: "this kind of key")
+        let openSSL = try OpenSSL(provides: "this kind of key")
+        let library = openSSL.library
         decodePrivateKey = try library.function("d2i_PrivateKey")
         decodePublicKey = try library.function("d2i_PublicKey")
         decodePublicKeyInfo = try library.function("d2i_PUBKEY")
@@ -91,7 +92,7 @@ struct Libcrypto: Sendable {
         derive = try library.function("EVP_PKEY_derive")
         digestNamed = try library.function("EVP_get_digestbyname")
         digest = try library.function("EVP_Digest")
-        forgetErrors = try library.function("ERR_clear_error")
+        forgetErrors = openSSL.clearErrors
     }
 
     func hash(

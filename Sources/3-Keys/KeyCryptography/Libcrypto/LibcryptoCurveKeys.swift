@@ -1,6 +1,6 @@
+import Bytes
 import Certificates
 import FoundationEssentials
-import KeychainModel
 
 /// A private key on P-192 or P-224, which swift-crypto does not have.
 struct LibcryptoCurvePrivateKey: CurvePrivateKey, EphemeralKey {

@@ -1,5 +1,5 @@
+import Bytes
 import FoundationEssentials
-import KeychainModel
 
 /// A key of libcrypto.
 final class LibcryptoKey: Sendable {
@@ -73,7 +73,7 @@ final class LibcryptoKey: Sendable {
         let count = library.encodePublicKey(key, nil)
         guard count > 0 else { throw library.failure("encode a key") }
         var encoding = Data(count: Int(count))
-        try encoding.withBytes { (bytes: UnsafeMutableRawBufferPointer) throws(KeyError) in
+        try encoding.withMutableBytes { (bytes) throws(KeyError) in
             var position = bytes.bindMemory(to: UInt8.self).baseAddress
             guard position != nil, library.encodePublicKey(key, &position) == count else {
                 throw library.failure("encode a key")

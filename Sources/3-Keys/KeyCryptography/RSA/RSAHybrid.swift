@@ -1,7 +1,7 @@
+import Bytes
 import Certificates
 import Crypto
 import FoundationEssentials
-import KeychainModel
 
 /// Encryption of data of any length for the holder of an RSA key, with exactly the bytes of Apple's `SecKey`.
 ///

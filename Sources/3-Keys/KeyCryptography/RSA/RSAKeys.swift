@@ -1,6 +1,6 @@
+import Bytes
 import Certificates
 import FoundationEssentials
-import KeychainModel
 
 /// The private half of an RSA key, in libcrypto.
 ///

@@ -1,8 +1,9 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 import KeychainModel
 import PrivateFiles
 import Synchronization
+import SystemLibraries
 
 /// Decides whether a fingerprint alone is enough. As on Apple's systems, it is enough only if the passcode was given
 /// since the machine started and within 48 hours, and not after five misses in a row.

@@ -1,6 +1,6 @@
+import CLibrary
 import Crypto
 import FoundationEssentials
-import Glibc
 
 /// The files of fprintd with a user's fingers. Only the superuser can read them.
 struct EnrolledPrints: Sendable {

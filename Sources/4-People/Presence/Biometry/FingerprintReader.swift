@@ -1,7 +1,7 @@
 import Access
 import Crypto
-import SystemBus
 import FoundationEssentials
+import SystemBus
 
 /// Recognises fingerprints with fprintd.
 package struct FingerprintReader: BiometryReader {

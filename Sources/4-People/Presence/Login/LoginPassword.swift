@@ -1,6 +1,7 @@
 import Access
+import Bytes
+import CLibrary
 import FoundationEssentials
-import Glibc
 import KeychainModel
 import SystemLibraries
 

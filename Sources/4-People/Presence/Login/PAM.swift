@@ -1,5 +1,5 @@
-import Glibc
-import KeychainModel
+import Bytes
+import CLibrary
 import SystemLibraries
 
 /// The functions of Linux-PAM that check a password, with the constants of security/pam_appl.h.

@@ -1,6 +1,7 @@
 import Access
+import Bytes
+import CLibrary
 import FoundationEssentials
-import Glibc
 import KeychainModel
 
 /// A passcode that systemd passes to a service at its start, in a file that only the service can read

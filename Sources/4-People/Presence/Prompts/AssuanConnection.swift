@@ -1,6 +1,6 @@
 import Access
-import Glibc
-import KeychainModel
+import Bytes
+import CLibrary
 
 /// The reason why a dialog gave no answer.
 enum AssuanError: Error, Equatable {
@@ -38,7 +38,7 @@ final class AssuanConnection {
     }
 
     func close() {
-        Glibc.close(descriptor)
+        CLibrary.close(descriptor)
     }
 
     var secondsLeft: Int {
@@ -121,14 +121,8 @@ final class AssuanConnection {
     }
 
     private func write(_ text: String) throws(AssuanError) {
-        var left = Array(text.utf8)[...]
-        while !left.isEmpty {
-            let put = left.withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            if put < 0, errno != EINTR { throw .failed(reason: "it does not listen") }
-            left = left.dropFirst(max(0, put))
-        }
+        let isSent = Array(text.utf8).withUnsafeBytes { SystemCall.sendAll($0, to: descriptor) }
+        guard isSent else { throw .failed(reason: "it does not listen") }
     }
 
     private static func secret(_ bytes: UnsafeRawBufferPointer) throws(AssuanError) -> SecretBytes {

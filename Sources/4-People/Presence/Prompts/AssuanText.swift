@@ -1,3 +1,5 @@
+import Bytes
+
 /// The escapes of Assuan: a percent sign and two hexadecimal digits.
 enum AssuanText {
     static func escape(_ text: String) -> String {
@@ -6,8 +8,8 @@ enum AssuanText {
         for byte in text.utf8 where escaped.count < 900 {
             // A newline ends a line, and some dialogs interpret a backslash.
             if byte < 0x20 || byte == UInt8(ascii: "%") || byte == 0x7F || byte == UInt8(ascii: "\\") {
-                let digits = Array("0123456789ABCDEF".utf8)
-                escaped += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                let digits = byte.hexadecimalDigits(uppercase: true)
+                escaped += [UInt8(ascii: "%"), digits.high, digits.low]
             } else {
                 escaped.append(byte)
             }
@@ -21,8 +23,9 @@ enum AssuanText {
     static func unescape(_ line: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
         var (from, to) = (2, 2)
         while from < line.count {
-            if line[from] == UInt8(ascii: "%"), from + 2 < line.count, let high = digit(line[from + 1]),
-                let low = digit(line[from + 2])
+            if line[from] == UInt8(ascii: "%"), from + 2 < line.count,
+                let high = UInt8(hexadecimalDigit: line[from + 1]),
+                let low = UInt8(hexadecimalDigit: line[from + 2])
             {
                 line[to] = high << 4 | low
                 from += 3
@@ -33,14 +36,5 @@ enum AssuanText {
             to += 1
         }
         return UnsafeRawBufferPointer(rebasing: line[min(2, to)..<to])
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        default: nil
-        }
     }
 }

@@ -1,5 +1,6 @@
 import Access
-import Glibc
+import Bytes
+import CLibrary
 import KeychainModel
 import Synchronization
 
@@ -52,7 +53,7 @@ package final class DescriptorPrompt: PasscodePrompt {
             }
             if entries[1].revents != 0 { return .canceled }
             var byte: UInt8 = 0
-            let got = Glibc.read(descriptor, &byte, 1)
+            let got = CLibrary.read(descriptor, &byte, 1)
             if got < 0, errno == EINTR || errno == EAGAIN { continue }
             guard got >= 0 else {
                 let reason = String(cString: strerror(errno))

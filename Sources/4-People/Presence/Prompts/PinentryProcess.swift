@@ -1,5 +1,6 @@
 import Access
-import Glibc
+import Bytes
+import CLibrary
 import KeychainModel
 import SystemLibraries
 
@@ -37,7 +38,7 @@ final class PinentryProcess {
             let descriptor = open(terminal, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
             if descriptor >= 0 {
                 tcsetattr(descriptor, TCSANOW, &settings)
-                Glibc.close(descriptor)
+                CLibrary.close(descriptor)
             }
         }
     }
@@ -112,7 +113,7 @@ final class PinentryProcess {
         // Resets the signals to what a program expects, even if this process ignores some.
         resetSignals([SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGQUIT], in: &attributes)
         var arguments = [strdup(program), nil]
-        defer { arguments.forEach { free($0) } }
+        defer { for argument in arguments { free(argument) } }
         var process: pid_t = 0
         let code = posix_spawn(&process, program, &actions, &attributes, &arguments, environ)
         guard code == 0 else { throw .failed(reason: String(cString: strerror(code))) }
@@ -123,7 +124,7 @@ final class PinentryProcess {
         guard let terminal else { return nil }
         let descriptor = open(terminal, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
-        defer { Glibc.close(descriptor) }
+        defer { CLibrary.close(descriptor) }
         var settings = termios()
         return tcgetattr(descriptor, &settings) == 0 ? settings : nil
     }

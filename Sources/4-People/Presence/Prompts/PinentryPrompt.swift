@@ -1,6 +1,6 @@
 import Access
+import CLibrary
 import FoundationEssentials
-import Glibc
 import KeychainModel
 
 /// Asks for the passcode with pinentry, GnuPG's dialog for terminals and desktops.

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import Synchronization
 
 /// The signal that came while ``GuardedSignals`` watched; zero for none.

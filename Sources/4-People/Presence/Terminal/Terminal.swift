@@ -1,6 +1,6 @@
 import Access
-import Glibc
-import KeychainModel
+import Bytes
+import CLibrary
 
 /// The reason why a question at a terminal has no answer.
 package enum TerminalError: Error, Equatable {
@@ -145,12 +145,8 @@ package struct Terminal: ~Copyable {
     }
 
     private func write(_ text: String) throws(TerminalError) {
-        var left = Array(text.utf8)[...]
-        while !left.isEmpty {
-            let put = left.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if put < 0, errno != EINTR { throw unusable() }
-            left = left.dropFirst(max(0, put))
-        }
+        let isWritten = Array(text.utf8).withUnsafeBytes { SystemCall.writeAll($0, to: descriptor) }
+        guard isWritten else { throw unusable() }
     }
 
     private func unusable() -> TerminalError { .unusable(reason: String(cString: strerror(errno))) }

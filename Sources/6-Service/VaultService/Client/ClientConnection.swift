@@ -1,6 +1,7 @@
 import Access
+import CLibrary
 import FoundationEssentials
-import Glibc
+import Frames
 import KeychainModel
 import VaultInterface
 

@@ -1,5 +1,5 @@
 import Access
-import Glibc
+import CLibrary
 import Synchronization
 import VaultInterface
 

@@ -1,5 +1,5 @@
 import Access
-import Glibc
+import CLibrary
 
 /// Takes a question away from a person when the daemon takes it back, or is gone.
 enum Retraction {

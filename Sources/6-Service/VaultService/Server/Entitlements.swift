@@ -1,6 +1,6 @@
 import Access
+import CLibrary
 import VaultInterface
-import Glibc
 
 /// Who may use which access groups: what an entitlements file says.
 package struct Entitlements: Sendable, Equatable {

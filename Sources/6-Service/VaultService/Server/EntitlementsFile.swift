@@ -1,6 +1,6 @@
 import Access
+import CLibrary
 import FoundationEssentials
-import Glibc
 
 /// A mistake in an entitlements file, and where it is.
 package struct EntitlementsError: Error, Equatable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// Where the entitlements are if nobody says otherwise.
 extension Entitlements {

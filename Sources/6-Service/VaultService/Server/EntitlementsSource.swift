@@ -1,5 +1,5 @@
 import Access
-import Glibc
+import CLibrary
 import Synchronization
 
 /// The entitlements as they are now: read at the start, and again when their file has changed.

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// State that several threads change, and wait for others to change.
 // Safe to share between threads: `state` is touched in `withLock`, `change` and `wait` alone, which hold the mutex while they

@@ -1,5 +1,5 @@
+import CLibrary
 import FoundationEssentials
-import Glibc
 
 /// Who is at the other end of a connection, as the kernel says.
 package struct PeerIdentity: Sendable, Equatable {

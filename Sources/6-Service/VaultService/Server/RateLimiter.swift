@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import Synchronization
 
 /// Slows callers down that ask more than their share: each program has a budget that fills up over time, and

@@ -1,6 +1,7 @@
 import Access
-import VaultInterface
+import Frames
 import KeychainModel
+import VaultInterface
 
 /// Questions in the middle of a request, on the connection's thread.
 extension ServerConnection: QuestionChannel {

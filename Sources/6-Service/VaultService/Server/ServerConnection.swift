@@ -1,7 +1,8 @@
 import Access
+import CLibrary
 import Dispatch
 import FoundationEssentials
-import Glibc
+import Frames
 import KeychainModel
 import VaultInterface
 

@@ -1,6 +1,6 @@
 import Access
+import CLibrary
 import FoundationEssentials
-import Glibc
 import Synchronization
 import VaultInterface
 

@@ -1,7 +1,8 @@
-import Glibc
-import VaultInterface
+import CLibrary
+import Frames
 import KeychainModel
 import Synchronization
+import VaultInterface
 
 /// What went wrong with a connection.
 package enum SocketError: Error, Equatable {
@@ -42,7 +43,7 @@ package final class FrameSocket {
         sent = 0
         let bytes = buffer.bytes
         while sent < bytes.count {
-            let count = Glibc.send(
+            let count = CLibrary.send(
                 descriptor, bytes.baseAddress.map { $0 + sent }, bytes.count - sent,
                 Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
             if count >= 0 {
@@ -139,7 +140,7 @@ package final class FrameSocket {
     }
 
     /// Ends both directions, which wakes whoever waits on them. Safe on any thread.
-    package func shutdown() { Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) }
+    package func shutdown() { CLibrary.shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     private func fill(_ room: Int, until deadline: ContinuousClock.Instant?) throws(SocketError) {
         while true {

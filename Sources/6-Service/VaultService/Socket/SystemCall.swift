@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import SystemLibraries
 
 /// System calls that the C library has no function for, or only in versions newer than ours.

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// Sockets with a name in the file system.
 package enum UnixSocket {
@@ -16,7 +16,7 @@ package enum UnixSocket {
                 unlink(path)
                 guard try bind(listener, to: path) else { throw .system(errno: EADDRINUSE) }
             }
-            guard chmod(path, mode) == 0, Glibc.listen(listener, backlog) == 0 else { throw .system(errno: errno) }
+            guard chmod(path, mode) == 0, CLibrary.listen(listener, backlog) == 0 else { throw .system(errno: errno) }
         } catch {
             close(listener)
             throw error
@@ -31,7 +31,7 @@ package enum UnixSocket {
     package static func connect(to path: String) throws(SocketError) -> Int32 {
         let socket = try make()
         do throws(SocketError) {
-            let status = try withAddress(of: path) { address, size in Glibc.connect(socket, address, size) }
+            let status = try withAddress(of: path) { address, size in CLibrary.connect(socket, address, size) }
             guard status == 0 else { throw .system(errno: errno) }
         } catch {
             close(socket)
@@ -62,14 +62,14 @@ package enum UnixSocket {
     }
 
     private static func make() throws(SocketError) -> Int32 {
-        let socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let socket = CLibrary.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { throw .system(errno: errno) }
         return socket
     }
 
     /// - Returns: False when something is there already.
     private static func bind(_ socket: Int32, to path: String) throws(SocketError) -> Bool {
-        let status = try withAddress(of: path) { address, size in Glibc.bind(socket, address, size) }
+        let status = try withAddress(of: path) { address, size in CLibrary.bind(socket, address, size) }
         if status == 0 { return true }
         guard errno == EADDRINUSE else { throw .system(errno: errno) }
         return false

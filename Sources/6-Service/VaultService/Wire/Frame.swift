@@ -1,3 +1,4 @@
+import Frames
 import VaultInterface
 
 /// The kinds of frames. A frame is a length (4 bytes, of what follows), a kind (1 byte), and a body.

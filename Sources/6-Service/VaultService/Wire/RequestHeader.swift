@@ -1,4 +1,5 @@
 import Access
+import Frames
 import VaultInterface
 
 /// What a client can have a server tell from now on, on a connection that serves nothing else.

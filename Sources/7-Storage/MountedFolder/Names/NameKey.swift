@@ -1,7 +1,8 @@
+import Bytes
+import CLibrary
 import Crypto
 import CryptoExtras
 import FoundationEssentials
-import Glibc
 
 /// The key that encrypts the names and links of a view.
 struct NameKey: Sendable {
@@ -33,7 +34,7 @@ struct NameKey: Sendable {
 /// ciphertexts. They must, so that a name can be looked up.
 struct NameCipher: Sendable {
     /// The longest name in bytes. Its ciphertext has 255 bytes, the limit of Linux's file systems.
-    static let limit = Base64URL.decodedCount(255) - tagSize
+    static let limit = UnpaddedBase64.decodedCount(255) - tagSize
     private static let tagSize = 16
     private static let nonce = [UInt8](repeating: 0, count: 12)
 
@@ -45,7 +46,7 @@ struct NameCipher: Sendable {
         do {
             let nonce = try AES.GCM._SIV.Nonce(data: Self.nonce)
             let box = try AES.GCM._SIV.seal(name.bindMemory(to: UInt8.self), using: key, nonce: nonce)
-            return EncryptedName(Base64URL.encode(box.combined.dropFirst(Self.nonce.count)))
+            return EncryptedName(UnpaddedBase64.url.encode(box.combined.dropFirst(Self.nonce.count)))
         } catch {
             throw Errno(ENOMEM)
         }
@@ -53,7 +54,7 @@ struct NameCipher: Sendable {
 
     /// Decrypts a name; nil if it is not an encrypted name of this folder.
     func decrypt(_ name: [UInt8]) -> [UInt8]? {
-        guard let sealed = Base64URL.decode(name), sealed.count > Self.tagSize,
+        guard let sealed = UnpaddedBase64.url.decode(name), sealed.count > Self.tagSize,
             let box = try? AES.GCM._SIV.SealedBox(combined: Self.nonce + sealed),
             let plain = try? AES.GCM._SIV.open(box, using: key)
         else { return nil }
@@ -89,7 +90,7 @@ struct EncryptedName: Sendable {
 struct LinkCipher: Sendable {
     private static let overhead = 12 + 16
     /// The longest target in bytes: PATH_MAX (linux/limits.h) includes the zero byte.
-    static let limit = Base64URL.decodedCount(4095) - overhead
+    static let limit = UnpaddedBase64.decodedCount(4095) - overhead
 
     let key: SymmetricKey
 
@@ -97,7 +98,7 @@ struct LinkCipher: Sendable {
         guard target.count <= Self.limit else { throw Errno(ENAMETOOLONG) }
         do {
             let box = try AES.GCM._SIV.seal(target.bindMemory(to: UInt8.self), using: key)
-            return EncryptedName(Base64URL.encode(box.combined))
+            return EncryptedName(UnpaddedBase64.url.encode(box.combined))
         } catch {
             throw Errno(ENOMEM)
         }
@@ -105,12 +106,12 @@ struct LinkCipher: Sendable {
 
     /// - Throws: `EIO` if this view did not make the text.
     func decrypt(_ text: [UInt8]) throws(Errno) -> [UInt8] {
-        guard let sealed = Base64URL.decode(text), let box = try? AES.GCM._SIV.SealedBox(combined: sealed),
+        guard let sealed = UnpaddedBase64.url.decode(text), let box = try? AES.GCM._SIV.SealedBox(combined: sealed),
             let target = try? AES.GCM._SIV.open(box, using: key), !target.contains(0)
         else { throw Errno(EIO) }
         return [UInt8](target)
     }
 
     /// Returns the length in bytes of a link's target, from the `count` bytes of the encrypted one.
-    static func targetCount(_ count: Int) -> Int { max(0, Base64URL.decodedCount(count) - overhead) }
+    static func targetCount(_ count: Int) -> Int { max(0, UnpaddedBase64.decodedCount(count) - overhead) }
 }

@@ -1,7 +1,8 @@
+import Bytes
 import CFuse3
+import CLibrary
 import Crypto
 import FoundationEssentials
-import Glibc
 import KeychainModel
 import ProtectedFiles
 import VaultInterface
@@ -35,7 +36,7 @@ package enum NameKeyRecord {
         guard bytes.starts(with: magic), bytes.count >= start else { throw .damaged(path: path, part: .chunk(0)) }
         let found = [UInt8](bytes[magic.count..<start])
         guard found == version else {
-            throw .unsupportedVersion(path: path, version: UInt16(found[0]) << 8 | UInt16(found[1]))
+            throw .unsupportedVersion(path: path, version: UInt16(bigEndianBytes: found))
         }
         guard bytes.count == start + NameKey.byteCount else { throw .damaged(path: path, part: .chunk(0)) }
         return bytes.withUnsafeBytes { NameKey(UnsafeRawBufferPointer(rebasing: $0[start...])) }

@@ -1,5 +1,5 @@
-import Glibc
-import KeychainModel
+import Bytes
+import CLibrary
 
 /// The plaintext of changed chunks that are not yet in the file below.
 ///

@@ -1,5 +1,5 @@
 import CFuse3
-import Glibc
+import CLibrary
 
 /// Shows whether a file below was changed.
 struct FileStamp: Equatable {

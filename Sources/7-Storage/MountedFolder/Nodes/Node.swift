@@ -1,6 +1,6 @@
 import CFuse3
+import CLibrary
 import FoundationEssentials
-import Glibc
 import KeychainModel
 import ProtectedFiles
 import Synchronization

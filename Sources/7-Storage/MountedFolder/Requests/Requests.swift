@@ -1,5 +1,5 @@
 import CFuse3
-import Glibc
+import CLibrary
 
 /// Returns the view of a request, which exists because the session does. At file scope, because C functions cannot
 /// capture.

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// The entries of an open folder, as they were when it was read from the start.
 // Safe to share between threads: the kernel reads an open folder from one thread at a time.

@@ -1,5 +1,5 @@
 import CFuse3
-import Glibc
+import CLibrary
 
 /// Owners, modes, times and lengths.
 extension View {

@@ -1,5 +1,5 @@
 import CFuse3
-import Glibc
+import CLibrary
 import KeychainModel
 import ProtectedFiles
 import SystemLibraries

@@ -1,5 +1,6 @@
+import Bytes
 import CFuse3
-import Glibc
+import CLibrary
 import KeychainModel
 import ProtectedFiles
 

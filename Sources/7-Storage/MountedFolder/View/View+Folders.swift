@@ -1,5 +1,5 @@
 import CFuse3
-import Glibc
+import CLibrary
 import KeychainModel
 import ProtectedFiles
 
@@ -11,7 +11,10 @@ extension View {
             let node = try find(try encrypted(name, in: folder), in: folder)
             replyEntry(request) { () throws(Errno) in node }
         } catch {
-            guard error.code == ENOENT else { return _ = fuse.replyError(request, error.code) }
+            guard error.code == ENOENT else {
+                _ = fuse.replyError(request, error.code)
+                return
+            }
             // The kernel remembers for a while that there is no such name.
             var entry = fuse_entry_param()
             entry.entry_timeout = patience
@@ -232,7 +235,7 @@ extension View {
     /// Waits until the names of a folder are on the disk.
     func synchronizeFolder(_ request: fuse_req_t, _ number: UInt64) {
         reply(request) { () throws(Errno) in
-            let descriptor = Glibc.open(try nodes[number].path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            let descriptor = CLibrary.open(try nodes[number].path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard descriptor >= 0 else { throw .last }
             defer { close(descriptor) }
             guard fsync(descriptor) == 0 else { throw .last }

@@ -1,5 +1,5 @@
 import CFuse3
-import Glibc
+import CLibrary
 
 /// Symbolic links, hard links and the removal of names.
 extension View {

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import VaultInterface
 
 /// The effects of the vault's lock on the view.

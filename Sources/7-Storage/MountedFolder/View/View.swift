@@ -1,5 +1,6 @@
+import Bytes
 import CFuse3
-import Glibc
+import CLibrary
 import KeychainModel
 import ProtectedFiles
 import VaultInterface
@@ -29,7 +30,7 @@ final class View: Sendable {
         setsOwners = geteuid() == 0
         let lockState = LockState()
         self.lockState = lockState
-        let root = Glibc.open(folder.path, Linux.pathOnly | O_DIRECTORY | O_CLOEXEC)
+        let root = CLibrary.open(folder.path, Linux.pathOnly | O_DIRECTORY | O_CLOEXEC)
         guard root >= 0 else { throw .last }
         nodes = try NodeTable(root: root, keys: keys, lockState: lockState)
     }

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 
 /// Reads the start of a file.
 package enum FileStart {
@@ -9,13 +9,10 @@ package enum FileStart {
         defer { close(descriptor) }
         var failed = false
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { room, filled in
-            while filled < count {
-                let got = Glibc.read(descriptor, room.baseAddress.map { $0 + filled }, count - filled)
-                if got < 0, errno == EINTR { continue }
-                failed = got < 0
-                if got <= 0 { return }
-                filled += got
-            }
+            let room = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[..<count])
+            let got = SystemCall.readAll(into: room, from: descriptor)
+            failed = got < 0
+            filled = max(0, got)
         }
         return failed ? nil : bytes
     }

@@ -1,8 +1,8 @@
+import Bytes
+import CLibrary
 import Crypto
 import CryptoExtras
 import FoundationEssentials
-import Glibc
-import KeychainModel
 import SQLCipherWire
 
 /// Finds the format of a file from its first page, with a raw key. The library itself only reports a wrong key.

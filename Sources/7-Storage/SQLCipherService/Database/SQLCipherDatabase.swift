@@ -1,5 +1,6 @@
-import Glibc
-import KeychainModel
+import Bytes
+import CLibrary
+import Frames
 import SQLCipherWire
 
 /// The options for opening a SQLCipher file.

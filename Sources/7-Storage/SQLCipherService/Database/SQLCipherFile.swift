@@ -1,5 +1,5 @@
-import Glibc
-import KeychainModel
+import Bytes
+import CLibrary
 import SQLCipherWire
 import SystemSQLite
 

@@ -1,4 +1,5 @@
-import Glibc
+import CLibrary
+import Frames
 import SQLCipherWire
 import Synchronization
 
@@ -57,16 +58,16 @@ final class HelperConnection {
     /// Sends a request. Its answer is received later.
     func send(_ kind: FrameKind, _ body: (FrameBuffer) -> Void) throws(SQLCipherError) {
         guard process > 0 else { throw ending ?? .misused(reason: "the database is closed") }
-        buffer.removeAll()
+        buffer.recycle()
         buffer.appendFrame(kind) { body(buffer) }
         guard buffer.count <= FrameLimits.frame else {
-            buffer.removeAll()
+            buffer.recycle()
             throw .refused(RequestFailure(.tooLarge, "a request is larger than \(FrameLimits.value) bytes"))
         }
         interruption.begin()
         pending += 1
         do throws(SQLCipherError) { try interruption.send(buffer) } catch { throw gone(error) }
-        buffer.removeAll()
+        buffer.recycle()
     }
 
     /// Receives one frame of an answer.
@@ -151,10 +152,8 @@ final class HelperConnection {
 
     private static func reap(_ process: pid_t) -> Int32 {
         var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0 {
-            // Another part of this program waits for every child.
-            guard errno == EINTR else { return 0 }
-        }
+        // It fails if another part of this program waits for every child.
+        guard SystemCall.retryOnInterrupt({ waitpid(process, &status, 0) }) >= 0 else { return 0 }
         let signal = status & 0x7F
         return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
     }
@@ -200,20 +199,10 @@ package final class Interruption: Sendable {
     }
 
     private static func send(_ buffer: FrameBuffer, to descriptor: Int32) throws(SQLCipherError) {
-        let bytes = buffer.bytes
-        var sent = 0
-        while sent < bytes.count {
-            let count = Glibc.send(
-                descriptor, bytes.baseAddress.map { $0 + sent }, bytes.count - sent, Int32(MSG_NOSIGNAL))
-            if count >= 0 {
-                sent += count
-                continue
-            }
-            switch errno {
-            case EINTR: continue
-            case EPIPE, ECONNRESET, EBADF: throw .helperEnded(status: 0)
-            case let code: throw .notUnderstood(FrameError(String(cString: strerror(code))))
-            }
+        if SystemCall.sendAll(buffer.bytes, to: descriptor) { return }
+        switch errno {
+        case EPIPE, ECONNRESET, EBADF: throw .helperEnded(status: 0)
+        case let code: throw .notUnderstood(FrameError(String(cString: strerror(code))))
         }
     }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import CLibrary
 import SystemLibraries
 
 /// Finds and starts the program `keychain-sqlcipher`.

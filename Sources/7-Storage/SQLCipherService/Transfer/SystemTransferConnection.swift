@@ -1,5 +1,5 @@
+import Bytes
 import CSQLite
-import KeychainModel
 import SQLCipherWire
 import SystemSQLite
 

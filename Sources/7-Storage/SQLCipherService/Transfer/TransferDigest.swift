@@ -1,4 +1,5 @@
 import Crypto
+import Frames
 import SQLCipherWire
 
 /// The digests of all rows of each table, for comparing a copy with the original.

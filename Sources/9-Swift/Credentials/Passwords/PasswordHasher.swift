@@ -1,6 +1,6 @@
+import Bytes
 import Foundation
 import Keychain
-import KeychainModel
 import PasswordHashes
 
 /// Hashes passwords for storing, and checks passwords against what is stored.

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import Foundation
 import KeychainModel
@@ -96,9 +97,7 @@ public struct Pepper: Sendable {
             prompt: "Check passwords.")
     }
 
-    private static func keyName(_ note: Data) -> String {
-        note.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    private static func keyName(_ note: Data) -> String { note.hexadecimal() }
 
     /// What is hashed in the place of a password.
     func mixed(with password: SecretBytes) throws(CredentialsError) -> SecretBytes {

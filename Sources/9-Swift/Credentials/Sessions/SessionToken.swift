@@ -1,6 +1,6 @@
+import Bytes
 import Crypto
 import Foundation
-import KeychainModel
 
 /// What a browser or an app shows to stay signed in: 32 random bytes, which the server keeps as a hash alone.
 public struct SessionToken: Sendable, Hashable {
@@ -9,12 +9,12 @@ public struct SessionToken: Sendable, Hashable {
 
     /// A new one.
     public init() {
-        text = Base64URL.encode(Data([UInt8].random(count: 32)))
+        text = UnpaddedBase64.url.string([UInt8].random(count: 32))
     }
 
     /// One that was shown; nil for what has not its form.
     public init?(_ text: String) {
-        guard text.utf8.count == 43, Base64URL.isWritten(text) else { return nil }
+        guard text.utf8.count == 43, text.utf8.allSatisfy(UnpaddedBase64.url.contains) else { return nil }
         self.text = text
     }
 

@@ -1,6 +1,6 @@
+import Bytes
 import Crypto
 import Foundation
-import KeychainModel
 
 /// Makes and checks the tokens by which a server knows a device that has signed in to an account before. Such a device has
 /// tries of its own (``SignInThrottle``), so that whoever goes on trying the account's passwords from elsewhere does not make
@@ -38,13 +38,14 @@ public struct DeviceTokens: Sendable {
     /// A new token for a device from which somebody has signed in to `account`, as the throttle names it. A secret.
     public func make(for account: String) -> String {
         let nonce = Data([UInt8].random(count: Self.nonceSize))
-        return Base64URL.encode(nonce + HMAC<SHA256>.authenticationCode(for: Self.message(nonce, account), using: key))
+        return UnpaddedBase64.url.string(
+            nonce + HMAC<SHA256>.authenticationCode(for: Self.message(nonce, account), using: key))
     }
 
     /// Whether `token`, as it was shown, was made for `account` with this key.
     public func isValid(_ token: String, for account: String) -> Bool {
-        guard token.utf8.count == 64, let bytes = Base64URL.decode(token) else { return false }
-        let nonce = bytes.prefix(Self.nonceSize)
+        guard token.utf8.count == 64, let bytes = UnpaddedBase64.url.decode(token.utf8) else { return false }
+        let nonce = Data(bytes.prefix(Self.nonceSize))
         return HMAC<SHA256>.isValidAuthenticationCode(
             bytes.dropFirst(Self.nonceSize), authenticating: Self.message(nonce, account), using: key)
     }

@@ -1,5 +1,5 @@
+import CLibrary
 import Foundation
-import Glibc
 import PrivateFiles
 
 /// The note of who is signed in, in the file of the program's preferences: that of `UserDefaults`, which has it under the same
@@ -96,37 +96,15 @@ struct Preferences: Sendable {
         // A link stays one.
         let target = URL(filePath: path).resolvingSymlinksInPath().path
         let temporary = "\(target).\(getpid()).\(UInt64.random(in: 0 ... .max))"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw refused(errno) }
-        let isWritten = Self.write(bytes, to: descriptor) && fsync(descriptor) == 0
-        let code = errno
-        close(descriptor)
-        guard isWritten else {
-            unlink(temporary)
-            throw refused(code)
-        }
-        guard rename(temporary, target) == 0 else {
-            let code = errno
-            unlink(temporary)
-            throw refused(code)
+        do throws(FileReplacement.Failure) {
+            try FileReplacement.replace(target, by: temporary, with: bytes)
+        } catch {
+            throw refused(error.errno)
         }
         let folder = open(URL(filePath: target).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return }
         fsync(folder)
         close(folder)
-    }
-
-    private static func write(_ bytes: Data, to descriptor: Int32) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 {
-                if errno == EINTR { continue }
-                return false
-            }
-            rest = rest.dropFirst(count)
-        }
-        return true
     }
 
     private func refused(_ code: Int32) -> CredentialsError {

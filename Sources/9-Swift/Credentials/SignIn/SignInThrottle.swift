@@ -1,5 +1,5 @@
+import CLibrary
 import Foundation
-import Glibc
 import Synchronization
 
 /// Slows down those who try passwords: for each account, whoever tries it, for each address, whatever it tries, and for each

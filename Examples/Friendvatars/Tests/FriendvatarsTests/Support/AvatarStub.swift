@@ -1,8 +1,8 @@
 import Foundation
-import Testing
 import Hummingbird
 import Logging
 import Synchronization
+import Testing
 
 /// A service of pictures, as Gravatar is one: at `/avatar/HASH`, PNG files for those that it knows, and 404 for the others.
 final class AvatarStub: Sendable {

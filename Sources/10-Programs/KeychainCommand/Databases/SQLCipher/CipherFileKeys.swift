@@ -1,30 +1,31 @@
+import Bytes
 import FoundationEssentials
 import KeychainModel
-import StatusCodes
 import SQLCipherService
 import SQLCipherWire
-import VaultInterface
+import StatusCodes
 import StoredKeys
+import VaultInterface
 
-/// The raw keys of SQLCipher files that the keychain has: generic passwords of one service, each named after the 16 random
-/// bytes that its file begins with (SQLCipher's salt, which a file keeps when it is renamed or copied).
+/// The raw keys of SQLCipher files in the keychain: generic passwords of one service. The account of each is the first
+/// 16 bytes of its file, in hexadecimal: SQLCipher's salt, which is random and stays when a file is renamed or copied.
 ///
-/// The password is the key's 64 hexadecimal digits, as `PRAGMA key` takes them, so that `keychain get` prints what other
-/// programs want.
+/// The password is the 64 hexadecimal digits of the key, as `PRAGMA key` takes them, so that `keychain get` prints what
+/// other programs need.
 struct CipherFileKeys {
     static let service = "sqlcipher-file"
-    /// A version, by which what `keychain set` stored is told from what may be encrypted for the enclave.
+    /// A version. Items of `keychain set` have none, and are never encrypted for the enclave.
     private static let note = Data([1])
     private let items = KeyItems(service: service, label: "SQLCipher file", prompt: "Use a SQLCipher file.")
 
-    /// What names a file's key; nil for what cannot be a SQLCipher file.
+    /// Returns the account of a file's key, or nil if the file cannot be a SQLCipher file.
     static func identifier(of path: String) -> String? {
         guard let start = FileStart.read(path, count: 16), start.count == 16, start != Array("SQLite format 3\0".utf8)
         else { return nil }
-        return Data(start).hexadecimal(uppercase: false)
+        return Data(start).hexadecimal()
     }
 
-    /// Looks for the key of a file, and asks nobody.
+    /// Looks for the key of a file. Asks nobody.
     func find(_ path: String) throws(Failure) -> KeyItems.Item? {
         guard let identifier = Self.identifier(of: path) else { return nil }
         return try handlingKey { () throws(StoredKeyError) in try items.list(identifier).first }
@@ -44,20 +45,20 @@ struct CipherFileKeys {
         guard let digits, let key = try RawCipherKey.bytes(ofDigits: digits) else {
             throw Failure(
                 status: errSecDecode,
-                "the item '\(Self.service)' '\(item.account)' is not a raw key of 64 hexadecimal digits: give the key with --key-fd"
-            )
+                "the item '\(Self.service)' '\(item.account)' is not a raw key of 64 hexadecimal digits: give the key "
+                    + "with --key-fd")
         }
         return CipherKey(.raw, key)
     }
 
-    /// The key that was given, else the one that the keychain has.
+    /// Returns the key that was given, or else the one in the keychain.
     func key(of path: String, _ input: CipherKeyInput) throws(Failure) -> CipherKey {
         if let given = try input.read() { return given }
         guard let item = try find(path) else {
             throw Failure(
                 status: errSecItemNotFound,
-                "there is no key for \(path.escapedForTerminal) in the keychain: if it is a SQLCipher file, give its key with "
-                    + "--key-fd or --passphrase-fd")
+                "there is no key for \(path.escapedForTerminal) in the keychain: if it is a SQLCipher file, give its "
+                    + "key with --key-fd or --passphrase-fd")
         }
         return try read(item)
     }
@@ -69,7 +70,9 @@ struct CipherFileKeys {
         _ key: SecretBytes, of path: String, name: String, _ protection: StoredKeyProtection, accessGroup: String?
     ) throws(Failure) -> String {
         guard let identifier = Self.identifier(of: path) else {
-            throw Failure(status: errSecIO, exitCode: ExitStatus.other, "\(path.escapedForTerminal) cannot be read")
+            throw Failure(
+                status: errSecIO, exitCode: ExitStatus.other,
+                "\(path.escapedForTerminal) cannot be read: name a SQLCipher file")
         }
         let items = KeyItems(service: Self.service, label: "SQLCipher file \(name)", accessGroup: accessGroup)
         let digits = try RawCipherKey.digits(of: key)
@@ -81,7 +84,7 @@ struct CipherFileKeys {
             }
             let (publicKey, label) = try items.makeEnclaveKey(protection.control)
             do throws(StoredKeyError) {
-                // Whoever is to be asked is asked for the use of the enclave's key.
+                // The enclave's key has the conditions: using it asks for a person.
                 let isNew = try items.add(
                     identifier, name: name, generic: Self.note + label,
                     value: try items.encrypt(value, for: publicKey), guardedBy: protection.control.withoutConditions)
@@ -96,7 +99,7 @@ struct CipherFileKeys {
             throw Failure(
                 status: errSecDuplicateItem,
                 "the keychain has a key for \(name.escapedForTerminal) already: remove it with "
-                    + "`keychain delete \(Self.service) \(identifier)` if it is another")
+                    + "`keychain delete \(Self.service) \(identifier)` if it is a different key")
         }
         return identifier
     }
@@ -116,7 +119,7 @@ struct CipherFileKeys {
     }
 }
 
-/// Runs `body`, with what it throws as this command's failure.
+/// Runs `body` and turns the error of a stored key into a failure.
 func handlingKey<Result>(_ body: () throws(StoredKeyError) -> Result) throws(Failure) -> Result {
     do {
         return try body()

@@ -1,11 +1,11 @@
 import ArgumentParser
+import Bytes
 import DatabasePages
-import KeychainModel
-import StatusCodes
 import SQLCipherWire
+import StatusCodes
 import VaultInterface
 
-/// Where a command takes the key of a SQLCipher file from, if the keychain does not have it. Never the command line.
+/// Where a command takes the key of a SQLCipher file from if the keychain does not have it: never the command line.
 struct CipherKeyInput: ParsableArguments {
     @Option(
         name: .customLong("key-fd"),
@@ -29,12 +29,14 @@ struct CipherKeyInput: ParsableArguments {
 
     var isGiven: Bool { keyDescriptor != nil || passphraseDescriptor != nil }
 
-    /// Nil if none was given.
+    /// Returns nil if no key was given.
     func read() throws(Failure) -> CipherKey? {
         if let keyDescriptor {
             let digits = try Self.read(keyDescriptor, "key")
             guard let key = try RawCipherKey.bytes(ofDigits: digits) else {
-                throw Failure(status: errSecParam, "the key is not 64 hexadecimal digits: give 32 bytes as such")
+                throw Failure(
+                    status: errSecParam,
+                    "the key is not 64 hexadecimal digits: write its 32 bytes as hexadecimal digits")
             }
             return CipherKey(.raw, key)
         }
@@ -78,7 +80,7 @@ enum RawCipherKey {
         return digits
     }
 
-    /// Nil for what is not 64 digits.
+    /// Returns nil unless there are 64 hexadecimal digits.
     static func bytes(ofDigits digits: SecretBytes) throws(Failure) -> SecretBytes? {
         let isKey = digits.withUnsafeBytes { $0.count == 64 && $0.allSatisfy { value(of: $0) != nil } }
         guard isKey else { return nil }

@@ -1,30 +1,32 @@
 import ArgumentParser
-import FoundationEssentials
-import Glibc
-import KeychainModel
-import StatusCodes
+import Bytes
+import CLibrary
 import DatabaseFiles
+import FoundationEssentials
+import KeychainModel
 import SQLCipherService
 import SQLCipherWire
+import StatusCodes
 import StoredKeys
 import SystemSQLite
 
-/// Writes what is in an encrypted database to a file that other programs read.
+/// Writes an encrypted database to a file that other programs read.
 struct ExportDatabaseCommand: DocumentedCommand {
-    static let summary = "Write a database to a SQLCipher file, or to a plain one."
+    static let summary = "Write a database to a SQLCipher file or a plain file."
     static let details = """
-        The database stays as it is, and programs may go on using it. A SQLCipher file gets the key that is given, which is \
-        not kept, or a new one, which the keychain keeps as a password of the service 'sqlcipher-file'; `keychain get` prints \
-        it as `PRAGMA key` takes it. Rows go from one to the other in memory, and what was written is read again and compared.
+        The database stays as it is, and programs may use it meanwhile. A key that you give for the SQLCipher file is \
+        not kept. Without one the file gets a new key, which the keychain keeps as a password of the service \
+        'sqlcipher-file'; `keychain get` prints it as `PRAGMA key` takes it. Rows are copied in memory. What was \
+        written is read again and compared.
 
-        A file of the format sqlite is plain: whoever can read it reads everything. It gets mode 0600.
+        A file of the format sqlite is plain: anybody who can read it reads everything. It gets mode 0600.
 
-        SQLCipher files take the library libsqlcipher, which Debian has in the package libsqlcipher0. What its SQLite does \
-        not understand is refused by name.
+        SQLCipher files need the library libsqlcipher (Debian's package libsqlcipher0). If its SQLite does not \
+        understand something in the database, the export fails and names it.
         """
     static let examples = [
         Example("For SQLCipher, with a new key", "keychain db export app.db --output app.sqlcipher"),
-        Example("With a key of one's own", "keychain db export app.db --output out.db --key-fd 3 3< key"),
+        Example("With a key of your own", "keychain db export app.db --output out.db --key-fd 3 3< key"),
         Example("A plain copy", "keychain db export app.db --output plain.db --format sqlite"),
     ]
     static let configuration: CommandConfiguration = documented("export")
@@ -48,12 +50,12 @@ struct ExportDatabaseCommand: DocumentedCommand {
 
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print what was made, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     func validate() throws {
         if format == .sqlite, given.isGiven || key.isGiven {
-            throw ValidationError("a plain file has no key: leave out the options of one, or --format sqlite")
+            throw ValidationError("a plain file has no key: leave out the options about keys, or --format sqlite")
         }
         if given.isGiven, key.isGiven {
             throw ValidationError("a key that is given is not kept: leave out --class, --key-in, --require and --group")
@@ -67,9 +69,9 @@ struct ExportDatabaseCommand: DocumentedCommand {
         var bytes: UInt64
         var rows: Int?
         var tables: Int?
-        /// Statistics that the other SQLite makes again by itself.
+        /// Statistics that are left out, because the other SQLite makes them again.
         var omitted: [String]?
-        var key: KeptKey?
+        var key: CipherKeyItem?
     }
 
     func run() throws {
@@ -87,7 +89,7 @@ struct ExportDatabaseCommand: DocumentedCommand {
         let name = output.escapedForTerminal
         guard format == .sqlcipher else {
             return try StandardOutput.write(
-                line: "\(name) written, \(size), NOT encrypted: remove it when it has served")
+                line: "\(name) written, \(size), NOT encrypted: remove it when you no longer need it")
         }
         let place =
             answer.key.map { "its key is the password '\($0.service)' '\($0.account)'" } ?? "its key was not kept"
@@ -116,7 +118,7 @@ struct ExportDatabaseCommand: DocumentedCommand {
         let meter = TransferMeter()
         defer { meter.end() }
         // The key is kept under the salt, which the file has first, and before the file has its name.
-        let name = Data([UInt8].random(count: 6)).hexadecimal(uppercase: false)
+        let name = Data([UInt8].random(count: 6)).hexadecimal()
         let part = "\(output).\(name).exporting"
         defer { unlink(part) }
         let summary = try handlingTransfer(path) {
@@ -133,7 +135,7 @@ struct ExportDatabaseCommand: DocumentedCommand {
         if given == nil {
             let account = try keys.add(
                 cipherKey.bytes, of: part, name: FileName.of(output), protection, accessGroup: key.group)
-            answer.key = KeptKey(account: account)
+            answer.key = CipherKeyItem(account: account)
         }
         guard link(part, output) == 0 else {
             let code = errno
@@ -144,8 +146,8 @@ struct ExportDatabaseCommand: DocumentedCommand {
     }
 }
 
-/// Where the keychain keeps a SQLCipher file's key.
-struct KeptKey: Encodable {
+/// The password item that is the key of a SQLCipher file.
+struct CipherKeyItem: Encodable {
     var service = CipherFileKeys.service
     var account: String
 }

@@ -1,17 +1,17 @@
 import ArgumentParser
-import Glibc
+import CLibrary
 import DatabaseFiles
 import SQLCipherService
 
-/// Makes an encrypted database of a SQLCipher file.
+/// Makes an encrypted database from a SQLCipher file.
 struct ImportDatabaseCommand: DocumentedCommand {
-    static let summary = "Make an encrypted database of a SQLCipher file."
+    static let summary = "Make an encrypted database from a SQLCipher file."
     static let details = """
-        The file stays as it is. Its raw key or its passphrase is given, unless the keychain has the key. Rows go from one to \
-        the other in memory, what was written is read again and compared, and the database gets its name when it is whole.
+        The file stays as it is. Give its raw key or its passphrase, unless the keychain has the key. Rows are copied \
+        in memory. What was written is read again and compared. The database gets its name when it is whole.
 
-        This takes the library libsqlcipher, which Debian has in the package libsqlcipher0: version 3 of it reads files of \
-        version 3, version 4 of it both.
+        This needs the library libsqlcipher (Debian's package libsqlcipher0). Its version 3 reads files of version 3; \
+        its version 4 reads files of both versions.
         """
     static let examples = [
         Example("With a passphrase", "keychain db import old.db app.db --passphrase-fd 3 3< phrase"),
@@ -31,7 +31,7 @@ struct ImportDatabaseCommand: DocumentedCommand {
 
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print what was made, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     private struct Answer: Encodable {

@@ -2,12 +2,12 @@ import ArgumentParser
 import SQLCipherService
 import SQLCipherWire
 
-/// Keeps the raw key of a SQLCipher file that is there.
+/// Stores the raw key of a SQLCipher file in the keychain.
 struct KeepKeyCommand: DocumentedCommand {
     static let summary = "Keep the raw key of a SQLCipher file in the keychain."
     static let details = """
-        The file is opened with the key first. From then on `info`, `verify`, `shell` and `import` find the key by themselves, \
-        also after the file was renamed or copied. It is a password of the service 'sqlcipher-file'.
+        The file is first opened with the key. From then on `info`, `verify`, `shell` and `import` find the key by \
+        themselves, also after the file was renamed or copied. The key is a password of the service 'sqlcipher-file'.
         """
     static let examples = [Example("A key in a file", "keychain db keep-key old.db --key-fd 3 3< key")]
     static let configuration: CommandConfiguration = documented("keep-key")
@@ -21,7 +21,7 @@ struct KeepKeyCommand: DocumentedCommand {
 
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print what was kept, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     func validate() throws {
@@ -32,7 +32,7 @@ struct KeepKeyCommand: DocumentedCommand {
 
     private struct Answer: Encodable {
         var path: String
-        var key: KeptKey
+        var key: CipherKeyItem
     }
 
     func run() throws {
@@ -43,7 +43,7 @@ struct KeepKeyCommand: DocumentedCommand {
             return try CipherFileKeys().add(
                 cipherKey.bytes, of: path, name: FileName.of(path), protection, accessGroup: key.group)
         }
-        let kept = KeptKey(account: account)
+        let kept = CipherKeyItem(account: account)
         if json { return try StandardOutput.write(json: Answer(path: path, key: kept)) }
         try StandardOutput.write(
             line: "\(path.escapedForTerminal): its key is the password '\(kept.service)' '\(account)'")

@@ -1,8 +1,8 @@
-import Glibc
-import KeychainModel
-import StatusCodes
+import Bytes
+import CLibrary
 import SQLCipherService
 import SQLCipherWire
+import StatusCodes
 import VaultInterface
 
 /// The program `sqlcipher` on a file whose key it gets through a pipe.
@@ -11,7 +11,7 @@ struct CipherShell {
     let key: CipherKey
     let isWriting: Bool
 
-    /// Becomes that program, after a look at whether the key fits.
+    /// Checks that the key fits, and then replaces this process with the program.
     func start(_ statements: [String]) throws(Failure) {
         let program = try Self.program()
         let (library, format) = try handlingTransfer(path) {
@@ -21,7 +21,7 @@ struct CipherShell {
         }
         let pipe = try openPipe()
         try write(script(library, format), to: pipe.write)
-        // What begins with a dash would be an option to it.
+        // A text that begins with a dash would be an option.
         let texts = statements.map { $0.hasPrefix("-") ? " " + $0 : $0 }
         let absolute = path.hasPrefix("/") ? path : "./" + path
         let arguments = [program, "-init", "/dev/fd/\(pipe.read)", absolute] + texts
@@ -39,13 +39,13 @@ struct CipherShell {
         guard let found = places.first(where: { access($0, X_OK) == 0 }) else {
             throw Failure(
                 status: errSecIO, exitCode: ExitStatus.other,
-                "the program sqlcipher is not installed: install the package of this name, or take the database over with "
-                    + "`keychain db import`")
+                "the program sqlcipher is not installed: install the package of this name, or take the database over "
+                    + "with `keychain db import`")
         }
         return found
     }
 
-    /// What the program carries out first. It is read before anything that is typed.
+    /// What the program runs first, before anything that is typed.
     private func script(_ library: Welcome, _ format: Opened) throws(Failure) -> SecretBytes {
         var parts: [SecretBytes] = []
         do {
@@ -80,7 +80,7 @@ struct CipherShell {
         }
     }
 
-    /// As the inside of a text in SQL.
+    /// Returns the passphrase for use between quotes in SQL.
     private static func quoted(_ passphrase: SecretBytes) throws -> SecretBytes {
         let quote = UInt8(ascii: "'")
         let quotes = passphrase.withUnsafeBytes { bytes in bytes.count { $0 == quote } }
@@ -100,11 +100,11 @@ struct CipherShell {
 
     private func openPipe() throws(Failure) -> (read: Int32, write: Int32) {
         var ends: [Int32] = [-1, -1]
-        guard Glibc.pipe(&ends) == 0 else { throw Failure.file("open", "a pipe", errno) }
+        guard CLibrary.pipe(&ends) == 0 else { throw Failure.file("open", "a pipe", errno) }
         return (ends[0], ends[1])
     }
 
-    /// All of it fits into a pipe (pipe(7): at least 4,096 bytes, 65,536 unless the user has very many).
+    /// The script fits into a pipe as a whole (pipe(7): at least 4,096 bytes, 65,536 unless the user has very many).
     private func write(_ script: SecretBytes, to descriptor: Int32) throws(Failure) {
         guard script.count <= 4096 else {
             throw Failure(status: errSecParam, "the passphrase is too long to be handed over: use `keychain db import`")

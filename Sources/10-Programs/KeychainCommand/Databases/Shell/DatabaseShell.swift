@@ -2,7 +2,7 @@ import DatabaseFiles
 import FoundationEssentials
 import SystemSQLite
 
-/// SQL on an encrypted database, one statement after the other.
+/// Runs SQL on an encrypted database, one statement after the other.
 final class DatabaseShell {
     private let path: String
     private let database: ProtectedConnection
@@ -19,7 +19,7 @@ final class DatabaseShell {
 
     func close() { database.close() }
 
-    /// Carries out all statements of a text; the first that fails ends it.
+    /// Runs all statements of a text, up to the first that fails.
     func run(_ text: String) throws(Failure) {
         try handlingTransfer(path) {
             try database.use { try ShellStatements(connection: $0, asJSON: asJSON).run(text) }
@@ -28,7 +28,7 @@ final class DatabaseShell {
 
     // MARK: At a terminal
 
-    /// Carries out what is typed, until the end of the input. A statement that fails is not the end of the session.
+    /// Runs what is typed, until the end of the input. A statement that fails does not end the session.
     func runLines() throws(Failure) {
         try StandardOutput.write(line: "Statements end with a semicolon; .help shows the rest.")
         var text = ""
@@ -59,7 +59,7 @@ final class DatabaseShell {
         }
     }
 
-    /// What a line that begins with a dot stands for; nil for the end.
+    /// Returns the SQL for a line that begins with a dot, or nil if the line ends the session.
     private static func statement(of line: String) throws(Failure) -> String? {
         switch String(line.reversed().drop(while: \.isWhitespace).reversed()) {
         case ".quit", ".exit": return nil

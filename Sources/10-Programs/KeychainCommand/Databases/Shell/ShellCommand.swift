@@ -1,20 +1,20 @@
 import ArgumentParser
-import FoundationEssentials
-import Glibc
-import StatusCodes
+import CLibrary
 import DatabaseFiles
+import FoundationEssentials
+import StatusCodes
 
-/// SQL on an encrypted database.
+/// Runs SQL on an encrypted database.
 struct ShellCommand: DocumentedCommand {
-    static let summary = "Carry out SQL on an encrypted database or on a SQLCipher file."
+    static let summary = "Run SQL on an encrypted database or on a SQLCipher file."
     static let details = """
-        Statements are arguments, or come from standard input, or are typed. Without --write nothing can be changed. Of each \
-        row the values are printed with '|' between them, NULL as nothing and bytes as X'…'; with --json, each statement that \
-        has rows prints an array of objects, with bytes in Base64.
+        Statements are arguments, or come from standard input, or are typed. Without --write nothing can be changed. \
+        Each row is printed with '|' between its values, NULL as nothing and bytes as X'…'. With --json, each \
+        statement that has rows prints an array of objects, with bytes in Base64.
 
-        For a SQLCipher file the program `sqlcipher` is started, which Debian has in a package of this name. It gets the key \
-        through a pipe, and every statement and option it has works. It loads extensions where a view or a trigger in the file asks \
-        for that: use it on files that you trust, and `keychain db import` for others.
+        For a SQLCipher file the program `sqlcipher` is started (Debian's package of this name). It gets the key \
+        through a pipe, and all its statements and options work. It loads extensions if a view or a trigger in the \
+        file asks for that: use it only on files that you trust, and `keychain db import` for others.
         """
     static let examples = [
         Example("Look something up", "keychain db shell app.db 'SELECT count(*) FROM note'"),
@@ -26,7 +26,7 @@ struct ShellCommand: DocumentedCommand {
     @Argument(help: "An encrypted database, or a SQLCipher file.")
     var path: String
 
-    @Argument(help: ArgumentHelp("Statements to carry out, instead of those typed or piped in.", valueName: "sql"))
+    @Argument(help: ArgumentHelp("Statements to run, instead of those typed or piped in.", valueName: "sql"))
     var statements: [String] = []
 
     @Flag(help: "Allow changes.")
@@ -36,13 +36,14 @@ struct ShellCommand: DocumentedCommand {
 
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: "Print rows, and any error, as JSON.")
+    @Flag(help: .json)
     var json = false
 
     func run() throws {
         let isCipherFile = try given.isGiven || Self.isUnknown(path)
         if isCipherFile, json {
-            throw Failure.usage("--json goes with this program's own databases: `sqlcipher` prints rows as it does")
+            throw Failure.usage(
+                "--json works only with databases that were encrypted here: leave it out for a SQLCipher file")
         }
         try withOwnersVault(passcode) { () throws(Failure) in
             if isCipherFile {
@@ -54,7 +55,7 @@ struct ShellCommand: DocumentedCommand {
         }
     }
 
-    /// Whether it is neither a database of this program's nor a plain one.
+    /// Whether the file is neither a database that was encrypted here nor a plain one.
     private static func isUnknown(_ path: String) throws(Failure) -> Bool {
         do throws(ProtectedDatabaseError) {
             try ProtectedDatabaseFile(path: path).requireEncrypted()
@@ -87,7 +88,7 @@ struct ShellCommand: DocumentedCommand {
                 "the statements cannot be read from standard input, or are more than 256 MiB: give them in parts")
         }
         guard let text = String(data: input, encoding: .utf8) else {
-            throw Failure(status: errSecParam, "the statements are not UTF-8: nothing was carried out")
+            throw Failure(status: errSecParam, "the statements are not UTF-8: nothing was run")
         }
         return text
     }

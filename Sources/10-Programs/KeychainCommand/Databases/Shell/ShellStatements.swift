@@ -1,9 +1,10 @@
+import Bytes
 import CSQLite
 import FoundationEssentials
 import StatusCodes
 import SystemSQLite
 
-/// Statements one after the other, with every value as SQLite would print it.
+/// Runs statements one after the other, and prints every value as SQLite would.
 struct ShellStatements {
     let connection: SQLConnection
     let asJSON: Bool
@@ -32,7 +33,7 @@ struct ShellStatements {
         try StandardOutput.write(output)
     }
 
-    /// Whether there is another row. What was read before a failure is written out.
+    /// Returns whether there is another row. Before a failure is thrown, what was read is written.
     private func next(_ statement: SQLStatement, _ output: inout Data) throws -> Bool {
         do throws(SQLiteError) {
             return try statement.step()
@@ -69,7 +70,7 @@ struct ShellStatements {
         return "{" + members.joined(separator: ",") + "}"
     }
 
-    /// JSON has no infinity; a number that is too large is read as one.
+    /// JSON has no infinity, but readers take a number that is too large for it.
     private static func number(_ value: Double) -> String {
         value.isInfinite ? (value < 0 ? "-1e999" : "1e999") : "\(value)"
     }
@@ -93,7 +94,7 @@ struct ShellStatements {
         case SQLITE_FULL: Failure(status: errSecDiskFull, "\(message): free some space, and try again")
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_IOERR:
             Failure(status: errSecDecode, "\(message): `keychain db verify` shows whether it is damaged")
-        default: Failure(status: errSecParam, "\(message): what was carried out before stays")
+        default: Failure(status: errSecParam, "\(message): what ran before stays")
         }
     }
 }

@@ -1,0 +1,57 @@
+import CLibrary
+import FoundationEssentials
+
+extension Data {
+    /// The same bytes in memory of their own, which is wiped when the last copy of this value goes; the original
+    /// is wiped now.
+    ///
+    /// For secrets that leave the engine as `Data`. Copies that share the storage share the wiping; whoever copies
+    /// the bytes elsewhere has a copy. Foundation keeps up to 14 bytes in the value itself and not in storage:
+    /// those go with whatever holds the value.
+    package static func wipedWhenFreed(_ original: consuming Data) -> Data {
+        var original = original
+        defer { original.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
+        let count = original.count
+        guard count > 0, let base = malloc(count) else { return original }
+        original.copyBytes(to: base.assumingMemoryBound(to: UInt8.self), count: count)
+        return wipedWhenFreed(adopting: base, count: count)
+    }
+
+    /// `count` bytes of memory from `malloc`, which are wiped and freed when the last copy of this value goes.
+    package static func wipedWhenFreed(adopting base: UnsafeMutableRawPointer, count: Int) -> Data {
+        Data(
+            bytesNoCopy: base, count: count,
+            deallocator: .custom { base, count in
+                explicit_bzero(base, count)
+                free(base)
+            })
+    }
+
+    /// Up to `capacity` bytes that `fill` puts into memory, all of which is wiped when the last copy of the value goes, or
+    /// at once when `fill` fails.
+    ///
+    /// - Parameters:
+    ///   - failure: What is thrown where there is no memory.
+    ///   - fill: Returns how many bytes there are.
+    package static func wipedWhenFreed<Failure: Error>(
+        upTo capacity: Int, orOutOfMemory failure: @autoclosure () -> Failure,
+        _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) -> Data {
+        guard capacity > 0 else { return Data() }
+        guard let base = malloc(capacity) else { throw failure() }
+        let room = UnsafeMutableRawBufferPointer(start: base, count: capacity)
+        do throws(Failure) {
+            let filled = try fill(room)
+            return Data(
+                bytesNoCopy: base, count: filled,
+                deallocator: .custom { base, _ in
+                    explicit_bzero(base, capacity)
+                    free(base)
+                })
+        } catch {
+            SecretBytes.wipe(room)
+            free(base)
+            throw error
+        }
+    }
+}

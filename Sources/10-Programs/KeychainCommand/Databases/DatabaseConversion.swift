@@ -1,0 +1,31 @@
+import DatabaseFiles
+
+/// Converts a database, and shows the progress on the terminal.
+enum DatabaseConversion {
+    struct Answer: Encodable {
+        var path: String
+        var bytes: UInt64
+    }
+
+    static func run(
+        _ path: String, verb: String, json: Bool,
+        _ body: (ProtectedDatabaseFile, (ProtectedDatabaseFile.Progress) -> Bool) throws(ProtectedDatabaseError) -> Void
+    ) throws(Failure) {
+        var meter: FileProgress?
+        var done: UInt64 = 0
+        defer { meter?.end() }
+        try handlingDatabase { () throws(ProtectedDatabaseError) in
+            try body(ProtectedDatabaseFile(path: path)) { progress in
+                let shown = meter ?? FileProgress(progress.total)
+                meter = shown
+                if progress.done > done { shown.add(progress.done - done) }
+                done = max(done, progress.done)
+                return true
+            }
+        }
+        meter?.end()
+        if json { return try StandardOutput.write(json: Answer(path: path, bytes: done)) }
+        try StandardOutput.write(
+            line: "\(path.escapedForTerminal) \(verb), \(FileProgress.amount(Double(done)))")
+    }
+}

@@ -1,0 +1,62 @@
+import CSQLite
+import DatabaseFiles
+import SQLCipherService
+import SQLCipherWire
+import StatusCodes
+import SystemSQLite
+
+/// Runs `body`, which uses databases of both engines, and turns their errors into failures.
+///
+/// - Parameter path: The database that SQLite's errors are about.
+func handlingTransfer<Result>(_ path: String, _ body: () throws -> Result) throws(Failure) -> Result {
+    do {
+        return try body()
+    } catch let error as Failure {
+        throw error
+    } catch let error as ProtectedDatabaseError {
+        throw Failure(error)
+    } catch let error as SQLCipherError {
+        throw Failure(error)
+    } catch let error as SQLiteError {
+        throw Failure(error, of: path)
+    } catch {
+        throw Failure(status: errSecParam, "\(error)".escapedForTerminal)
+    }
+}
+
+extension Failure {
+    /// What went wrong with a SQLCipher file.
+    init(_ error: SQLCipherError) {
+        let message = error.description.escapedForTerminal
+        switch error.code {
+        case .wrongKey:
+            self.init(
+                status: errSecAuthFailed,
+                "\(message); if the key is right, the file is damaged, or of a version that the library cannot read")
+        case .damaged: self.init(status: errSecDecode, message)
+        case .notEncrypted, .refused, .statement, .constraint, .tooLarge: self.init(status: errSecParam, message)
+        case .exists: self.init(status: errSecDuplicateItem, message)
+        case .notFound: self.init(status: errSecItemNotFound, message)
+        case .full: self.init(status: errSecDiskFull, exitCode: ExitStatus.other, message)
+        case .cancelled: self.init(status: errSecUserCanceled, message)
+        default: self.init(status: errSecIO, exitCode: ExitStatus.other, message)
+        }
+    }
+
+    /// What SQLite said of a database.
+    init(_ error: SQLiteError, of path: String) {
+        let message = "\(path.escapedForTerminal): \(error.message.escapedForTerminal)"
+        switch error.code {
+        case SQLITE_FULL:
+            self.init(status: errSecDiskFull, exitCode: ExitStatus.other, message + ": free some space, and try again")
+        case SQLITE_BUSY:
+            self.init(
+                status: errSecIO, exitCode: ExitStatus.other, message + ": another program uses it, try again later")
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_IOERR:
+            self.init(
+                status: errSecDecode, message + ": `keychain db verify` shows whether it is damaged")
+        case SQLITE_READONLY: self.init(status: errSecParam, message + ": say --write to change it")
+        default: self.init(status: errSecParam, message)
+        }
+    }
+}

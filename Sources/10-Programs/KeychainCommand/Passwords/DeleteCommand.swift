@@ -1,0 +1,40 @@
+import ArgumentParser
+import KeychainModel
+import VaultInterface
+
+/// Deletes a password.
+struct DeleteCommand: DocumentedCommand {
+    static let summary = "Delete a password for good."
+    static let details = """
+        Exactly one item is deleted, or none. If several items have this service and account, choose one with --group. \
+        With --json, the number of deleted items is printed.
+        """
+    static let examples = [
+        Example("Delete it", "keychain delete mail.example.com alice"),
+        Example("Delete it if it is there", "keychain delete mail.example.com alice || [ $? -eq 44 ]"),
+    ]
+    static let configuration: CommandConfiguration = documented("delete", aliases: ["rm"])
+
+    @OptionGroup var name: PasswordName
+    @OptionGroup var scope: ItemScope
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: .json)
+    var json = false
+
+    private struct Answer: Encodable {
+        var deleted: Int
+    }
+
+    func run() throws {
+        let session = try VaultSession.ofOwnerForLooking(passcode)
+        // Deleting asks nobody: an item that only a person may read is deleted by its name.
+        let search = PasswordSearch(name, scope, AuthenticationOptions(interaction: .skip))
+        let item = try search.oneIfAny(in: session)
+        let count = try failing { () throws(VaultError) in
+            try session.vault.delete(item.map(ItemQuery.init(item:)) ?? search.query, as: session.client)
+        }
+        if json { try StandardOutput.write(json: Answer(deleted: count)) }
+    }
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+import FoundationEssentials
+import KeychainModel
+import StatusCodes
+import VaultInterface
+
+/// Prints a secret.
+struct GetCommand: DocumentedCommand {
+    static let summary = "Print a secret."
+    static let details = """
+        Exactly the bytes of the secret are written to standard output. A newline follows only on a terminal, so that \
+        a pipe or a file holds the secret and nothing else.
+
+        With --json, 'base64' always holds the secret, and 'utf8' holds it as text if it is text.
+        """
+    static let examples = [
+        Example("Show it", "keychain get mail.example.com alice"),
+        Example("Use it in a script", "token=$(keychain get api.example.com ci) || exit"),
+        Example("Put it back into a file", "keychain get signing key > key.bin"),
+        Example("Choose between groups", "keychain get api.example.com ci --group com.example.builder"),
+    ]
+    static let configuration: CommandConfiguration = documented("get")
+
+    @OptionGroup var name: PasswordName
+    @OptionGroup var scope: ItemScope
+
+    @Flag(name: [.customShort("n"), .customLong("no-newline")], help: "Add no newline, not even on a terminal.")
+    var noNewline = false
+
+    @OptionGroup var itemPassword: ItemPassword
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: .json)
+    var json = false
+
+    private struct Answer: Encodable {
+        var base64: String
+        var utf8: String?
+    }
+
+    func run() throws {
+        try Self.run(
+            PasswordSearch(name, scope, itemPassword.authentication()), passcode: passcode, noNewline: noNewline,
+            json: json)
+    }
+
+    static func run(
+        _ search: PasswordSearch, passcode: PasscodeInput? = nil, noNewline: Bool = false, json: Bool = false
+    ) throws(Failure) {
+        let session = try VaultSession.ofOwnerForLooking(passcode)
+        let item = try search.one(in: session, includingValues: true)
+        guard let secret = item.value else {
+            throw Failure(
+                status: errSecItemNotFound, "the item holds no secret: store one with `keychain set`")
+        }
+        if json {
+            let answer = Answer(base64: secret.base64EncodedString(), utf8: String(validating: secret, as: UTF8.self))
+            return try StandardOutput.write(json: answer)
+        }
+        try StandardOutput.write(secret)
+        if StandardOutput.isTerminal, !noNewline { try StandardOutput.write(Data("\n".utf8)) }
+    }
+}

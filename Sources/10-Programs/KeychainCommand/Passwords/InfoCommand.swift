@@ -1,0 +1,44 @@
+import ArgumentParser
+import KeychainModel
+import VaultInterface
+
+/// Shows everything about a password except the secret.
+struct InfoCommand: DocumentedCommand {
+    static let summary = "Show what is known about a password, without the secret."
+    static let details = """
+        Prints the access group, the label and comment, when the secret can be read, and when it was stored and last \
+        changed, in UTC.
+        """
+    static let examples = [
+        Example("Show it", "keychain info mail.example.com alice"),
+        Example("When was it changed?", "keychain info mail.example.com alice --json | jq -r .modified"),
+    ]
+    static let configuration: CommandConfiguration = documented("info")
+
+    @OptionGroup var name: PasswordName
+    @OptionGroup var scope: ItemScope
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: .json)
+    var json = false
+
+    func run() throws {
+        let session = try VaultSession.ofOwnerForLooking(passcode)
+        let item = try PasswordSearch(name, scope).one(in: session, includingValues: false)
+        let summary = ItemSummary(item)
+        if json { return try StandardOutput.write(json: summary) }
+        let rows = [
+            ["service", summary.service?.forTerminal ?? ""],
+            ["account", summary.account?.forTerminal ?? ""],
+            ["group", summary.group.escapedForTerminal],
+            ["label", summary.label?.forTerminal ?? ""],
+            ["comment", summary.comment?.forTerminal ?? ""],
+            ["accessible", summary.accessible],
+            ["synchronizable", summary.synchronizable ? "yes" : "no"],
+            ["created", summary.created],
+            ["modified", summary.modified],
+        ].filter { $0.last?.isEmpty == false }
+        try StandardOutput.write(line: Table(rows).text(aligned: true))
+    }
+}

@@ -1,0 +1,120 @@
+import ArgumentParser
+import FoundationEssentials
+import KeychainModel
+import StatusCodes
+import Synchronization
+import VaultInterface
+
+/// Lists the generic passwords, without their secrets.
+struct ListCommand: DocumentedCommand {
+    static let summary = "List the passwords in the keychain, without the secrets."
+    static let details = """
+        One line for each password: service, account and access group. On a terminal they are in columns, otherwise \
+        they are separated by tabs. Backslashes and control characters are written as escapes. Without any passwords \
+        the list is empty; a service without passwords is an error. Items that need a person are counted and not \
+        shown, because a listing asks nobody.
+        """
+    static let examples = [
+        Example("Everything", "keychain list"),
+        Example("The accounts of one service", "keychain list mail.example.com | cut -f2"),
+        Example("With labels and dates", "keychain list --json"),
+    ]
+    static let configuration: CommandConfiguration = documented("list", aliases: ["ls"])
+
+    @Argument(help: "List only the passwords for this service.")
+    var service: String?
+
+    @OptionGroup var scope: ItemScope
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: .json)
+    var json = false
+
+    /// How many items a listing leaves out.
+    private struct LeftOut {
+        var damaged = 0
+        var withheld = 0
+    }
+
+    func run() throws {
+        var leftOut = LeftOut()
+        let items = try items(&leftOut)
+        if json {
+            try StandardOutput.write(json: items.map(ItemSummary.init))
+        } else {
+            let rows = items.map(row).sorted { $0.lexicographicallyPrecedes($1) }
+            if !rows.isEmpty {
+                try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
+            }
+        }
+        let withheld = leftOut.withheld
+        if withheld > 0 {
+            let (items, pronoun) = withheld == 1 ? ("item needs", "it") : ("items need", "them")
+            let note =
+                "keychain: \(withheld) \(items) a person and cannot be listed: `keychain get` asks for \(pronoun)\n"
+            // The listing itself was written: a note that cannot be written is no reason to fail.
+            try? FileOutput.write(Data(note.utf8), to: 2)
+        }
+        let count = leftOut.damaged
+        guard count == 0 else {
+            throw Failure(
+                status: errSecDecode,
+                "\(count) damaged \(count == 1 ? "item was" : "items were") left out: "
+                    + "`keychain status --verify` names them")
+        }
+    }
+
+    private func items(_ leftOut: inout LeftOut) throws(Failure) -> [StoredItem] {
+        let session = try VaultSession.ofOwnerForLooking(passcode)
+        var query = ItemQuery(
+            itemClass: .genericPassword, accessGroup: scope.group, synchronizable: scope.synchronizableScope)
+        query.reports = [.damage, .withheld]
+        // A listing asks nobody: items that need a person are counted instead.
+        query.authentication = AuthenticationOptions(interaction: .skip)
+        if let service { query.attributes[.service] = .string(service) }
+        do {
+            return try session.vault.copy(query, includingValues: false, as: session.client) { part in
+                switch part {
+                case .damage: leftOut.damaged += 1
+                case .withheld: leftOut.withheld += 1
+                case .item: break
+                }
+            }
+        } catch {
+            if error == .itemNotFound, service == nil { return [] }
+            throw Failure(error)
+        }
+    }
+
+    private func row(_ item: StoredItem) -> [String] {
+        [
+            item.attribute(.service).map { AttributeText($0).forTerminal } ?? "",
+            item.attribute(.account).map { AttributeText($0).forTerminal } ?? "",
+            item.accessGroup.escapedForTerminal,
+        ]
+    }
+}
+
+/// Rows of text for a terminal or a script.
+struct Table {
+    private let rows: [[String]]
+
+    init(_ rows: [[String]]) {
+        self.rows = rows
+    }
+
+    func text(aligned: Bool) -> String {
+        guard aligned else { return rows.map { $0.joined(separator: "\t") }.joined(separator: "\n") }
+        let columns = rows.map(\.count).max() ?? 0
+        let widths = (0..<columns).map { column in
+            rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+        }
+        return rows.map { row in
+            row.enumerated().map { column, cell in
+                let isLast = column == row.count - 1
+                return isLast ? cell : cell + String(repeating: " ", count: widths[column] - cell.count)
+            }.joined(separator: "  ")
+        }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,147 @@
+import Access
+import ArgumentParser
+import KeychainModel
+import Presence
+import StatusCodes
+import VaultInterface
+
+/// The service and the account that name a password.
+struct PasswordName: ParsableArguments {
+    @Argument(help: "What the secret is for, such as a host or a program.")
+    var service: String
+
+    @Argument(help: "Whose secret it is.")
+    var account: String
+}
+
+/// Chooses between items with the same name.
+struct ItemScope: ParsableArguments {
+    @Option(help: ArgumentHelp("Only items of this access group.", valueName: "group"))
+    var group: String?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Only items that are synchronized between machines, or only those that are not.")
+    var synchronizable: Bool?
+
+    var synchronizableScope: SynchronizableScope {
+        switch synchronizable {
+        case true: .synchronizableOnly
+        case false: .localOnly
+        case nil: .any
+        }
+    }
+}
+
+/// A search for the password with a name, within a scope.
+struct PasswordSearch {
+    let query: ItemQuery
+
+    init(
+        service: String, account: String, group: String? = nil, synchronizable: SynchronizableScope = .any,
+        authentication: AuthenticationOptions = .init()
+    ) {
+        query = ItemQuery(
+            itemClass: .genericPassword, attributes: [.service: .string(service), .account: .string(account)],
+            accessGroup: group, synchronizable: synchronizable, authentication: authentication)
+    }
+
+    init(_ name: PasswordName, _ scope: ItemScope, _ authentication: AuthenticationOptions = .init()) {
+        self.init(
+            service: name.service, account: name.account, group: scope.group,
+            synchronizable: scope.synchronizableScope, authentication: authentication)
+    }
+
+    /// Returns the one item that the search finds.
+    ///
+    /// - Parameter remedies: What the error says to do if there are several.
+    func one(
+        in session: VaultSession, includingValues: Bool, remedies: Ambiguity.Remedies = .options
+    ) throws(Failure) -> StoredItem {
+        let found = try failing { () throws(VaultError) in
+            try session.vault.copy(query, includingValues: includingValues, as: session.client)
+        }
+        guard let item = found.first else { throw Failure(.itemNotFound) }
+        guard found.count == 1 else { throw Ambiguity(items: found).failure(remedies) }
+        return item
+    }
+
+    /// Returns the one item that the search finds, without its value, or nil if there is none.
+    func oneIfAny(in session: VaultSession) throws(Failure) -> StoredItem? {
+        do {
+            return try one(in: session, includingValues: false)
+        } catch {
+            if error.status == errSecItemNotFound { return nil }
+            throw error
+        }
+    }
+}
+
+extension ItemQuery {
+    /// A query for exactly this item.
+    init(item: StoredItem) {
+        self.init(
+            itemClass: item.itemClass, accessGroup: item.accessGroup, synchronizable: .any,
+            identifier: item.identifier)
+    }
+}
+
+/// Several items that a name might mean.
+struct Ambiguity {
+    let items: [StoredItem]
+
+    /// How to choose: between items of several groups, and between items of one group.
+    struct Remedies {
+        let group: String
+        let synchronizable: String
+
+        static let options = Remedies(group: "--group", synchronizable: "--synchronizable or --no-synchronizable")
+    }
+
+    func failure(_ remedies: Remedies) -> Failure {
+        let isOneGroup = Set(items.map(\.accessGroup)).count == 1
+        return failure(remedy: isOneGroup ? remedies.synchronizable : remedies.group)
+    }
+
+    func failure(remedy: String) -> Failure {
+        var places: [String] = []
+        for item in items {
+            let place = "'\(item.accessGroup.escapedForTerminal)'" + (item.isSynchronizable ? " (synchronizable)" : "")
+            if !places.contains(place) { places.append(place) }
+        }
+        return Failure(
+            status: errSecParam,
+            "\(items.count) items have this name, in \(places.joined(separator: ", ")): choose one with \(remedy)")
+    }
+}
+
+extension VaultSession {
+    /// The session of the owner's own tool, which sees every group. New items go to the first group of the
+    /// environment, else to the tool's own.
+    ///
+    /// - Parameter chosen: How this process asks, instead of what `passcode` says.
+    static func ofOwner(
+        _ passcode: PasscodeInput? = nil, prompt chosen: (any PasscodePrompt)? = nil
+    ) throws(Failure) -> VaultSession {
+        let groups = ProcessVault.environmentGroups().filter { $0 != Client.everyGroup }
+        ProcessVault.declare(
+            Client(identifier: "keychain", accessGroups: (groups.isEmpty ? ["keychain"] : groups) + [Client.everyGroup])
+        )
+        let prompt = chosen ?? passcode?.prompt ?? StandardPrompt()
+        ProcessPrompt.current = prompt
+        var session = try failing { () throws(VaultError) in try VaultSession.current() }
+        session.vault = UnlockingVault(base: session.vault, prompt: prompt)
+        return session
+    }
+
+    /// The session for a command that only reads. If there is no vault, none is made.
+    static func ofOwnerForLooking(
+        _ passcode: PasscodeInput? = nil, prompt: (any PasscodePrompt)? = nil
+    ) throws(Failure) -> VaultSession {
+        guard try failing({ () throws(VaultError) in try ProcessVault.exists() }) else {
+            let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
+            throw Failure(status: errSecItemNotFound, "there is no vault at \(path): `keychain set` makes one")
+        }
+        return try ofOwner(passcode, prompt: prompt)
+    }
+}

@@ -1,0 +1,134 @@
+import Access
+import ArgumentParser
+import FoundationEssentials
+import KeychainModel
+import VaultInterface
+
+/// Stores a secret, or replaces one.
+struct SetCommand: DocumentedCommand {
+    static let summary = "Store a secret, or replace the one that is there."
+    static let details = """
+        You type the secret twice, without echo. If standard input is not a terminal, the secret is read from there, \
+        and one newline at its end is removed. A secret is never an argument, because other users can see arguments.
+
+        If exactly one item has this service and account, in any group, its secret is replaced, and everything that \
+        you do not mention stays. Otherwise a new item is made, in the group 'keychain' unless --group names another.
+        """
+    static let examples = [
+        Example("Type the secret", "keychain set mail.example.com alice"),
+        Example("Take it from another program", "pwgen -s 32 1 | keychain set db.example.com backup"),
+        Example("Take it from a file, byte for byte", "keychain set signing key --raw < key.bin"),
+        Example(
+            "Keep it readable after the vault was unlocked once",
+            "keychain set api ci --accessible after-first-unlock"),
+        Example("Ask a person each time it is read", "keychain set bank alice --require presence"),
+    ]
+    static let configuration: CommandConfiguration = documented("set")
+
+    @OptionGroup var name: PasswordName
+    @OptionGroup var scope: ItemScope
+    @OptionGroup(title: "Where the secret comes from") var input: SecretInput
+
+    @Option(help: ArgumentHelp("A name for people.", valueName: "text"))
+    var label: String?
+
+    @Option(help: ArgumentHelp("A remark.", valueName: "text"))
+    var comment: String?
+
+    @Option(help: ArgumentHelp("When the secret can be read.", valueName: "class"))
+    var accessible: ProtectionName?
+
+    @Option(
+        help: ArgumentHelp(
+            "What reading it takes besides an unlocked vault. If repeated, all of them are needed.",
+            valueName: "requirement"))
+    var require: [ItemRequirement] = []
+
+    @OptionGroup var itemPassword: ItemPassword
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: .json)
+    var json = false
+
+    @Argument(help: .hidden)
+    var refused: [String] = []
+
+    func validate() throws {
+        guard scope.group?.isEmpty != true, scope.group != Client.everyGroup else {
+            throw ValidationError("--group takes the name of one access group, not '' or '*'")
+        }
+        guard AccessControl.isValid(flags ?? []) else {
+            throw ValidationError(
+                "these requirements exclude each other: 'presence' stands alone or with 'password', and "
+                    + "'biometry' excludes 'current-biometry'")
+        }
+    }
+
+    func run() throws {
+        guard refused.isEmpty else {
+            throw Failure.usage(
+                "a secret is not taken from the command line, where every user of the machine can read it: "
+                    + "give it on standard input or type it at the prompt")
+        }
+        let secret = try input.read()
+        let session = try VaultSession.ofOwner(passcode)
+        let authentication = try itemPassword.authentication(isNew: require.contains(.password))
+        let search = PasswordSearch(name, scope, authentication)
+        if let existing = try search.oneIfAny(in: session), try update(existing, secret, search, session) {
+            if json {
+                try StandardOutput.write(json: ItemSummary(search.one(in: session, includingValues: false)))
+            }
+            return
+        }
+        let item = try failing { () throws(VaultError) in
+            try session.vault.put(newItem(secret, authentication), as: session.client)
+        }
+        if json { try StandardOutput.write(json: ItemSummary(item)) }
+    }
+
+    private var attributes: [AttributeName: AttributeValue] {
+        var attributes: [AttributeName: AttributeValue] = [:]
+        attributes[.label] = label.map { .string($0) }
+        attributes[.comment] = comment.map { .string($0) }
+        return attributes
+    }
+
+    /// - Returns: False if the item was deleted in the meantime.
+    private func update(
+        _ item: StoredItem, _ secret: Data, _ search: PasswordSearch, _ session: VaultSession
+    ) throws(Failure) -> Bool {
+        var control: AccessControl?
+        if accessible != nil || !require.isEmpty {
+            control = AccessControl(
+                protection: accessible?.protection ?? item.accessControl.protection,
+                flags: require.isEmpty ? item.accessControl.flags : flags)
+        }
+        let changes = ItemChanges(attributes: attributes, accessControl: control, value: secret)
+        do {
+            var query = ItemQuery(item: item)
+            query.authentication = search.query.authentication
+            _ = try session.vault.update(query, with: changes, as: session.client)
+            return true
+        } catch {
+            if error == .itemNotFound { return false }
+            throw Failure(error)
+        }
+    }
+
+    /// The requirements as flags; nil for none.
+    private var flags: AccessControl.Flags? {
+        require.isEmpty ? nil : require.reduce(into: AccessControl.Flags()) { $0.formUnion($1.flag) }
+    }
+
+    private func newItem(_ secret: Data, _ authentication: AuthenticationOptions) -> NewItem {
+        let naming: [AttributeName: AttributeValue] = [
+            .service: .string(name.service), .account: .string(name.account),
+        ]
+        return NewItem(
+            itemClass: .genericPassword, attributes: attributes.merging(naming) { _, naming in naming },
+            accessGroup: scope.group,
+            accessControl: AccessControl(
+                protection: accessible?.protection ?? ItemClass.genericPassword.defaultProtection, flags: flags),
+            isSynchronizable: scope.synchronizable ?? false, value: secret, authentication: authentication)
+    }
+}

@@ -1,0 +1,33 @@
+import FoundationEssentials
+import KeychainModel
+import VaultInterface
+
+/// `dump-keychain`.
+struct DumpKeychain: SecuritySubcommand {
+    let grammar = ShortOptions.Grammar(flags: "adh")
+    let usage = "[-a] [-d] [keychain ...]"
+
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+        try tool.checkKeychains(options.operands)
+        let session = try securing { () throws(Failure) in try VaultSession.ofOwner() }
+        let path = try tool.keychainPath()
+        for itemClass in ItemClass.stored {
+            for item in try items(itemClass, includingValues: options.contains("d"), session) {
+                try tool.print(ItemText(item, keychain: path).lines)
+                if options.contains("d") { try tool.print("data:\n" + PrintedBytes(item.value ?? Data()).text) }
+            }
+        }
+    }
+
+    private func items(
+        _ itemClass: ItemClass, includingValues: Bool, _ session: VaultSession
+    ) throws(SecurityFailure) -> [StoredItem] {
+        let query = ItemQuery(itemClass: itemClass, synchronizable: .any)
+        do {
+            return try session.vault.copy(query, includingValues: includingValues, as: session.client)
+        } catch {
+            if error == .itemNotFound { return [] }
+            throw .vault(error, during: "SecKeychainSearchCopyNext")
+        }
+    }
+}

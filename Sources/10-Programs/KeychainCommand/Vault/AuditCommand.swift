@@ -1,0 +1,124 @@
+import Access
+import ArgumentParser
+import FoundationEssentials
+import StatusCodes
+import VaultInterface
+
+/// Shows and checks the vault's audit log.
+struct AuditCommand: DocumentedCommand {
+    static let summary = "Show the audit log: who read, changed or unlocked what, and what was refused."
+    static let details = """
+        Each event is one line, oldest first: number, time in UTC, event, client, and what else is known. On a \
+        terminal the fields are in columns, otherwise they are separated by tabs. With --json, each event is one JSON \
+        object. The log holds no secret and no attribute of an item. It shows an access group as a digest that only \
+        this vault can make.
+
+        keychaind always keeps a log. Without keychaind, use the vault with KEYCHAIN_AUDIT=1 in the environment to \
+        begin one; from then on every program that opens the vault keeps it.
+
+        With --verify, every record is checked. The exit status is 1 if a record was changed, added or removed. The \
+        check does not notice an older copy of the whole folder that was put back, or a log that was removed with all \
+        its files.
+        """
+    static let examples = [
+        Example("The last events", "keychain audit --limit 20"),
+        Example("What was refused since yesterday", "keychain audit --since 1d --json | jq 'select(.failure)'"),
+        Example("Check it, as a job at night should", "keychain audit --verify"),
+    ]
+    static let configuration: CommandConfiguration = documented("audit")
+
+    @Flag(help: "Check the whole log instead of showing it.")
+    var verify = false
+
+    @Option(help: "Show only events since 2026-11-21 or 2026-11-21T09:45:00Z, or of the last 90s, 10m, 12h or 7d.")
+    var since: String?
+
+    @Option(help: "Show at most this many events, the last ones.")
+    var limit: Int?
+
+    @Flag(help: .json)
+    var json = false
+
+    func run() throws {
+        if let limit, limit < 0 { throw Failure.usage("--limit takes a number from 0 on: see `keychain help audit`") }
+        let query = AuditQuery(since: try since.map(Self.moment), limit: limit)
+        let session = try VaultSession.ofOwnerForLooking()
+        if verify { return try check(session) }
+        let records = try failing { () throws(VaultError) in
+            try session.vault.auditRecords(query, as: session.client)
+        }
+        guard !records.isEmpty else { return }
+        if json {
+            for record in records { try StandardOutput.write(json: record) }
+        } else {
+            try StandardOutput.write(line: Table(records.map(\.row)).text(aligned: StandardOutput.isTerminal))
+        }
+    }
+
+    private struct Answer: Encodable {
+        var records: Int
+        var earlierKeys: Int
+        var missed: Int
+        var problems: [String]
+    }
+
+    private func check(_ session: VaultSession) throws {
+        let report = try failing { () throws(VaultError) in try session.vault.verifyAudit(as: session.client) }
+        if json {
+            try StandardOutput.write(
+                json: Answer(
+                    records: report.records, earlierKeys: report.recordsOfEarlierKeys, missed: report.missedEvents,
+                    problems: report.problems))
+        } else {
+            var rows = [["records", "\(report.records)"]]
+            if report.recordsOfEarlierKeys > 0 {
+                rows.append([
+                    "before the last erase", "\(report.recordsOfEarlierKeys), checked only through the later records",
+                ])
+            }
+            if report.missedEvents > 0 { rows.append(["could not be written", "\(report.missedEvents)"]) }
+            rows += report.problems.map { ["problem", $0] }
+            try StandardOutput.write(line: Table(rows).text(aligned: true))
+        }
+        let count = report.problems.count
+        guard count == 0 else {
+            throw Failure(
+                status: errSecDecode,
+                "the audit log was changed (\(count) \(count == 1 ? "problem" : "problems")): "
+                    + "find out who could write to the vault's folder")
+        }
+    }
+
+    /// Returns the time that `text` names, in milliseconds since 1970.
+    private static func moment(_ text: String) throws(Failure) -> Int64 {
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+        if let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()),
+            (0..<1_000_000).contains(count)
+        {
+            return (Int64(Date().timeIntervalSince1970) - count * unit) * 1_000
+        }
+        let full = text.count == 10 ? text + "T00:00:00Z" : text
+        if let date = try? Date(full, strategy: .iso8601) { return Int64(date.timeIntervalSince1970 * 1_000) }
+        throw .usage("'\(text.escapedForTerminal)' is not a time: see `keychain help audit`")
+    }
+}
+
+extension AuditRecord {
+    /// The record as a line of a table.
+    fileprivate var row: [String] {
+        var facts: [String] = []
+        if let operation { facts.append(operation) }
+        if let itemClass { facts.append(itemClass) }
+        if let items { facts.append(items == 1 ? "1 item" : "\(items) items") }
+        if let group { facts.append("group \(group)") }
+        if let failure { facts.append("failed: \(failure)") }
+        if let torn { facts.append("\(torn) bytes of an unfinished record") }
+        if let lost { facts.append("\(lost) records gone") }
+        if let missed { facts.append("\(missed) earlier events could not be written") }
+        return [
+            "\(sequence)", Timestamp(Date(timeIntervalSince1970: Double(time) / 1_000)).iso8601,
+            event.escapedForTerminal, (client ?? "-").escapedForTerminal,
+            facts.joined(separator: ", ").escapedForTerminal,
+        ]
+    }
+}

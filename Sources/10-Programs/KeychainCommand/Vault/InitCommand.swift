@@ -1,0 +1,121 @@
+import ArgumentParser
+import Enclave
+import FoundationEssentials
+import StatusCodes
+import Vault
+import VaultInterface
+
+/// Makes a vault.
+struct InitCommand: DocumentedCommand {
+    static let summary = "Make a vault, and choose the enclave that keeps its device secret."
+    static let details = """
+        Without this command, the first use makes a vault in the software enclave. A vault stays in the enclave that \
+        it was made in. Running this again changes nothing, and is an error if the vault is in the other enclave.
+
+        software: the device secret is a file in the vault's folder. Anybody who copies the whole folder can try \
+        passcodes elsewhere.
+
+        tpm2: the device secret is a key in the machine's TPM 2.0, at $KEYCHAIN_TPM, else device:/dev/tpmrm0. The \
+        folder is useless on another machine, and the TPM itself counts wrong passcodes. If the TPM breaks or is \
+        cleared, only a recovery key opens the vault: see `keychain help recovery`.
+
+        --detect-rollback ties the vault's keys to a counter in the TPM. Older copies of the keys, such as those from \
+        before a change of the passcode, are then refused. A backup from before such a change can be restored only \
+        with a recovery key.
+
+        The TPM's lockout belongs to the machine. A lockout without a password can be ended by anybody, so this \
+        command sets a password, and prints it here and nowhere else. It also allows 32 wrong passcodes, and one more \
+        every ten minutes. --keep-lockout leaves the lockout as it is.
+        """
+    static let examples = [
+        Example("In the machine's TPM", "keychain init --enclave tpm2"),
+        Example("In another folder", "KEYCHAIN_HOME=$HOME/vault keychain init"),
+    ]
+    static let configuration: CommandConfiguration = documented("init")
+
+    @OptionGroup var options: EnclaveOptions
+
+    @Flag(help: "Leave the TPM's lockout as it is.")
+    var keepLockout = false
+
+    @Flag(help: .json)
+    var json = false
+
+    private struct Answer: Encodable {
+        var vault: String
+        var enclave: String
+        var lockoutPassword: String?
+    }
+
+    private func open(_ path: String, _ kind: EnclaveKind) throws(Failure) -> EmbeddedVault {
+        do throws(VaultError) {
+            return try EmbeddedVault.open(at: path, in: kind, detectsRollback: options.detectRollback)
+        } catch {
+            var failure = Failure(error)
+            if kind != .software, !FileManager.default.fileExists(atPath: path + "/device-secret") {
+                failure.message +=
+                    "; no vault was made: until this command succeeds, a program that stores something makes one in "
+                    + "the software enclave"
+            }
+            throw failure
+        }
+    }
+
+    func run() throws {
+        let kind = try EnclaveKind(named: options.enclave)
+        let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
+        let vault = try open(path, kind)
+        defer { vault.close() }
+        guard vault.detectsRollback || !options.detectRollback else {
+            throw Failure(
+                status: errSecParam,
+                "the vault in \(path.escapedForTerminal) was made without a counter: make another vault, in another "
+                    + "folder (KEYCHAIN_HOME)")
+        }
+        let lockout = keepLockout ? nil : try failing { () throws(VaultError) in try vault.plannedLockout() }
+        // First shown, then set: only clearing the TPM removes a password that nobody has read.
+        try show(vault, path, lockout)
+        if let lockout, lockout.password != nil { try take(lockout, vault) }
+    }
+
+    private func take(_ lockout: EnclaveLockout, _ vault: EmbeddedVault) throws(Failure) {
+        let isTaken: Bool
+        do throws(VaultError) {
+            isTaken = try vault.takeLockout(lockout)
+        } catch {
+            var failure = Failure(error)
+            failure.message += "; the password above is not set for the TPM's lockout: run this command again"
+            throw failure
+        }
+        guard isTaken else {
+            throw Failure(
+                status: errSecIO,
+                "another program gave the TPM's lockout a password meanwhile, so the one above is not set: find out "
+                    + "who did"
+            )
+        }
+    }
+
+    private func show(_ vault: EmbeddedVault, _ path: String, _ lockout: EnclaveLockout?) throws {
+        if json {
+            try StandardOutput.write(
+                json: Answer(vault: path, enclave: vault.enclaveKind.name, lockoutPassword: lockout?.password))
+        } else {
+            var rows = [["vault", path.escapedForTerminal], ["enclave", vault.enclaveKind.name]]
+            if let lockout {
+                rows.append(
+                    ["lockout", "after \(lockout.tries) wrong passcodes, one more every \(lockout.recoveryTime) s"])
+                rows.append([
+                    "password",
+                    lockout.password ?? "it has one already, perhaps from an earlier init, which printed it",
+                ])
+            }
+            try StandardOutput.write(line: Table(rows).text(aligned: true))
+            if lockout?.password != nil {
+                try StandardOutput.write(
+                    line: "The password ends a lockout before its time (tpm2_dictionarylockout -c -p PASSWORD). "
+                        + "It is not shown again: write it down.")
+            }
+        }
+    }
+}

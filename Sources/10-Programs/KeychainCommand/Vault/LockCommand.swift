@@ -1,0 +1,85 @@
+import ArgumentParser
+import FoundationEssentials
+import KeychainModel
+import StatusCodes
+import VaultInterface
+
+/// What `lock` and `unlock` print as JSON.
+struct LockAnswer: Encodable {
+    var lock: String
+}
+
+struct LockCommand: DocumentedCommand {
+    static let summary = "Lock the vault."
+    static let details = """
+        Wipes the keys of items that are accessible 'when unlocked' from the daemon's memory at once. Without a daemon \
+        there is nothing to lock: each program that was given the passcode unlocks the vault for itself, until the \
+        program ends.
+        """
+    static let examples = [
+        Example("Lock now", "keychain lock"),
+        Example("Lock in ten seconds, unless it is unlocked again", "keychain lock --after 10"),
+    ]
+    static let configuration: CommandConfiguration = documented("lock")
+
+    @Option(
+        help: ArgumentHelp("Wait this long first; an unlock in the meantime cancels the lock.", valueName: "seconds"))
+    var after: Int = 0
+
+    @Flag(help: .json)
+    var json = false
+
+    func validate() throws {
+        guard (0...86_400).contains(after) else { throw ValidationError("--after takes 0 to 86400 seconds") }
+    }
+
+    func run() throws {
+        let session = try VaultSession.ofOwnerForLooking()
+        try session.requirePasscode()
+        try failing { () throws(VaultError) in
+            try session.vault.lock(after: .seconds(after), as: session.client)
+        }
+        let status = try failing { () throws(VaultError) in try session.vault.status(as: session.client) }
+        if json { return try StandardOutput.write(json: LockAnswer(lock: status.lockState.rawValue)) }
+        guard !status.isShared else { return }
+        // Nothing failed, but the person has to know that mounted folders and other programs are not locked.
+        try FileOutput.write(
+            Data("keychain: no daemon runs: programs that were given the passcode stay unlocked until they end\n".utf8),
+            to: 2)
+    }
+}
+
+struct UnlockCommand: DocumentedCommand {
+    static let summary = "Unlock the vault with the passcode."
+    static let details = """
+        The daemon keeps the vault unlocked until the vault is locked or the daemon ends. Without a daemon nothing can \
+        keep it unlocked, and the command fails: give the passcode to each command with --passcode-fd instead.
+        """
+    static let examples = [
+        Example("Type the passcode", "keychain unlock"),
+        Example(
+            "At boot, from a credential of systemd",
+            "keychain unlock --passcode-fd 3 3< $CREDENTIALS_DIRECTORY/passcode"),
+    ]
+    static let configuration: CommandConfiguration = documented("unlock")
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: .json)
+    var json = false
+
+    func run() throws {
+        let session = try VaultSession.ofOwnerForLooking(passcode)
+        try session.requirePasscode()
+        let passcode = try passcode.ask()
+        try failing { () throws(VaultError) in try session.vault.unlock(with: passcode, as: session.client) }
+        let status = try failing { () throws(VaultError) in try session.vault.status(as: session.client) }
+        guard status.isShared else {
+            throw Failure(
+                status: errSecNotAvailable,
+                "the passcode is right, but no daemon runs to keep the vault unlocked: start keychaind, "
+                    + "or give the passcode to each command with --passcode-fd")
+        }
+        if json { try StandardOutput.write(json: LockAnswer(lock: status.lockState.rawValue)) }
+    }
+}

@@ -1,0 +1,125 @@
+import ArgumentParser
+import KeychainModel
+import VaultInterface
+
+/// Sets, changes and removes the vault's passcode.
+struct PasscodeCommand: DocumentedCommand {
+    static let summary = "Set, change or remove the vault's passcode."
+    static let details = """
+        With a passcode, items that are accessible 'when unlocked' or 'after first unlock' are sealed by it: anybody \
+        who copies the files has to guess it. Without a passcode, the device secret in the vault's folder is enough. \
+        Each guess costs a quarter of a second and 256 MiB of memory. After three wrong guesses the vault delays the \
+        next one, from a minute up to eight hours.
+
+        A forgotten passcode cannot be recovered.
+        """
+    static let examples = [
+        Example("Set one, typed twice", "keychain passcode set"),
+        Example("Set one in a script", "keychain passcode set --new-passcode-fd 3 3< passcode-file"),
+        Example("In a container with little memory", "keychain passcode set --memory 19 --passes 2"),
+    ]
+    static let configuration = documented(
+        "passcode",
+        subcommands: [SetPasscodeCommand.self, ChangePasscodeCommand.self, RemovePasscodeCommand.self])
+}
+
+/// What the passcode commands print as JSON.
+struct PasscodeCommandAnswer: Encodable {
+    var passcode: Bool
+}
+
+struct SetPasscodeCommand: DocumentedCommand {
+    static let summary = "Set the passcode of a vault that has none."
+    static let details = """
+        The items stay as they are. Only their class keys are wrapped again, which takes the same time for one item as \
+        for a million. Programs that have the vault open need the passcode before they can write again.
+        """
+    static let examples = [
+        Example("Type it twice", "keychain passcode set"),
+        Example("Erase everything after ten wrong ones in a row", "keychain passcode set --erase-after 10"),
+    ]
+    static let configuration: CommandConfiguration = documented("set")
+
+    @OptionGroup var new: NewPasscodeInput
+
+    @Flag(help: .json)
+    var json = false
+
+    func run() throws {
+        let session = try VaultSession.ofOwner()
+        let status = try failing { () throws(VaultError) in try session.vault.status(as: session.client) }
+        guard !status.isPasscodeSet else { throw Failure(.passcodeIsSet) }
+        let passcode = try new.ask()
+        try failing { () throws(VaultError) in
+            try session.vault.setPasscode(passcode, options: new.options, as: session.client)
+        }
+        if json { try StandardOutput.write(json: PasscodeCommandAnswer(passcode: true)) }
+    }
+}
+
+struct ChangePasscodeCommand: DocumentedCommand {
+    static let summary = "Replace the passcode with another one."
+    static let details = """
+        Takes the same time however many items there are. Copies of the vault's files that were made before still open \
+        with the old passcode.
+        """
+    static let examples = [
+        Example("Type the old one, and the new one twice", "keychain passcode change"),
+        Example(
+            "In a script", "keychain passcode change --passcode-fd 3 --new-passcode-fd 4 3< old 4< new"),
+    ]
+    static let configuration: CommandConfiguration = documented("change")
+
+    @OptionGroup var passcode: PasscodeInput
+    @OptionGroup var new: NewPasscodeInput
+
+    @Flag(help: .json)
+    var json = false
+
+    func run() throws {
+        let session = try VaultSession.ofOwnerForLooking(passcode)
+        try session.requirePasscode()
+        let old = try passcode.ask()
+        let next = try new.ask()
+        try failing { () throws(VaultError) in
+            try session.vault.changePasscode(from: old, to: next, options: new.options, as: session.client)
+        }
+        if json { try StandardOutput.write(json: PasscodeCommandAnswer(passcode: true)) }
+    }
+}
+
+struct RemovePasscodeCommand: DocumentedCommand {
+    static let summary = "Remove the passcode."
+    static let details = """
+        Items that exist only while a passcode is set are lost for good. All others stay, and only the device secret \
+        protects them.
+        """
+    static let examples = [
+        Example("Type the passcode", "keychain passcode remove"),
+        Example("In a script", "keychain passcode remove --passcode-fd 3 3< passcode-file"),
+    ]
+    static let configuration: CommandConfiguration = documented("remove")
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: .json)
+    var json = false
+
+    func run() throws {
+        let session = try VaultSession.ofOwnerForLooking(passcode)
+        try session.requirePasscode()
+        let passcode = try passcode.ask()
+        try failing { () throws(VaultError) in
+            try session.vault.removePasscode(passcode, as: session.client)
+        }
+        if json { try StandardOutput.write(json: PasscodeCommandAnswer(passcode: false)) }
+    }
+}
+
+extension VaultSession {
+    /// Fails if no passcode is set, so that nobody is asked for one.
+    func requirePasscode() throws(Failure) {
+        let status = try failing { () throws(VaultError) in try vault.status(as: client) }
+        guard status.isPasscodeSet else { throw Failure(.passcodeNotSet) }
+    }
+}

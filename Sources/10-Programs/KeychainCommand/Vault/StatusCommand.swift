@@ -1,0 +1,170 @@
+import ArgumentParser
+import Bytes
+import KeychainModel
+import StatusCodes
+import VaultInterface
+
+/// Shows the state of the vault and checks it.
+struct StatusCommand: DocumentedCommand {
+    static let summary = "Show where the vault is, what protects it and what is in it."
+    static let details = """
+        With --verify, every item is opened and checked. The exit status is 1 if one of them is damaged. \
+        --delete-damaged first deletes the items that the vault's keys cannot open: items that were changed on disk, \
+        and items of another vault or of a later version. Locked items are not checked, and stay.
+        """
+    static let examples = [
+        Example("Look", "keychain status"),
+        Example("Check every item, as a backup job should", "keychain status --verify"),
+    ]
+    static let configuration: CommandConfiguration = documented("status")
+
+    @Flag(help: "Open every item and report those that are damaged.")
+    var verify = false
+
+    @Flag(
+        name: .customLong("delete-damaged"),
+        help: "Delete the items that are damaged, for good; try a backup first. Implies --verify.")
+    var deletesDamaged = false
+
+    @Flag(help: .json)
+    var json = false
+
+    func run() throws {
+        let session = try VaultSession.ofOwner()
+        let deleted: Int? =
+            if deletesDamaged {
+                try failing { () throws(VaultError) in try session.vault.deleteDamaged(as: session.client) }
+            } else {
+                nil
+            }
+        let status = try failing { () throws(VaultError) in try session.vault.status(as: session.client) }
+        let report: IntegrityReport? =
+            if verify || deletesDamaged {
+                try failing { () throws(VaultError) in try session.vault.verify(as: session.client) }
+            } else {
+                nil
+            }
+        if json {
+            try StandardOutput.write(json: StatusAnswer(status, report, deleted))
+        } else {
+            try StandardOutput.write(
+                line: Table(rows(status, Self.pairs(status, session), report, deleted)).text(aligned: true))
+        }
+        if let count = report?.problems.count, count > 0 {
+            throw Failure(
+                status: errSecDecode,
+                "the vault has \(count) damaged \(count == 1 ? "part" : "parts"): restore it from a backup"
+                    + (deletesDamaged ? "" : ", or delete what is damaged with --delete-damaged"))
+        }
+    }
+
+    private func passcode(_ status: VaultStatus) -> String {
+        guard status.isPasscodeSet else { return "not set" }
+        var words = "set"
+        if status.failedAttempts > 0 { words += ", \(status.failedAttempts) wrong since the last right one" }
+        if status.retryAfter > 0 { words += ", next try in \(status.retryAfter) s" }
+        return words
+    }
+
+    /// - Parameter pairs: The number of keys, or nil if not all items of keys can be read.
+    private static func keys(_ pairs: Int?, of items: Int) -> String {
+        let words = "\(items) \(items == 1 ? "item" : "items")"
+        guard let pairs else { return "\(words) of keys" }
+        return ItemClass.key.counted(pairs) + (pairs == items ? "" : " (\(words))")
+    }
+
+    /// Returns how many keys there are; each has one or two items.
+    private static func pairs(_ status: VaultStatus, _ session: VaultSession) -> Int? {
+        guard status.itemCounts[.key] ?? 0 > 0 else { return 0 }
+        guard let inventory = try? KeyCommandSession(session).inventory(), !inventory.isLocked,
+            inventory.damagedCount == 0
+        else { return nil }
+        return inventory.pairs.count
+    }
+
+    private func rows(
+        _ status: VaultStatus, _ pairs: Int?, _ report: IntegrityReport?, _ deleted: Int?
+    ) -> [[String]] {
+        let counts = ItemClass.stored.map { kind in
+            let count = status.itemCounts[kind] ?? 0
+            return kind == .key ? Self.keys(pairs, of: count) : kind.counted(count)
+        }
+        var rows = [
+            ["vault", status.path?.escapedForTerminal ?? "in memory"],
+            ["format", "\(status.formatVersion)"],
+            ["enclave", status.enclave],
+            ["lock", status.lockState.words],
+            ["passcode", passcode(status)],
+            ["items", counts.joined(separator: ", ")],
+        ]
+        guard let report else { return rows }
+        if let deleted { rows.append(["deleted", "\(deleted) damaged"]) }
+        rows.append(
+            [
+                "checked",
+                "\(report.validItems) valid, \(report.lockedItems) locked, \(report.problems.count) damaged",
+            ])
+        return rows + report.problems.map { ["damaged", $0.escapedForTerminal] }
+    }
+}
+
+/// The status as `--json` shows it.
+private struct StatusAnswer: Encodable {
+    struct Integrity: Encodable {
+        var valid: Int
+        var locked: Int
+        var problems: [String]
+        /// How many damaged items were deleted first; absent without --delete-damaged.
+        var deleted: Int?
+    }
+
+    var vault: String?
+    var format: Int
+    var enclave: String
+    var lock: String
+    var passcode: Bool
+    var failedAttempts: Int
+    var retryAfter: Int
+    var daemon: Bool
+    var items: [String: Int]
+    var integrity: Integrity?
+
+    init(_ status: VaultStatus, _ report: IntegrityReport?, _ deleted: Int?) {
+        vault = status.path
+        format = status.formatVersion
+        enclave = status.enclave
+        lock = status.lockState.rawValue
+        passcode = status.isPasscodeSet
+        failedAttempts = status.failedAttempts
+        retryAfter = status.retryAfter
+        daemon = status.isShared
+        items = Dictionary(uniqueKeysWithValues: ItemClass.stored.map { ($0.rawValue, status.itemCounts[$0] ?? 0) })
+        integrity = report.map {
+            Integrity(valid: $0.validItems, locked: $0.lockedItems, problems: $0.problems, deleted: deleted)
+        }
+    }
+}
+
+extension ItemClass {
+    fileprivate func counted(_ count: Int) -> String {
+        let (one, several) =
+            switch self {
+            case .genericPassword: ("password", "passwords")
+            case .internetPassword: ("internet password", "internet passwords")
+            case .certificate: ("certificate", "certificates")
+            case .key: ("key", "keys")
+            case .identity: ("identity", "identities")
+            }
+        return "\(count) \(count == 1 ? one : several)"
+    }
+}
+
+extension LockState {
+    fileprivate var words: String {
+        switch self {
+        case .beforeFirstUnlock: "locked since the start"
+        case .locked: "locked"
+        case .unlocked: "unlocked"
+        }
+    }
+}
