@@ -110,7 +110,9 @@ floor(
         "VaultKeys",
         uses: "Certificates", "KeyCryptography", "KeychainModel", "StatusCodes", "VaultInterface"),
     module("StoredKeys", uses: "Access", "Certificates", "KeyCryptography", "KeychainModel", "VaultInterface"),
-    module("PasswordHashes", uses: "Bytes", "CLibrary", "CSodium", "SystemLibraries", crypto, cryptoExtras))
+    module(
+        "PasswordHashes", uses: "Bytes", "CLibrary", "CSodium", "KeychainModel", "SystemLibraries", crypto, cryptoExtras
+    ))
 
 // Asking a person, and hearing of locks.
 floor(
@@ -177,8 +179,8 @@ floor(
     "Sources/8-Apple",
     module(
         "KeychainServices",
-        uses: "Access", "Bytes", "CLibrary", "Certificates", "KeyCryptography", "KeychainModel", "OpenSSLCertificates",
-        "StatusCodes", "VaultInterface", "VaultKeys", crypto, links: ["Vault", "VaultService"]),
+        uses: "Access", "Bytes", "Certificates", "CLibrary", "KeychainModel", "KeyCryptography", "OpenSSLCertificates",
+        "StatusCodes", "StoredKeys", "VaultInterface", "VaultKeys", crypto, links: ["Vault", "VaultService"]),
     module("Security", uses: "KeychainServices"),
     module(
         "LocalAuthenticationServices",
@@ -223,7 +225,7 @@ floor(
         uses: "Bytes", "CLibrary", "Keychain", "KeychainModel", "PasswordHashes", "PrivateFiles", "StoredKeys",
         "VaultInterface", crypto),
     module("HummingbirdCredentials", uses: "Bytes", "Credentials", crypto, httpTypes, hummingbird),
-    module("KeychainConfiguration", uses: "Keychain", "KeychainServices", configuration),
+    module("KeychainConfiguration", uses: "Keychain", "KeychainServices", "VaultInterface", configuration),
     module(
         "KeychainTesting",
         uses: "Access", "CLibrary", "Enclave", "Keybag", "KeychainModel", "KeychainServices",
@@ -285,6 +287,10 @@ if !isFetched {
         program("CredentialsWorker", uses: "Credentials", "Keychain"),
         program("DataWorker", uses: "DataProtection", "DataProtectionNetworking"),
         program("DatabaseWorker", uses: "Bytes", "DatabaseVFS", "KeychainModel", grdb),
+        program(
+            "ErrorExamples", uses: "Credentials", "DataProtection", "Keychain", "ProtectedDatabase", "SealedFields",
+            crypto,
+            grdb),
         program("FieldWorker", uses: "SealedFields", grdb),
         program("FileWorker", uses: "KeychainModel", "ProtectedFiles", "TestSupport"),
         program("PageWorker", uses: "DatabasePages", "KeychainModel", "TestSupport"),

@@ -1,4 +1,5 @@
 import Bytes
+import KeychainModel
 import PasswordHashes
 
 /// What one try at a password costs whoever has stolen the hashes, on one core.

@@ -55,13 +55,13 @@ import Testing
             let app = try Installation()
             let auth = try app.launch()
             #expect(!auth.isSignedIn && auth.currentUser == nil)
-            try await auth.signIn(ada, password: Password("correct horse"))
+            try await auth.signIn(ada, password: SignInPassword("correct horse"))
             #expect(auth.currentUser == ada)
             // The next launch knows it.
             #expect(try app.launch().currentUser == ada)
-            try await auth.confirm(Password("correct horse"))
+            try await auth.confirm(SignInPassword("correct horse"))
             await #expect(throws: CredentialsError(.wrongPassword, message: "")) {
-                try await auth.confirm(Password("x"))
+                try await auth.confirm(SignInPassword("x"))
             }
             let hash = try #require(
                 try await Keychain(service: "com.example.friends").get(String.self, for: ada.account))
@@ -73,7 +73,9 @@ import Testing
             #expect(!auth.isSignedIn && app.wiped.value == 1)
             #expect(try await tokens.items().isEmpty)
             #expect(try await auth.keychain.items().isEmpty)
-            await #expect(throws: CredentialsError.notSignedIn) { try await auth.confirm(Password("correct horse")) }
+            await #expect(throws: CredentialsError.notSignedIn) {
+                try await auth.confirm(SignInPassword("correct horse"))
+            }
             try await auth.signOut()
             #expect(app.wiped.value == 1)
             #expect(try !app.launch().isSignedIn)
@@ -84,10 +86,10 @@ import Testing
         try await withTestKeychain { _ in
             let app = try Installation()
             let auth = try app.launch()
-            try await auth.signIn(ada, password: Password("a"))
-            try await auth.signIn(ada, password: Password("b"))
+            try await auth.signIn(ada, password: SignInPassword("a"))
+            try await auth.signIn(ada, password: SignInPassword("b"))
             #expect(app.wiped.value == 0)
-            try await auth.signIn(bob, password: Password("c"))
+            try await auth.signIn(bob, password: SignInPassword("c"))
             #expect(app.wiped.value == 1 && auth.currentUser == bob)
             #expect(try await auth.keychain.items().map(\.account) == [bob.account])
         }
@@ -104,7 +106,7 @@ import Testing
             defer { NotificationCenter.default.removeObserver(observer) }
             var first = auth.statusChanges.makeAsyncIterator()
             var second = auth.statusChanges.makeAsyncIterator()
-            try await auth.signIn(ada, password: Password("a"))
+            try await auth.signIn(ada, password: SignInPassword("a"))
             try await auth.signOut()
             #expect(await first.next()?.user == ada)
             #expect(await first.next()?.isSignedIn == false)
@@ -118,7 +120,7 @@ import Testing
         try await withTestKeychain { _ in
             let app = try Installation()
             let auth = try app.launch(failing: true)
-            try await auth.signIn(ada, password: Password("a"))
+            try await auth.signIn(ada, password: SignInPassword("a"))
             await #expect(throws: CredentialsError(.file, message: "")) { try await auth.signOut() }
             #expect(!auth.isSignedIn && app.wiped.value == 1)
             #expect(try !app.launch().isSignedIn)
@@ -133,10 +135,10 @@ import Testing
         try await withTestKeychain { _ in
             let app = try Installation()
             let auth = try app.launch(failing: true)
-            try await auth.signIn(ada, password: Password("a"))
+            try await auth.signIn(ada, password: SignInPassword("a"))
             await #expect(throws: CredentialsError(.file, message: "")) { try await auth.signOut() }
             await #expect(throws: CredentialsError(.file, message: "")) {
-                try await auth.signIn(ada, password: Password("a"))
+                try await auth.signIn(ada, password: SignInPassword("a"))
             }
             #expect(!auth.isSignedIn && app.wiped.value == 2)
         }
@@ -146,12 +148,12 @@ import Testing
     @Test func anotherVault() async throws {
         let app = try Installation()
         try await withTestKeychain { _ in
-            try await app.launch().signIn(ada, password: Password("a"))
+            try await app.launch().signIn(ada, password: SignInPassword("a"))
         }
         try await withTestKeychain { _ in
             let auth = try app.launch()
             #expect(!auth.isSignedIn && app.wiped.value == 0)
-            try await auth.signIn(ada, password: Password("a"))
+            try await auth.signIn(ada, password: SignInPassword("a"))
             #expect(auth.currentUser == ada && app.wiped.value == 0)
         }
     }
@@ -168,13 +170,13 @@ import Testing
             let release = DispatchSemaphore(value: 0)
             let (begun, begin) = AsyncStream.makeStream(of: Void.self)
             let other = Task { [hasher] in
-                try await hasher.threads.run(orThrow: .taskCanceled) { () throws(CredentialsError) in
+                try await hasher.threads.run(orThrow: CredentialsError.taskCanceled) {
                     begin.yield()
                     release.wait()
                 }
             }
             for await _ in begun { break }
-            let signingIn = Task { try await auth.signIn(ada, password: Password("a")) }
+            let signingIn = Task { try await auth.signIn(ada, password: SignInPassword("a")) }
             while hasher.threads.waitingCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
             try await auth.signOut()
             release.signal()
@@ -213,8 +215,8 @@ import Testing
                 guard descriptor >= 0 else { return }
                 if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK { _ = refused.next(failing: false) }
             }
-            try await auth.signIn(ada, password: Password("a"))
-            try await auth.signIn(bob, password: Password("b"))
+            try await auth.signIn(ada, password: SignInPassword("a"))
+            try await auth.signIn(bob, password: SignInPassword("b"))
             #expect(refused.value == 1)
             try await auth.signOut()
             #expect(refused.value == 2)
@@ -236,7 +238,7 @@ import Testing
                     release.wait()
                 }
             }
-            for auth in controllers { try await auth.signIn(ada, password: Password("a")) }
+            for auth in controllers { try await auth.signIn(ada, password: SignInPassword("a")) }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for auth in controllers { group.addTask { try await auth.signOut() } }
                 var left = count
@@ -266,7 +268,7 @@ import Testing
             let auth = try AuthController(
                 service: "com.example.friends", preferences: app.suite + "/inner", marker: nil, hasher: Self.hasher)
             await #expect(throws: CredentialsError(.file, message: "")) {
-                try await auth.signIn(ada, password: Password("a"))
+                try await auth.signIn(ada, password: SignInPassword("a"))
             }
             #expect(!auth.isSignedIn)
             #expect(try await auth.keychain.items().isEmpty)
@@ -285,7 +287,7 @@ import Testing
             defaults.synchronize()
             let url = URL(filePath: Preferences(suite: app.suite, key: "").path)
             let before = try Data(contentsOf: url)
-            try await auth.signIn(ada, password: Password("a"))
+            try await auth.signIn(ada, password: SignInPassword("a"))
             #expect(defaults.data(forKey: "com.example.friends.user") != nil)
             defaults.set("later", forKey: "text")
             defaults.synchronize()
@@ -304,14 +306,14 @@ import Testing
             let app = try Installation()
             let auth = try app.launch()
             let url = URL(filePath: Preferences(suite: app.suite, key: "").path)
-            try await auth.signIn(bob, password: Password("a"))
+            try await auth.signIn(bob, password: SignInPassword("a"))
             try Data("<plist>".utf8).write(to: url)
             await #expect(throws: CredentialsError(.file, message: "")) {
-                try await auth.signIn(ada, password: Password("a"))
+                try await auth.signIn(ada, password: SignInPassword("a"))
             }
             #expect(try Data(contentsOf: url) == Data("<plist>".utf8))
             try Data().write(to: url)
-            try await auth.signIn(ada, password: Password("a"))
+            try await auth.signIn(ada, password: SignInPassword("a"))
             #expect(auth.currentUser == ada)
         }
     }
@@ -319,7 +321,7 @@ import Testing
     @Test func aNewInstallationStartsClean() async throws {
         try await withTestKeychain { _ in
             let app = try Installation()
-            try await app.launch().signIn(ada, password: Password("a"))
+            try await app.launch().signIn(ada, password: SignInPassword("a"))
             try app.reinstall()
             let auth = try app.launch()
             #expect(!auth.isSignedIn && app.wiped.value == 0)
@@ -331,7 +333,7 @@ import Testing
         try await withTestKeychain { _ in
             let auth = try Installation().launch()
             await #expect(throws: CredentialsError(.invalidAccount, message: "")) {
-                try await auth.signIn(.init(account: ""), password: Password("a"))
+                try await auth.signIn(.init(account: ""), password: SignInPassword("a"))
             }
         }
     }

@@ -14,7 +14,7 @@ import Testing
 /// kind, in standard deviations from what it would be if both came from one distribution. Of 25 million runs without a difference one
 /// is further off than 5.5. With 1,000 tries each, a difference of a quarter of the standard deviation of a single try would show.
 @Suite(.serialized) struct EqualTimeTests {
-    private let cost = PasswordHasher.Cost(memoryKiB: 8, passes: 3)
+    private let cost = Argon2Cost(memoryKiB: 8, passes: 3)
 
     /// The runs of Argon2 that `body` takes, whether it fails or not.
     private func work(_ body: () throws -> Void) -> [HashedPassword.Work] {
@@ -24,19 +24,20 @@ import Testing
     }
 
     private func verification(_ hasher: PasswordHasher, _ password: String, _ hash: String?) -> [HashedPassword.Work] {
-        work { _ = try hasher.verify(Password(password), against: hash, account: "ada") }
+        work { _ = try hasher.verify(SignInPassword(password), against: hash, account: "ada") }
     }
 
     @Test func sameWorkForEverybody() throws {
-        let first = Pepper(key: SymmetricKey(size: .bits256))
+        let first = PasswordPepper(key: SymmetricKey(size: .bits256))
         let older = SaltedSHA256Hash(salt: "salt")
         let digits = SHA256.hash(data: Data("right.ada.salt".utf8)).map { String(format: "%02x", $0) }.joined()
         for hasher in [
             PasswordHasher(cost: cost), PasswordHasher(cost: .init(memoryKiB: 64, passes: 1)),
             PasswordHasher(cost: cost, pepper: first), PasswordHasher(cost: cost, olderHashes: older),
-            PasswordHasher(cost: cost, pepper: Pepper(key: SymmetricKey(size: .bits256)), formerPeppers: [first]),
+            PasswordHasher(
+                cost: cost, pepper: PasswordPepper(key: SymmetricKey(size: .bits256)), formerPeppers: [first]),
         ] {
-            let hash = try hasher.hash(Password("right"))
+            let hash = try hasher.hash(SignInPassword("right"))
             let wrong = verification(hasher, "wrong", hash)
             #expect(wrong.count == 1)
             #expect(
@@ -46,8 +47,8 @@ import Testing
             #expect(verification(hasher, "wrong", nil) == wrong)
             // Nor does it show that a hash is of no use, or of another pepper.
             #expect(verification(hasher, "wrong", "x") == wrong)
-            let strange = try PasswordHasher(cost: cost, pepper: Pepper(key: SymmetricKey(size: .bits256)))
-                .hash(Password("right"))
+            let strange = try PasswordHasher(cost: cost, pepper: PasswordPepper(key: SymmetricKey(size: .bits256)))
+                .hash(SignInPassword("right"))
             #expect(verification(hasher, "wrong", strange) == wrong)
             // Of older ones one of today is made, whatever the password.
             if hasher.olderHashes != nil {
@@ -59,7 +60,7 @@ import Testing
     /// What is counted tells costs, lengths and numbers of runs apart.
     @Test func otherWorkShows() throws {
         let hasher = PasswordHasher(cost: cost)
-        let hash = try hasher.hash(Password("right"))
+        let hash = try hasher.hash(SignInPassword("right"))
         let usual = verification(hasher, "wrong", nil)
         for other in [
             PasswordHasher(cost: .init(memoryKiB: 9, passes: 3)), PasswordHasher(cost: .init(memoryKiB: 8, passes: 4)),
@@ -105,7 +106,7 @@ import Testing
     /// build does around the hash function takes a time of its own.
     @Test func unknownAccounts() throws {
         let hasher = PasswordHasher(cost: .init(memoryKiB: 1_024, passes: 3))
-        let (password, hash) = (try Password("wrong"), try hasher.hash(Password("right")))
+        let (password, hash) = (try SignInPassword("wrong"), try hasher.hash(SignInPassword("right")))
         var (unknown, wrong): ([Int64], [Int64]) = ([], [])
         for round in 0..<TestScale.count(20, soak: 1_000) + 10 {
             let isFirst = Bool.random()

@@ -14,8 +14,8 @@ import Testing
         func save(_ hash: String) { #expect(hash.hasPrefix("$argon2id$")) }
 
         let hasher = PasswordHasher()
-        let stored = try await hasher.hash(Password(typed))  // $argon2id$v=19$m=65536,t=3,p=1$…$…
-        let answer = try await hasher.verify(Password(typed), against: stored)
+        let stored = try await hasher.hash(SignInPassword(typed))  // $argon2id$v=19$m=65536,t=3,p=1$…$…
+        let answer = try await hasher.verify(SignInPassword(typed), against: stored)
         if let newHash = answer.newHash { save(newHash) }
         #expect(answer.isCorrect && answer.newHash == nil)
 
@@ -23,16 +23,16 @@ import Testing
         let digits = SHA256.hash(data: Data("\(typed).ada@example.com.\(salt)".utf8))
             .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         let older = PasswordHasher(olderHashes: SaltedSHA256Hash(salt: "x4vV8bGgqqmQwgCoyXFQj"))
-        let visit = try await older.verify(Password(typed), against: digits, account: "ada@example.com")
+        let visit = try await older.verify(SignInPassword(typed), against: digits, account: "ada@example.com")
         if let newHash = visit.newHash { save(newHash) }
         #expect(visit.isCorrect && visit.newHash != nil)
 
-        let nobody = try await hasher.verify(Password(typed), against: nil)
+        let nobody = try await hasher.verify(SignInPassword(typed), against: nil)
         #expect(!nobody.isCorrect)
 
         try withTestKeychain { _ in
-            try Pepper.make(named: "com.example.shop")  // once
-            let pepper = try Pepper(named: "com.example.shop")
+            try PasswordPepper.make(named: "com.example.shop")  // once
+            let pepper = try PasswordPepper(named: "com.example.shop")
             let peppered = PasswordHasher(pepper: pepper)
             #expect(peppered.needsRehash(stored))
         }
@@ -57,7 +57,7 @@ import Testing
 
     @Test func serverSide() async throws {
         let hasher = PasswordHasher(cost: .init(memoryKiB: 64, passes: 1))
-        let adas = try await hasher.hash(Password(typed))
+        let adas = try await hasher.hash(SignInPassword(typed))
         func hash(of account: String) -> String? { account == "ada" ? adas : nil }
         let deviceKey = SymmetricKey(size: .bits256)
 
@@ -71,7 +71,7 @@ import Testing
                 return .tooManyTries(wait)
             }
             do {
-                let answer = try await hasher.verify(Password(form.password), against: hash(of: account))
+                let answer = try await hasher.verify(SignInPassword(form.password), against: hash(of: account))
                 guard answer.isCorrect else { return .wrongPassword }
             } catch CredentialsError.Code.busy {
                 throttle.notLookedAt(account: account, address: address, device: device)
@@ -114,7 +114,7 @@ import Testing
             let auth = try AuthController(service: "com.example.friends", marker: data.appending(path: "installed")) {
                 try removeFriends()
             }
-            try await auth.signIn(.init(account: "ada@example.com", name: "Ada"), password: Password(typed))
+            try await auth.signIn(.init(account: "ada@example.com", name: "Ada"), password: SignInPassword(typed))
             #expect(auth.isSignedIn)
             let task = Task {
                 for await status in auth.statusChanges {
@@ -124,7 +124,7 @@ import Testing
             // Until the task listens.
             while shown.withLock({ $0.isEmpty }) {
                 try await auth.signOut()
-                try await auth.signIn(.init(account: "ada@example.com", name: "Ada"), password: Password(typed))
+                try await auth.signIn(.init(account: "ada@example.com", name: "Ada"), password: SignInPassword(typed))
             }
             task.cancel()
             await task.value

@@ -14,7 +14,8 @@ import Testing
     private let clock = Clock()
     private let store = MemorySessionStore()
     private var tokens: SessionTokens {
-        SessionTokens(store: store, lifetimes: .init(idle: 1_000, whole: 5_000, rotation: 100, grace: 10)) { [clock] in
+        SessionTokens(store: store, lifetimes: .seconds(idle: 1_000, whole: 5_000, rotation: 100, grace: 10)) {
+            [clock] in
             clock.now
         }
     }
@@ -119,7 +120,8 @@ import Testing
         clock.advance(2)
         #expect(try await tokens.check(first.text)?.account == "ada")
         #expect(try await tokens.check(second.text)?.account == "ada")
-        let long = SessionTokens(store: store, lifetimes: .init(idle: 100, whole: 5_000, rotation: 1_000, grace: 10)) {
+        let long = SessionTokens(store: store, lifetimes: .seconds(idle: 100, whole: 5_000, rotation: 1_000, grace: 10))
+        {
             [clock] in
             clock.now
         }
@@ -205,5 +207,11 @@ import Testing
         #expect(try await tokens.check(mine.text) == nil)
         #expect(try await tokens.check(stolen.text) == nil)
         #expect(try await tokens.check(other.text)?.account == "eve")
+    }
+}
+
+extension SessionTokens.Lifetimes {
+    fileprivate static func seconds(idle: Int, whole: Int, rotation: Int, grace: Int) -> Self {
+        Self(idle: .seconds(idle), whole: .seconds(whole), rotation: .seconds(rotation), grace: .seconds(grace))
     }
 }

@@ -43,6 +43,23 @@ import Testing
         }
     }
 
+    @Test func errors() throws {
+        try withTestKeychain { world in
+            let keychain = Keychain(service: "com.example.mail")
+            try keychain.set("abc", for: "token")
+            var token: String?
+            world.lock()
+            do {
+                token = try keychain.get(String.self, for: "token")
+            } catch KeychainError.Code.interactionNotAllowed {
+                // Locked: try again after the unlock.
+            } catch let error as KeychainError {
+                print(error.message)
+            }
+            #expect(token == nil)
+        }
+    }
+
     struct Session {
         @KeychainStored("token", service: "com.example.mail") var token: String?
     }
@@ -60,14 +77,14 @@ import Testing
     @Test func signingIn() async throws {
         let typed = "correct hippo stapler"
         let hasher = PasswordHasher()  // import Credentials
-        let stored = try await hasher.hash(Password(typed))  // $argon2id$v=19$m=65536,t=3,p=1$…
-        let answer = try await hasher.verify(Password(typed), against: stored)  // also bcrypt, scrypt, PBKDF2
+        let stored = try await hasher.hash(SignInPassword(typed))  // $argon2id$v=19$m=65536,t=3,p=1$…
+        let answer = try await hasher.verify(SignInPassword(typed), against: stored)  // also bcrypt, scrypt, PBKDF2
         #expect(answer.isCorrect)
     }
 
     @Test func personAndLock() throws {
         try withTestKeychain { world in
-            let cheap = KeychainPasscode.Options(memory: 1, passes: 1)
+            let cheap = KeychainPasscode.Options(cost: .init(memoryKiB: 1_024, passes: 1))
             try KeychainLock.setPasscode(KeychainPasscode("swordfish"), options: cheap)
             let typed = "swordfish"
             world.lock()

@@ -81,7 +81,7 @@ import Testing
             world.time = start
             #expect(CodeUnderTest.add("1", account: "a") == errSecSuccess)
             #expect(CodeUnderTest.dates(account: "a").created == start)
-            world.advanceTime(by: 3600)
+            world.advanceTime(by: .seconds(3600))
             #expect(CodeUnderTest.change(account: "a", to: "2") == errSecSuccess)
             let dates = CodeUnderTest.dates(account: "a")
             #expect(dates.created == start)
@@ -96,7 +96,7 @@ import Testing
         let before = Date()
         let shown = world.time
         #expect(shown >= before.addingTimeInterval(-60) && shown <= Date().addingTimeInterval(60))
-        world.advanceTime(by: 86400)
+        world.advanceTime(by: .seconds(86400))
         #expect(world.time >= before.addingTimeInterval(86400 - 60))
     }
 }

@@ -43,7 +43,7 @@ import VaultInterface
         }
         for await _ in begun { break }
         let second = Task {
-            try await threads.run { () throws(KeychainError) in
+            try await threads.run {
                 Issue.record("a canceled operation was begun")
             }
         }
@@ -66,7 +66,7 @@ import VaultInterface
             let value = Held()
             held = value
             for _ in 0..<50 {
-                waiting.append(Task { try await threads.run { () throws(KeychainError) in _ = value } })
+                waiting.append(Task { try await threads.run { _ = value } })
             }
         }
         while threads.waitingCount < 50 { try await Task.sleep(for: .milliseconds(1)) }
@@ -77,19 +77,19 @@ import VaultInterface
         #expect(threads.waitingCount == 0)
         while held != nil { try await Task.sleep(for: .milliseconds(1)) }
         // The others come in their turn.
-        async let next = threads.run { () throws(KeychainError) in 2 }
+        async let next = threads.run { 2 }
         release()
         #expect(try await next == 2)
-        #expect(try await threads.run { () throws(KeychainError) in 3 } == 3)
+        #expect(try await threads.run { 3 } == 3)
     }
 
     @Test func noMoreWaitThanTheLimit() async throws {
         let threads = BlockingThreads(limit: 1, idleTime: .seconds(60))
-        @Sendable func run(_ limit: Int) async throws(KeychainError) {
+        @Sendable func run(_ limit: Int) async throws {
             try await threads.run(
-                orThrow: .taskCanceled,
+                orThrow: KeychainError.taskCanceled,
                 waitingLimit: .init(limit, orThrow: KeychainError(.busy, status: 0, message: ""))
-            ) { () throws(KeychainError) in }
+            ) {}
         }
         // Who finds a thread does not wait.
         try await run(0)
@@ -112,7 +112,7 @@ import VaultInterface
     @Test func leavingAtAnyMoment() async throws {
         let threads = BlockingThreads(limit: 2, idleTime: .milliseconds(1))
         for _ in 0..<200 {
-            let tasks = (0..<20).map { number in Task { try await threads.run { () throws(KeychainError) in number } } }
+            let tasks = (0..<20).map { number in Task { try await threads.run { number } } }
             for number in stride(from: 0, to: 20, by: 3) { tasks[number].cancel() }
             for (number, task) in tasks.enumerated() {
                 switch await task.result {
@@ -129,7 +129,7 @@ import VaultInterface
         let release = DispatchSemaphore(value: 0)
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         Task {
-            try await threads.run { () throws(KeychainError) in
+            try await threads.run {
                 begin.yield()
                 release.wait()
             }
@@ -144,7 +144,7 @@ import VaultInterface
         try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<200 {
                 group.addTask {
-                    try await threads.run { () throws(KeychainError) in
+                    try await threads.run {
                         running.enter()
                         defer { running.leave() }
                         return number

@@ -41,6 +41,13 @@ import VaultInterface
         }
     }
 
+    @Test func anErrorTellsAPersonWhatToDo() {
+        let error = KeychainError(.busy, status: 0, message: "in use; or not; try again")
+        #expect((error as any Error).localizedDescription == error.message)
+        #expect(error.recoverySuggestion == "try again")
+        #expect(KeychainError(.busy, status: 0, message: "in use").recoverySuggestion == nil)
+    }
+
     /// Whatever goes wrong, no part of the item is in what may end up in a log.
     @Test func noErrorSaysWhatItIsAbout() throws {
         try KeychainUnderTest.run { test in
@@ -57,7 +64,7 @@ import VaultInterface
             try collect { try keychain.set(marked, for: marked + "-account") }
             try collect { try keychain.setAttributes(.init(label: marked), for: marked) }
             try collect {
-                try Keychain(service: marked, accessibility: .init(rawValue: marked)).set(marked, for: marked)
+                try Keychain(service: marked, accessControl: [.or, .and]).set(marked, for: marked)
             }
             try Keychain(service: marked).set(marked, for: marked)
             try collect { _ = try Keychain(service: marked).get(Int.self, for: marked) }

@@ -54,7 +54,7 @@ import Testing
             try await keychain.set(1, for: "n")
             let refused = KeychainError(.init("refused"), status: 0, message: "refused")
             await #expect(throws: refused) {
-                try await keychain.update(Int.self, for: "n") { value throws(KeychainError) in
+                try await keychain.update(Int.self, for: "n") { value in
                     value = 2
                     throw refused
                 }
@@ -87,7 +87,7 @@ import Testing
             try await keychain.set(1, for: "n")
             var seen: [Int?] = []
             let keychain = keychain
-            let result = try await keychain.refresh(Int.self, for: "n") { value async throws(KeychainError) in
+            let result = try await keychain.refresh(Int.self, for: "n") { value in
                 seen.append(value)
                 if seen.count == 1 { try await keychain.set(10, for: "n") }
                 value = (value ?? 0) + 1

@@ -12,7 +12,7 @@ import Testing
         URL(filePath: folder.path(of: "data/app/installed"))
     }
 
-    private func removeEarlier(_ marker: URL) throws(KeychainError) -> Int {
+    private func removeEarlier(_ marker: URL) throws -> Int {
         try Keychain.removeItemsOfEarlierInstallation(of: [tokens, passwords], marker: marker)
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 /// The passcode and the lock through the idiomatic API.
 @Suite struct LockTests {
-    private let cheap = KeychainPasscode.Options(memory: 1, passes: 1)
+    private let cheap = KeychainPasscode.Options(cost: Argon2Cost(memoryKiB: 1_024, passes: 1))
 
     @Test func aPasscodeLocksAndUnlocks() async throws {
         try await KeychainUnderTest.runAsync { _ in
@@ -32,8 +32,9 @@ import Testing
     @Test func optionsThatMakeNoSenseAreRefused() async throws {
         try await KeychainUnderTest.runAsync { _ in
             for options in [
-                KeychainPasscode.Options(memory: 8), .init(passes: 1), .init(memory: 0, passes: 1),
-                .init(memory: 1, passes: 1, eraseAfter: 0),
+                KeychainPasscode.Options(cost: .init(memoryKiB: 8, passes: 1)),
+                .init(cost: .init(memoryKiB: 1_024, passes: 0)), .init(cost: .init(memoryKiB: 0, passes: 1)),
+                .init(cost: .init(memoryKiB: 1_024, passes: 1), eraseAfter: 0),
             ] {
                 #expect(
                     failure { try KeychainLock.setPasscode(KeychainPasscode("x"), options: options) }?.code

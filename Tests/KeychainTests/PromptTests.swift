@@ -27,7 +27,7 @@ import VaultInterface
             at: folder.path(of: "vault"), authenticator: PersonAuthenticator(prompt: prompt))
         try await VaultSession.$override.withValue(Folder(session: VaultSession(vault: vault, client: .app))) {
             try await KeychainLock.setPasscode(
-                KeychainPasscode("swordfish"), options: .init(memory: 1, passes: 1))
+                KeychainPasscode("swordfish"), options: .init(cost: .init(memoryKiB: 1_024, passes: 1)))
             let bank = Keychain(
                 service: "bank", accessControl: .devicePasscode, interaction: .allowed(prompt: "pay the rent"))
             try await bank.set("4711", for: "alice")

@@ -101,7 +101,6 @@ import Testing
         Keychain(service: "s", accessControl: [.biometryAny, .biometryCurrentSet]),
         Keychain(service: "s", accessControl: [.userPresence, .devicePasscode]),
         Keychain(service: "s", accessControl: .userPresence, isSynchronizable: true),
-        Keychain(service: "s", accessibility: .init(rawValue: "zz")),
     ])
     func refusesWhatMakesNoSense(_ keychain: Keychain) throws {
         try KeychainUnderTest.run { _ throws in
@@ -135,5 +134,6 @@ import Testing
             #expect(accessibility.description == name)
         }
         #expect(named.count == ProtectionClass.allCases.count)
+        #expect(Keychain.Accessibility(rawValue: "no class") == nil)
     }
 }

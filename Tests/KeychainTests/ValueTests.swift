@@ -45,6 +45,15 @@ import VaultInterface
         let first = ["b": 1, "a": 2, "c": 3]
         let second = ["c": 3, "a": 2, "b": 1]
         #expect(try first.keychainData() == second.keychainData())
+        // In an array too, whatever order the keys have in memory.
+        let keys = (0..<20).map { "https://example.com/\($0)" }
+        let ascending = [Dictionary(uniqueKeysWithValues: keys.map { ($0, 1) })]
+        let descending = {
+            var values = [String: Int](minimumCapacity: 200)
+            for key in keys.reversed() { values[key] = 1 }
+            return [values]
+        }()
+        #expect(try ascending.keychainData() == descending.keychainData())
     }
 
     @Test func whatCannotBeReadIsAnErrorThatQuotesNothing() throws {

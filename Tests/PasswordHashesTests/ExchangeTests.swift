@@ -1,5 +1,6 @@
 import Bytes
 import Foundation
+import KeychainModel
 import TestSupport
 import Testing
 

@@ -105,7 +105,7 @@ import Testing
         let flags: SecAccessControlCreateFlags = isInEnclave ? [.privateKeyUsage, .userPresence] : .userPresence
         let control = try #require(
             SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil))
-        let storage: DatabaseKeyStorage = isInEnclave ? .enclave(control) : .keychain(control)
+        let storage = DatabaseKeyStorage.item(isInEnclave ? .enclave(control) : .keychain(control))
         try world.keychain.run {
             try world.file.create(key: storage)
             let key = try #require(try world.file.info().key)

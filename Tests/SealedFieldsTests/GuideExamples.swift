@@ -90,7 +90,7 @@ private let control = SecAccessControlCreateWithFlags(
                 keys: FieldKeys("com.example.cards", protection: .enclave(control), prompt: "see your cards"))
 
             var id: String
-            var pin: Sealed<String>?
+            var pin: SealedColumnValue<String>?
         }
         try withTestKeychain { world in
             try queue.write { try $0.execute(sql: "CREATE TABLE card (id TEXT PRIMARY KEY, pin BLOB)") }
@@ -131,7 +131,7 @@ private let control = SecAccessControlCreateWithFlags(
     @Test func transformer() throws {
         try withTestKeychain { _ in
             let keys = FieldKeys("com.example.notes")
-            let name = NSValueTransformerName("NoteTransformer")
+            let name = SealedValueTransformer.Name("NoteTransformer")
             SealedValueTransformer.setValueTransformer(SealedValueTransformer(keys: keys, for: name), forName: name)
 
             let transformer = SealedValueTransformer(forName: name)

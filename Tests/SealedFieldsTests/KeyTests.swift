@@ -50,7 +50,7 @@ import Testing
         let sealings = (0..<8).map { _ in
             FieldSealing(database: "notes", keys: store.world.run { FieldKeys("com.example.notes") })
         }
-        let sealed = try await withThrowingTaskGroup(of: Sealed<Int>.self) { group in
+        let sealed = try await withThrowingTaskGroup(of: SealedColumnValue<Int>.self) { group in
             for (number, sealing) in sealings.enumerated() {
                 group.addTask { try sealing.seal(number, at: place) }
             }
@@ -61,8 +61,10 @@ import Testing
     }
 
     @Test func lockTakesKeysAway() throws {
-        for (protection, stays) in [(FieldKeys.Protection.whenUnlocked, false), (.afterFirstUnlock, true)] {
-            let store = try NoteStore(protection: protection)
+        for (accessibility, stays) in [
+            (KeychainAccessibility.whenUnlockedThisDeviceOnly, false), (.afterFirstUnlockThisDeviceOnly, true),
+        ] {
+            let store = try NoteStore(protection: .keychain(accessibility))
             let sealed = try store.sealing.seal("x", at: place)
             store.world.lock()
             if stays {
@@ -79,8 +81,10 @@ import Testing
     @Test func classOfAKeyThatIsThere() throws {
         let store = try NoteStore()
         let sealed = try store.sealing.seal("x", at: place)
-        let lenient = FieldSealing(
-            database: "notes", keys: store.world.run { FieldKeys("com.example.notes", protection: .afterFirstUnlock) })
+        let keys = store.world.run {
+            FieldKeys("com.example.notes", protection: .keychain(.afterFirstUnlockThisDeviceOnly))
+        }
+        let lenient = FieldSealing(database: "notes", keys: keys)
         #expect(try lenient.open(sealed, at: place) == "x")
         store.world.lock()
         expectFailure(.locked) { try lenient.open(sealed, at: place) }
@@ -112,8 +116,7 @@ import Testing
     }
 
     @Test func enclaveWithoutAPerson() throws {
-        let store = try NoteStore(
-            protection: .enclave(accessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly))
+        let store = try NoteStore(protection: .enclave(.afterFirstUnlockThisDeviceOnly))
         let sealed = try store.sealing.seal("x", at: place)
         store.keys.discard()
         store.world.lock()
@@ -121,7 +124,6 @@ import Testing
         #expect(store.world.prompts.isEmpty)
         try store.keys.addGeneration()
         #expect(try store.keys.generations().count == 2)
-        expectFailure(.invalidRequest) { try FieldKeys.Protection.keychain(accessible: "no class") }
     }
 
     /// Keys are not taken for one another, whoever changes the keychain's items.

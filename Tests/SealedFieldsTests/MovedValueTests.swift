@@ -64,7 +64,7 @@ import Testing
             expectFailure(.notAuthentic) { try notes[1].open(pin, from: "pin") }
             expectFailure(.notAuthentic) { try note.open(pin, from: "body") }
             #expect(try note.open(pin, from: "PIN") == "4711")
-            let asNumber = try Sealed<Int>(bytes: pin.bytes)
+            let asNumber = try SealedColumnValue<Int>(bytes: pin.bytes)
             expectFailure(.undecodableValue) { try note.open(asNumber, from: "pin") }
         }
     }
@@ -98,9 +98,9 @@ import Testing
             let mutated = random.mutated(original)
             guard mutated != original else { continue }
             do {
-                let value = try store.sealing.open(Sealed<String>(bytes: mutated), at: place)
+                let value = try store.sealing.open(SealedColumnValue<String>(bytes: mutated), at: place)
                 Issue.record("\(mutated.count) bytes gave a value of \(value.count), seed \(random.seed)")
-            } catch {
+            } catch let error as SealedFieldsError {
                 #expect([.notAuthentic, .notSealed, .unsupported, .unknownKey].contains(error.code), "\(error)")
             }
         }

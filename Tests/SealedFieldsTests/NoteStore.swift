@@ -17,7 +17,7 @@ struct Note: SealedRecord, PersistableRecord, Equatable {
     @SealedField var body: String
     @SealedField var address: String?
     @SealedField var tags: [String: Double] = [:]
-    var pin: Sealed<String>?
+    var pin: SealedColumnValue<String>?
 
     struct NoSealing: Error {}
 
@@ -36,7 +36,7 @@ struct NoteStore {
     let sealing: FieldSealing
 
     init(
-        _ world: TestKeychain? = nil, protection: FieldKeys.Protection = .whenUnlocked,
+        _ world: TestKeychain? = nil, protection: StoredKeyProtection = .keychain(.whenUnlockedThisDeviceOnly),
         algorithm: SealingAlgorithm = .chaChaPoly
     ) throws {
         let world = try world ?? TestKeychain()

@@ -46,7 +46,7 @@ import Testing
         let rotation = FieldRotation(table: "note", column: "body", sealing: sealing)
         #expect(try rotation.run(in: store.queue).sealed == 5)
         #expect(
-            try store.queue.read { try Sealed<String>.fetchAll($0, sql: "SELECT body FROM note") }
+            try store.queue.read { try SealedColumnValue<String>.fetchAll($0, sql: "SELECT body FROM note") }
                 .allSatisfy { $0.algorithm == .aesGCM })
         #expect(try store.write { try Note.fetchAll($0) }.count == notes.count)
     }

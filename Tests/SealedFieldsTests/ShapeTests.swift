@@ -157,7 +157,7 @@ import Testing
         let text = try sealing.seal("7", at: place)
         let number = try sealing.seal(300, at: place)
         func open<Value: Codable>(_ bytes: Data, as type: Value.Type) throws -> Value {
-            try sealing.open(Sealed<Value>(bytes: bytes), at: place)
+            try sealing.open(SealedColumnValue<Value>(bytes: bytes), at: place)
         }
         expectFailure(.undecodableValue) { try open(text.bytes, as: Int.self) }
         expectFailure(.undecodableValue) { try open(text.bytes, as: Data.self) }

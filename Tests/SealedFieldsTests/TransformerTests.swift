@@ -15,7 +15,7 @@ import Testing
         _ keys: FieldKeys, _ name: String = "Notes"
     ) -> (SealedValueTransformer, Failures) {
         let failures = Failures()
-        let transformer = SealedValueTransformer(keys: keys, for: NSValueTransformerName(name)) { error in
+        let transformer = SealedValueTransformer(keys: keys, for: SealedValueTransformer.Name(name)) { error in
             failures.codes.withLock { $0.append(error.code) }
         }
         return (transformer, failures)
@@ -54,7 +54,7 @@ import Testing
 
     @Test func names() throws {
         let (transformer, _) = transformer(try NoteStore().keys)
-        let name = NSValueTransformerName("TransformerTests")
+        let name = SealedValueTransformer.Name("TransformerTests")
         SealedValueTransformer.setValueTransformer(transformer, forName: name)
         #expect(SealedValueTransformer(forName: name) === transformer)
         #expect(SealedValueTransformer.valueTransformerNames().contains(name))

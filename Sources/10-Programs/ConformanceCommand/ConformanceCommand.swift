@@ -30,7 +30,7 @@ struct ConformanceCommand: ParsableCommand {
         do {
             report = ConformanceReport(combining: try results())
         } catch {
-            printError(error.description)
+            printError("\(error)")
             throw ExitCode.failure
         }
         if report.results.isEmpty { printError("no case ran") }
@@ -38,7 +38,7 @@ struct ConformanceCommand: ParsableCommand {
         if report.results.isEmpty || !report.failures.isEmpty { throw ExitCode.failure }
     }
 
-    private func results() throws(ConformanceError) -> [ConformanceReport.Result] {
+    private func results() throws -> [ConformanceReport.Result] {
         var results: [ConformanceReport.Result] = []
         for file in files {
             var suite = try suite(in: file)
@@ -48,12 +48,11 @@ struct ConformanceCommand: ParsableCommand {
         return results
     }
 
-    private func suite(in file: String) throws(ConformanceError) -> ConformanceSuite {
+    private func suite(in file: String) throws -> ConformanceSuite {
         do {
             return try ConformanceSuite(contentsOf: URL(fileURLWithPath: file))
-        } catch {
-            if case .malformedFile(let reason) = error { throw .malformedFile("\(file): \(reason)") }
-            throw error
+        } catch ConformanceError.malformedFile(let reason) {
+            throw ConformanceError.malformedFile("\(file): \(reason)")
         }
     }
 

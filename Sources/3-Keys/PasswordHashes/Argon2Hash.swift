@@ -2,6 +2,7 @@ import Bytes
 import CLibrary
 import CSodium
 import FoundationEssentials
+import KeychainModel
 
 /// Argon2 (RFC 9106) in PHC string form, computed by libsodium.
 struct Argon2Hash: Equatable, Sendable {
@@ -106,17 +107,7 @@ struct Argon2Hash: Equatable, Sendable {
     }
 }
 
-/// The cost of one try at a password.
-package struct Argon2Cost: Sendable, Hashable {
-    /// Argon2's m.
-    package var memoryKiB: UInt32
-    /// Argon2's t.
-    package var passes: UInt32
-
-    package init(memoryKiB: UInt32, passes: UInt32) {
-        (self.memoryKiB, self.passes) = (memoryKiB, passes)
-    }
-
+extension Argon2Cost {
     /// Whether libsodium accepts this cost and a stored hash may have it.
     package var isAcceptable: Bool {
         (8...Argon2Hash.memoryLimitKiB).contains(memoryKiB) && (1...Argon2Hash.passesLimit).contains(passes)

@@ -1,5 +1,6 @@
 import Bytes
 import FoundationEssentials
+import KeychainModel
 import Synchronization
 
 /// A password hash with its parameters, as text.

@@ -5,8 +5,8 @@ import KeychainServices
 import LocalAuthenticationServices
 
 extension SecureEnclave.MLKEM768 {
-    /// A key for encapsulated secrets whose seed the enclave seals. The TPM has no such keys: the vault unseals the seed
-    /// for each use and computes with it in locked memory.
+    /// A key for encapsulated secrets whose seed the enclave seals. The TPM has no such keys: the vault unseals the
+    /// seed for each use and computes with it in locked memory.
     public struct PrivateKey: Sendable {
         private let key: EnclaveKey
         /// The public half.

@@ -11,7 +11,8 @@ extension SecureEnclave.P256.KeyAgreement {
         /// The public half.
         public let publicKey: Crypto.P256.KeyAgreement.PublicKey
 
-        /// Makes a key; see ``SecureEnclave/P256/Signing/PrivateKey/init(compactRepresentable:accessControl:authenticationContext:)``.
+        /// Makes a key; see
+        /// ``SecureEnclave/P256/Signing/PrivateKey/init(compactRepresentable:accessControl:authenticationContext:)``.
         ///
         /// - Throws: ``SecureEnclaveError``.
         public init(
@@ -40,16 +41,16 @@ extension SecureEnclave.P256.KeyAgreement {
         /// What the program keeps to have the key again; no secret.
         public var dataRepresentation: Data { key.record.encoded }
 
-        /// The secret that this key and `publicKeyShare` lead to (ECDH, SP 800-56A). Asks a person if the access control
-        /// wants one.
+        /// The secret that this key and `publicKeyShare` lead to (ECDH, SP 800-56A). Asks a person if the access
+        /// control wants one.
         ///
         /// - Throws: ``SecureEnclaveError``.
         public func sharedSecretFromKeyAgreement(
             with publicKeyShare: Crypto.P256.KeyAgreement.PublicKey
         ) throws -> SharedSecret {
             let x = try key.perform(.agree(with: publicKeyShare.x963Representation))
-            // `SharedSecret` has no initialiser from bytes. The product of the scalar 1 and a point is the point: agreeing
-            // with a point that has this x coordinate, either of the two, gives x.
+            // `SharedSecret` has no initialiser from bytes. The product of the scalar 1 and a point is the point:
+            // agreeing with a point that has this x coordinate, either of the two, gives x.
             let one = try Crypto.P256.KeyAgreement.PrivateKey(rawRepresentation: Data(count: 31) + [1])
             let point = try Crypto.P256.KeyAgreement.PublicKey(compressedRepresentation: [2] + x)
             return try one.sharedSecretFromKeyAgreement(with: point)

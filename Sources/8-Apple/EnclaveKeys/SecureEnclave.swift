@@ -3,8 +3,8 @@ import VaultInterface
 /// Keys that are made in the vault's enclave and used without leaving it, with the names that Apple's CryptoKit has.
 ///
 /// With a TPM as the vault's enclave a P-256 key never leaves the TPM. With the software enclave it is as safe as the
-/// vault's folder and passcode; `keychain status` says which of the two it is. No TPM has post-quantum keys: their seeds
-/// are sealed by the enclave, and the vault computes with them in locked memory.
+/// vault's folder and passcode; `keychain status` says which of the two it is. No TPM has post-quantum keys: their
+/// seeds are sealed by the enclave, and the vault computes with them in locked memory.
 ///
 /// A key's `dataRepresentation` is for the program to keep. It is no secret: it can be used on this machine and with
 /// this vault alone, while the key's protection class is open, and by whoever satisfies its access control.

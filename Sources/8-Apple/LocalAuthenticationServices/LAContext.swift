@@ -15,8 +15,8 @@ import VaultInterface
 /// claim it.
 ///
 /// A context can be used by several threads.
-// Safe to share between threads: what changes is in `state`, behind a mutex, and `_keychainState` guards itself. A subclass
-// that adds state of its own has to guard it and to say so (`@unchecked Sendable`).
+// Safe to share between threads: what changes is in `state`, behind a mutex, and `_keychainState` guards itself. A
+// subclass that adds state of its own has to guard it and to say so (`@unchecked Sendable`).
 open class LAContext: NSObject, _SecAuthenticationContext, @unchecked Sendable {
     struct State {
         var localizedReason = ""
@@ -91,8 +91,8 @@ open class LAContext: NSObject, _SecAuthenticationContext, @unchecked Sendable {
     /// The kind of sensor; known after ``canEvaluatePolicy(_:error:)``, whatever that returned.
     open var biometryType: LABiometryType { state.withLock { $0.biometryType } }
 
-    /// Changes when a finger or face is enrolled or removed. Nil until a policy with biometry was found to be possible or
-    /// was satisfied.
+    /// Changes when a finger or face is enrolled or removed. Nil until a policy with biometry was found to be possible
+    /// or was satisfied.
     open var evaluatedPolicyDomainState: Data? { state.withLock { $0.domainState } }
 
     /// The enrolled fingers and faces as they are now.
@@ -172,7 +172,8 @@ open class LAContext: NSObject, _SecAuthenticationContext, @unchecked Sendable {
     ///   - accessControl: What an item or key is protected by.
     ///   - operation: What is to be done with it.
     ///   - localizedReason: What for, in the words of the program; the prompt shows it.
-    ///   - reply: Called once, on a queue of this module, with whether the operation may go on, and an ``LAError`` if not.
+    ///   - reply: Called once, on a queue of this module, with whether the operation may go on, and an ``LAError`` if
+    ///     not.
     open func evaluateAccessControl(
         _ accessControl: SecAccessControl, operation: LAAccessControlOperation, localizedReason: String,
         reply: @escaping @Sendable (Bool, (any Error)?) -> Void
@@ -200,8 +201,8 @@ open class LAContext: NSObject, _SecAuthenticationContext, @unchecked Sendable {
 
     // MARK: The end
 
-    /// Ends the context for good: evaluations that are in progress fail with ``LAError/Code/appCancel``, later ones with
-    /// ``LAError/Code/invalidContext``, and keychain items no longer open to it.
+    /// Ends the context for good: evaluations that are in progress fail with ``LAError/Code/appCancel``, later ones
+    /// with ``LAError/Code/invalidContext``, and keychain items no longer open to it.
     open func invalidate() {
         let pending = state.withLock { state in
             defer { state.pending = [:] }

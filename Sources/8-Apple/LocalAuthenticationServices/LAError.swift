@@ -3,8 +3,9 @@ import Foundation
 /// Why an authentication did not succeed, with the codes of Apple's LAError.h.
 ///
 /// Errors that this module reports are of this type and can be caught as such. An `NSError`, such as the one that
-/// ``LAContext/canEvaluatePolicy(_:error:)`` leaves behind, becomes one with `LAError(_nsError:)`: the cast `as? LAError`
-/// from an object is there on Apple's systems only. `catch LAError.userCancel` and `case` patterns match both.
+/// ``LAContext/canEvaluatePolicy(_:error:)`` leaves behind, becomes one with `LAError(_nsError:)`: the cast
+/// `as? LAError` from an object is there on Apple's systems only. `catch LAError.userCancel` and `case` patterns match
+/// both.
 public struct LAError: _BridgedStoredNSError {
     /// The error as an object.
     public let _nsError: NSError

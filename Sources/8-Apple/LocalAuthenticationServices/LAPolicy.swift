@@ -58,6 +58,6 @@ public enum LABiometryType: Int, Sendable, Hashable, CaseIterable {
     public static var LABiometryNone: LABiometryType { .none }
 }
 
-/// The longest time in seconds, five minutes, that ``LAContext/touchIDAuthenticationAllowableReuseDuration`` can have an
-/// effect for (Apple, LAContext.h).
+/// The longest time in seconds, five minutes, that ``LAContext/touchIDAuthenticationAllowableReuseDuration`` can have
+/// an effect for (Apple, LAContext.h).
 public let LATouchIDAuthenticationMaximumAllowableReuseDuration: TimeInterval = 300

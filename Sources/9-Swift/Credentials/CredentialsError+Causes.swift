@@ -1,8 +1,22 @@
+import Bytes
 import Keychain
+import KeychainModel
 import PasswordHashes
 import StoredKeys
 
 extension CredentialsError {
+    package init(_ cause: any Error, at place: String?) {
+        switch cause {
+        case let error as CredentialsError: self = error
+        case let error as PasswordHashError: self.init(error)
+        case let error as KeychainError: self.init(error)
+        case let error as StoredKeyError: self.init(error)
+        case is VaultMemoryError:
+            self.init(.outOfMemory, message: "there is no memory for a password; try again")
+        default: self.init(.keychain, message: "\(cause)")
+        }
+    }
+
     init(_ error: PasswordHashError) {
         switch error {
         case .unknownFormat:

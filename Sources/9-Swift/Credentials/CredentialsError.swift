@@ -1,15 +1,18 @@
+import Foundation
+import VaultInterface
+
 /// Why a password could not be hashed, checked or kept, and what to do about it.
 ///
 /// ```swift
 /// do {
-///     try hasher.hash(password)
+///     stored = try hasher.hash(password)
 /// } catch CredentialsError.Code.passwordTooLong {
 ///     // Ask for another one.
 /// }
 /// ```
 ///
 /// No error holds a password, a hash or a token. Two errors are equal when their codes are.
-public struct CredentialsError: Error, Sendable {
+public struct CredentialsError: CodedError {
     /// The kind of failure.
     public var code: Code
     /// What happened and what to do, for a person to read.
@@ -60,8 +63,8 @@ public struct CredentialsError: Error, Sendable {
         public static let outOfMemory = Code("outOfMemory")
         /// A library of the system that the hash needs is not installed.
         public static let unsupported = Code("unsupported")
-        /// Too many sign-ins are waiting, or another process of the app keeps signing in or out; what is tried again in a while
-        /// may find a place.
+        /// Too many sign-ins are waiting, or another process of the app keeps signing in or out; what is tried again in
+        /// a while may find a place.
         public static let busy = Code("busy")
         /// The task was canceled before the work began.
         public static let taskCanceled = Code("taskCanceled")
@@ -83,10 +86,10 @@ public struct CredentialsError: Error, Sendable {
     }
 }
 
-extension CredentialsError: Equatable {
-    public static func == (first: CredentialsError, second: CredentialsError) -> Bool { first.code == second.code }
-}
+extension CredentialsError {
+    /// The message.
+    public var errorDescription: String? { message }
 
-extension CredentialsError: CustomStringConvertible {
-    public var description: String { message }
+    /// The part of the message that says what to do; nil if it does not say that.
+    public var recoverySuggestion: String? { advice }
 }

@@ -27,14 +27,14 @@ struct FileCopy {
         // Encrypted already, and for other readers than those of the folder's class.
         guard (try? PasswordFileHeader(source)) == nil else { return try plain(source, target) }
         let folder = ProtectedFile.folder(of: target)
-        let record = try ProtectedFileManager.translating(reading: false) { () throws(ProtectedFileError) in
+        let record = try ProtectedFileManager.translating(reading: false) {
             try ProtectedFolder.storedRecord(of: folder)
         }
         guard isProtected || record?.defaultClass != nil else { return try plain(source, target) }
         try attempt(source, target) {
-            try ProtectedFileManager.translating(reading: isProtected) { () throws(ProtectedFileError) in
+            try ProtectedFileManager.translating(reading: isProtected) {
                 let session = try VaultSession.currentForFiles()
-                try ProtectedFileError.translating(source) { () throws(SealedFileError) in
+                try ProtectedFileError.translating(source) {
                     try FileConversion(keys: session).copy(
                         source, to: target, as: isProtected ? nil : record?.defaultClass)
                 }
@@ -109,8 +109,7 @@ struct ComparedFile {
         let count = 1 << 18
         if let sealed {
             return try Data.wipedWhenFreed(upTo: count, orOutOfMemory: SealedFileError.memoryUnavailable) {
-                (room) throws(SealedFileError) in
-                try sealed.read(into: room, at: offset)
+                try sealed.read(into: $0, at: offset)
             }
         }
         try handle?.seek(toOffset: offset)

@@ -8,13 +8,14 @@ extension ProtectedData {
     /// Has changes posted as notifications, until ``stopNotifications()``:
     /// `Notification.Name.protectedDataWillBecomeUnavailable` and `Notification.Name.protectedDataDidBecomeAvailable`.
     ///
-    /// The state at the start is not posted. They are posted on a thread of their own, without `userInfo`. Does nothing if
-    /// they are posted already.
+    /// The state at the start is not posted. They are posted on a thread of their own, without `userInfo`. Does nothing
+    /// if they are posted already.
     ///
     /// - Parameter center: Where to post them.
+    /// - Throws: ``ProtectedFileError``.
     public static func startNotifications(
         in center: NotificationCenter = .default
-    ) throws(ProtectedFileError) {
+    ) throws {
         let events = try events()
         posting.withLock { posting in
             guard posting == nil else { return }
@@ -51,12 +52,12 @@ extension ProtectedData.Event {
 }
 
 extension Notification.Name {
-    /// Files of class `complete` can be used; posted after ``ProtectedData/startNotifications(in:)``. The name is that of
-    /// `UIApplication.protectedDataDidBecomeAvailableNotification`.
+    /// Files of class `complete` can be used; posted after ``ProtectedData/startNotifications(in:)``. The name is that
+    /// of `UIApplication.protectedDataDidBecomeAvailableNotification`.
     public static let protectedDataDidBecomeAvailable = Notification.Name(
         "UIApplicationProtectedDataDidBecomeAvailable")
-    /// Files of class `complete` are about to be closed; posted after ``ProtectedData/startNotifications(in:)``. The name is
-    /// that of `UIApplication.protectedDataWillBecomeUnavailableNotification`.
+    /// Files of class `complete` are about to be closed; posted after ``ProtectedData/startNotifications(in:)``. The
+    /// name is that of `UIApplication.protectedDataWillBecomeUnavailableNotification`.
     public static let protectedDataWillBecomeUnavailable = Notification.Name(
         "UIApplicationProtectedDataWillBecomeUnavailable")
 }

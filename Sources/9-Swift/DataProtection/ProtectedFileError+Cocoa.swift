@@ -4,7 +4,8 @@ import Foundation
 extension ProtectedFileError {
     /// The same as Foundation's methods report it, which is what ``ProtectedFileManager`` throws.
     ///
-    /// A closed class is `fileReadNoPermission` or `fileWriteNoPermission`, as on iOS. The underlying error is this one.
+    /// A closed class is `fileReadNoPermission` or `fileWriteNoPermission`, as on iOS. The underlying error is this
+    /// one.
     ///
     /// - Parameter reading: Whether a file was to be read; what kept it from being written has codes of its own.
     public func cocoaError(reading: Bool) -> CocoaError {

@@ -14,15 +14,15 @@ import VaultInterface
 /// try manager.attributesOfItem(atPath: path)[.protectionKey] as? FileProtectionType  // complete
 /// ```
 ///
-/// Code written for iOS runs with it in the place of `FileManager.default`. For plain files it is a `FileManager`, with one
-/// difference: in a folder with a default class (``ProtectedFolder``), ``createFile(atPath:contents:attributes:)`` and copying make
-/// protected files. `Data.write(to:options:)`, `FileHandle` and the like know nothing of it: see ``ProtectedFile`` and
-/// ``ProtectedFileHandle``.
+/// Code written for iOS runs with it in the place of `FileManager.default`. For plain files it is a `FileManager`, with
+/// one difference: in a folder with a default class (``ProtectedFolder``), ``createFile(atPath:contents:attributes:)``
+/// and copying make protected files. `Data.write(to:options:)`, `FileHandle` and the like know nothing of it: see
+/// ``ProtectedFile`` and ``ProtectedFileHandle``.
 ///
-/// What fails throws a `CocoaError`, whose underlying error is a ``ProtectedFileError``: a closed class, for instance, is
-/// `fileReadNoPermission` or `fileWriteNoPermission`, as on iOS.
-// Safe to share between threads: `FileManager` is Sendable, this class adds no stored property to it, and an
-// unchecked conformance that is inherited has to be stated again. A subclass with state of its own answers for that itself.
+/// What fails throws a `CocoaError`, whose underlying error is a ``ProtectedFileError``: a closed class, for instance,
+/// is `fileReadNoPermission` or `fileWriteNoPermission`, as on iOS.
+// Safe to share between threads: `FileManager` is Sendable, this class adds no stored property to it, and an unchecked
+// conformance that is inherited has to be stated again. A subclass with state of its own answers for that itself.
 open class ProtectedFileManager: FileManager, @unchecked Sendable {
     private static let shared = ProtectedFileManager()
 
@@ -33,12 +33,12 @@ open class ProtectedFileManager: FileManager, @unchecked Sendable {
 
     /// Sets attributes of a file or folder.
     ///
-    /// With `.protectionKey`, a `FileProtectionType`, a plain file is protected in its place and a protected one moved to that
-    /// class. For a folder it is the class that its new files and folders get; what is there stays as it is.
+    /// With `.protectionKey`, a `FileProtectionType`, a plain file is protected in its place and a protected one moved
+    /// to that class. For a folder it is the class that its new files and folders get; what is there stays as it is.
     override open func setAttributes(_ attributes: [FileAttributeKey: Any], ofItemAtPath path: String) throws {
         var others = attributes
         if let value = others.removeValue(forKey: .protectionKey) {
-            try Self.translating(reading: false) { () throws(ProtectedFileError) in
+            try Self.translating(reading: false) {
                 let type = try FileProtectionType(attribute: value, for: path)
                 if ProtectedFolder.isFolder(path) {
                     try ProtectedFolder(path: path).setDefaultProtection(type)
@@ -53,8 +53,9 @@ open class ProtectedFileManager: FileManager, @unchecked Sendable {
 
     /// The attributes of a file or folder. A symbolic link is not followed.
     ///
-    /// For a protected file, `.protectionKey` is its class and `.size` the bytes of its data, whether or not the class is
-    /// open; for a folder with a default class, `.protectionKey` is that. Plain files and other folders have no `.protectionKey`.
+    /// For a protected file, `.protectionKey` is its class and `.size` the bytes of its data, whether or not the class
+    /// is open; for a folder with a default class, `.protectionKey` is that. Plain files and other folders have no
+    /// `.protectionKey`.
     override open func attributesOfItem(atPath path: String) throws -> [FileAttributeKey: Any] {
         var attributes = try super.attributesOfItem(atPath: path)
         switch attributes[.type] as? FileAttributeType {
@@ -64,7 +65,7 @@ open class ProtectedFileManager: FileManager, @unchecked Sendable {
             attributes[.size] = NSNumber(value: info.length)
         case FileAttributeType.typeDirectory?:
             let folder = ProtectedFolder(path: path)
-            let type = try Self.translating(reading: true) { () throws(ProtectedFileError) in
+            let type = try Self.translating(reading: true) {
                 try folder.defaultProtection
             }
             if let type { attributes[.protectionKey] = type }
@@ -83,9 +84,9 @@ open class ProtectedFileManager: FileManager, @unchecked Sendable {
 
     /// Makes a file, or puts `data` in the place of all that a file has.
     ///
-    /// It is protected if `attributes` has a `.protectionKey`, if it replaces a protected file, or if its folder has a default
-    /// class, in this order; otherwise it is a plain file. A protected one is replaced in one step, and is for its owner alone
-    /// (0600) if it is new and `attributes` has no `.posixPermissions`.
+    /// It is protected if `attributes` has a `.protectionKey`, if it replaces a protected file, or if its folder has a
+    /// default class, in this order; otherwise it is a plain file. A protected one is replaced in one step, and is for
+    /// its owner alone (0600) if it is new and `attributes` has no `.posixPermissions`.
     ///
     /// - Returns: Whether it was made.
     override open func createFile(
@@ -124,8 +125,8 @@ open class ProtectedFileManager: FileManager, @unchecked Sendable {
 
     /// Makes a folder.
     ///
-    /// With `.protectionKey`, new files in it, and in the folders that are made on the way, get that class; without, they
-    /// get that of the folder above, if it has one.
+    /// With `.protectionKey`, new files in it, and in the folders that are made on the way, get that class; without,
+    /// they get that of the folder above, if it has one.
     override open func createDirectory(
         atPath path: String, withIntermediateDirectories createIntermediates: Bool,
         attributes: [FileAttributeKey: Any]? = nil
@@ -137,7 +138,7 @@ open class ProtectedFileManager: FileManager, @unchecked Sendable {
             return try super.createDirectory(
                 atPath: path, withIntermediateDirectories: createIntermediates, attributes: others)
         }
-        let record = try Self.translating(reading: false) { () throws(ProtectedFileError) -> FolderRecord? in
+        let record = try Self.translating(reading: false) { () -> FolderRecord? in
             var type: FileProtectionType?
             if let value { type = try FileProtectionType(attribute: value, for: path) }
             // A vault is needed only where something is protected.
@@ -150,10 +151,10 @@ open class ProtectedFileManager: FileManager, @unchecked Sendable {
             attributes: others.isEmpty ? nil : others)
         guard let record else { return }
         do {
-            try Self.translating(reading: false) { () throws(ProtectedFileError) in
+            try Self.translating(reading: false) {
                 let session = try VaultSession.currentForFiles()
                 for folder in missing {
-                    try ProtectedFileError.translating(folder) { () throws(SealedFileError) in
+                    try ProtectedFileError.translating(folder) {
                         try record.inherited().write(in: folder, keys: session)
                     }
                 }
@@ -198,10 +199,10 @@ open class ProtectedFileManager: FileManager, @unchecked Sendable {
 
     /// Copies a file, or a folder with all that is in it.
     ///
-    /// A protected file is copied under a key of its own and keeps its class, which has to be open; a plain file becomes
-    /// protected where the folder it gets to has a default class. Moving and linking need nothing of the kind: the file itself, and
-    /// with it its class, gets the other name. `replaceItemAt` cannot be relied on: Foundation's loses files on Linux, and no
-    /// subclass can mend it; use ``ProtectedFile/replace(with:)``.
+    /// A protected file is copied under a key of its own and keeps its class, which has to be open; a plain file
+    /// becomes protected where the folder it gets to has a default class. Moving and linking need nothing of the kind:
+    /// the file itself, and with it its class, gets the other name. `replaceItemAt` cannot be relied on: Foundation's
+    /// loses files on Linux, and no subclass can mend it; use ``ProtectedFile/replace(with:)``.
     override open func copyItem(atPath srcPath: String, toPath dstPath: String) throws {
         try FileCopy(manager: self) { try super.copyItem(atPath: $0, toPath: $1) }
             .copy(srcPath, to: dstPath)
@@ -234,7 +235,7 @@ extension ProtectedFileManager {
     /// Nil for a plain file.
     static func classOfNewFile(
         _ path: String, _ type: FileProtectionType?
-    ) throws(ProtectedFileError) -> FileProtectionClass? {
+    ) throws -> FileProtectionClass? {
         let file = try ProtectedFile(path: path).resolvedPath()
         let record = try ProtectedFolder.storedRecord(of: ProtectedFile.folder(of: file))
         guard type != nil || record != nil || beginsAsProtected(file) else { return nil }
@@ -257,19 +258,19 @@ extension ProtectedFileManager {
     }
 
     static func translating<Value>(
-        reading: Bool, _ body: () throws(ProtectedFileError) -> Value
+        reading: Bool, _ body: () throws -> Value
     ) throws -> Value {
         do {
             return try body()
         } catch {
-            throw error.cocoaError(reading: reading)
+            throw ProtectedFileError(error).cocoaError(reading: reading)
         }
     }
 }
 
 extension FileProtectionType {
     /// The value of `.protectionKey`, which code written for Apple's systems also gives as text.
-    init(attribute value: Any, for path: String) throws(ProtectedFileError) {
+    init(attribute value: Any, for path: String) throws {
         switch value {
         case let type as FileProtectionType: self = type
         case let name as String: self = FileProtectionType(rawValue: name)

@@ -9,7 +9,7 @@ struct ExtendedAttribute {
     let name: String
 
     /// The value as text; nil if the file has no such attribute.
-    func value(_ path: String) throws(ProtectedFileError) -> String? {
+    func value(_ path: String) throws -> String? {
         do throws(ExtendedAttributes.Failure) {
             return String(decoding: try ExtendedAttributes.value(name, of: .path(path)), as: UTF8.self)
         } catch {
@@ -18,7 +18,7 @@ struct ExtendedAttribute {
         }
     }
 
-    func set(_ value: String, _ path: String) throws(ProtectedFileError) {
+    func set(_ value: String, _ path: String) throws {
         do throws(ExtendedAttributes.Failure) {
             try ExtendedAttributes.set(name, to: Array(value.utf8), of: .path(path))
         } catch {
@@ -26,7 +26,7 @@ struct ExtendedAttribute {
         }
     }
 
-    func remove(_ path: String) throws(ProtectedFileError) {
+    func remove(_ path: String) throws {
         do throws(ExtendedAttributes.Failure) {
             try ExtendedAttributes.remove(name, of: .path(path))
         } catch {

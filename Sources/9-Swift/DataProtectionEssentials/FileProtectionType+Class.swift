@@ -16,7 +16,7 @@ extension FileProtectionType {
 
 extension FileProtectionClass {
     /// - Throws: ``ProtectedFileError/Code/unsupported`` for a type that there is no class for, such as `inactive`.
-    init(_ type: FileProtectionType, for path: String) throws(ProtectedFileError) {
+    init(_ type: FileProtectionType, for path: String) throws {
         switch type {
         case .complete: self = .complete
         case .completeUnlessOpen: self = .completeUnlessOpen
@@ -45,16 +45,18 @@ extension FileProtectionType {
     }
 }
 
-/// Whether the two are the same class, or both nil: on Linux the type is not `Equatable`.
-///
-/// As with any optional, `.none` alone means nil here; write `FileProtectionType.none`.
-public func == (left: FileProtectionType?, right: FileProtectionType?) -> Bool {
-    left?.rawValue == right?.rawValue
-}
+extension FileProtectionType? {
+    /// Whether the two are the same class, or both nil: on Linux the type is not `Equatable`.
+    ///
+    /// As with any optional, `.none` alone means nil here; write `FileProtectionType.none`.
+    public static func == (left: FileProtectionType?, right: FileProtectionType?) -> Bool {
+        left?.rawValue == right?.rawValue
+    }
 
-/// Whether the two differ; see ``==(_:_:)``.
-public func != (left: FileProtectionType?, right: FileProtectionType?) -> Bool {
-    left?.rawValue != right?.rawValue
+    /// Whether the two differ; see ``==(_:_:)``.
+    public static func != (left: FileProtectionType?, right: FileProtectionType?) -> Bool {
+        left?.rawValue != right?.rawValue
+    }
 }
 
 extension FileProtectionType {

@@ -4,7 +4,8 @@ import KeychainModel
 import Synchronization
 import VaultInterface
 
-/// Tells those who hold keys of class `complete` when their vault is locked; there is one observer for each vault in use.
+/// Tells those who hold keys of class `complete` when their vault is locked; there is one observer for each vault in
+/// use.
 final class LockObservers: Sendable {
     static let shared = LockObservers()
 
@@ -59,8 +60,8 @@ final class LockObservers: Sendable {
         let presence = Presence(vault: session.vault)
         let isImmediate = Mutex(false)
         let observation = session.vault.observeLocking {
-            // The notice may arrive late. A guard that is added after this point gets its key after that lock. If the vault
-            // is unlocked again, files that were opened since must stay open.
+            // The notice may arrive late. A guard that is added after this point gets its key after that lock. If the
+            // vault is unlocked again, files that were opened since must stay open.
             let holders = self.holders(key, number)
             if !isImmediate.withLock({ $0 }) {
                 let status = try? presence.vault?.status(as: client)

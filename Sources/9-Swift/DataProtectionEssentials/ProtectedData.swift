@@ -13,8 +13,8 @@ public enum ProtectedData {
     public enum Event: Sendable, Hashable, CaseIterable {
         /// They can be used.
         case didBecomeAvailable
-        /// They are about to be closed: at once, or after the grace that whoever locked asked for. May be called off, which
-        /// ``didBecomeAvailable`` tells.
+        /// They are about to be closed: at once, or after the grace that the lock was asked for with. An unlock in the
+        /// meantime calls it off; then ``didBecomeAvailable`` follows.
         case willBecomeUnavailable
         /// They are closed.
         case didBecomeUnavailable
@@ -29,12 +29,12 @@ public enum ProtectedData {
     /// What happens from now on, beginning with how it is now: ``Event/didBecomeAvailable`` or
     /// ``Event/didBecomeUnavailable``.
     ///
-    /// With a vault in the process this is the process's own lock; with a daemon it is the one that all programs share. The
-    /// daemon's end is a lock, too, since its keys go with it. Whoever falls far behind misses older events, never the last
-    /// ones. The sequence is for one consumer and ends when its task is canceled.
+    /// With a vault in the process this is the process's own lock; with a daemon it is the one that all programs share.
+    /// The daemon's end is a lock, too, since its keys go with it. A consumer that falls far behind misses older
+    /// events, never the last ones. The sequence is for one consumer and ends when its task is canceled.
     ///
     /// - Throws: ``ProtectedFileError/Code/unusableVault`` and the like when there is no vault to observe.
-    public static func events() throws(ProtectedFileError) -> Events {
+    public static func events() throws -> Events {
         Events(stream: try VaultSession.currentForFiles().vault.lockEvents())
     }
 

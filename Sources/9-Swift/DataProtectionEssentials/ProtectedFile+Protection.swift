@@ -5,22 +5,23 @@ import ProtectedFiles
 import VaultInterface
 
 extension ProtectedFile {
-    /// Puts the file into a class: a plain one is protected in its place, a protected one gets another class in a time that
-    /// does not depend on its size.
+    /// Puts the file into a class: a plain one is protected in its place, a protected one gets another class in a time
+    /// that does not depend on its size.
     ///
     /// - Throws: ``ProtectedFileError/Code/locked`` while its class, or the new one, is closed.
-    public func setProtection(_ type: FileProtectionType) throws(ProtectedFileError) {
+    public func setProtection(_ type: FileProtectionType) throws {
         let path = try resolvedPath()
         let fileClass = try FileProtectionClass(type, for: path)
         let session = try VaultSession.currentForFiles()
         guard let present = try info() else {
-            return try ProtectedFileError.translating(path) { () throws(SealedFileError) in
+            return try ProtectedFileError.translating(path) {
                 try FileConversion(keys: session).protect(path, fileClass)
             }
         }
-        // What the file says is not authenticated; only that there is nothing to do is decided by it, and changes nothing.
+        // What the file says is not authenticated; only that there is nothing to do is decided by it, and changes
+        // nothing.
         guard present.protection != type else { return }
-        try ProtectedFileError.translating(path) { () throws(SealedFileError) in
+        try ProtectedFileError.translating(path) {
             let file = try SealedFile(path, .writing, keys: session, durability: .power)
             defer { file.close() }
             try file.changeClass(to: fileClass, keys: session)
@@ -30,19 +31,21 @@ extension ProtectedFile {
     /// Protects the plain file with this name, in its place.
     ///
     /// The name leads to the plain file or to the protected one, whole, whatever happens meanwhile. Owner, permissions,
-    /// times, extended attributes and holes stay. What the plain file was stays on the disk until its blocks are used again.
+    /// times, extended attributes and holes stay. What the plain file was stays on the disk until its blocks are used
+    /// again.
     ///
     /// - Parameters:
     ///   - type: The class.
     ///   - progress: Called with the bytes of each piece that was done.
-    /// - Throws: ``ProtectedFileError/Code/alreadyProtected``, and whatever kept it from being done, with the file as it was.
+    /// - Throws: ``ProtectedFileError/Code/alreadyProtected``, and whatever kept it from being done, with the file as
+    ///   it was.
     public func protect(
         _ type: FileProtectionType, progress: (UInt64) -> Void = { _ in }
-    ) throws(ProtectedFileError) {
+    ) throws {
         let path = try resolvedPath()
         let fileClass = try FileProtectionClass(type, for: path)
         let session = try VaultSession.currentForFiles()
-        try ProtectedFileError.translating(path) { () throws(SealedFileError) in
+        try ProtectedFileError.translating(path) {
             try FileConversion(keys: session).protect(path, fileClass, progress: progress)
         }
     }
@@ -50,21 +53,23 @@ extension ProtectedFile {
     /// Makes the protected file with this name plain again, in its place.
     ///
     /// - Parameter progress: Called with the bytes of each piece that was done.
-    public func unprotect(progress: (UInt64) -> Void = { _ in }) throws(ProtectedFileError) {
+    /// - Throws: ``ProtectedFileError``.
+    public func unprotect(progress: (UInt64) -> Void = { _ in }) throws {
         let path = try resolvedPath()
         let session = try VaultSession.currentForFiles()
-        try ProtectedFileError.translating(path) { () throws(SealedFileError) in
+        try ProtectedFileError.translating(path) {
             try FileConversion(keys: session).unprotect(path, progress: progress)
         }
     }
 
-    /// Makes a copy under a key of its own, with the same class and everything else that the file has besides its contents.
+    /// Makes a copy under a key of its own, with the same class and everything else that the file has besides its
+    /// contents.
     ///
     /// - Throws: ``ProtectedFileError/Code/fileExists`` if there is something with the name already.
-    public func copy(to other: ProtectedFile) throws(ProtectedFileError) {
+    public func copy(to other: ProtectedFile) throws {
         let (source, target) = (try resolvedPath(), try other.checkedPath())
         let session = try VaultSession.currentForFiles()
-        try ProtectedFileError.translating(source) { () throws(SealedFileError) in
+        try ProtectedFileError.translating(source) {
             try FileConversion(keys: session).copy(source, to: target)
         }
     }
@@ -72,7 +77,9 @@ extension ProtectedFile {
     /// Puts another file, with all that it is, in the place of this one in one step; its own name is gone then.
     ///
     /// Both have to be on the same file system. What `FileManager.replaceItemAt` is for, which loses files on Linux.
-    public func replace(with other: ProtectedFile) throws(ProtectedFileError) {
+    ///
+    /// - Throws: ``ProtectedFileError``.
+    public func replace(with other: ProtectedFile) throws {
         let (target, source) = (try checkedPath(), try other.checkedPath())
         guard rename(source, target) == 0 else {
             throw ProtectedFileError("put \(source) in the place of", target, errno: errno)
@@ -82,14 +89,16 @@ extension ProtectedFile {
     /// Opens everything in the file.
     ///
     /// - Throws: ``ProtectedFileError/Code/damaged``, with the first place that does not verify.
-    public func verify() throws(ProtectedFileError) {
+    public func verify() throws {
         let path = try checkedPath()
         let session = try VaultSession.currentForFiles()
-        try ProtectedFileError.translating(path) { () throws(SealedFileError) in
+        try ProtectedFileError.translating(path) {
             let file = try SealedFile(path, .reading, keys: session)
             defer { file.close() }
             let report = try file.verify()
-            guard report.isSound else { throw .damaged(path: path, part: report.damage.first ?? .header) }
+            guard report.isSound else {
+                throw SealedFileError.damaged(path: path, part: report.damage.first ?? .header)
+            }
         }
     }
 }

@@ -12,8 +12,8 @@ import VaultInterface
 /// let secret = try file.data()
 /// ```
 ///
-/// A value names a place; it holds nothing open and no key, and is cheap to make and to pass around. Operations block the
-/// calling thread while they read or write; ``chunks`` and ``bytes`` do not.
+/// A value names a place; it holds nothing open and no key, and is cheap to make and to pass around. Operations block
+/// the calling thread while they read or write; ``chunks`` and ``bytes`` do not.
 ///
 /// A protected file is encrypted under a key of its own, which the vault hands out while the file's class is open:
 ///
@@ -64,34 +64,35 @@ public struct ProtectedFile: Sendable, Hashable {
         }
     }
 
-    /// What the file tells without its key, whether or not its class is open; nil for a file that is in no class: a plain
-    /// one, or one that is encrypted with a password (``PasswordProtectedFile``).
+    /// What the file tells without its key, whether or not its class is open; nil for a file that is in no class: a
+    /// plain one, or one that is encrypted with a password (``PasswordProtectedFile``).
     ///
     /// - Throws: ``ProtectedFileError/Code/fileNotFound``, and whatever keeps the file from being opened.
-    public func info() throws(ProtectedFileError) -> Info? {
+    public func info() throws -> Info? {
         do {
             return Info(try SealedFileInfo(try checkedPath()))
+        } catch SealedFileError.notProtected, SealedFileError.encryptedWithPassword {
+            return nil
         } catch {
-            switch error {
-            case let error as ProtectedFileError: throw error
-            case SealedFileError.notProtected, SealedFileError.encryptedWithPassword: return nil
-            case let error as SealedFileError: throw ProtectedFileError(error)
-            default: throw ProtectedFileError(.inputOutput, path: path, message: "\(path): \(error)")
-            }
+            throw ProtectedFileError(error, at: path)
         }
     }
 
     /// The file's class, whether or not it is open; nil for a file that is in none.
+    ///
+    /// - Throws: ``ProtectedFileError``.
     public var protection: FileProtectionType? {
-        get throws(ProtectedFileError) { try info()?.protection }
+        get throws { try info()?.protection }
     }
 
     /// Whether the file is in a class.
+    ///
+    /// - Throws: ``ProtectedFileError``.
     public var isProtected: Bool {
-        get throws(ProtectedFileError) { try info() != nil }
+        get throws { try info() != nil }
     }
 
-    func checkedPath() throws(ProtectedFileError) -> String {
+    func checkedPath() throws -> String {
         guard url.isFileURL else {
             throw ProtectedFileError(.invalidRequest, message: "\(url.scheme ?? "a URL") is not the address of a file")
         }
@@ -99,7 +100,7 @@ public struct ProtectedFile: Sendable, Hashable {
     }
 
     /// The path of the file itself, where the address names a symbolic link to it.
-    package func resolvedPath() throws(ProtectedFileError) -> String {
+    package func resolvedPath() throws -> String {
         let path = try checkedPath()
         var information = stat()
         guard lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFLNK else { return path }
@@ -119,11 +120,7 @@ public struct ProtectedFile: Sendable, Hashable {
 
 extension VaultSession {
     /// The process's vault, for files.
-    package static func currentForFiles() throws(ProtectedFileError) -> VaultSession {
-        do {
-            return try VaultSession.current()
-        } catch {
-            throw ProtectedFileError(error)
-        }
+    package static func currentForFiles() throws -> VaultSession {
+        try ProtectedFileError.translating { try VaultSession.current() }
     }
 }

@@ -10,8 +10,8 @@ extension ProtectedFile {
     /// for try await piece in ProtectedFile(url).chunks() { hash.update(data: piece) }
     /// ```
     ///
-    /// The file is opened when the first piece is asked for, and closed when the iterator goes, be it at the end, because of
-    /// an error or because the task was canceled.
+    /// The file is opened when the first piece is asked for, and closed when the iterator goes, be it at the end,
+    /// because of an error or because the task was canceled.
     ///
     /// - Parameter size: Bytes of each piece but the last; at least 1.
     public func chunks(of size: Int = ProtectedFileChunks.defaultSize) -> ProtectedFileChunks {
@@ -36,7 +36,7 @@ extension ProtectedFileHandle {
 /// The data of a protected file in pieces, from ``ProtectedFile/chunks(of:)``.
 public struct ProtectedFileChunks: AsyncSequence, Sendable {
     public typealias Element = Data
-    public typealias Failure = ProtectedFileError
+    public typealias Failure = any Error
 
     /// Bytes of a piece unless another size is asked for: 256 KiB, four chunks of the format.
     public static let defaultSize = 1 << 18
@@ -73,12 +73,14 @@ public struct ProtectedFileChunks: AsyncSequence, Sendable {
         ///   ``ProtectedFileError/Code/locked`` once the class is closed, and whatever kept the file from being read.
         public mutating func next(
             isolation actor: isolated (any Actor)?
-        ) async throws(ProtectedFileError) -> Data? {
+        ) async throws -> Data? {
             try await reading.reader.next()
         }
 
         /// The next piece, or nil at the end of the data.
-        public mutating func next() async throws(ProtectedFileError) -> Data? {
+        ///
+        /// - Throws: ``ProtectedFileError``.
+        public mutating func next() async throws -> Data? {
             try await reading.reader.next()
         }
     }
@@ -87,7 +89,7 @@ public struct ProtectedFileChunks: AsyncSequence, Sendable {
 /// The data of a protected file byte by byte, from ``ProtectedFile/bytes``.
 public struct ProtectedFileBytes: AsyncSequence, Sendable {
     public typealias Element = UInt8
-    public typealias Failure = ProtectedFileError
+    public typealias Failure = any Error
 
     let chunks: ProtectedFileChunks
 
@@ -105,9 +107,11 @@ public struct ProtectedFileBytes: AsyncSequence, Sendable {
         init(chunks: ProtectedFileChunks.AsyncIterator) { self.chunks = chunks }
 
         /// The next byte, or nil at the end of the data. Throws as the iterator of ``ProtectedFileChunks`` does.
+        ///
+        /// - Throws: ``ProtectedFileError``.
         public mutating func next(
             isolation actor: isolated (any Actor)?
-        ) async throws(ProtectedFileError) -> UInt8? {
+        ) async throws -> UInt8? {
             if place == piece.endIndex {
                 guard let next = try await chunks.next(isolation: actor) else {
                     (piece, place) = (Data(), 0)
@@ -120,7 +124,9 @@ public struct ProtectedFileBytes: AsyncSequence, Sendable {
         }
 
         /// The next byte, or nil at the end of the data.
-        public mutating func next() async throws(ProtectedFileError) -> UInt8? {
+        ///
+        /// - Throws: ``ProtectedFileError``.
+        public mutating func next() async throws -> UInt8? {
             try await next(isolation: nil)
         }
     }
@@ -142,7 +148,7 @@ final class ChunkReader: Sendable {
         provider = VaultSession.override
     }
 
-    func next() async throws(ProtectedFileError) -> Data? {
+    func next() async throws -> Data? {
         guard !Task.isCancelled else {
             throw ProtectedFileError(.taskCanceled, message: "the task was canceled while a file was read")
         }
@@ -152,19 +158,19 @@ final class ChunkReader: Sendable {
         return try result.get()
     }
 
-    private func read() -> Result<Data?, ProtectedFileError> {
+    private func read() -> Result<Data?, any Error> {
         VaultSession.$override.withValue(provider) {
-            Result { () throws(ProtectedFileError) in
+            Result {
                 try handle().read(upToCount: size)
             }
         }
     }
 
-    private func handle() throws(ProtectedFileError) -> ProtectedFileHandle {
+    private func handle() throws -> ProtectedFileHandle {
         switch source {
         case .handle(let handle): return handle
         case .file(let file):
-            return try opened.withLock { opened throws(ProtectedFileError) in
+            return try opened.withLock { opened in
                 if let opened { return opened }
                 let handle = try ProtectedFileHandle(forReadingFrom: file.url)
                 opened = handle

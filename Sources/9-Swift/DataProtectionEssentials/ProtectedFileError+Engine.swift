@@ -65,14 +65,12 @@ extension ProtectedFileError {
             message: "cannot \(operation) \(path): \(String(cString: strerror(number)))")
     }
 
-    /// Runs `body`, turning the engine's errors into public ones.
-    package static func translating<Result>(
-        _ path: String? = nil, _ body: () throws(SealedFileError) -> Result
-    ) throws(ProtectedFileError) -> Result {
-        do {
-            return try body()
-        } catch {
-            throw ProtectedFileError(error, at: path)
+    package init(_ cause: any Error, at path: String?) {
+        switch cause {
+        case let error as ProtectedFileError: self = error
+        case let error as SealedFileError: self.init(error, at: path)
+        case let error as VaultError: self.init(error, at: path)
+        default: self.init(.inputOutput, path: path, message: "\(path ?? "a file"): \(cause)")
         }
     }
 }

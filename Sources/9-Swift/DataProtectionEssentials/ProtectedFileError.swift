@@ -1,19 +1,18 @@
 import FoundationEssentials
+import VaultInterface
 
 /// Why an operation on a protected file failed, and what to do about it.
 ///
 /// ```swift
 /// do {
-///     let data = try ProtectedFile(url).data()
+///     data = try ProtectedFile(url).data()
 /// } catch ProtectedFileError.Code.locked {
 ///     // Wait for `ProtectedData.events` to tell of the unlocking.
-/// } catch {
-///     print(error)
 /// }
 /// ```
 ///
 /// No error holds anything of a file's contents. Two errors are equal when their codes are.
-public struct ProtectedFileError: Error, Sendable {
+public struct ProtectedFileError: CodedError {
     /// The kind of failure.
     public var code: Code
     /// The file or folder it is about, where there is one.
@@ -104,17 +103,10 @@ public struct ProtectedFileError: Error, Sendable {
     }
 }
 
-extension ProtectedFileError: Equatable {
-    /// Whether the two are failures of the same kind.
-    public static func == (left: ProtectedFileError, right: ProtectedFileError) -> Bool {
-        left.code == right.code
-    }
-}
-
-extension ProtectedFileError: CustomStringConvertible, LocalizedError {
-    /// The message and the kind.
-    public var description: String { "\(message) (\(code))" }
-
+extension ProtectedFileError {
     /// The message.
     public var errorDescription: String? { message }
+
+    /// The part of the message that says what to do; nil if it does not say that.
+    public var recoverySuggestion: String? { advice }
 }

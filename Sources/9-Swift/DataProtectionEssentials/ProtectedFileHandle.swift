@@ -16,17 +16,18 @@ import VaultInterface
 /// try handle.synchronize()
 /// ```
 ///
-/// Any number of handles, in any number of programs, may have a file open. Each change is there as a whole or not at all,
-/// whenever the process ends; a write of more than 1 MiB is several changes. Memory does not grow with the file.
+/// Any number of handles, in any number of programs, may have a file open. Each change is there as a whole or not at
+/// all, whenever the process ends; a write of more than 1 MiB is several changes. Memory does not grow with the file.
 ///
-/// When the vault is locked, handles of files of class `complete` are closed for use: the key is wiped, and each operation throws
-/// ``ProtectedFileError/Code/locked`` from then on, also after an unlocking; open the file again. With a vault in the process that
-/// is so when the operation that locks has returned, with a daemon a moment later. Handles of the other classes
-/// go on, those of `completeUnlessOpen` as well.
+/// When the vault is locked, handles of files of class `complete` are closed for use: the key is wiped, and each
+/// operation throws ``ProtectedFileError/Code/locked`` from then on, also after an unlocking; open the file again. With
+/// a vault in the process that is so when the operation that locks has returned, with a daemon a moment later. Handles
+/// of the other classes go on, those of `completeUnlessOpen` as well.
 public final class ProtectedFileHandle: Sendable {
     /// What a change outlives when the call that made it has returned.
     public enum Durability: Sendable, Hashable {
-        /// The end of this process, in whatever way. ``ProtectedFileHandle/synchronize()`` makes it outlive a loss of power.
+        /// The end of this process, in whatever way. ``ProtectedFileHandle/synchronize()`` makes it outlive a loss of
+        /// power.
         case process
         /// A loss of power, too. Each change waits for the disk.
         case power
@@ -45,11 +46,11 @@ public final class ProtectedFileHandle: Sendable {
     private let position = Mutex<UInt64>(0)
     private let lockGuard: Mutex<LockGuard?>
 
-    private init(_ file: ProtectedFile, _ access: Access, _ durability: Durability) throws(ProtectedFileError) {
+    private init(_ file: ProtectedFile, _ access: Access, _ durability: Durability) throws {
         let path = try file.checkedPath()
         let session = try VaultSession.currentForFiles()
-        func open() throws(ProtectedFileError) -> SealedFile {
-            try ProtectedFileError.translating(path) { () throws(SealedFileError) in
+        func open() throws -> SealedFile {
+            try ProtectedFileError.translating(path) {
                 try SealedFile(
                     path, access == .reading ? .reading : .writing, keys: session,
                     durability: durability == .power ? .power : .process)
@@ -73,12 +74,12 @@ public final class ProtectedFileHandle: Sendable {
     /// Opens a file under a password, which no lock closes.
     init(
         _ file: ProtectedFile, _ password: SecretBytes, writing: Bool, _ durability: Durability
-    ) throws(ProtectedFileError) {
+    ) throws {
         let path = try file.checkedPath()
         self.file = file
         access = writing ? .updating : .reading
         session = nil
-        sealed = try ProtectedFileError.translating(path) { () throws(SealedFileError) in
+        sealed = try ProtectedFileError.translating(path) {
             try SealedFile(
                 path, writing ? .writing : .reading, password: PasswordFileKeys(password),
                 durability: durability == .power ? .power : .process)
@@ -88,9 +89,9 @@ public final class ProtectedFileHandle: Sendable {
 
     /// Opens a file for reading.
     ///
-    /// - Throws: ``ProtectedFileError/Code/locked`` while its class is closed, and ``ProtectedFileError/Code/notProtected`` for
-    ///   a plain file.
-    public convenience init(forReadingFrom url: URL) throws(ProtectedFileError) {
+    /// - Throws: ``ProtectedFileError/Code/locked`` while its class is closed, and
+    ///   ``ProtectedFileError/Code/notProtected`` for a plain file.
+    public convenience init(forReadingFrom url: URL) throws {
         try self.init(ProtectedFile(url), .reading, .process)
     }
 
@@ -100,7 +101,7 @@ public final class ProtectedFileHandle: Sendable {
     ///   - url: The file.
     ///   - durability: What each change outlives.
     /// - Throws: As ``init(forReadingFrom:)``.
-    public convenience init(forWritingTo url: URL, durability: Durability = .process) throws(ProtectedFileError) {
+    public convenience init(forWritingTo url: URL, durability: Durability = .process) throws {
         try self.init(ProtectedFile(url), .writing, durability)
     }
 
@@ -110,31 +111,32 @@ public final class ProtectedFileHandle: Sendable {
     ///   - url: The file.
     ///   - durability: What each change outlives.
     /// - Throws: As ``init(forReadingFrom:)``.
-    public convenience init(forUpdating url: URL, durability: Durability = .process) throws(ProtectedFileError) {
+    public convenience init(forUpdating url: URL, durability: Durability = .process) throws {
         try self.init(ProtectedFile(url), .updating, durability)
     }
 
     /// Makes an empty file and opens it for reading and writing.
     ///
-    /// On a locked machine this makes files of class `completeUnlessOpen`, which are written until they are closed and read again
-    /// once the vault is unlocked.
+    /// On a locked machine this makes files of class `completeUnlessOpen`, which are written until they are closed and
+    /// read again once the vault is unlocked.
     ///
     /// - Parameters:
     ///   - url: The file, which must not be there yet.
     ///   - protection: Its class; nil for that of the folder's new files, else `completeUntilFirstUserAuthentication`.
     ///   - permissions: Who may use the file, in the nine bits of chmod(2), whatever the umask says.
     ///   - durability: What each change outlives.
+    /// - Throws: ``ProtectedFileError``.
     public init(
         creating url: URL, protection: FileProtectionType? = nil, permissions: Int = 0o600,
         durability: Durability = .process
-    ) throws(ProtectedFileError) {
+    ) throws {
         let file = ProtectedFile(url)
         let path = try file.checkedPath()
         let session = try VaultSession.currentForFiles()
         let found = try NewFileClass.find(path, protection, session)
         let fileClass = found ?? .completeUntilFirstUserAuthentication
         let lockGuard = fileClass == .complete ? LockGuard(session) : nil
-        let sealed = try ProtectedFileError.translating(path) { () throws(SealedFileError) in
+        let sealed = try ProtectedFileError.translating(path) {
             try SealedFile.create(
                 path, fileClass, mode: mode_t(truncatingIfNeeded: permissions) & 0o7777, keys: session,
                 durability: durability == .power ? .power : .process)
@@ -150,26 +152,32 @@ public final class ProtectedFileHandle: Sendable {
     // MARK: The file
 
     /// Bytes of data.
+    ///
+    /// - Throws: ``ProtectedFileError``.
     public var length: UInt64 {
-        get throws(ProtectedFileError) { try use { (file) throws(SealedFileError) in try file.length } }
+        get throws { try use { file in try file.length } }
     }
 
     /// The file's class.
+    ///
+    /// - Throws: ``ProtectedFileError``.
     public var protection: FileProtectionType {
-        get throws(ProtectedFileError) {
-            FileProtectionType(try use { (file) throws(SealedFileError) in try file.fileClass })
+        get throws {
+            FileProtectionType(try use { file in try file.fileClass })
         }
     }
 
     /// Moves the file to another class, in a time that does not depend on its size. Both have to be open.
-    public func setProtection(_ type: FileProtectionType) throws(ProtectedFileError) {
+    ///
+    /// - Throws: ``ProtectedFileError``.
+    public func setProtection(_ type: FileProtectionType) throws {
         let fileClass = try FileProtectionClass(type, for: file.path)
         try checkWritable()
         guard let session else {
             throw ProtectedFileError(SealedFileError.encryptedWithPassword(path: sealed.path))
         }
         let becoming = fileClass == .complete ? LockGuard(session) : nil
-        try use { (file) throws(SealedFileError) in try file.changeClass(to: fileClass, keys: session) }
+        try use { file in try file.changeClass(to: fileClass, keys: session) }
         becoming?.onLock { [weak sealed] in sealed?.discardKey() }
         lockGuard.withLock { $0 = becoming }
     }
@@ -178,9 +186,11 @@ public final class ProtectedFileHandle: Sendable {
 
     /// Reads from the position on, up to `count` bytes, and moves it behind them.
     ///
-    /// - Returns: Fewer bytes where the data end, and nil at their end. They are wiped from memory when the last copy goes.
-    public func read(upToCount count: Int) throws(ProtectedFileError) -> Data? {
-        try position.withLock { position throws(ProtectedFileError) in
+    /// - Returns: Fewer bytes where the data end, and nil at their end. They are wiped from memory when the last copy
+    ///   goes.
+    /// - Throws: ``ProtectedFileError``.
+    public func read(upToCount count: Int) throws -> Data? {
+        try position.withLock { position in
             let data = try read(upToCount: count, at: position)
             position += UInt64(data?.count ?? 0)
             return data
@@ -188,8 +198,10 @@ public final class ProtectedFileHandle: Sendable {
     }
 
     /// Reads from the position to the end of the data; nil at their end.
-    public func readToEnd() throws(ProtectedFileError) -> Data? {
-        try position.withLock { position throws(ProtectedFileError) in
+    ///
+    /// - Throws: ``ProtectedFileError``.
+    public func readToEnd() throws -> Data? {
+        try position.withLock { position in
             let rest = try length
             guard rest > position else { return nil }
             let data = try read(upToCount: Int(clamping: rest - position), at: position)
@@ -201,16 +213,16 @@ public final class ProtectedFileHandle: Sendable {
     /// Reads at a place, up to `count` bytes, and leaves the position as it is.
     ///
     /// - Returns: Fewer bytes where the data end, and nil behind their end.
-    public func read(upToCount count: Int, at offset: UInt64) throws(ProtectedFileError) -> Data? {
+    /// - Throws: ``ProtectedFileError``.
+    public func read(upToCount count: Int, at offset: UInt64) throws -> Data? {
         guard access != .writing else { throw wrongMode("reading") }
         guard count > 0 else { return Data() }
-        return try use { (file) throws(SealedFileError) in
+        return try use { file in
             let length = try file.length
             guard offset < length else { return nil }
             let count = Int(clamping: min(UInt64(count), length - offset))
             let data = try Data.wipedWhenFreed(upTo: count, orOutOfMemory: SealedFileError.memoryUnavailable) {
-                (room) throws(SealedFileError) in
-                try file.read(into: room, at: offset)
+                try file.read(into: $0, at: offset)
             }
             return data.isEmpty ? nil : data
         }
@@ -218,22 +230,26 @@ public final class ProtectedFileHandle: Sendable {
 
     // MARK: Writing
 
-    /// Writes at the position, and moves it behind what was written. What lies between the end of the data and the position
-    /// becomes zeros.
-    public func write(contentsOf data: some DataProtocol) throws(ProtectedFileError) {
-        try position.withLock { position throws(ProtectedFileError) in
+    /// Writes at the position, and moves it behind what was written. What lies between the end of the data and the
+    /// position becomes zeros.
+    ///
+    /// - Throws: ``ProtectedFileError``.
+    public func write(contentsOf data: some DataProtocol) throws {
+        try position.withLock { position in
             try write(contentsOf: data, at: position)
             position += UInt64(data.count)
         }
     }
 
     /// Writes at a place, and leaves the position as it is.
-    public func write(contentsOf data: some DataProtocol, at offset: UInt64) throws(ProtectedFileError) {
+    ///
+    /// - Throws: ``ProtectedFileError``.
+    public func write(contentsOf data: some DataProtocol, at offset: UInt64) throws {
         try checkWritable()
-        try use { (file) throws(SealedFileError) in
+        try use { file in
             var place = offset
             for region in data.regions {
-                try region.withRawBytes { (bytes) throws(SealedFileError) in try file.write(bytes, at: place) }
+                try region.withRawBytes { bytes in try file.write(bytes, at: place) }
                 place += UInt64(region.count)
             }
         }
@@ -242,13 +258,14 @@ public final class ProtectedFileHandle: Sendable {
     /// Writes behind the data, wherever other programs have moved their end, and leaves the position as it is.
     ///
     /// - Returns: Where that was.
+    /// - Throws: ``ProtectedFileError``.
     @discardableResult
-    public func append(contentsOf data: some DataProtocol) throws(ProtectedFileError) -> UInt64 {
+    public func append(contentsOf data: some DataProtocol) throws -> UInt64 {
         try checkWritable()
-        return try use { (file) throws(SealedFileError) in
+        return try use { file in
             var first: UInt64?
             for region in data.regions {
-                let place = try region.withRawBytes { (bytes) throws(SealedFileError) in try file.append(bytes) }
+                let place = try region.withRawBytes { bytes in try file.append(bytes) }
                 first = first ?? place
             }
             if let first { return first }
@@ -256,30 +273,39 @@ public final class ProtectedFileHandle: Sendable {
         }
     }
 
-    /// Gives the data another length; what is added are zeros, which take no room on the disk. The position moves to the end.
-    public func truncate(atOffset offset: UInt64) throws(ProtectedFileError) {
+    /// Gives the data another length; what is added are zeros, which take no room on the disk. The position moves to
+    /// the end.
+    ///
+    /// - Throws: ``ProtectedFileError``.
+    public func truncate(atOffset offset: UInt64) throws {
         try checkWritable()
-        try position.withLock { position throws(ProtectedFileError) in
-            try use { (file) throws(SealedFileError) in try file.truncate(to: offset) }
+        try position.withLock { position in
+            try use { file in try file.truncate(to: offset) }
             position = offset
         }
     }
 
     /// Returns when everything written is on the disk.
-    public func synchronize() throws(ProtectedFileError) {
-        try use { (file) throws(SealedFileError) in try file.synchronize() }
+    ///
+    /// - Throws: ``ProtectedFileError``.
+    public func synchronize() throws {
+        try use { file in try file.synchronize() }
     }
 
     // MARK: The position
 
     /// The position, in bytes from the beginning of the data.
-    public func offset() throws(ProtectedFileError) -> UInt64 {
+    ///
+    /// - Throws: ``ProtectedFileError``.
+    public func offset() throws -> UInt64 {
         try checkOpen()
         return position.withLock { $0 }
     }
 
     /// Moves the position, which may be behind the end of the data.
-    public func seek(toOffset offset: UInt64) throws(ProtectedFileError) {
+    ///
+    /// - Throws: ``ProtectedFileError``.
+    public func seek(toOffset offset: UInt64) throws {
         try checkOpen()
         position.withLock { $0 = offset }
     }
@@ -287,9 +313,10 @@ public final class ProtectedFileHandle: Sendable {
     /// Moves the position to the end of the data.
     ///
     /// - Returns: Where that is.
+    /// - Throws: ``ProtectedFileError``.
     @discardableResult
-    public func seekToEnd() throws(ProtectedFileError) -> UInt64 {
-        try position.withLock { position throws(ProtectedFileError) in
+    public func seekToEnd() throws -> UInt64 {
+        try position.withLock { position in
             position = try length
             return position
         }
@@ -297,20 +324,20 @@ public final class ProtectedFileHandle: Sendable {
 
     // MARK: The end
 
-    /// Closes the file and wipes its key; operations throw ``ProtectedFileError/Code/closed`` from now on. So does letting go
-    /// of the handle.
+    /// Closes the file and wipes its key; operations throw ``ProtectedFileError/Code/closed`` from now on. So does
+    /// letting go of the handle.
     public func close() {
         lockGuard.withLock { $0 = nil }
         sealed.close()
     }
 
-    private func checkOpen() throws(ProtectedFileError) {
+    private func checkOpen() throws {
         guard lockGuard.withLock({ $0?.isLocked }) != true else {
             throw ProtectedFileError(SealedFileError.keyDiscarded(path: sealed.path))
         }
     }
 
-    private func checkWritable() throws(ProtectedFileError) {
+    private func checkWritable() throws {
         guard access != .reading else { throw wrongMode("writing") }
     }
 
@@ -320,9 +347,9 @@ public final class ProtectedFileHandle: Sendable {
     }
 
     private func use<Value: Sendable>(
-        _ body: (SealedFile) throws(SealedFileError) -> Value
-    ) throws(ProtectedFileError) -> Value {
+        _ body: (SealedFile) throws -> Value
+    ) throws -> Value {
         try checkOpen()
-        return try ProtectedFileError.translating(sealed.path) { () throws(SealedFileError) in try body(sealed) }
+        return try ProtectedFileError.translating(sealed.path) { try body(sealed) }
     }
 }

@@ -12,9 +12,10 @@ import VaultInterface
 /// try ProtectedFile(url.appending(path: "diary")).write(text)  // of class complete
 /// ```
 ///
-/// The class is kept in the folder, in the hidden file `.keychain-folder`, which is protected itself: one that was tampered
-/// with is an error wherever files are made. It holds for files and folders that are made through this module, or in a mounted
-/// view; what other programs make stays plain. Setting it leaves the files that are there as they are, as on iOS.
+/// The class is kept in the folder, in the hidden file `.keychain-folder`, which is protected itself: one that was
+/// tampered with is an error wherever files are made. It holds for files and folders that are made through this module,
+/// or in a mounted view; what other programs make stays plain. Setting it leaves the files that are there as they are,
+/// as on iOS.
 public struct ProtectedFolder: Sendable, Hashable {
     /// Where the folder is.
     public let url: URL
@@ -36,7 +37,7 @@ public struct ProtectedFolder: Sendable, Hashable {
     ///
     /// - Throws: ``ProtectedFileError/Code/damaged`` for a folder whose record does not open.
     public var defaultProtection: FileProtectionType? {
-        get throws(ProtectedFileError) {
+        get throws {
             try Self.storedRecord(of: path)?.defaultClass.map { FileProtectionType($0) }
         }
     }
@@ -44,7 +45,8 @@ public struct ProtectedFolder: Sendable, Hashable {
     /// Sets the class that new files and folders in the folder get.
     ///
     /// - Parameter type: Nil to say nothing of it any more.
-    public func setDefaultProtection(_ type: FileProtectionType?) throws(ProtectedFileError) {
+    /// - Throws: ``ProtectedFileError``.
+    public func setDefaultProtection(_ type: FileProtectionType?) throws {
         let path = try checkedPath()
         var fileClass: FileProtectionClass?
         if let type { fileClass = try FileProtectionClass(type, for: path) }
@@ -58,7 +60,7 @@ public struct ProtectedFolder: Sendable, Hashable {
             }
             return
         }
-        try ProtectedFileError.translating(path) { [record] () throws(SealedFileError) in
+        try ProtectedFileError.translating(path) { [record] in
             try record.write(in: path, keys: session)
         }
     }
@@ -71,7 +73,7 @@ public struct ProtectedFolder: Sendable, Hashable {
     /// - Throws: ``ProtectedFileError/Code/fileExists``.
     public func create(
         protection: FileProtectionType? = nil, permissions: Int = 0o700
-    ) throws(ProtectedFileError) {
+    ) throws {
         let path = try checkedPath()
         let session = try VaultSession.currentForFiles()
         let record = try Self.inheritedRecord(forNew: path, protection, session)
@@ -81,7 +83,7 @@ public struct ProtectedFolder: Sendable, Hashable {
         }
         guard let record else { return }
         do {
-            try ProtectedFileError.translating(path) { () throws(SealedFileError) in
+            try ProtectedFileError.translating(path) {
                 try record.write(in: path, keys: session)
             }
         } catch {
@@ -90,7 +92,7 @@ public struct ProtectedFolder: Sendable, Hashable {
         }
     }
 
-    private func checkedPath() throws(ProtectedFileError) -> String {
+    private func checkedPath() throws -> String {
         let path = try ProtectedFile(url).checkedPath()
         return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     }
@@ -104,7 +106,7 @@ public struct ProtectedFolder: Sendable, Hashable {
     /// The record of a folder that is about to be made.
     package static func inheritedRecord(
         forNew path: String, _ type: FileProtectionType?, _ session: VaultSession
-    ) throws(ProtectedFileError) -> FolderRecord? {
+    ) throws -> FolderRecord? {
         let parent = try record(of: ProtectedFile.folder(of: path), session)
         if let parent, parent.encryptsNames {
             throw ProtectedFileError(
@@ -115,14 +117,14 @@ public struct ProtectedFolder: Sendable, Hashable {
         return parent?.inherited()
     }
 
-    static func record(of folder: String, _ session: VaultSession) throws(ProtectedFileError) -> FolderRecord? {
-        try ProtectedFileError.translating(folder) { () throws(SealedFileError) in
+    static func record(of folder: String, _ session: VaultSession) throws -> FolderRecord? {
+        try ProtectedFileError.translating(folder) {
             try FolderRecord.read(in: folder, keys: session)
         }
     }
 
     /// As ``record(of:_:)``, without need of a vault where there is no record.
-    package static func storedRecord(of folder: String) throws(ProtectedFileError) -> FolderRecord? {
+    package static func storedRecord(of folder: String) throws -> FolderRecord? {
         var information = stat()
         guard lstat(FolderRecord.path(in: folder), &information) == 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }

@@ -16,7 +16,8 @@ public struct DatabaseKeyStorage: Sendable {
 
     let place: Place
 
-    /// An item of the keychain, in the class of the keychain that opens and closes as the protection class of files does:
+    /// An item of the keychain, in the class of the keychain that opens and closes as the protection class of files
+    /// does:
     ///
     /// | class | the database can be opened | is closed |
     /// |---|---|---|
@@ -31,43 +32,31 @@ public struct DatabaseKeyStorage: Sendable {
     /// - Throws: ``ProtectedDatabaseError/Code/unsupported`` for a type that there is no class for.
     public static func keychain(
         _ protection: FileProtectionType = .completeUntilFirstUserAuthentication, accessGroup: String? = nil
-    ) throws(ProtectedDatabaseError) -> DatabaseKeyStorage {
+    ) throws -> DatabaseKeyStorage {
         try make(protection, accessGroup, isInEnclave: false)
     }
 
-    /// An item of the keychain whose value is handed out on conditions of its own, such as a person's presence.
+    /// An item of the keychain, on conditions of its own, such as a person's presence. The database is closed when the
+    /// vault is locked if the key cannot be had while it is.
     ///
     /// - Parameters:
-    ///   - control: The conditions. Opening the database may ask a person.
+    ///   - protection: Where the key lives, and when it can be had. Opening the database may ask a person.
     ///   - accessGroup: Whose programs may open the database; nil for the first group of the program.
-    package static func keychain(_ control: AccessControl, accessGroup: String? = nil) -> DatabaseKeyStorage {
-        DatabaseKeyStorage(
-            place: .keychain(
-                StoredKeyProtection(control, isInEnclave: false), accessGroup: accessGroup, staysOpen: false))
+    public static func item(_ protection: StoredKeyProtection, accessGroup: String? = nil) -> DatabaseKeyStorage {
+        DatabaseKeyStorage(place: .keychain(protection, accessGroup: accessGroup, staysOpen: false))
     }
 
-    /// An item of the keychain that is encrypted for a key of the Secure Enclave, made for it, so that the database opens on
-    /// this machine alone.
+    /// An item of the keychain that is encrypted for a key of the Secure Enclave, made for it, so that the database
+    /// opens on this machine alone.
     ///
     /// - Parameters:
-    ///   - protection: The class, as for ``keychain(_:accessGroup:)-(FileProtectionType,_)``.
+    ///   - protection: The class, as for ``keychain(_:accessGroup:)``.
     ///   - accessGroup: Whose programs may open the database; nil for the first group of the program.
     /// - Throws: ``ProtectedDatabaseError/Code/unsupported`` for a type that there is no class for.
     public static func enclave(
         _ protection: FileProtectionType = .completeUntilFirstUserAuthentication, accessGroup: String? = nil
-    ) throws(ProtectedDatabaseError) -> DatabaseKeyStorage {
+    ) throws -> DatabaseKeyStorage {
         try make(protection, accessGroup, isInEnclave: true)
-    }
-
-    /// As ``enclave(_:accessGroup:)-(FileProtectionType,_)``, with conditions on the use of the enclave's key.
-    ///
-    /// - Parameters:
-    ///   - control: The conditions, with `.privateKeyUsage`. Opening the database may ask a person.
-    ///   - accessGroup: Whose programs may open the database; nil for the first group of the program.
-    package static func enclave(_ control: AccessControl, accessGroup: String? = nil) -> DatabaseKeyStorage {
-        DatabaseKeyStorage(
-            place: .keychain(
-                StoredKeyProtection(control, isInEnclave: true), accessGroup: accessGroup, staysOpen: false))
     }
 
     /// A protected file of its own beside the database, whose name ends in `.key`, which any program may read that the
@@ -77,7 +66,7 @@ public struct DatabaseKeyStorage: Sendable {
     /// - Throws: ``ProtectedDatabaseError/Code/unsupported`` for a type that there is no class for.
     public static func file(
         _ protection: FileProtectionType = .completeUntilFirstUserAuthentication
-    ) throws(ProtectedDatabaseError) -> DatabaseKeyStorage {
+    ) throws -> DatabaseKeyStorage {
         _ = try ProtectionClass(protection)
         return DatabaseKeyStorage(place: .file(protection))
     }
@@ -90,7 +79,7 @@ public struct DatabaseKeyStorage: Sendable {
 
     private static func make(
         _ protection: FileProtectionType, _ accessGroup: String?, isInEnclave: Bool
-    ) throws(ProtectedDatabaseError) -> DatabaseKeyStorage {
+    ) throws -> DatabaseKeyStorage {
         let key = StoredKeyProtection(try ProtectionClass(protection), isInEnclave: isInEnclave)
         return DatabaseKeyStorage(
             place: .keychain(key, accessGroup: accessGroup, staysOpen: protection == .completeUnlessOpen))
@@ -99,7 +88,7 @@ public struct DatabaseKeyStorage: Sendable {
 
 extension ProtectionClass {
     /// The class of items that opens as files of a class do.
-    fileprivate init(_ type: FileProtectionType) throws(ProtectedDatabaseError) {
+    fileprivate init(_ type: FileProtectionType) throws {
         switch type {
         case .complete, .completeUnlessOpen: self = .whenUnlocked
         case .completeUntilFirstUserAuthentication: self = .afterFirstUnlock

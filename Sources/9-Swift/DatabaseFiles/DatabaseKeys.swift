@@ -51,13 +51,13 @@ struct DatabaseKeys: Sendable {
         }
     }
 
-    /// The file that a key may be in: with the id in its name, as the page index, so that a database that takes the place of
-    /// another brings its own.
+    /// The file that a key may be in: with the id in its name, as the page index, so that a database that takes the
+    /// place of another brings its own.
     func keyFile(of database: DatabaseID) -> ProtectedFile { ProtectedFile(path: "\(path)-\(database).key") }
 
     /// Looks for the key of a database, and asks nobody.
-    func find(_ database: DatabaseID) throws(ProtectedDatabaseError) -> Found {
-        let found = try translating { () throws(StoredKeyError) in try items.list(database.description) }
+    func find(_ database: DatabaseID) throws -> Found {
+        let found = try translating { try items.list(database.description) }
         if let item = found.first {
             guard let note = KeyNote(item.generic) else { throw unsupported }
             return Found(place: .item(item, note))
@@ -73,10 +73,10 @@ struct DatabaseKeys: Sendable {
     }
 
     /// Reads a key, which may ask a person.
-    func read(_ found: Found, of database: DatabaseID) throws(ProtectedDatabaseError) -> SecretBytes {
+    func read(_ found: Found, of database: DatabaseID) throws -> SecretBytes {
         switch found.place {
         case .item(_, let note):
-            let value = try translating { () throws(StoredKeyError) in
+            let value = try translating {
                 try items.read(database.description, note.reference)
             }
             guard let value else {
@@ -85,8 +85,7 @@ struct DatabaseKeys: Sendable {
             }
             return try KeyValue(value, of: database, path: path).key
         case .file(let file, _):
-            let value: Data
-            do throws(ProtectedFileError) { value = try file.data() } catch { throw ProtectedDatabaseError(error) }
+            let value = try translating { try file.data() }
             return try KeyValue(value, of: database, path: path).key
         }
     }
@@ -94,14 +93,14 @@ struct DatabaseKeys: Sendable {
     /// Keeps a new key.
     func add(
         _ key: SecretBytes, of database: DatabaseID, _ storage: DatabaseKeyStorage
-    ) throws(ProtectedDatabaseError) {
+    ) throws {
         switch storage.place {
         case .keychain(let protection, let accessGroup, let staysOpen):
             let items = KeyItems(
                 service: Self.service, label: "Encrypted database \(name)", accessGroup: accessGroup,
                 prompt: items.prompt, session: VaultSession.override)
             let note = KeyNote(staysOpen: staysOpen, flags: protection.control.flags)
-            let isNew = try translating { () throws(StoredKeyError) in
+            let isNew = try translating {
                 try items.store(
                     (database.description, KeyValue.bytes(key, of: database)), as: database.description, name: name,
                     note: note.bytes, protection)
@@ -111,12 +110,10 @@ struct DatabaseKeys: Sendable {
                     .inputOutput, path: path, message: "the keychain has a key with the name of a new one; try again")
             }
         case .file(let protection):
-            do throws(ProtectedFileError) {
+            try translating {
                 let writer = try ProtectedFileWriter(keyFile(of: database), protection: protection)
                 try writer.write(contentsOf: KeyValue.bytes(key, of: database))
                 try writer.finish()
-            } catch {
-                throw ProtectedDatabaseError(error)
             }
         }
     }
@@ -124,15 +121,16 @@ struct DatabaseKeys: Sendable {
     /// Keeps a key elsewhere, and removes it from where it was.
     func move(
         _ found: Found, of database: DatabaseID, to storage: DatabaseKeyStorage
-    ) throws(ProtectedDatabaseError) {
+    ) throws {
         let key = try read(found, of: database)
-        // The item's name is taken by the former item: a moment in which there are both is only to be had with two kinds.
+        // The item's name is taken by the former item: a moment in which there are both is only to be had with two
+        // kinds.
         switch (found.place, storage.place) {
         case (.item(let item, let note), .keychain(let protection, let group, let staysOpen))
         where !protection.isInEnclave && note.enclaveKey == nil && (group == nil || group == item.accessGroup):
             let changed = KeyNote(staysOpen: staysOpen, flags: protection.control.flags)
-            try translating { () throws(StoredKeyError) in
-                func list() throws(StoredKeyError) {
+            try translating {
+                func list() throws {
                     try items.change(database.description, generic: changed.bytes, protection: protection.control)
                 }
                 // Whoever is interrupted here leaves a list that says the stricter class: it tells when to close.
@@ -141,9 +139,7 @@ struct DatabaseKeys: Sendable {
                 if !protection.closesWithLock { try list() }
             }
         case (.file(let file, _), .file(let protection)):
-            do throws(ProtectedFileError) { try file.setProtection(protection) } catch {
-                throw ProtectedDatabaseError(error)
-            }
+            try translating { try file.setProtection(protection) }
         case (.item, .file), (.file, .keychain):
             try add(key, of: database, storage)
             try remove(found)
@@ -158,10 +154,10 @@ struct DatabaseKeys: Sendable {
     }
 
     /// Removes a key for good.
-    func remove(_ found: Found) throws(ProtectedDatabaseError) {
+    func remove(_ found: Found) throws {
         switch found.place {
         case .item(let item, let note):
-            try translating { () throws(StoredKeyError) in
+            try translating {
                 // Off the list first: what is on it is there.
                 try items.remove(item.account)
                 try items.removeKey(item.account, enclaveKey: note.enclaveKey)
@@ -176,36 +172,34 @@ struct DatabaseKeys: Sendable {
     }
 
     /// Removes the key of a database, if there is one.
-    func removeIfThere(_ database: DatabaseID) throws(ProtectedDatabaseError) {
-        do throws(ProtectedDatabaseError) { try remove(try find(database)) } catch {
-            guard error.code == .keyNotFound else { throw error }
-        }
+    func removeIfThere(_ database: DatabaseID) throws {
+        do { try remove(try find(database)) } catch ProtectedDatabaseError.Code.keyNotFound {}
     }
 
     // MARK: Databases that are being made
 
-    /// Items that say of which keys the databases are not finished: nothing that lies in a folder tells that, since somebody
-    /// else may have put it there.
+    /// Items that say of which keys the databases are not finished: nothing that lies in a folder tells that, since
+    /// somebody else may have put it there.
     private var unfinished: KeyItems {
         KeyItems(
             service: Self.service + ".unfinished", label: "Encrypted database, unfinished",
             session: VaultSession.override)
     }
 
-    func noteUnfinished(_ database: DatabaseID) throws(ProtectedDatabaseError) {
-        try translating { () throws(StoredKeyError) in
+    func noteUnfinished(_ database: DatabaseID) throws {
+        try translating {
             _ = try unfinished.add(
                 database.description, name: name, generic: Data(),
                 protection: AccessControl(protection: .always))
         }
     }
 
-    func noteFinished(_ database: DatabaseID) throws(ProtectedDatabaseError) {
-        try translating { () throws(StoredKeyError) in try unfinished.remove(database.description) }
+    func noteFinished(_ database: DatabaseID) throws {
+        try translating { try unfinished.remove(database.description) }
     }
 
-    func isUnfinished(_ database: DatabaseID) throws(ProtectedDatabaseError) -> Bool {
-        try translating { () throws(StoredKeyError) in try !unfinished.list(database.description).isEmpty }
+    func isUnfinished(_ database: DatabaseID) throws -> Bool {
+        try translating { try !unfinished.list(database.description).isEmpty }
     }
 
     private var name: String { path.split(separator: "/").last.map(String.init) ?? path }
@@ -215,13 +209,7 @@ struct DatabaseKeys: Sendable {
             .unsupported, path: path, message: "the key of \(path) was kept by a later version; use that one")
     }
 
-    private func translating<Result>(
-        _ body: () throws(StoredKeyError) -> Result
-    ) throws(ProtectedDatabaseError) -> Result {
-        do {
-            return try body()
-        } catch {
-            throw ProtectedDatabaseError(error, at: path)
-        }
+    private func translating<Result>(_ body: () throws -> Result) throws -> Result {
+        try ProtectedDatabaseError.translating(path, body)
     }
 }

@@ -18,7 +18,7 @@ final class DatabaseSource {
     ///   - isExclusive: Whether nobody else may use it from now on, until this value goes.
     init(
         _ file: ProtectedDatabaseFile, key: SecretBytes?, isExclusive: Bool = true
-    ) throws(ProtectedDatabaseError) {
+    ) throws {
         self.file = file
         let opened = try Self.identity(of: file)
         let registration: DatabaseRegistration
@@ -39,7 +39,8 @@ final class DatabaseSource {
                 .busy, path: file.path,
                 message: "\(file.path) was converted by somebody else meanwhile; look at it again")
         }
-        // In some modes SQLite leaves one, with pages in it as they were. If there was anything to roll back, that has been done.
+        // In some modes SQLite leaves one, with pages in it as they were. If there was anything to roll back, that has
+        // been done.
         unlink(registration.path + "-journal")
     }
 
@@ -48,14 +49,14 @@ final class DatabaseSource {
         let inode: UInt64
     }
 
-    private static func identity(of file: ProtectedDatabaseFile) throws(ProtectedDatabaseError) -> Identity {
+    private static func identity(of file: ProtectedDatabaseFile) throws -> Identity {
         var information = stat()
         guard stat(file.path, &information) == 0 else { throw ProtectedDatabaseError("open", file.path, errno: errno) }
         return Identity(device: UInt64(information.st_dev), inode: UInt64(information.st_ino))
     }
 
     /// Has SQLite look whether all pages fit together.
-    func requireIntegrity() throws(ProtectedDatabaseError) {
+    func requireIntegrity() throws {
         let found = try file.translating(registration) { try connection.printed("PRAGMA integrity_check(10)") }
         guard found == ["ok"] else {
             throw ProtectedDatabaseError(
@@ -68,10 +69,10 @@ final class DatabaseSource {
     /// Copies all there is to a new database at `uri`.
     func copy(
         to target: DatabaseRegistration, progress: (ProtectedDatabaseFile.Progress) -> Bool
-    ) throws(ProtectedDatabaseError) {
+    ) throws {
         let total = try size()
         try checkSpace(total, at: target.path)
-        try withoutActuallyEscaping(progress) { progress throws(ProtectedDatabaseError) in
+        try withoutActuallyEscaping(progress) { progress in
             let meter = CopyMeter(total: total, path: target.path, progress: progress)
             do {
                 // For VACUUM to make the copy with room for the seals; it does nothing to the database itself.
@@ -100,7 +101,7 @@ final class DatabaseSource {
         }
     }
 
-    private func size() throws(ProtectedDatabaseError) -> UInt64 {
+    private func size() throws -> UInt64 {
         try file.translating(registration) {
             let pages = try connection.integer("PRAGMA page_count") ?? 0
             let free = try connection.integer("PRAGMA freelist_count") ?? 0
@@ -110,7 +111,7 @@ final class DatabaseSource {
     }
 
     /// Seals and what SQLite moves about make the copy longer by some two per cent.
-    private func checkSpace(_ total: UInt64, at target: String) throws(ProtectedDatabaseError) {
+    private func checkSpace(_ total: UInt64, at target: String) throws {
         let folder = URL(fileURLWithPath: target).deletingLastPathComponent().path
         var system = statvfs()
         guard statvfs(folder, &system) == 0 else {

@@ -3,8 +3,8 @@ import FoundationEssentials
 import KeychainModel
 import StoredKeys
 
-/// What the keychain's list says of a database's key: a version, how it is used, what reading it takes beside its class, and the
-/// enclave's key that it is encrypted for.
+/// What the keychain's list says of a database's key: a version, how it is used, what reading it takes beside its
+/// class, and the enclave's key that it is encrypted for.
 struct KeyNote: Sendable {
     private static let byteCount = 10
 

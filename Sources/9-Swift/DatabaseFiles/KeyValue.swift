@@ -11,7 +11,7 @@ struct KeyValue {
 
     let key: SecretBytes
 
-    init(_ data: Data, of database: DatabaseID, path: String) throws(ProtectedDatabaseError) {
+    init(_ data: Data, of database: DatabaseID, path: String) throws {
         let start = data.startIndex
         let keyStart = start + Self.magic.count + DatabaseID.byteCount
         guard data.starts(with: Self.magic), data.count == keyStart - start + Self.keyCount else {

@@ -6,9 +6,9 @@ import DatabasePages
 enum Leftovers {
     /// Removes unfinished databases that nobody is making any more, with their keys left in the keychain's care.
     ///
-    /// Each is locked by its maker for as long as it is being made. What files are called decides about files alone: a key goes if the
-    /// keychain says that its database was not finished.
-    static func remove(beside path: String) throws(ProtectedDatabaseError) {
+    /// Each is locked by its maker for as long as it is being made. What files are called decides about files alone: a
+    /// key goes if the keychain says that its database was not finished.
+    static func remove(beside path: String) throws {
         let (folder, name) = split(path)
         guard let stream = opendir(folder) else { return }
         defer { closedir(stream) }
@@ -79,7 +79,7 @@ enum Leftovers {
             unlinkAll(of: temporary, id)
             return claim.end(temporary)
         }
-        do throws(ProtectedDatabaseError) {
+        do {
             let isUnfinished = try keys.isUnfinished(id)
             if isUnfinished || access(temporary, F_OK) == 0 {
                 unlink(PageIndex.path(ofDatabase: path, id))

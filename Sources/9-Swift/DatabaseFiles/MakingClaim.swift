@@ -1,6 +1,7 @@
 import CLibrary
 
-/// Says to other processes that an unfinished database is being made: a lock on a file beside it, which goes with its process.
+/// Says to other processes that an unfinished database is being made: a lock on a file beside it, which goes with its
+/// process.
 struct MakingClaim {
     private let descriptor: Int32
 
@@ -39,7 +40,7 @@ struct MakingClaim {
 
 /// Files that have to outlast a power failure.
 enum DurableFile {
-    static func synchronize(_ path: String) throws(ProtectedDatabaseError) {
+    static func synchronize(_ path: String) throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw ProtectedDatabaseError("open", path, errno: errno) }
         defer { close(descriptor) }
@@ -47,7 +48,7 @@ enum DurableFile {
     }
 
     /// The folder that a file is in: names that were given or taken there.
-    static func synchronizeFolder(of path: String) throws(ProtectedDatabaseError) {
+    static func synchronizeFolder(of path: String) throws {
         try synchronize(Leftovers.split(path).folder)
     }
 }

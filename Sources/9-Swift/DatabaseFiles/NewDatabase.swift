@@ -6,8 +6,8 @@ import SystemSQLite
 
 /// An encrypted database that is made under another name and takes its place whole.
 ///
-/// Its page index and its key carry its id, so that one rename puts all three in force; a process that ends before leaves a file
-/// with an odd name, which the next one removes, and a key that nobody uses.
+/// Its page index and its key carry its id, so that one rename puts all three in force; a process that ends before
+/// leaves a file with an odd name, which the next one removes, and a key that nobody uses.
 final class NewDatabase {
     private let file: ProtectedDatabaseFile
     private let database = DatabaseID()
@@ -22,7 +22,7 @@ final class NewDatabase {
     /// Makes a key and keeps it.
     init(
         beside file: ProtectedDatabaseFile, _ storage: DatabaseKeyStorage
-    ) throws(ProtectedDatabaseError) {
+    ) throws {
         self.file = file
         temporary = file.beside("-\(database).new")
         do {
@@ -40,7 +40,7 @@ final class NewDatabase {
         found = try file.keys.find(database)
     }
 
-    private static func claim(_ temporary: String, of path: String) throws(ProtectedDatabaseError) -> MakingClaim {
+    private static func claim(_ temporary: String, of path: String) throws -> MakingClaim {
         for _ in 0..<5_000 {
             if let claim = MakingClaim(temporary, creating: true) { return claim }
             // Who looks for leftovers has it for a moment, which is a long one on a busy machine.
@@ -53,7 +53,7 @@ final class NewDatabase {
     deinit {
         if !isPublished {
             Leftovers.unlinkAll(of: temporary.path, database)
-            do throws(ProtectedDatabaseError) {
+            do {
                 if let found { try file.keys.remove(found) } else { try file.keys.removeIfThere(database) }
                 if isNoted { try file.keys.noteFinished(database) }
             } catch {
@@ -66,11 +66,11 @@ final class NewDatabase {
 
     /// Writes the database, which is durable afterwards.
     ///
-    /// - Parameter original: The file whose mode it gets; unless given, it gets mode and owner of the one whose place it takes, if
-    ///   there is any.
+    /// - Parameter original: The file whose mode it gets; unless given, it gets mode and owner of the one whose place
+    ///   it takes, if there is any.
     func fill(
-        like original: String? = nil, _ body: (DatabaseRegistration) throws(ProtectedDatabaseError) -> Void
-    ) throws(ProtectedDatabaseError) {
+        like original: String? = nil, _ body: (DatabaseRegistration) throws -> Void
+    ) throws {
         let registration = try temporary.register(key, creating: database)
         try body(registration)
         // A database that is taken over by its name alone has to be without journals.
@@ -104,12 +104,12 @@ final class NewDatabase {
     /// - Parameter former: The key and the id of the database whose place it takes; nil if the name has to be free.
     func publish(
         replacing former: Former?
-    ) throws(ProtectedDatabaseError) {
+    ) throws {
         let index = PageIndex.path(ofDatabase: file.path, database)
         guard rename(temporaryIndex, index) == 0 else {
             throw ProtectedDatabaseError("rename \(temporaryIndex) to", index, errno: errno)
         }
-        do throws(ProtectedDatabaseError) {
+        do {
             // Before the database is in its place: from then on nobody may take its key for one that is no use.
             if isNoted { try file.keys.noteFinished(database) }
         } catch {

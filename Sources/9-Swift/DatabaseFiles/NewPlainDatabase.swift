@@ -10,7 +10,7 @@ final class NewPlainDatabase {
     private let claim: MakingClaim
     private var isPublished = false
 
-    init(beside file: ProtectedDatabaseFile, _ database: DatabaseID) throws(ProtectedDatabaseError) {
+    init(beside file: ProtectedDatabaseFile, _ database: DatabaseID) throws {
         self.file = file
         self.database = database
         temporary = file.beside("-\(database).plain")
@@ -29,8 +29,8 @@ final class NewPlainDatabase {
     }
 
     func fill(
-        _ body: (DatabaseRegistration) throws(ProtectedDatabaseError) -> Void
-    ) throws(ProtectedDatabaseError) {
+        _ body: (DatabaseRegistration) throws -> Void
+    ) throws {
         var information = stat()
         guard stat(file.path, &information) == 0 else { throw ProtectedDatabaseError("open", file.path, errno: errno) }
         // With its permissions from the first byte on.
@@ -44,7 +44,7 @@ final class NewPlainDatabase {
     }
 
     /// Puts the database in its place, and removes the key of the former one.
-    func publish(replacing former: DatabaseID, _ found: DatabaseKeys.Found) throws(ProtectedDatabaseError) {
+    func publish(replacing former: DatabaseID, _ found: DatabaseKeys.Found) throws {
         guard rename(temporary.path, file.path) == 0 else {
             throw ProtectedDatabaseError("replace", file.path, errno: errno)
         }
@@ -57,7 +57,7 @@ final class NewPlainDatabase {
 
 /// Who may use a file that takes the place of another.
 enum SameOwner {
-    static func apply(_ information: stat, to path: String) throws(ProtectedDatabaseError) {
+    static func apply(_ information: stat, to path: String) throws {
         var present = stat()
         guard stat(path, &present) == 0 else { throw ProtectedDatabaseError("open", path, errno: errno) }
         if present.st_uid != information.st_uid || present.st_gid != information.st_gid,
@@ -68,7 +68,7 @@ enum SameOwner {
         try applyMode(information, to: path)
     }
 
-    static func applyMode(_ information: stat, to path: String) throws(ProtectedDatabaseError) {
+    static func applyMode(_ information: stat, to path: String) throws {
         guard chmod(path, information.st_mode & 0o7777) == 0 else {
             throw ProtectedDatabaseError("keep the permissions of", path, errno: errno)
         }

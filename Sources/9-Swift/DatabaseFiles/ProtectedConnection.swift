@@ -8,8 +8,8 @@ import SystemSQLite
 /// One connection to an encrypted database, for statements that one thread carries out one after the other.
 ///
 /// When the vault is locked and the key's class closes, statements that run are interrupted, transactions that were not
-/// committed are rolled back, and the key is wiped, two seconds later at the latest. The next use opens the database again, if it
-/// can.
+/// committed are rolled back, and the key is wiped, two seconds later at the latest. The next use opens the database
+/// again, if it can.
 package final class ProtectedConnection: Sendable {
     private let file: ProtectedDatabaseFile
     private let access: SQLConnection.Access
@@ -30,7 +30,8 @@ package final class ProtectedConnection: Sendable {
         }
     }
 
-    // Safe to send: a thread uses the connection only while it holds `state`, and the interrupter is made for other threads.
+    // Safe to send: a thread uses the connection only while it holds `state`, and the interrupter is made for other
+    // threads.
     private struct Opened: @unchecked Sendable {
         let connection: SQLConnection
         let registration: DatabaseRegistration
@@ -54,7 +55,7 @@ package final class ProtectedConnection: Sendable {
     /// - Parameter busyTimeout: How long a statement waits for other programs, in milliseconds.
     package init(
         _ file: ProtectedDatabaseFile, _ access: SQLConnection.Access, busyTimeout: Int32 = 0
-    ) throws(ProtectedDatabaseError) {
+    ) throws {
         self.file = file
         self.access = access
         self.busyTimeout = busyTimeout
@@ -67,9 +68,9 @@ package final class ProtectedConnection: Sendable {
 
     private static func open(
         _ file: ProtectedDatabaseFile, _ access: SQLConnection.Access, _ busyTimeout: Int32
-    ) throws(ProtectedDatabaseError) -> Opened {
+    ) throws -> Opened {
         let (registration, holder) = try file.claim()
-        let connection = try file.retrying { () throws(ProtectedDatabaseError) in
+        let connection = try file.retrying {
             try file.translating(registration) {
                 let connection = try file.connect(registration, access, busyTimeout: busyTimeout)
                 try ProtectedDatabaseFile.enlargeCache(of: connection)
@@ -112,7 +113,8 @@ package final class ProtectedConnection: Sendable {
     /// Runs `body` with the connection.
     ///
     /// - Throws: ``ProtectedDatabaseError`` when the file or its key is the reason, such as
-    ///   ``ProtectedDatabaseError/Code/locked`` when the vault is locked before `body` has ended; else what `body` throws.
+    ///   ``ProtectedDatabaseError/Code/locked`` when the vault is locked before `body` has ended; else what `body`
+    ///   throws.
     package func use<Result>(_ body: (SQLConnection) throws -> Result) throws -> Result {
         while true {
             // Waited for without `state`, which `quiet` needs.
@@ -133,8 +135,9 @@ package final class ProtectedConnection: Sendable {
         }
     }
 
-    /// The connection, which is opened again if a lock ended it; nil while the key of a locked one is still being wiped.
-    private func usable(_ state: inout State) throws(ProtectedDatabaseError) -> Opened? {
+    /// The connection, which is opened again if a lock ended it; nil while the key of a locked one is still being
+    /// wiped.
+    private func usable(_ state: inout State) throws -> Opened? {
         switch state {
         case .open(let opened):
             guard opened.isLocked else { return opened }

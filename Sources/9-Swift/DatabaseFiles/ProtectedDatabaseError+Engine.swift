@@ -8,6 +8,18 @@ import SystemSQLite
 import VaultInterface
 
 extension ProtectedDatabaseError {
+    package init(_ cause: any Error, at path: String?) {
+        let place = path ?? "the database"
+        switch cause {
+        case let error as ProtectedDatabaseError: self = error
+        case let error as StoredKeyError: self.init(error, at: place)
+        case let error as ProtectedFileError: self.init(error)
+        case let error as RegistrationError: self.init(error, at: place)
+        case let error as VFSFailure: self.init(error, at: place)
+        default: self.init(cause, nil, at: place)
+        }
+    }
+
     init(_ error: StoredKeyError, at path: String) {
         let code: Code =
             switch error {

@@ -1,20 +1,19 @@
 import FoundationEssentials
+import VaultInterface
 
 /// Why an operation on an encrypted database failed, and what to do about it.
 ///
 /// ```swift
 /// do {
-///     let database = try ProtectedDatabase(path: path)
+///     database = try ProtectedDatabase(path: path)
 /// } catch ProtectedDatabaseError.Code.locked {
 ///     // Wait for `ProtectedData.events()` to tell of the unlocking.
-/// } catch {
-///     print(error)
 /// }
 /// ```
 ///
 /// What goes wrong inside a transaction, such as a constraint that is not kept, is GRDB's `DatabaseError` as with any
 /// database. No error holds anything of a database's contents. Two errors are equal when their codes are.
-public struct ProtectedDatabaseError: Error, Sendable {
+public struct ProtectedDatabaseError: CodedError {
     /// The kind of failure.
     public var code: Code
     /// The database it is about, where there is one.
@@ -103,17 +102,10 @@ public struct ProtectedDatabaseError: Error, Sendable {
     }
 }
 
-extension ProtectedDatabaseError: Equatable {
-    /// Whether the two are failures of the same kind.
-    public static func == (left: ProtectedDatabaseError, right: ProtectedDatabaseError) -> Bool {
-        left.code == right.code
-    }
-}
-
-extension ProtectedDatabaseError: CustomStringConvertible, LocalizedError {
-    /// The message and the kind.
-    public var description: String { "\(message) (\(code))" }
-
+extension ProtectedDatabaseError {
     /// The message.
     public var errorDescription: String? { message }
+
+    /// The part of the message that says what to do; nil if it does not say that.
+    public var recoverySuggestion: String? { advice }
 }

@@ -14,9 +14,10 @@ extension ProtectedDatabaseFile {
 
     /// Encrypts a plain SQLite database in its place.
     ///
-    /// It is copied, compacted, into an encrypted one beside it, which takes its name once it is on the disk; whatever happens
-    /// meanwhile, the name leads to the former database or to the new one, whole. Nobody else may have the database open.
-    /// What was in the plain file can stay on the disk, in free space and in snapshots, until something else is written there.
+    /// It is copied, compacted, into an encrypted one beside it, which takes its name once it is on the disk; whatever
+    /// happens meanwhile, the name leads to the former database or to the new one, whole. Nobody else may have the
+    /// database open. What was in the plain file can stay on the disk, in free space and in snapshots, until something
+    /// else is written there.
     ///
     /// - Parameters:
     ///   - key: Where the new key is kept; unless given, in the keychain, from the first unlocking on.
@@ -26,48 +27,62 @@ extension ProtectedDatabaseFile {
     ///   ``ProtectedDatabaseError/Code/taskCanceled`` if `progress` returned false.
     public func encrypt(
         key: DatabaseKeyStorage? = nil, progress: (Progress) -> Bool = { _ in true }
-    ) throws(ProtectedDatabaseError) {
-        do throws(ProtectedDatabaseError) {
+    ) throws {
+        do {
             _ = try header()
-        } catch {
-            guard error.code != .notDatabase else {
-                throw ProtectedDatabaseError(
-                    .notDatabase, path: path,
-                    message: "\(path) is no plain SQLite database, and can therefore not be encrypted")
-            }
-            guard error.code == .notEncrypted else { throw error }
+        } catch ProtectedDatabaseError.Code.notDatabase {
+            throw ProtectedDatabaseError(
+                .notDatabase, path: path,
+                message: "\(path) is no plain SQLite database, and can therefore not be encrypted")
+        } catch ProtectedDatabaseError.Code.notEncrypted {
             try checkNames()
-            let source = try DatabaseSource(self, key: nil)
+            let source = try plainSource()
             let made = try NewDatabase(beside: self, try Self.storage(key))
-            try made.fill { (target) throws(ProtectedDatabaseError) in
+            try made.fill { target in
                 try source.copy(to: target, progress: progress)
             }
             // Nobody may write to the former one until it is replaced.
-            try withExtendedLifetime(source) { () throws(ProtectedDatabaseError) in
+            try withExtendedLifetime(source) {
                 try made.publish(replacing: .plain)
             }
             return
         }
-        throw ProtectedDatabaseError(.alreadyEncrypted, path: path, message: "\(path) is encrypted already")
+        throw alreadyEncrypted
+    }
+
+    private var alreadyEncrypted: ProtectedDatabaseError {
+        ProtectedDatabaseError(.alreadyEncrypted, path: path, message: "\(path) is encrypted already")
+    }
+
+    /// Opens the plain database.
+    private func plainSource() throws -> DatabaseSource {
+        do {
+            return try DatabaseSource(self, key: nil)
+        } catch let error as ProtectedDatabaseError {
+            // Another program may have encrypted the file since its header was read.
+            if error.code == .notDatabase, (try? header()) != nil { throw alreadyEncrypted }
+            throw error
+        }
     }
 
     /// Makes an encrypted database a plain one, in its place, and removes its key.
     ///
     /// - Parameter progress: As for ``encrypt(key:progress:)``.
-    public func decrypt(progress: (Progress) -> Bool = { _ in true }) throws(ProtectedDatabaseError) {
+    /// - Throws: ``ProtectedDatabaseError``.
+    public func decrypt(progress: (Progress) -> Bool = { _ in true }) throws {
         let database = try header().database
         let keys = keys
         let found = try keys.find(database)
         let source = try DatabaseSource(self, key: try keys.read(found, of: database))
         let plain = try NewPlainDatabase(beside: self, database)
-        try plain.fill { (target) throws(ProtectedDatabaseError) in try source.copy(to: target, progress: progress) }
-        try withExtendedLifetime(source) { () throws(ProtectedDatabaseError) in
+        try plain.fill { target in try source.copy(to: target, progress: progress) }
+        try withExtendedLifetime(source) {
             try plain.publish(replacing: database, found)
         }
     }
 
     /// What is in the clear would stay under another name.
-    private func checkNames() throws(ProtectedDatabaseError) {
+    private func checkNames() throws {
         var information = stat()
         guard stat(path, &information) == 0 else { throw ProtectedDatabaseError("open", path, errno: errno) }
         guard information.st_nlink == 1 else {
@@ -86,23 +101,25 @@ extension ProtectedDatabaseFile {
     ///   - progress: As for ``encrypt(key:progress:)``.
     public func changeKey(
         to storage: DatabaseKeyStorage? = nil, progress: (Progress) -> Bool = { _ in true }
-    ) throws(ProtectedDatabaseError) {
+    ) throws {
         let database = try header().database
         let keys = keys
         let found = try keys.find(database)
         let source = try DatabaseSource(self, key: try keys.read(found, of: database))
         let made = try NewDatabase(beside: self, storage ?? found.storage)
-        try made.fill { (target) throws(ProtectedDatabaseError) in
+        try made.fill { target in
             try source.copy(to: target, progress: progress)
         }
-        try withExtendedLifetime(source) { () throws(ProtectedDatabaseError) in
+        try withExtendedLifetime(source) {
             try made.publish(replacing: .encrypted(database, found))
         }
     }
 
-    /// Keeps the key of a database elsewhere, or in another class: what is encrypted stays as it is, in a time that does not depend
-    /// on the database's size. Connections that are open go on as the former class says.
-    public func setKeyStorage(_ storage: DatabaseKeyStorage) throws(ProtectedDatabaseError) {
+    /// Keeps the key of a database elsewhere, or in another class: what is encrypted stays as it is, in a time that
+    /// does not depend on the database's size. Connections that are open go on as the former class says.
+    ///
+    /// - Throws: ``ProtectedDatabaseError``.
+    public func setKeyStorage(_ storage: DatabaseKeyStorage) throws {
         let database = try header().database
         let keys = keys
         // Of two that move it at once, one could remove what the other has just put there.

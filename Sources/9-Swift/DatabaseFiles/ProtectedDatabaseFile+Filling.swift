@@ -13,7 +13,7 @@ extension ProtectedDatabaseFile {
         let made = try NewDatabase(beside: self, try Self.storage(key))
         var thrown: (any Error)?
         do {
-            try made.fill { (registration) throws(ProtectedDatabaseError) in
+            try made.fill { registration in
                 try translating(registration) {
                     let connection = try connect(registration)
                     do { try body(connection) } catch {

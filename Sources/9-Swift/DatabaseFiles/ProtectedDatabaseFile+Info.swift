@@ -57,29 +57,25 @@ extension ProtectedDatabaseFile {
 
     /// What the database is, and where its key is kept. Reads no key and asks nobody.
     ///
-    /// - Throws: ``ProtectedDatabaseError/Code/fileNotFound``, ``ProtectedDatabaseError/Code/notDatabase``, and what keeps the
-    ///   file from being read.
-    public func info() throws(ProtectedDatabaseError) -> Info {
+    /// - Throws: ``ProtectedDatabaseError/Code/fileNotFound``, ``ProtectedDatabaseError/Code/notDatabase``, and what
+    ///   keeps the file from being read.
+    public func info() throws -> Info {
         var information = stat()
         guard stat(path, &information) == 0 else { throw ProtectedDatabaseError("open", path, errno: errno) }
         let size = UInt64(clamping: information.st_size)
-        do throws(ProtectedDatabaseError) {
+        do {
             let header = try header()
             return Info(
                 isEncrypted: true, size: size, pageSize: header.geometry.pageSize,
                 identifier: header.database.description, key: try keyInfo(header.database))
-        } catch {
-            guard error.code == .notEncrypted else { throw error }
+        } catch ProtectedDatabaseError.Code.notEncrypted {
             return Info(isEncrypted: false, size: size, pageSize: nil, identifier: nil, key: nil)
         }
     }
 
-    private func keyInfo(_ database: DatabaseID) throws(ProtectedDatabaseError) -> KeyInfo? {
+    private func keyInfo(_ database: DatabaseID) throws -> KeyInfo? {
         let found: DatabaseKeys.Found
-        do throws(ProtectedDatabaseError) { found = try keys.find(database) } catch {
-            guard error.code == .keyNotFound else { throw error }
-            return nil
-        }
+        do { found = try keys.find(database) } catch ProtectedDatabaseError.Code.keyNotFound { return nil }
         switch found.place {
         case .file(_, let protection):
             return KeyInfo(place: .file, protection: protection, accessible: nil, accessGroup: nil, accessControl: nil)
@@ -102,7 +98,7 @@ extension ProtectedDatabaseFile {
     ///
     /// - Returns: What was found, for a person to read; nothing for a database that is whole.
     /// - Throws: What keeps the database from being opened at all.
-    public func problems() throws(ProtectedDatabaseError) -> [String] {
+    public func problems() throws -> [String] {
         let connection = try ProtectedConnection(self, .readOnly)
         defer { connection.close() }
         do {
@@ -118,8 +114,8 @@ extension ProtectedDatabaseFile {
         }
     }
 
-    /// Copies a database to another place, where it gets a key of its own. Other programs may go on using it; the copy has what
-    /// was committed when it was begun.
+    /// Copies a database to another place, where it gets a key of its own. Other programs may go on using it; the copy
+    /// has what was committed when it was begun.
     ///
     /// - Parameters:
     ///   - target: The file to make.
@@ -129,13 +125,13 @@ extension ProtectedDatabaseFile {
     public func copy(
         to target: ProtectedDatabaseFile, key: DatabaseKeyStorage? = nil,
         progress: (Progress) -> Bool = { _ in true }
-    ) throws(ProtectedDatabaseError) {
+    ) throws {
         let database = try header().database
         let keys = keys
         let found = try keys.find(database)
         let source = try DatabaseSource(self, key: try keys.read(found, of: database), isExclusive: false)
         let made = try NewDatabase(beside: target, key ?? found.storage)
-        try made.fill { (new) throws(ProtectedDatabaseError) in try source.copy(to: new, progress: progress) }
+        try made.fill { new in try source.copy(to: new, progress: progress) }
         try made.publish(replacing: nil)
     }
 }

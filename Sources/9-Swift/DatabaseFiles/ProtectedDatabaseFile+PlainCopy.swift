@@ -7,9 +7,10 @@ extension ProtectedDatabaseFile {
     ///
     /// - Throws: ``ProtectedDatabaseError/Code/notEncrypted``, and
     ///   ``ProtectedDatabaseError/Code/notDatabase`` for what is no plain database, either.
-    package func requireEncrypted() throws(ProtectedDatabaseError) { _ = try header() }
+    package func requireEncrypted() throws { _ = try header() }
 
-    /// Makes a plain SQLite file with what is in the database, with mode 0600. Other programs may go on using the database.
+    /// Makes a plain SQLite file with what is in the database, with mode 0600. Other programs may go on using the
+    /// database.
     ///
     /// - Parameters:
     ///   - target: The file to make, which gets its name when all of it is on the disk.
@@ -17,7 +18,7 @@ extension ProtectedDatabaseFile {
     /// - Throws: ``ProtectedDatabaseError/Code/fileExists`` if there is anything with the name.
     package func copyPlain(
         to target: String, progress: (Progress) -> Bool = { _ in true }
-    ) throws(ProtectedDatabaseError) {
+    ) throws {
         let database = try header().database
         let keys = keys
         let source = try DatabaseSource(

@@ -2,13 +2,15 @@ import CLibrary
 import DatabasePages
 import DatabaseVFS
 import KeychainModel
+import VaultInterface
 
 extension ProtectedDatabaseFile {
-    /// Makes a database of one whose page index is lost, or is of another time than its file, as when the file alone was put
-    /// back from a backup. The former is left as it is.
+    /// Makes a database of one whose page index is lost, or is of another time than its file, as when the file alone
+    /// was put back from a backup. The former is left as it is.
     ///
-    /// Every page shows that it belongs to the database and to its place. That it is the last copy of itself only the index
-    /// said: whoever could write to the file may have put an older one there, which SQLite notices where pages do not fit together.
+    /// Every page shows that it belongs to the database and to its place. Only the index could tell whether it is the
+    /// latest version of itself. An attacker who can write to the file may have put an older one there; SQLite notices
+    /// that where pages do not fit together.
     ///
     /// - Parameters:
     ///   - target: The file to make.
@@ -20,29 +22,25 @@ extension ProtectedDatabaseFile {
     public func recover(
         to target: ProtectedDatabaseFile, key: DatabaseKeyStorage? = nil,
         progress: (Progress) -> Bool = { _ in true }
-    ) throws(ProtectedDatabaseError) {
+    ) throws {
         let database = try header().database
         let keys = keys
         let found = try keys.find(database)
         let secret = try keys.read(found, of: database)
         guard !target.exists else { throw ProtectedDatabaseError("make", target.path, errno: EEXIST) }
         let copy = try EncryptedCopy(of: self, beside: target)
-        let damaged: [UInt32]
-        do throws(VFSFailure) {
-            damaged = try IndexRecovery.makeIndex(ofDatabase: copy.file.path, key: secret)
-        } catch {
-            throw ProtectedDatabaseError(error, at: path)
+        let damaged = try ProtectedDatabaseError.translating(path) {
+            try IndexRecovery.makeIndex(ofDatabase: copy.file.path, key: secret)
         }
-        do throws(ProtectedDatabaseError) {
+        do {
             let source = try DatabaseSource(copy.file, key: secret)
             try source.requireIntegrity()
             let made = try NewDatabase(beside: target, key ?? found.storage)
-            try made.fill(like: path) { (new) throws(ProtectedDatabaseError) in
+            try made.fill(like: path) { new in
                 try source.copy(to: new, progress: progress)
             }
             try made.publish(replacing: nil)
-        } catch {
-            guard error.code == .damaged, !damaged.isEmpty else { throw error }
+        } catch ProtectedDatabaseError.Code.damaged where !damaged.isEmpty {
             let pages = damaged.prefix(10).map(String.init).joined(separator: ", ")
             throw ProtectedDatabaseError(
                 .damaged, path: path,
@@ -58,7 +56,7 @@ private final class EncryptedCopy {
     private let claim: MakingClaim
     let file: ProtectedDatabaseFile
 
-    init(of file: ProtectedDatabaseFile, beside target: ProtectedDatabaseFile) throws(ProtectedDatabaseError) {
+    init(of file: ProtectedDatabaseFile, beside target: ProtectedDatabaseFile) throws {
         try Leftovers.remove(beside: target.path)
         folder = "\(target.path)-\(DatabaseID()).recovering"
         self.file = file.with(path: folder + "/" + Leftovers.copyName)
@@ -67,8 +65,8 @@ private final class EncryptedCopy {
         }
         self.claim = claim
         guard mkdir(folder, 0o700) == 0 else { throw ProtectedDatabaseError("make", folder, errno: errno) }
-        do throws(VFSFailure) { try RawCopy.make(ofDatabase: file.path, at: self.file.path) } catch {
-            throw ProtectedDatabaseError(error, at: file.path)
+        try ProtectedDatabaseError.translating(file.path) {
+            try RawCopy.make(ofDatabase: file.path, at: self.file.path)
         }
     }
 

@@ -25,7 +25,8 @@ public struct ProtectedDatabaseFile: Sendable {
     private let preparation: ConnectionPreparation
 
     /// - Parameters:
-    ///   - path: Of the database's file. A symbolic link is followed, so that what it leads to is converted, not the link.
+    ///   - path: Of the database's file. A symbolic link is followed, so that what it leads to is converted, not the
+    ///     link.
     ///   - prompt: The text of the question to a person, if the key needs one.
     ///   - preparation: Done with each connection that is opened for what is done to the database as a whole.
     package init(path: String, prompt: String? = nil, preparing preparation: @escaping ConnectionPreparation) {
@@ -49,13 +50,10 @@ public struct ProtectedDatabaseFile: Sendable {
     /// What the file begins with.
     ///
     /// - Throws: ``ProtectedDatabaseError/Code/notEncrypted``, ``ProtectedDatabaseError/Code/notDatabase``.
-    func header() throws(ProtectedDatabaseError) -> DatabaseHeader { try Self.header(of: path) }
+    func header() throws -> DatabaseHeader { try Self.header(of: path) }
 
-    static func header(of path: String) throws(ProtectedDatabaseError) -> DatabaseHeader {
-        let bytes: [UInt8]
-        do throws(VFSFailure) { bytes = try EncryptingVFS.firstBytes(of: path) } catch {
-            throw ProtectedDatabaseError(error, at: path)
-        }
+    static func header(of path: String) throws -> DatabaseHeader {
+        let bytes = try ProtectedDatabaseError.translating(path) { try EncryptingVFS.firstBytes(of: path) }
         if let header = bytes.withUnsafeBytes({ DatabaseHeader($0) }) { return header }
         // To SQLite an empty file is a plain database.
         if bytes.isEmpty || bytes == DatabaseHeader.plainMagic {
@@ -74,7 +72,7 @@ public struct ProtectedDatabaseFile: Sendable {
     // MARK: Opening
 
     /// A claim to the key of the database, and who is told of locks that it does not outlive.
-    package func claim() throws(ProtectedDatabaseError) -> (DatabaseRegistration, LockGuard?) {
+    package func claim() throws -> (DatabaseRegistration, LockGuard?) {
         let database = try header().database
         let keys = keys
         let found = try keys.find(database)
@@ -83,30 +81,20 @@ public struct ProtectedDatabaseFile: Sendable {
         return (try register(try keys.read(found, of: database)), holder)
     }
 
-    private func session() throws(ProtectedDatabaseError) -> VaultSession {
-        do {
-            return try keys.items.vaultSession()
-        } catch {
-            throw ProtectedDatabaseError(error, at: path)
-        }
+    private func session() throws -> VaultSession {
+        try ProtectedDatabaseError.translating(path) { try keys.items.vaultSession() }
     }
 
-    func register(_ key: SecretBytes, creating database: DatabaseID? = nil) throws(ProtectedDatabaseError)
+    func register(_ key: SecretBytes, creating database: DatabaseID? = nil) throws
         -> DatabaseRegistration
     {
-        do {
-            return try EncryptingVFS.register(path: path, key: key, creating: database)
-        } catch {
-            throw ProtectedDatabaseError(error, at: path)
+        try ProtectedDatabaseError.translating(path) {
+            try EncryptingVFS.register(path: path, key: key, creating: database)
         }
     }
 
-    func registerPlain() throws(ProtectedDatabaseError) -> DatabaseRegistration {
-        do {
-            return try EncryptingVFS.registerPlain(path: path)
-        } catch {
-            throw ProtectedDatabaseError(error, at: path)
-        }
+    func registerPlain() throws -> DatabaseRegistration {
+        try ProtectedDatabaseError.translating(path) { try EncryptingVFS.registerPlain(path: path) }
     }
 
     /// A connection as GRDB has them, with foreign keys.
@@ -125,24 +113,20 @@ public struct ProtectedDatabaseFile: Sendable {
         return connection
     }
 
-    /// Tries again for a while: the first connections of two processes are in each other's way when they begin a write-ahead log,
-    /// whatever timeout SQLite has.
-    package func retrying<Result>(
-        _ body: () throws(ProtectedDatabaseError) -> Result
-    ) throws(ProtectedDatabaseError) -> Result {
+    /// Tries again for a while: the first connections of two processes are in each other's way when they begin a
+    /// write-ahead log, whatever timeout SQLite has.
+    package func retrying<Result>(_ body: () throws -> Result) throws -> Result {
         for _ in 0..<100 {
-            do throws(ProtectedDatabaseError) { return try body() } catch {
-                guard error.code == .busy else { throw error }
-            }
-            usleep(20_000)
+            do { return try body() } catch ProtectedDatabaseError.Code.busy { usleep(20_000) }
         }
         return try body()
     }
 
     /// KiB that a connection keeps of the pages that it used, unless the program says otherwise (`PRAGMA cache_size`).
     ///
-    /// A page that SQLite has in its cache costs no more than in a plain database; one that it reads has to be opened. With four times
-    /// SQLite's own cache random selects among 100,000 rows take the time they take in a plain database.
+    /// A page that SQLite has in its cache costs no more than in a plain database; one that it reads has to be opened.
+    /// With four times SQLite's own cache random selects among 100,000 rows take the time they take in a plain
+    /// database.
     package static let cacheSize = 8192
     /// What `PRAGMA cache_size` is unless somebody says otherwise: SQLITE_DEFAULT_CACHE_SIZE, in KiB.
     package static let defaultCacheSize = -2000
@@ -155,7 +139,7 @@ public struct ProtectedDatabaseFile: Sendable {
     /// Runs what SQLite does with a database, with what the engine says of its failure.
     package func translating<Result>(
         _ registration: DatabaseRegistration, _ body: () throws -> Result
-    ) throws(ProtectedDatabaseError) -> Result {
+    ) throws -> Result {
         do {
             return try body()
         } catch let error as ProtectedDatabaseError {
@@ -168,18 +152,17 @@ public struct ProtectedDatabaseFile: Sendable {
     // MARK: Making
 
     /// Makes an empty database where there is no file, whole or not at all.
-    package func createIfMissing(_ storage: DatabaseKeyStorage?) throws(ProtectedDatabaseError) {
+    package func createIfMissing(_ storage: DatabaseKeyStorage?) throws {
         guard !exists else { return }
-        do throws(ProtectedDatabaseError) {
+        do {
             try create(key: storage)
-        } catch {
+        } catch ProtectedDatabaseError.Code.fileExists {
             // Another program was faster.
-            guard error.code == .fileExists else { throw error }
         }
     }
 
     /// Where the key of a new database is kept, unless somebody says otherwise.
-    static func storage(_ given: DatabaseKeyStorage?) throws(ProtectedDatabaseError) -> DatabaseKeyStorage {
+    static func storage(_ given: DatabaseKeyStorage?) throws -> DatabaseKeyStorage {
         if let given { return given }
         return try .keychain()
     }
@@ -190,13 +173,13 @@ public struct ProtectedDatabaseFile: Sendable {
     ///   - key: Where its key is kept; unless given, in the keychain, from the first unlocking on.
     ///   - pageSize: Bytes, a power of two from 1024 to 65,536. (Of 512 the seals leave less than SQLite wants.)
     /// - Throws: ``ProtectedDatabaseError/Code/fileExists`` if there is anything with the name.
-    public func create(key: DatabaseKeyStorage? = nil, pageSize: Int = 4096) throws(ProtectedDatabaseError) {
+    public func create(key: DatabaseKeyStorage? = nil, pageSize: Int = 4096) throws {
         guard (1024...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1 else {
             throw ProtectedDatabaseError(
                 .invalidRequest, path: path, message: "pages have 1024 to 65536 bytes, and a power of two")
         }
         let made = try NewDatabase(beside: self, try Self.storage(key))
-        try made.fill { (registration) throws(ProtectedDatabaseError) in
+        try made.fill { registration in
             try translating(registration) {
                 let connection = try connect(registration)
                 try connection.execute("PRAGMA page_size = \(pageSize)")
@@ -209,7 +192,9 @@ public struct ProtectedDatabaseFile: Sendable {
     }
 
     /// Removes a database, its journals and its key, for good.
-    public func remove() throws(ProtectedDatabaseError) {
+    ///
+    /// - Throws: ``ProtectedDatabaseError``.
+    public func remove() throws {
         let header = try header()
         let found = try? keys.find(header.database)
         // Without its key nothing of it can be read, whatever is left.

@@ -1,10 +1,11 @@
 import SystemSQLite
 
-/// What statements and indexes of a database may use besides SQLite's own functions: added to every connection that is opened.
+/// What statements and indexes of a database may use besides SQLite's own functions: added to every connection that is
+/// opened.
 package typealias ConnectionPreparation = @Sendable (SQLConnection) throws(SQLiteError) -> Void
 
-/// The text functions and collations of GRDB that need only the standard library, under GRDB's names, because indexes of databases
-/// use those names.
+/// The text functions and collations of GRDB that need only the standard library, under GRDB's names, because indexes
+/// of databases use those names.
 ///
 /// Those that compare by the rules of a language need Foundation. A program with GRDB adds them (see `GRDBFunctions`).
 package enum TextFunctions {

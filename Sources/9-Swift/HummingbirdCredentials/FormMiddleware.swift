@@ -15,11 +15,11 @@ public protocol FormRequestContext: SignInRequestContext {
 ///
 /// Three things are looked at, each of which stands for itself:
 ///
-/// 1. `Sec-Fetch-Site`, which browsers send and pages cannot: it has to be `same-origin` or `none`. Without it, `Origin` has to be
-///    the request's own host.
+/// 1. `Sec-Fetch-Site`, which browsers send and pages cannot: it has to be `same-origin` or `none`. Without it,
+///    `Origin` has to be the request's own host.
 /// 2. The form: `application/x-www-form-urlencoded`, not more than `limit` bytes.
-/// 3. Its field `form_token`, which is one of ``FormTokens`` for this sign-in; before a sign-in, for the cookie that every visitor
-///    gets with a page that has a form.
+/// 3. Its field `form_token`, which is one of ``FormTokens`` for this sign-in; before a sign-in, for the cookie that
+///    every visitor gets with a page that has a form.
 ///
 /// Put it after ``SessionMiddleware``. Handlers decode the body as they would without it.
 public struct FormMiddleware<Context: FormRequestContext>: RouterMiddleware {

@@ -4,11 +4,11 @@ import Credentials
 import Crypto
 import Foundation
 
-/// Makes and checks the hidden fields by which a server knows that a form is one of its own pages', and not another site's
-/// (cross-site request forgery, CWE-352).
+/// Makes and checks the hidden fields by which a server knows that a form is one of its own pages', and not another
+/// site's (cross-site request forgery, CWE-352).
 ///
-/// A token is 16 random bytes and an HMAC-SHA256 of these and of what it is bound to: a sign-in, or a visitor's cookie. No two pages
-/// have the same, so that nothing can be guessed from the lengths of compressed pages.
+/// A token is 16 random bytes and an HMAC-SHA256 of these and of what it is bound to: a sign-in, or a visitor's cookie.
+/// No two pages have the same, so that nothing can be guessed from the lengths of compressed pages.
 public struct FormTokens: Sendable {
     /// How much of a token is random, in bytes.
     static let nonceSize = 16

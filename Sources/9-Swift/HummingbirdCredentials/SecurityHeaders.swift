@@ -2,8 +2,8 @@
 import HTTPTypes
 import Hummingbird
 
-/// Tells browsers to load nothing from elsewhere, to run no scripts but the server's own files, and to show the pages in no frame.
-/// Errors of what comes after it are answered with these headers, too.
+/// Tells browsers to load nothing from elsewhere, to run no scripts but the server's own files, and to show the pages
+/// in no frame. Errors of what comes after it are answered with these headers, too.
 public struct SecurityHeaders<Context: RequestContext>: RouterMiddleware {
     private let headers: HTTPFields
 

@@ -11,18 +11,18 @@ import Hummingbird
 /// router.get("/") { _, context in "Good morning, \(context.signedIn?.account ?? "stranger")" }
 /// ```
 ///
-/// A token that is not, or no longer, good is taken away from the browser. A store that fails is the request's error: nobody is taken
-/// for signed in, or out, by mistake.
+/// A token that is not valid is removed from the browser. If the store fails, the request fails: nobody counts as
+/// signed in or out by mistake.
 public struct SessionMiddleware<Context: SignInRequestContext>: RouterMiddleware {
     private let tokens: SessionTokens
     private let cookie: SessionCookie
-    private let lifetime: Int?
+    private let lifetime: Duration?
 
     /// - Parameters:
     ///   - tokens: Checks them.
     ///   - cookie: Where they are.
-    ///   - lifetime: How long a browser keeps a newer token, in seconds; nil until it ends.
-    public init(tokens: SessionTokens, cookie: SessionCookie = SessionCookie(), lifetime: Int? = nil) {
+    ///   - lifetime: How long a browser keeps a newer token, in whole seconds; nil until it ends.
+    public init(tokens: SessionTokens, cookie: SessionCookie = SessionCookie(), lifetime: Duration? = nil) {
         (self.tokens, self.cookie, self.lifetime) = (tokens, cookie, lifetime)
     }
 
@@ -49,8 +49,8 @@ public struct SessionMiddleware<Context: SignInRequestContext>: RouterMiddleware
     }
 }
 
-/// Lets nobody pass who is not signed in, and keeps what the others get out of caches, so that going back in a browser after a
-/// sign-out shows nothing.
+/// Refuses requests of people who are not signed in, and keeps the answers to the others out of caches, so that going
+/// back in a browser after a sign-out shows nothing.
 public struct SignInRequired<Context: SignInRequestContext>: RouterMiddleware {
     private let page: String?
 
@@ -73,8 +73,8 @@ public struct SignInRequired<Context: SignInRequestContext>: RouterMiddleware {
 }
 
 extension Response {
-    /// One with a cookie for one browser must not be given to another, which a cache in between does with what it may store (RFC 9111,
-    /// section 7.3).
+    /// One with a cookie for one browser must not be given to another, which a cache in between does with what it may
+    /// store (RFC 9111, section 7.3).
     mutating func keepFromSharedCaches() {
         let said = headers[.cacheControl] ?? ""
         guard !said.contains("no-store"), !said.contains("private") else { return }

@@ -38,10 +38,10 @@ extension Keychain {
         /// A further password that the program supplies.
         public static let applicationPassword = AccessControl(rawValue: 1 << 31)
 
-        func flags() throws(KeychainError) -> KeychainModel.AccessControl.Flags {
+        func flags() throws -> KeychainModel.AccessControl.Flags {
             let flags = KeychainModel.AccessControl.Flags(rawValue: rawValue)
             guard KeychainModel.AccessControl.isValid(flags) else {
-                throw .invalidRequest(
+                throw KeychainError.invalidRequest(
                     "these access control flags are not known or exclude each other; see Keychain.AccessControl")
             }
             return flags

@@ -27,11 +27,9 @@ extension Keychain {
         /// - Parameter password: Any bytes, such as the UTF-8 of what a person typed; nil for none. The context keeps
         ///   a copy that is wiped with it.
         /// - Throws: ``KeychainError/Code/outOfMemory``.
-        public func setApplicationPassword(_ password: Data?) throws(KeychainError) {
-            do {
-                state.applicationPassword = try password.map { try $0.withUnsafeBytes { try SecretBytes(copying: $0) } }
-            } catch {
-                throw KeychainError(.memoryUnavailable)
+        public func setApplicationPassword(_ password: Data?) throws {
+            state.applicationPassword = try KeychainError.translating {
+                try password.map { try $0.withUnsafeBytes { try SecretBytes(copying: $0) } }
             }
         }
 
@@ -43,24 +41,26 @@ extension Keychain {
         ///   - reason: What for; the prompt shows it.
         /// - Throws: ``KeychainError/Code/userCanceled``, ``KeychainError/Code/authenticationFailed``, or
         ///   ``KeychainError/Code/interactionNotAllowed`` where there is no way to ask.
-        public func authenticate(for control: AccessControl, reason: String) throws(KeychainError) {
+        public func authenticate(for control: AccessControl, reason: String) throws {
             try authenticate(for: control, reason, in: .currentForKeychain())
         }
 
         /// Asks a person for what `control` wants, unless one has shown it to this context before. The task
         /// waits, its thread does not.
-        public func authenticate(for control: AccessControl, reason: String) async throws(KeychainError) {
-            try await Keychain(service: "").inBackground { bound throws(KeychainError) in
+        ///
+        /// - Throws: ``KeychainError``.
+        public func authenticate(for control: AccessControl, reason: String) async throws {
+            try await Keychain(service: "").inBackground { bound in
                 try self.authenticate(for: control, reason, in: bound.session)
             }
         }
 
         private func authenticate(
             for control: AccessControl, _ reason: String, in session: VaultSession
-        ) throws(KeychainError) {
+        ) throws {
             let flags = try control.flags()
             state.use(in: session)
-            try KeychainError.translating { () throws(VaultError) in
+            try KeychainError.translating {
                 _ = try session.vault.authenticate(
                     flags, context: state.identifier, options: AuthenticationOptions(prompt: reason),
                     as: session.client)

@@ -13,15 +13,15 @@ package final class BlockingThreads: Sendable {
     /// more than a few prompts at once help nobody.
     static let shared = BlockingThreads(limit: 8, idleTime: .seconds(10))
 
-    /// How many jobs may wait, and what whoever comes after them gets.
-    package struct WaitingLimit<Failure: Error>: Sendable {
+    /// How many jobs may wait, and what is thrown for further ones.
+    package struct WaitingLimit: Sendable {
         let count: Int
-        let failure: Failure
+        let failure: any Error
 
         /// - Parameters:
         ///   - count: How many jobs may wait for a thread. One for which a thread is free does not wait.
         ///   - failure: What is thrown in the place of waiting.
-        package init(_ count: Int, orThrow failure: Failure) {
+        package init(_ count: Int, orThrow failure: any Error) {
             (self.count, self.failure) = (count, failure)
         }
     }
@@ -54,9 +54,9 @@ package final class BlockingThreads: Sendable {
     /// - Throws: ``KeychainError/taskCanceled`` when the task was canceled before `work` began; work that
     ///   began is finished, since nobody could tell how far it got.
     func run<Result: Sendable>(
-        _ work: @escaping @Sendable () throws(KeychainError) -> Result
-    ) async throws(KeychainError) -> Result {
-        try await run(orThrow: .taskCanceled, work)
+        _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await run(orThrow: KeychainError.taskCanceled, work)
     }
 
     /// Runs `work` on one of the threads.
@@ -64,17 +64,17 @@ package final class BlockingThreads: Sendable {
     /// - Parameter waitingLimit: How many may wait, this one included; nil for any number.
     /// - Throws: `canceled` when the task was canceled before `work` began, at once: its job leaves the queue,
     ///   with all that it holds. Work that began is finished. And what `waitingLimit` says, when too many wait.
-    package func run<Result: Sendable, Failure: Error>(
-        orThrow canceled: Failure, waitingLimit: WaitingLimit<Failure>? = nil,
-        _ work: @escaping @Sendable () throws(Failure) -> Result
-    ) async throws(Failure) -> Result {
-        let ticket = Ticket<Result, Failure>(canceled: canceled)
+    package func run<Result: Sendable>(
+        orThrow canceled: any Error, waitingLimit: WaitingLimit? = nil,
+        _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        let ticket = Ticket<Result>(canceled: canceled)
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard ticket.wait(continuation) else { return }
                 let place = submit(waitingLimit?.count) {
                     guard let continuation = ticket.begin() else { return }
-                    continuation.resume(returning: Self.result(of: work))
+                    continuation.resume(returning: Swift.Result { try work() })
                 }
                 if let place {
                     if ticket.isVoid(at: place) { leave(place) }
@@ -86,16 +86,6 @@ package final class BlockingThreads: Sendable {
             if let place = ticket.cancel() { leave(place) }
         }
         return try outcome.get()
-    }
-
-    static func result<Success, Failure: Error>(
-        of work: () throws(Failure) -> Success
-    ) -> Result<Success, Failure> {
-        do {
-            return .success(try work())
-        } catch {
-            return .failure(error)
-        }
     }
 
     /// - Returns: The job's place; nil if more than `waitingLimit` would wait, and the job was not taken.
@@ -124,8 +114,8 @@ package final class BlockingThreads: Sendable {
         // Let go of outside of the lock: what the job holds may do anything when it goes.
         let job = state.withLock { $0.jobs.remove(place) }
         guard job != nil else { return }
-        // Its signal goes with it. If a thread has that already, it finds one job less than signals, and waits on; for the
-        // other jobs there are as many signals as before.
+        // Its signal goes with it. If a thread has that already, it finds one job less than signals, and waits on; for
+        // the other jobs there are as many signals as before.
         _ = arrivals.wait(timeout: .now())
     }
 
@@ -194,8 +184,8 @@ private struct JobQueue: Sendable {
 }
 
 /// Whether a job still waits, has begun or was called off: decides who resumes the waiting task.
-private final class Ticket<Success: Sendable, Failure: Error>: Sendable {
-    typealias Continuation = CheckedContinuation<Result<Success, Failure>, Never>
+private final class Ticket<Success: Sendable>: Sendable {
+    typealias Continuation = CheckedContinuation<Result<Success, any Error>, Never>
 
     private enum State {
         case new, begun, canceled
@@ -203,9 +193,9 @@ private final class Ticket<Success: Sendable, Failure: Error>: Sendable {
     }
 
     private let state = Mutex(State.new)
-    private let canceled: Failure
+    private let canceled: any Error
 
-    init(canceled: Failure) { self.canceled = canceled }
+    init(canceled: any Error) { self.canceled = canceled }
 
     /// Notes who waits; false, having resumed it, if the job was called off already.
     func wait(_ continuation: Continuation) -> Bool {

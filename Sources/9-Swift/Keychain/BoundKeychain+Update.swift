@@ -8,32 +8,32 @@ extension BoundKeychain {
 
     func replace<Value: KeychainValue & Equatable>(
         _ account: String, expecting expected: Value?, with new: Value?
-    ) throws(KeychainError) -> Bool {
+    ) throws -> Bool {
         let newData = try new?.keychainData()
         for _ in 0..<Self.updateAttempts {
             let present = try dataForChange(account)
             // Values are compared, not bytes: two encodings of one value are the same value.
-            guard try present.map({ data throws(KeychainError) in try Value(keychainData: data) }) == expected else {
+            guard try present.map({ data in try Value(keychainData: data) }) == expected else {
                 return false
             }
             if newData == present { return true }
             if try exchange(account, expecting: present, with: newData) { return true }
         }
-        throw .contended
+        throw KeychainError.contended
     }
 
     func update<Value: KeychainValue>(
-        _ account: String, _ body: (inout Value?) throws(KeychainError) -> Void
-    ) throws(KeychainError) -> Value? {
+        _ account: String, _ body: (inout Value?) throws -> Void
+    ) throws -> Value? {
         for _ in 0..<Self.updateAttempts {
             let present = try dataForChange(account)
-            var value = try present.map { data throws(KeychainError) in try Value(keychainData: data) }
+            var value = try present.map { data in try Value(keychainData: data) }
             try body(&value)
             let new = try value?.keychainData()
             if new == present { return value }
             if try exchange(account, expecting: present, with: new) { return value }
         }
-        throw .contended
+        throw KeychainError.contended
     }
 }
 

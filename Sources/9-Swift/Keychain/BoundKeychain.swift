@@ -45,7 +45,7 @@ struct BoundKeychain: Sendable {
 
     private func newItem(
         _ account: String, _ value: Data?, _ attributes: KeychainItem.Attributes = .init()
-    ) throws(KeychainError) -> NewItem {
+    ) throws -> NewItem {
         var all = try named(attributes)
         all.merge(place) { _, place in place }
         all[.account] = .string(account)
@@ -80,26 +80,27 @@ struct BoundKeychain: Sendable {
 
     private func named(
         _ attributes: KeychainItem.Attributes
-    ) throws(KeychainError) -> [AttributeName: AttributeValue] {
+    ) throws -> [AttributeName: AttributeValue] {
         if attributes.generic != nil, itemClass == .internetPassword {
-            throw .invalidRequest("internet passwords have no generic attribute; use comment or label")
+            throw KeychainError.invalidRequest("internet passwords have no generic attribute; use comment or label")
         }
         return attributes.named
     }
 
-    private func accessControl() throws(KeychainError) -> KeychainModel.AccessControl {
+    private func accessControl() throws -> KeychainModel.AccessControl {
         let flags = try keychain.accessControl?.flags()
         if let flags, !flags.isEmpty, keychain.isSynchronizable {
-            throw .invalidRequest("an item with an access control cannot be synchronizable; drop one of the two")
+            throw KeychainError.invalidRequest(
+                "an item with an access control cannot be synchronizable; drop one of the two")
         }
-        return KeychainModel.AccessControl(protection: try keychain.accessibility.protection(), flags: flags)
+        return KeychainModel.AccessControl(protection: keychain.accessibility.protection, flags: flags)
     }
 
-    func item(_ account: String, includingValue: Bool) throws(KeychainError) -> StoredItem? {
+    func item(_ account: String, includingValue: Bool) throws -> StoredItem? {
         try first(query(account, limit: 1), includingValue: includingValue)
     }
 
-    private func first(_ query: ItemQuery, includingValue: Bool) throws(KeychainError) -> StoredItem? {
+    private func first(_ query: ItemQuery, includingValue: Bool) throws -> StoredItem? {
         do {
             return try vault.copy(query, includingValues: includingValue, as: client).first
         } catch .itemNotFound {
@@ -109,34 +110,34 @@ struct BoundKeychain: Sendable {
         }
     }
 
-    func data(_ account: String) throws(KeychainError) -> Data? {
+    func data(_ account: String) throws -> Data? {
         try item(account, includingValue: true)?.value
     }
 
     /// The bytes a change starts from; nil if there is no item.
-    func dataForChange(_ account: String) throws(KeychainError) -> Data? {
+    func dataForChange(_ account: String) throws -> Data? {
         var query = changeQuery(account)
         query.limit = 1
         guard let item = try first(query, includingValue: true) else { return nil }
         guard let data = item.value else {
-            throw .invalidRequest("the item has no value to change; set one first")
+            throw KeychainError.invalidRequest("the item has no value to change; set one first")
         }
         return data
     }
 
-    func get<Value: KeychainValue>(_ account: String) throws(KeychainError) -> Value? {
+    func get<Value: KeychainValue>(_ account: String) throws -> Value? {
         guard let data = try data(account) else { return nil }
         return try Value(keychainData: data)
     }
 
     func set(
         _ data: Data, _ account: String, _ attributes: KeychainItem.Attributes = .init()
-    ) throws(KeychainError) {
+    ) throws {
         let item = try newItem(account, data, attributes)
-        _ = try KeychainError.translating { () throws(VaultError) in try vault.put(item, as: client) }
+        _ = try KeychainError.translating { try vault.put(item, as: client) }
     }
 
-    func contains(_ account: String) throws(KeychainError) -> Bool {
+    func contains(_ account: String) throws -> Bool {
         var query = query(account, limit: 1)
         query.authentication = AuthenticationOptions(interaction: .fail)
         do {
@@ -151,40 +152,40 @@ struct BoundKeychain: Sendable {
         }
     }
 
-    func remove(_ account: String) throws(KeychainError) -> Bool {
+    func remove(_ account: String) throws -> Bool {
         try delete(query(account)) > 0
     }
 
     /// Whether the stored bytes were `expected` and are now `new`; nil stands for no item.
-    func exchange(_ account: String, expecting expected: Data?, with new: Data?) throws(KeychainError) -> Bool {
+    func exchange(_ account: String, expecting expected: Data?, with new: Data?) throws -> Bool {
         let item = try newItem(account, new)
-        return try KeychainError.translating { () throws(VaultError) in
+        return try KeychainError.translating {
             try vault.exchange(item, expecting: expected, as: client)
         }
     }
 
-    func setAttributes(_ account: String, _ attributes: KeychainItem.Attributes) throws(KeychainError) {
+    func setAttributes(_ account: String, _ attributes: KeychainItem.Attributes) throws {
         let changes = ItemChanges(attributes: try named(attributes))
-        _ = try KeychainError.translating { () throws(VaultError) in
+        _ = try KeychainError.translating {
             try vault.update(changeQuery(account), with: changes, as: client)
         }
     }
 
-    func rename(_ account: String, to newAccount: String) throws(KeychainError) {
+    func rename(_ account: String, to newAccount: String) throws {
         let changes = ItemChanges(attributes: [.account: .string(newAccount)])
-        _ = try KeychainError.translating { () throws(VaultError) in
+        _ = try KeychainError.translating {
             try vault.update(changeQuery(account), with: changes, as: client)
         }
     }
 
-    func protect(_ account: String) throws(KeychainError) {
+    func protect(_ account: String) throws {
         let changes = ItemChanges(accessControl: try accessControl())
-        _ = try KeychainError.translating { () throws(VaultError) in
+        _ = try KeychainError.translating {
             try vault.update(changeQuery(account), with: changes, as: client)
         }
     }
 
-    func items(includingValues: Bool) throws(KeychainError) -> [KeychainItem] {
+    func items(includingValues: Bool) throws -> [KeychainItem] {
         do {
             return try vault.copy(query(nil), includingValues: includingValues, as: client)
                 .map { KeychainItem($0) }
@@ -196,11 +197,11 @@ struct BoundKeychain: Sendable {
         }
     }
 
-    func removeAll() throws(KeychainError) -> Int {
+    func removeAll() throws -> Int {
         try delete(query(nil))
     }
 
-    private func delete(_ query: ItemQuery) throws(KeychainError) -> Int {
+    private func delete(_ query: ItemQuery) throws -> Int {
         do {
             return try vault.delete(query, as: client)
         } catch .itemNotFound {

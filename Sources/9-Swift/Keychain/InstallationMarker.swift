@@ -11,26 +11,26 @@ struct InstallationMarker: ~Copyable {
     /// Opens and locks the folder of the marker, which is made if it is missing.
     ///
     /// - Throws: ``KeychainError/Code/busy`` when another process keeps the lock for the whole deadline.
-    init(_ marker: URL, deadline: Duration = .seconds(30)) throws(KeychainError) {
+    init(_ marker: URL, deadline: Duration = .seconds(30)) throws {
         let name = marker.lastPathComponent
         guard marker.isFileURL, !name.isEmpty, name != "/", name != ".." else {
-            throw .invalidRequest("the marker of an installation is a file; give the URL of one")
+            throw KeychainError.invalidRequest("the marker of an installation is a file; give the URL of one")
         }
         let path = marker.deletingLastPathComponent().path
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw .marker("the folder of the installation marker cannot be made at \(path)", errno: nil)
+            throw KeychainError.marker("the folder of the installation marker cannot be made at \(path)", errno: nil)
         }
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .marker("\(path) cannot be opened", errno: errno) }
+        guard descriptor >= 0 else { throw KeychainError.marker("\(path) cannot be opened", errno: errno) }
         let end = ContinuousClock.now + deadline
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
             guard code == EWOULDBLOCK || code == EINTR else {
                 close(descriptor)
-                throw .marker("\(path) cannot be locked", errno: code)
+                throw KeychainError.marker("\(path) cannot be locked", errno: code)
             }
             guard ContinuousClock.now < end else {
                 close(descriptor)
@@ -50,20 +50,24 @@ struct InstallationMarker: ~Copyable {
     }
 
     /// Whether the marker is there. What cannot be told is an error, never "no".
-    func exists() throws(KeychainError) -> Bool {
+    func exists() throws -> Bool {
         var info = stat()
         if fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 { return true }
-        guard errno == ENOENT else { throw .marker("the installation marker cannot be examined", errno: errno) }
+        guard errno == ENOENT else {
+            throw KeychainError.marker("the installation marker cannot be examined", errno: errno)
+        }
         return false
     }
 
     /// Makes the marker, an empty file, and makes it durable.
-    func write() throws(KeychainError) {
+    func write() throws {
         let descriptor = openat(folder, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .marker("the installation marker cannot be written", errno: errno) }
+        guard descriptor >= 0 else {
+            throw KeychainError.marker("the installation marker cannot be written", errno: errno)
+        }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0, fsync(folder) == 0 else {
-            throw .marker("the installation marker cannot be written", errno: errno)
+            throw KeychainError.marker("the installation marker cannot be written", errno: errno)
         }
     }
 }

@@ -13,37 +13,44 @@ extension Keychain {
     /// - Throws: As the synchronous form, and ``KeychainError/Code/taskCanceled``.
     public func get<Value: KeychainValue>(
         _ type: Value.Type = Value.self, for account: String
-    ) async throws(KeychainError) -> Value? {
-        try await inBackground { bound throws(KeychainError) in try bound.get(account) }
+    ) async throws -> Value? {
+        try await inBackground { bound in try bound.get(account) }
     }
 
     /// Stores a value for an account, in place of the one it had, in one step. See the synchronous form.
+    ///
+    /// - Throws: ``KeychainError``.
     public func set(
         _ value: some KeychainValue, for account: String, attributes: KeychainItem.Attributes = .init()
-    ) async throws(KeychainError) {
+    ) async throws {
         let data = try value.keychainData()
-        try await inBackground { bound throws(KeychainError) in try bound.set(data, account, attributes) }
+        try await inBackground { bound in try bound.set(data, account, attributes) }
     }
 
     /// Removes the item of an account.
     ///
     /// - Returns: Whether there was one.
+    /// - Throws: ``KeychainError``.
     @discardableResult
-    public func remove(_ account: String) async throws(KeychainError) -> Bool {
-        try await inBackground { bound throws(KeychainError) in try bound.remove(account) }
+    public func remove(_ account: String) async throws -> Bool {
+        try await inBackground { bound in try bound.remove(account) }
     }
 
     /// Whether there is an item for an account. Asks nobody, and answers while the vault is locked.
-    public func contains(_ account: String) async throws(KeychainError) -> Bool {
-        try await inBackground { bound throws(KeychainError) in try bound.contains(account) }
+    ///
+    /// - Throws: ``KeychainError``.
+    public func contains(_ account: String) async throws -> Bool {
+        try await inBackground { bound in try bound.contains(account) }
     }
 
     /// Replaces the value of an account if it is the expected one: compare and swap. See the synchronous
     /// form.
+    ///
+    /// - Throws: ``KeychainError``.
     public func replace<Value: KeychainValue & Equatable>(
         expecting expected: Value?, with new: Value?, for account: String
-    ) async throws(KeychainError) -> Bool {
-        try await inBackground { bound throws(KeychainError) in
+    ) async throws -> Bool {
+        try await inBackground { bound in
             try bound.replace(account, expecting: expected, with: new)
         }
     }
@@ -58,12 +65,13 @@ extension Keychain {
     /// ```
     ///
     /// - Returns: The value that is stored now.
+    /// - Throws: ``KeychainError``.
     @discardableResult
     public nonisolated(nonsending) func update<Value: KeychainValue>(
         _ type: Value.Type = Value.self, for account: String,
-        _ body: (inout Value?) throws(KeychainError) -> Void
-    ) async throws(KeychainError) -> Value? {
-        try await refresh(type, for: account) { value throws(KeychainError) in try body(&value) }
+        _ body: (inout Value?) throws -> Void
+    ) async throws -> Value? {
+        try await refresh(type, for: account) { value in try body(&value) }
     }
 
     /// Reads a value, makes a newer one of it, which may take a while, and stores that as one atomic
@@ -85,34 +93,38 @@ extension Keychain {
     @discardableResult
     public nonisolated(nonsending) func refresh<Value: KeychainValue>(
         _ type: Value.Type = Value.self, for account: String,
-        _ body: (inout Value?) async throws(KeychainError) -> Void
-    ) async throws(KeychainError) -> Value? {
+        _ body: (inout Value?) async throws -> Void
+    ) async throws -> Value? {
         for _ in 0..<BoundKeychain.updateAttempts {
-            let present = try await inBackground { bound throws(KeychainError) in
+            let present = try await inBackground { bound in
                 try bound.dataForChange(account)
             }
-            var value = try present.map { data throws(KeychainError) in try Value(keychainData: data) }
+            var value = try present.map { data in try Value(keychainData: data) }
             try await body(&value)
             let new = try value?.keychainData()
             if new == present { return value }
-            let replaced = try await inBackground { bound throws(KeychainError) in
+            let replaced = try await inBackground { bound in
                 try bound.exchange(account, expecting: present, with: new)
             }
             if replaced { return value }
         }
-        throw .contended
+        throw KeychainError.contended
     }
 
     /// The item of an account without its value, or nil if there is none.
-    public func item(for account: String) async throws(KeychainError) -> KeychainItem? {
-        try await inBackground { bound throws(KeychainError) in
+    ///
+    /// - Throws: ``KeychainError``.
+    public func item(for account: String) async throws -> KeychainItem? {
+        try await inBackground { bound in
             try bound.item(account, includingValue: false).map { KeychainItem($0) }
         }
     }
 
     /// The items of the service or server, sorted by account. See the synchronous form.
-    public func items(includingValues: Bool = false) async throws(KeychainError) -> [KeychainItem] {
-        try await inBackground { bound throws(KeychainError) in try bound.items(includingValues: includingValues) }
+    ///
+    /// - Throws: ``KeychainError``.
+    public func items(includingValues: Bool = false) async throws -> [KeychainItem] {
+        try await inBackground { bound in try bound.items(includingValues: includingValues) }
     }
 
     /// Changes the given attributes of an item and nothing else.
@@ -120,37 +132,40 @@ extension Keychain {
     /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no such item.
     public func setAttributes(
         _ attributes: KeychainItem.Attributes, for account: String
-    ) async throws(KeychainError) {
-        try await inBackground { bound throws(KeychainError) in try bound.setAttributes(account, attributes) }
+    ) async throws {
+        try await inBackground { bound in try bound.setAttributes(account, attributes) }
     }
 
     /// Gives an item another account, keeping its value. See the synchronous form.
-    public func rename(_ account: String, to newAccount: String) async throws(KeychainError) {
-        try await inBackground { bound throws(KeychainError) in try bound.rename(account, to: newAccount) }
+    ///
+    /// - Throws: ``KeychainError``.
+    public func rename(_ account: String, to newAccount: String) async throws {
+        try await inBackground { bound in try bound.rename(account, to: newAccount) }
     }
 
     /// Gives an existing item this keychain's ``accessibility`` and ``accessControl``, keeping its value.
     ///
     /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no such item.
-    public func protect(_ account: String) async throws(KeychainError) {
-        try await inBackground { bound throws(KeychainError) in try bound.protect(account) }
+    public func protect(_ account: String) async throws {
+        try await inBackground { bound in try bound.protect(account) }
     }
 
     /// Removes every item of the service or server, as on sign-out. See the synchronous form.
     ///
     /// - Returns: How many items there were.
+    /// - Throws: ``KeychainError``.
     @discardableResult
-    public func removeAll() async throws(KeychainError) -> Int {
-        try await inBackground { bound throws(KeychainError) in try bound.removeAll() }
+    public func removeAll() async throws -> Int {
+        try await inBackground { bound in try bound.removeAll() }
     }
 
     nonisolated(nonsending) func inBackground<Result: Sendable>(
-        _ work: @escaping @Sendable (BoundKeychain) throws(KeychainError) -> Result
-    ) async throws(KeychainError) -> Result {
+        _ work: @escaping @Sendable (BoundKeychain) throws -> Result
+    ) async throws -> Result {
         // The session of the task is looked up here, where the task is; the process's own is opened over
         // there, because opening it may wait for the disk.
         let provider = VaultSession.override
-        return try await BlockingThreads.shared.run { () throws(KeychainError) in
+        return try await BlockingThreads.shared.run {
             if let provider { return try work(BoundKeychain(keychain: self, session: provider.session)) }
             return try work(BoundKeychain(keychain: self, session: .currentForKeychain()))
         }
@@ -158,17 +173,17 @@ extension Keychain {
 }
 
 extension BlockingThreads {
-    /// Runs `work`, which uses keychains, on one of the threads, with the vault that the calling task uses: a test may have put
-    /// one in the place of the process's.
+    /// Runs `work`, which uses keychains, on one of the threads, with the vault that the calling task uses: a test may
+    /// have put one in the place of the process's.
     ///
     /// - Throws: `canceled` when the task was canceled before `work` began; work that began is finished.
-    package func runUsingKeychains<Result: Sendable, Failure: Error>(
-        orThrow canceled: Failure, _ work: @escaping @Sendable () throws(Failure) -> Result
-    ) async throws(Failure) -> Result {
+    package func runUsingKeychains<Result: Sendable>(
+        orThrow canceled: any Error, _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
         let provider = VaultSession.override
-        return try await run(orThrow: canceled) { () throws(Failure) in
+        return try await run(orThrow: canceled) {
             guard let provider else { return try work() }
-            return try VaultSession.$override.withValue(provider) { Self.result(of: work) }.get()
+            return try VaultSession.$override.withValue(provider, operation: work)
         }
     }
 }

@@ -32,21 +32,24 @@ extension Keychain {
     ///   - keychains: The keychains of this program.
     ///   - marker: The file; its folder is made, with mode 0700, if it is not there.
     /// - Returns: How many items were removed.
+    /// - Throws: ``KeychainError``.
     @discardableResult
     public static func removeItemsOfEarlierInstallation(
         of keychains: [Keychain], marker: URL
-    ) throws(KeychainError) -> Int {
+    ) throws -> Int {
         try removeItems(of: keychains, session: .currentForKeychain(), marker: marker)
     }
 
     /// Removes what an earlier installation of the program left in the keychain. See the synchronous
     /// form.
+    ///
+    /// - Throws: ``KeychainError``.
     @discardableResult
     public static func removeItemsOfEarlierInstallation(
         of keychains: [Keychain], marker: URL
-    ) async throws(KeychainError) -> Int {
+    ) async throws -> Int {
         let provider = VaultSession.override
-        return try await BlockingThreads.shared.run { () throws(KeychainError) in
+        return try await BlockingThreads.shared.run {
             if let provider { return try removeItems(of: keychains, session: provider.session, marker: marker) }
             return try removeItems(of: keychains, session: .currentForKeychain(), marker: marker)
         }
@@ -54,7 +57,7 @@ extension Keychain {
 
     private static func removeItems(
         of keychains: [Keychain], session: VaultSession, marker: URL
-    ) throws(KeychainError) -> Int {
+    ) throws -> Int {
         let marker = try InstallationMarker(marker)
         if try marker.exists() { return 0 }
         var removed = 0

@@ -1,15 +1,15 @@
 import VaultInterface
 
 extension Keychain {
-    /// When to read again, for those who follow values across locks: an element after each change to the vault, by this or
-    /// another process, and after each unlocking.
+    /// When to read again, for those who follow values across locks: an element after each change to the vault, by this
+    /// or another process, and after each unlocking.
     ///
-    /// Several at once may come as one element. Of a vault that is unlocked now, the first comes at once. The sequence is
-    /// for one consumer. It ends when its task is canceled, and when the vault tells of no more changes.
+    /// Several at once may come as one element. Of a vault that is unlocked now, the first comes at once. The sequence
+    /// is for one consumer. It ends when its task is canceled, and when the vault tells of no more changes.
     ///
     /// - Throws: ``KeychainError`` when there is no vault to listen to.
-    package func occasionsToRead() async throws(KeychainError) -> AsyncStream<Void> {
-        let vault = try await inBackground { bound throws(KeychainError) in bound.session.vault }
+    package func occasionsToRead() async throws -> AsyncStream<Void> {
+        let vault = try await inBackground { bound in bound.session.vault }
         let (occasions, occasion) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         // Listening begins here and not in the tasks, so that nothing is missed before they run.
         let changes = vault.changes()

@@ -15,7 +15,7 @@ extension Keychain {
     ///   never confused with unreadable.
     public func get<Value: KeychainValue>(
         _ type: Value.Type = Value.self, for account: String
-    ) throws(KeychainError) -> Value? {
+    ) throws -> Value? {
         try bound().get(account)
     }
 
@@ -28,22 +28,27 @@ extension Keychain {
     /// ```swift
     /// try keychain.set("correct horse", for: "ada", attributes: .init(label: "Ada's mail"))
     /// ```
+    ///
+    /// - Throws: ``KeychainError``.
     public func set(
         _ value: some KeychainValue, for account: String, attributes: KeychainItem.Attributes = .init()
-    ) throws(KeychainError) {
+    ) throws {
         try bound().set(try value.keychainData(), account, attributes)
     }
 
     /// Removes the item of an account.
     ///
     /// - Returns: Whether there was one.
+    /// - Throws: ``KeychainError``.
     @discardableResult
-    public func remove(_ account: String) throws(KeychainError) -> Bool {
+    public func remove(_ account: String) throws -> Bool {
         try bound().remove(account)
     }
 
     /// Whether there is an item for an account. Asks nobody, and answers while the vault is locked.
-    public func contains(_ account: String) throws(KeychainError) -> Bool {
+    ///
+    /// - Throws: ``KeychainError``.
+    public func contains(_ account: String) throws -> Bool {
         try bound().contains(account)
     }
 
@@ -60,9 +65,10 @@ extension Keychain {
     ///   - expected: The value the item must have; nil if there must be no item.
     ///   - new: The value to store; nil removes the item.
     /// - Returns: Whether the value was the expected one and has been replaced.
+    /// - Throws: ``KeychainError``.
     public func replace<Value: KeychainValue & Equatable>(
         expecting expected: Value?, with new: Value?, for account: String
-    ) throws(KeychainError) -> Bool {
+    ) throws -> Bool {
         try bound().replace(account, expecting: expected, with: new)
     }
 
@@ -76,21 +82,21 @@ extension Keychain {
     /// try keychain.update(Int.self, for: "launches") { $0 = ($0 ?? 0) + 1 }
     /// ```
     ///
-    /// A `body` that throws says so: `{ value throws(KeychainError) in … }`.
-    ///
     /// - Returns: The value that is stored now.
     /// - Throws: ``KeychainError/Code/busy`` when others change the item a thousand times in a row, and
     ///   what `body` throws, in which case nothing is stored.
     @discardableResult
     public func update<Value: KeychainValue>(
         _ type: Value.Type = Value.self, for account: String,
-        _ body: (inout Value?) throws(KeychainError) -> Void
-    ) throws(KeychainError) -> Value? {
+        _ body: (inout Value?) throws -> Void
+    ) throws -> Value? {
         try bound().update(account, body)
     }
 
     /// The item of an account without its value, or nil if there is none.
-    public func item(for account: String) throws(KeychainError) -> KeychainItem? {
+    ///
+    /// - Throws: ``KeychainError``.
+    public func item(for account: String) throws -> KeychainItem? {
         try bound().item(account, includingValue: false).map { KeychainItem($0) }
     }
 
@@ -98,7 +104,8 @@ extension Keychain {
     ///
     /// - Parameter includingValues: Whether to read the values too, which takes longer and may ask a
     ///   person. With an ``interaction`` of `skipped`, items that need a person are left out.
-    public func items(includingValues: Bool = false) throws(KeychainError) -> [KeychainItem] {
+    /// - Throws: ``KeychainError``.
+    public func items(includingValues: Bool = false) throws -> [KeychainItem] {
         try bound().items(includingValues: includingValues)
     }
 
@@ -107,15 +114,15 @@ extension Keychain {
     /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no such item.
     public func setAttributes(
         _ attributes: KeychainItem.Attributes, for account: String
-    ) throws(KeychainError) {
+    ) throws {
         try bound().setAttributes(account, attributes)
     }
 
     /// Gives an item another account, keeping its value, in one step.
     ///
-    /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no such item, ``KeychainError/Code/duplicateItem`` when the
-    ///   other account has one.
-    public func rename(_ account: String, to newAccount: String) throws(KeychainError) {
+    /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no such item, ``KeychainError/Code/duplicateItem``
+    ///   when the other account has one.
+    public func rename(_ account: String, to newAccount: String) throws {
         try bound().rename(account, to: newAccount)
     }
 
@@ -128,7 +135,7 @@ extension Keychain {
     /// ```
     ///
     /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no such item.
-    public func protect(_ account: String) throws(KeychainError) {
+    public func protect(_ account: String) throws {
         try bound().protect(account)
     }
 
@@ -137,18 +144,19 @@ extension Keychain {
     /// Removing needs no passcode and no person, and works while the vault is locked.
     ///
     /// - Returns: How many items there were.
+    /// - Throws: ``KeychainError``.
     @discardableResult
-    public func removeAll() throws(KeychainError) -> Int {
+    public func removeAll() throws -> Int {
         try bound().removeAll()
     }
 
-    private func bound() throws(KeychainError) -> BoundKeychain {
+    private func bound() throws -> BoundKeychain {
         BoundKeychain(keychain: self, session: try .currentForKeychain())
     }
 }
 
 extension VaultSession {
-    static func currentForKeychain() throws(KeychainError) -> VaultSession {
-        try KeychainError.translating { () throws(VaultError) in try VaultSession.current() }
+    static func currentForKeychain() throws -> VaultSession {
+        try KeychainError.translating { try VaultSession.current() }
     }
 }

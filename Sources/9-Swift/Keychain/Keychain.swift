@@ -92,7 +92,8 @@ public struct Keychain: Sendable, Hashable {
     /// try keychain.set(password, for: "ada")
     /// ```
     ///
-    /// The parameters other than the server are those of ``init(service:accessGroup:accessibility:accessControl:isSynchronizable:interaction:)``.
+    /// The parameters other than the server are those of
+    /// ``init(service:accessGroup:accessibility:accessControl:isSynchronizable:interaction:)``.
     public init(
         server: InternetServer, accessGroup: String? = nil, accessibility: Accessibility = .whenUnlocked,
         accessControl: AccessControl? = nil, isSynchronizable: Bool = false, interaction: Interaction = .allowed

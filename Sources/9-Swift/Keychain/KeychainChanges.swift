@@ -15,9 +15,11 @@ extension Keychain {
     ///
     /// Every change that comes after the property was read is reported; changes of other processes
     /// within a second.
+    ///
+    /// - Throws: ``KeychainError``.
     public var changes: KeychainChanges {
-        get async throws(KeychainError) {
-            let bound = try await inBackground { bound throws(KeychainError) in bound }
+        get async throws {
+            let bound = try await inBackground { bound in bound }
             return KeychainChanges(stream: bound.session.vault.changes())
         }
     }

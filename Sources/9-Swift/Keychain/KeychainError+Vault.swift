@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import KeychainServices
 import VaultInterface
 
@@ -60,14 +61,12 @@ extension KeychainError {
         KeychainError(VaultError.inputOutput(reason: reason))
     }
 
-    /// Runs `body`, turning the vault's errors into keychain errors.
-    static func translating<Result>(
-        _ body: () throws(VaultError) -> Result
-    ) throws(KeychainError) -> Result {
-        do {
-            return try body()
-        } catch {
-            throw KeychainError(error)
+    package init(_ cause: any Error, at place: String?) {
+        switch cause {
+        case let error as KeychainError: self = error
+        case let error as VaultError: self.init(error)
+        case is VaultMemoryError: self.init(VaultError.memoryUnavailable)
+        default: self.init(VaultError.inputOutput(reason: "\(cause)"))
         }
     }
 }

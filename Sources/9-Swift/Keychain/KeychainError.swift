@@ -1,21 +1,22 @@
 import Foundation
 import KeychainServices
+import VaultInterface
 
 /// Why a keychain operation failed, and what to do about it.
 ///
 /// ```swift
 /// do {
-///     try keychain.set(token, for: "token")
+///     token = try keychain.get(String.self, for: "token")
 /// } catch KeychainError.Code.interactionNotAllowed {
-///     // Locked: keep the token in memory and try again after the unlock.
-/// } catch {
+///     // Locked: try again after the unlock.
+/// } catch let error as KeychainError {
 ///     print(error.message)
 /// }
 /// ```
 ///
 /// No error holds the value of an item or an attribute that was stored with it. Two errors are equal
 /// when their codes are.
-public struct KeychainError: Error, Sendable {
+public struct KeychainError: CodedError {
     /// The kind of failure.
     public var code: Code
     /// The status with which Apple's functions report it (SecBase.h), such as `errSecItemNotFound`.
@@ -98,17 +99,13 @@ public struct KeychainError: Error, Sendable {
     }
 }
 
-extension KeychainError: Equatable {
-    /// Whether the two are failures of the same kind.
-    public static func == (left: KeychainError, right: KeychainError) -> Bool {
-        left.code == right.code
-    }
-}
-
-extension KeychainError: CustomStringConvertible, LocalizedError {
+extension KeychainError {
     /// The message, the kind and the status code.
     public var description: String { "\(message) (\(code), \(status))" }
 
     /// The message.
     public var errorDescription: String? { message }
+
+    /// The part of the message that says what to do; nil if it does not say that.
+    public var recoverySuggestion: String? { advice }
 }

@@ -41,7 +41,7 @@ public struct KeychainItem: Sendable, Hashable, Identifiable {
     /// The value; nil if the item has none or was read without it.
     ///
     /// - Throws: ``KeychainError/Code/undecodableValue`` when it is not a `Value`.
-    public func value<Value: KeychainValue>(as type: Value.Type = Value.self) throws(KeychainError) -> Value? {
+    public func value<Value: KeychainValue>(as type: Value.Type = Value.self) throws -> Value? {
         guard let data else { return nil }
         return try Value(keychainData: data)
     }

@@ -38,8 +38,10 @@ public enum KeychainLock {
     }
 
     /// The state of the lock.
-    public static func status() throws(KeychainError) -> Status {
-        try perform { vault, client throws(VaultError) in Status(try vault.status(as: client)) }
+    ///
+    /// - Throws: ``KeychainError``.
+    public static func status() throws -> Status {
+        try perform { vault, client in Status(try vault.status(as: client)) }
     }
 
     /// Sets a passcode where there is none. The items stay; those stored from now on under
@@ -48,9 +50,9 @@ public enum KeychainLock {
     /// - Throws: ``KeychainError/Code/duplicateItem`` when there is a passcode.
     public static func setPasscode(
         _ passcode: KeychainPasscode, options: KeychainPasscode.Options = .init()
-    ) throws(KeychainError) {
+    ) throws {
         let options = try PasscodeOptions(options)
-        try perform { vault, client throws(VaultError) in
+        try perform { vault, client in
             try vault.setPasscode(passcode.secret, options: options, as: client)
         }
     }
@@ -61,9 +63,9 @@ public enum KeychainLock {
     ///   ``KeychainError/Code/interactionNotAllowed`` while none is looked at; see ``Status/retryAfter``.
     public static func changePasscode(
         from passcode: KeychainPasscode, to next: KeychainPasscode, options: KeychainPasscode.Options = .init()
-    ) throws(KeychainError) {
+    ) throws {
         let options = try PasscodeOptions(options)
-        try perform { vault, client throws(VaultError) in
+        try perform { vault, client in
             try vault.changePasscode(from: passcode.secret, to: next.secret, options: options, as: client)
         }
     }
@@ -71,31 +73,31 @@ public enum KeychainLock {
     /// Removes the passcode, and with it for good every item that exists only while there is one.
     ///
     /// - Throws: As ``changePasscode(from:to:options:)``.
-    public static func removePasscode(_ passcode: KeychainPasscode) throws(KeychainError) {
-        try perform { vault, client throws(VaultError) in try vault.removePasscode(passcode.secret, as: client) }
+    public static func removePasscode(_ passcode: KeychainPasscode) throws {
+        try perform { vault, client in try vault.removePasscode(passcode.secret, as: client) }
     }
 
     /// Unlocks.
     ///
     /// - Throws: As ``changePasscode(from:to:options:)``.
-    public static func unlock(with passcode: KeychainPasscode) throws(KeychainError) {
-        try perform { vault, client throws(VaultError) in try vault.unlock(with: passcode.secret, as: client) }
+    public static func unlock(with passcode: KeychainPasscode) throws {
+        try perform { vault, client in try vault.unlock(with: passcode.secret, as: client) }
     }
 
     /// Locks: the keys of items that are accessible 'when unlocked' are wiped.
     ///
     /// - Parameter grace: How long to wait; an unlocking meanwhile calls it off.
     /// - Throws: ``KeychainError/Code/passcodeRequired`` when there is no passcode to unlock with again.
-    public static func lock(after grace: Duration = .zero) throws(KeychainError) {
-        try perform { vault, client throws(VaultError) in try vault.lock(after: grace, as: client) }
+    public static func lock(after grace: Duration = .zero) throws {
+        try perform { vault, client in try vault.lock(after: grace, as: client) }
     }
 
     /// Runs `body` as the owner of the whole vault, which a program with a vault of its own is. A daemon knows
     /// better and refuses those it has not granted it.
     private static func perform<Result>(
-        _ body: (any Vault, Client) throws(VaultError) -> Result
-    ) throws(KeychainError) -> Result {
-        try KeychainError.translating { () throws(VaultError) in
+        _ body: (any Vault, Client) throws -> Result
+    ) throws -> Result {
+        try KeychainError.translating {
             let session = try VaultSession.current()
             var client = session.client
             if !client.accessGroups.contains(Client.everyGroup) { client.accessGroups.append(Client.everyGroup) }
@@ -107,37 +109,45 @@ public enum KeychainLock {
 // On threads of this module's own, since deriving a key from a passcode takes its time.
 extension KeychainLock {
     /// See the synchronous form.
+    ///
+    /// - Throws: ``KeychainError``.
     public static func setPasscode(
         _ passcode: KeychainPasscode, options: KeychainPasscode.Options = .init()
-    ) async throws(KeychainError) {
-        try await inBackground { () throws(KeychainError) in try setPasscode(passcode, options: options) }
+    ) async throws {
+        try await inBackground { try setPasscode(passcode, options: options) }
     }
 
     /// See the synchronous form.
+    ///
+    /// - Throws: ``KeychainError``.
     public static func changePasscode(
         from passcode: KeychainPasscode, to next: KeychainPasscode, options: KeychainPasscode.Options = .init()
-    ) async throws(KeychainError) {
-        try await inBackground { () throws(KeychainError) in
+    ) async throws {
+        try await inBackground {
             try changePasscode(from: passcode, to: next, options: options)
         }
     }
 
     /// See the synchronous form.
-    public static func removePasscode(_ passcode: KeychainPasscode) async throws(KeychainError) {
-        try await inBackground { () throws(KeychainError) in try removePasscode(passcode) }
+    ///
+    /// - Throws: ``KeychainError``.
+    public static func removePasscode(_ passcode: KeychainPasscode) async throws {
+        try await inBackground { try removePasscode(passcode) }
     }
 
     /// See the synchronous form.
-    public static func unlock(with passcode: KeychainPasscode) async throws(KeychainError) {
-        try await inBackground { () throws(KeychainError) in try unlock(with: passcode) }
+    ///
+    /// - Throws: ``KeychainError``.
+    public static func unlock(with passcode: KeychainPasscode) async throws {
+        try await inBackground { try unlock(with: passcode) }
     }
 
     /// - Parameter work: Runs with the vault of the calling task.
     private static func inBackground(
-        _ work: @escaping @Sendable () throws(KeychainError) -> Void
-    ) async throws(KeychainError) {
+        _ work: @escaping @Sendable () throws -> Void
+    ) async throws {
         let provider = VaultSession.override
-        try await BlockingThreads.shared.run { () throws(KeychainError) in
+        try await BlockingThreads.shared.run {
             do {
                 try VaultSession.$override.withValue(provider) { try work() }
             } catch {
@@ -163,12 +173,14 @@ extension KeychainLock.Status {
 }
 
 extension PasscodeOptions {
-    fileprivate init(_ options: KeychainPasscode.Options) throws(KeychainError) {
+    fileprivate init(_ options: KeychainPasscode.Options) throws {
         var cost = Cost.interactive
-        switch (options.memory, options.passes) {
-        case (nil, nil): break
-        case (let memory?, let passes?): cost = .explicit(memoryMiB: memory, passes: passes)
-        default: throw .invalidRequest("the memory and the passes of a passcode go together; give both or neither")
+        if let given = options.cost {
+            guard given.memoryKiB.isMultiple(of: 1024) else {
+                throw KeychainError.invalidRequest(
+                    "the memory of a passcode is whole MiB; give a multiple of 1,024 KiB")
+            }
+            cost = .explicit(memoryMiB: Int(given.memoryKiB / 1024), passes: Int(given.passes))
         }
         self.init(cost: cost, eraseAfter: options.eraseAfter)
     }

@@ -2,7 +2,6 @@ import Bytes
 import Foundation
 import KeychainModel
 import VaultInterface
-import VaultInterface
 
 /// A passcode on its way to the vault: in memory that is kept from swap and core dumps where the system allows
 /// it, and wiped when the last copy goes.
@@ -13,43 +12,32 @@ public struct KeychainPasscode: Sendable {
     /// ``init(bytes:)`` where that matters.
     ///
     /// - Throws: ``KeychainError/Code/outOfMemory``.
-    public init(_ string: String) throws(KeychainError) {
-        self.init(secret: try Self.allocating { try SecretBytes(string) })
+    public init(_ string: String) throws {
+        self.init(secret: try KeychainError.translating { try SecretBytes(string) })
     }
 
     /// A copy of bytes, which the caller may wipe afterwards. 1 to 1,024 of them make a passcode.
     ///
     /// - Throws: ``KeychainError/Code/outOfMemory``.
-    public init(bytes: UnsafeRawBufferPointer) throws(KeychainError) {
-        self.init(secret: try Self.allocating { try SecretBytes(copying: bytes) })
+    public init(bytes: some ContiguousBytes) throws {
+        self.init(secret: try KeychainError.translating { try bytes.withUnsafeBytes { try SecretBytes(copying: $0) } })
     }
 
     private init(secret: SecretBytes) {
         self.secret = secret
     }
 
-    private static func allocating(_ make: () throws -> SecretBytes) throws(KeychainError) -> SecretBytes {
-        do {
-            return try make()
-        } catch {
-            throw KeychainError(.memoryUnavailable)
-        }
-    }
-
     /// What guessing a passcode costs, and how often it may fail.
     public struct Options: Sendable, Hashable {
-        /// Memory for each try in MiB, 1 to 4,096; nil for 256 or more, calibrated on this machine so that a try
-        /// takes at least 250 ms. Goes together with ``passes``.
-        public var memory: Int?
-        /// How often that memory is gone over, 1 to 64.
-        public var passes: Int?
+        /// What each try costs: 1 to 4,096 whole MiB of memory, and 1 to 64 passes. Nil for 256 MiB or more, calibrated
+        /// on this machine so that a try takes at least 250 ms.
+        public var cost: Argon2Cost?
         /// The number of wrong passcodes in a row, 1 to 255, after which everything is erased; nil for never.
         public var eraseAfter: Int?
 
         /// Options; see the properties.
-        public init(memory: Int? = nil, passes: Int? = nil, eraseAfter: Int? = nil) {
-            self.memory = memory
-            self.passes = passes
+        public init(cost: Argon2Cost? = nil, eraseAfter: Int? = nil) {
+            self.cost = cost
             self.eraseAfter = eraseAfter
         }
     }

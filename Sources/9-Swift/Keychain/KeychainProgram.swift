@@ -22,10 +22,11 @@ public enum KeychainProgram {
     ///   - accessGroups: The groups in order; the first is where new items go. `*` stands for every
     ///     group. Nil for one group with the name of the identifier.
     /// - Throws: ``KeychainError/Code/invalidRequest`` when a name is empty or there is no group.
-    public static func declare(identifier: String, accessGroups: [String]? = nil) throws(KeychainError) {
+    public static func declare(identifier: String, accessGroups: [String]? = nil) throws {
         let groups = accessGroups ?? [identifier]
         guard !identifier.isEmpty, !groups.isEmpty, groups.allSatisfy({ !$0.isEmpty }) else {
-            throw .invalidRequest("a program has an identifier and at least one access group, none of them empty")
+            throw KeychainError.invalidRequest(
+                "a program has an identifier and at least one access group, none of them empty")
         }
         ProcessVault.declare(Client(identifier: identifier, accessGroups: groups))
     }

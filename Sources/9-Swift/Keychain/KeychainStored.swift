@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import VaultInterface
 
 /// A property whose value lives in the keychain.
 ///
@@ -83,6 +84,7 @@ public struct KeychainStored<Value: KeychainValue>: Sendable {
                 return value
             } catch {
                 // A value that stays unreadable is reported once, not at each look at it.
+                let error = KeychainError(error)
                 if outcome.fail(error) { report(error, declaration) }
                 return nil
             }
@@ -91,7 +93,7 @@ public struct KeychainStored<Value: KeychainValue>: Sendable {
             do {
                 try set(newValue)
             } catch {
-                report(error, declaration)
+                report(KeychainError(error), declaration)
             }
         }
     }
@@ -103,25 +105,31 @@ public struct KeychainStored<Value: KeychainValue>: Sendable {
     public var error: KeychainError? { outcome.error }
 
     /// The stored value, or nil if there is none.
-    public func get() throws(KeychainError) -> Value? {
-        try noting { () throws(KeychainError) in try keychain.get(Value.self, for: account) }
+    ///
+    /// - Throws: ``KeychainError``.
+    public func get() throws -> Value? {
+        try noting { try keychain.get(Value.self, for: account) }
     }
 
     /// The stored value, or nil if there is none.
-    public func get() async throws(KeychainError) -> Value? {
+    ///
+    /// - Throws: ``KeychainError``.
+    public func get() async throws -> Value? {
         do {
             let value = try await keychain.get(Value.self, for: account)
             outcome.succeed()
             return value
         } catch {
-            outcome.fail(error)
+            outcome.fail(KeychainError(error))
             throw error
         }
     }
 
     /// Stores a value; nil removes the item.
-    public func set(_ value: Value?) throws(KeychainError) {
-        try noting { () throws(KeychainError) in
+    ///
+    /// - Throws: ``KeychainError``.
+    public func set(_ value: Value?) throws {
+        try noting {
             if let value {
                 try keychain.set(value, for: account)
             } else {
@@ -131,7 +139,9 @@ public struct KeychainStored<Value: KeychainValue>: Sendable {
     }
 
     /// Stores a value; nil removes the item.
-    public func set(_ value: Value?) async throws(KeychainError) {
+    ///
+    /// - Throws: ``KeychainError``.
+    public func set(_ value: Value?) async throws {
         do {
             if let value {
                 try await keychain.set(value, for: account)
@@ -140,7 +150,7 @@ public struct KeychainStored<Value: KeychainValue>: Sendable {
             }
             outcome.succeed()
         } catch {
-            outcome.fail(error)
+            outcome.fail(KeychainError(error))
             throw error
         }
     }
@@ -148,13 +158,13 @@ public struct KeychainStored<Value: KeychainValue>: Sendable {
     /// The value now and whenever it becomes another one. See ``Keychain/values(_:for:)``.
     public var values: KeychainValues<Value> { keychain.values(for: account) }
 
-    private func noting<Result>(_ body: () throws(KeychainError) -> Result) throws(KeychainError) -> Result {
+    private func noting<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             let result = try body()
             outcome.succeed()
             return result
         } catch {
-            outcome.fail(error)
+            outcome.fail(KeychainError(error))
             throw error
         }
     }

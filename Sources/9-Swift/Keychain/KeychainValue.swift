@@ -17,41 +17,55 @@ public protocol KeychainValue: Sendable {
     /// The value that these bytes stand for.
     ///
     /// - Throws: ``KeychainError/Code/undecodableValue`` when they stand for none, without quoting them.
-    init(keychainData data: Data) throws(KeychainError)
+    init(keychainData data: Data) throws
 
     /// The bytes to store.
     ///
     /// - Throws: ``KeychainError/Code/unencodableValue`` when the value has no such form.
-    func keychainData() throws(KeychainError) -> Data
+    func keychainData() throws -> Data
 }
 
 extension KeychainValue where Self: Codable {
     /// Decodes JSON.
-    public init(keychainData data: Data) throws(KeychainError) {
+    ///
+    /// - Throws: ``KeychainError``.
+    public init(keychainData data: Data) throws { self = try ValueJSON.decode(Self.self, from: data) }
+
+    /// Encodes JSON with sorted keys, so that equal values are equal bytes.
+    ///
+    /// - Throws: ``KeychainError``.
+    public func keychainData() throws -> Data { try ValueJSON.encode(self) }
+}
+
+/// The JSON of all values, with errors that quote none of them: those of the coders may have a secret in them.
+private enum ValueJSON {
+    static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         do {
-            self = try JSONDecoder().decode(Self.self, from: data)
+            return try JSONDecoder().decode(type, from: data)
         } catch {
-            // The decoder's own error may quote the secret, so it goes no further.
-            throw .undecodable(as: Self.self)
+            throw KeychainError.undecodable(as: type)
         }
     }
 
-    /// Encodes JSON with sorted keys, so that equal values are equal bytes.
-    public func keychainData() throws(KeychainError) -> Data {
+    static func encode<Value: Encodable>(_ value: Value) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            return try encoder.encode(self)
+            return try encoder.encode(value)
         } catch {
-            throw .unencodable(Self.self)
+            throw KeychainError.unencodable(Value.self)
         }
     }
 }
 
 extension String: KeychainValue {
     /// Reads UTF-8; malformed UTF-8 is an error and not repaired.
-    public init(keychainData data: Data) throws(KeychainError) {
-        guard let string = String(validating: data, as: UTF8.self) else { throw .undecodable(as: String.self) }
+    ///
+    /// - Throws: ``KeychainError``.
+    public init(keychainData data: Data) throws {
+        guard let string = String(validating: data, as: UTF8.self) else {
+            throw KeychainError.undecodable(as: String.self)
+        }
         self = string
     }
 
@@ -68,27 +82,19 @@ extension Data: KeychainValue {
 }
 
 extension Array: KeychainValue where Element: Codable & KeychainValue {
-    /// The bytes themselves for `[UInt8]`, JSON for every other element.
-    public init(keychainData data: Data) throws(KeychainError) {
-        if let bytes = [UInt8](data) as? [Element] {
-            self = bytes
-        } else {
-            do {
-                self = try JSONDecoder().decode(Self.self, from: data)
-            } catch {
-                throw .undecodable(as: Self.self)
-            }
-        }
+    /// The bytes themselves for `[UInt8]`, JSON with sorted keys for every other element.
+    ///
+    /// - Throws: ``KeychainError``.
+    public init(keychainData data: Data) throws {
+        self = try [UInt8](data) as? [Element] ?? ValueJSON.decode(Self.self, from: data)
     }
 
-    /// The bytes themselves for `[UInt8]`, JSON for every other element.
-    public func keychainData() throws(KeychainError) -> Data {
+    /// The bytes themselves for `[UInt8]`, JSON with sorted keys for every other element.
+    ///
+    /// - Throws: ``KeychainError``.
+    public func keychainData() throws -> Data {
         if let bytes = self as? [UInt8] { return Data(bytes) }
-        do {
-            return try JSONEncoder().encode(self)
-        } catch {
-            throw .unencodable(Self.self)
-        }
+        return try ValueJSON.encode(self)
     }
 }
 

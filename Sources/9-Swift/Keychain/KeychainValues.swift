@@ -4,7 +4,7 @@ import VaultInterface
 /// The values of one account over time, from ``Keychain/values(_:for:)``.
 public struct KeychainValues<Value: KeychainValue>: AsyncSequence, Sendable {
     public typealias Element = Value?
-    public typealias Failure = KeychainError
+    public typealias Failure = any Error
 
     let keychain: Keychain
     let account: String
@@ -33,7 +33,9 @@ public struct KeychainValues<Value: KeychainValue>: AsyncSequence, Sendable {
 
         /// The present value first, then the next different one; nil in place of a value when there is
         /// none, nil in place of an element when the task was canceled.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(KeychainError) -> Value?? {
+        ///
+        /// - Throws: ``KeychainError``.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value?? {
             do {
                 guard let data = try await nextData(isolation: actor) else {
                     state = .ended
@@ -43,20 +45,22 @@ public struct KeychainValues<Value: KeychainValue>: AsyncSequence, Sendable {
                 return .some(try Value(keychainData: bytes))
             } catch {
                 state = .ended
-                if error.code == .taskCanceled { return nil }
+                if case KeychainError.Code.taskCanceled = error { return nil }
                 throw error
             }
         }
 
         /// The next value, as with an isolation.
-        public mutating func next() async throws(KeychainError) -> Value?? {
+        ///
+        /// - Throws: ``KeychainError``.
+        public mutating func next() async throws -> Value?? {
             try await next(isolation: nil)
         }
 
-        private mutating func nextData(isolation actor: isolated (any Actor)?) async throws(KeychainError) -> Data?? {
+        private mutating func nextData(isolation actor: isolated (any Actor)?) async throws -> Data?? {
             switch state {
             case .new:
-                let bound = try await keychain.inBackground { bound throws(KeychainError) in bound }
+                let bound = try await keychain.inBackground { bound in bound }
                 // Listening begins before the first reading, so that no change falls in between.
                 let changes = bound.session.vault.changes().makeAsyncIterator()
                 let data = try await read(bound)
@@ -77,9 +81,9 @@ public struct KeychainValues<Value: KeychainValue>: AsyncSequence, Sendable {
 
         private func read(
             _ bound: BoundKeychain, isolation: isolated (any Actor)? = #isolation
-        ) async throws(KeychainError) -> Data? {
+        ) async throws -> Data? {
             let account = account
-            return try await BlockingThreads.shared.run { () throws(KeychainError) in try bound.data(account) }
+            return try await BlockingThreads.shared.run { try bound.data(account) }
         }
     }
 }

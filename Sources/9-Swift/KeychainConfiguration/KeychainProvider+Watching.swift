@@ -2,14 +2,16 @@
 import Configuration
 import Foundation
 import Keychain
+import VaultInterface
 
 // The library's protocol runs these where the caller runs, and so do its handlers.
 extension KeychainProvider {
     /// The value that is stored now, and whenever it becomes another one, by whichever program.
     ///
-    /// The present value comes first, or why it cannot be read. Changes of other processes are seen within a second; those
-    /// in quick succession may be skipped over, the last one never is. A lock is no change: while the vault is locked the
-    /// last value stays the last, and what changed meanwhile comes after the unlocking. Other failures come as elements.
+    /// The present value comes first, or why it cannot be read. Changes of other processes are seen within a second;
+    /// those in quick succession may be skipped over, the last one never is. A lock is no change: while the vault is
+    /// locked the last value stays the last, and what changed meanwhile comes after the unlocking. Other failures come
+    /// as elements.
     ///
     /// - Throws: `KeychainError` when there is no vault to watch, and what the handler throws.
     public nonisolated(nonsending) func watchValue<Return: ~Copyable>(
@@ -19,11 +21,11 @@ extension KeychainProvider {
                 _ updates: ConfigUpdatesAsyncSequence<Result<LookupResult, any Error>, Never>
             ) async throws -> Return
     ) async throws -> Return {
-        let readings = Readings(occasions: try await keychain.occasionsToRead()) { () async throws(KeychainError) in
+        let readings = Readings(occasions: try await keychain.occasionsToRead()) {
             try await fetchValue(forKey: key, type: type)
         }
         return try await updatesHandler(
-            ConfigUpdatesAsyncSequence(readings.map { reading in reading.mapError { $0 as any Error } }))
+            ConfigUpdatesAsyncSequence(readings.map { reading in reading.mapError { $0 } }))
     }
 
     /// A snapshot of now, and another one whenever a value of the service has changed; see
@@ -36,12 +38,12 @@ extension KeychainProvider {
                 _ updates: ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>
             ) async throws -> Return
     ) async throws -> Return {
-        let readings = Readings(occasions: try await keychain.occasionsToRead()) { () async throws(KeychainError) in
+        let readings = Readings(occasions: try await keychain.occasionsToRead()) {
             try KeychainSnapshot.Values(await keychain.items(includingValues: true))
         }
         return try await updatesHandler(
             ConfigUpdatesAsyncSequence(
-                readings.map { reading -> any ConfigSnapshot in KeychainSnapshot(of: self, reading) }))
+                readings.map { reading -> any ConfigSnapshot in KeychainSnapshot(of: self, reading.mapError { $0 }) }))
     }
 }
 
@@ -52,7 +54,7 @@ struct Readings<Value: Sendable & Equatable>: AsyncSequence, Sendable {
 
     /// When to read again. Begun before the first reading, so that no change falls in between.
     let occasions: AsyncStream<Void>
-    let read: @Sendable () async throws(KeychainError) -> Value
+    let read: @Sendable () async throws -> Value
 
     func makeAsyncIterator() -> Iterator {
         Iterator(occasions: occasions.makeAsyncIterator(), read: read)
@@ -60,7 +62,7 @@ struct Readings<Value: Sendable & Equatable>: AsyncSequence, Sendable {
 
     struct Iterator: AsyncIteratorProtocol {
         var occasions: AsyncStream<Void>.Iterator
-        let read: @Sendable () async throws(KeychainError) -> Value
+        let read: @Sendable () async throws -> Value
         var last: Element?
 
         /// The present reading first, then the next different one; nil when the task was canceled.
@@ -71,7 +73,8 @@ struct Readings<Value: Sendable & Equatable>: AsyncSequence, Sendable {
             }
             while await occasions.next(isolation: actor) != nil {
                 guard let reading = await Self.reading(read) else { return nil }
-                // Locked, which takes nothing away from who has read the value; the unlocking is an occasion of its own.
+                // Locked, which takes nothing away from who has read the value; the unlocking is an occasion of its
+                // own.
                 if case .failure(let error) = reading, error.code == .interactionNotAllowed { continue }
                 if reading == last { continue }
                 self.last = reading
@@ -84,11 +87,12 @@ struct Readings<Value: Sendable & Equatable>: AsyncSequence, Sendable {
 
         /// Nil when the task was canceled.
         private static func reading(
-            _ read: @Sendable () async throws(KeychainError) -> Value
+            _ read: @Sendable () async throws -> Value
         ) async -> Element? {
-            do throws(KeychainError) {
+            do {
                 return .success(try await read())
             } catch {
+                let error = KeychainError(error)
                 return error.code == .taskCanceled ? nil : .failure(error)
             }
         }

@@ -2,6 +2,7 @@
 import Configuration
 import Foundation
 import Keychain
+import VaultInterface
 
 /// Configuration from the keychain: the secrets of one service, for swift-configuration's `ConfigReader`.
 ///
@@ -13,11 +14,11 @@ import Keychain
 /// let password = try config.requiredString(forKey: "database.password", isSecret: true)
 /// ```
 ///
-/// The value of a key is that of the generic password whose account is the whole key, its components joined by dots. The
-/// key's context is not looked at. A key without an item, or with one that has no value, has no value here, and the next
-/// provider is asked. An item that cannot be read, because the vault is locked, the program does not hold the access group
-/// or something is damaged, is an error and never taken for missing. Nobody is asked: reading an item with an access
-/// control that wants a person is an error too.
+/// The value of a key is that of the generic password whose account is the whole key, its components joined by dots.
+/// The key's context is not looked at. A key without an item, or with one that has no value, has no value here, and the
+/// next provider is asked. An item that cannot be read, because the vault is locked, the program does not hold the
+/// access group or something is damaged, is an error and never taken for missing. Nobody is asked: reading an item with
+/// an access control that wants a person is an error too.
 ///
 /// Values are bytes, or UTF-8 text in the forms that environment variables have:
 ///
@@ -69,9 +70,9 @@ public struct KeychainProvider: Sendable {
     /// - Parameter data: What is stored for it; nil for nothing.
     func result(
         _ data: Data?, for key: AbsoluteConfigKey, as type: ConfigType
-    ) throws(KeychainError) -> LookupResult {
+    ) throws -> LookupResult {
         guard let data else { return LookupResult(encodedKey: key.account, value: nil) }
-        guard let content = forms.content(of: data, as: type) else { throw .notConvertible(to: type) }
+        guard let content = forms.content(of: data, as: type) else { throw KeychainError.notConvertible(to: type) }
         return LookupResult(encodedKey: key.account, value: ConfigValue(content, isSecret: true))
     }
 }
@@ -82,10 +83,10 @@ extension KeychainProvider: ConfigProvider {
 
     /// The value that is stored now. Reads the keychain, which takes about a tenth of a millisecond, and waits for it.
     ///
-    /// - Throws: `KeychainError` with the code `undecodableValue` when the value is not one of the type, and what reading
-    ///   fails with.
-    public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws(KeychainError) -> LookupResult {
-        try key.naming { () throws(KeychainError) in
+    /// - Throws: `KeychainError` with the code `undecodableValue` when the value is not one of the type, and what
+    ///   reading fails with.
+    public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
+        try key.naming {
             try result(keychain.get(Data.self, for: key.account), for: key, as: type)
         }
     }
@@ -95,8 +96,8 @@ extension KeychainProvider: ConfigProvider {
     /// - Throws: As ``value(forKey:type:)``, and `KeychainError` with the code `taskCanceled`.
     public nonisolated(nonsending) func fetchValue(
         forKey key: AbsoluteConfigKey, type: ConfigType
-    ) async throws(KeychainError) -> LookupResult {
-        try await key.naming { () async throws(KeychainError) in
+    ) async throws -> LookupResult {
+        try await key.naming {
             try await result(keychain.get(Data.self, for: key.account), for: key, as: type)
         }
     }
@@ -105,11 +106,7 @@ extension KeychainProvider: ConfigProvider {
     ///
     /// If one cannot be read, looking up any key in the snapshot throws why.
     public func snapshot() -> any ConfigSnapshot {
-        do throws(KeychainError) {
-            return KeychainSnapshot(of: self, .success(try .init(keychain.items(includingValues: true))))
-        } catch {
-            return KeychainSnapshot(of: self, .failure(error))
-        }
+        KeychainSnapshot(of: self, Result { try .init(keychain.items(includingValues: true)) })
     }
 }
 
@@ -126,22 +123,22 @@ extension AbsoluteConfigKey {
     var account: String { components.joined(separator: ".") }
 
     /// Runs `body`, naming the key in the message of what it throws.
-    func naming<Result>(_ body: () throws(KeychainError) -> Result) throws(KeychainError) -> Result {
+    func naming<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch {
-            throw error.named(account)
+            throw KeychainError(error).named(account)
         }
     }
 
     /// Runs `body`, naming the key in the message of what it throws.
     nonisolated(nonsending) func naming<Result>(
-        _ body: nonisolated(nonsending) () async throws(KeychainError) -> Result
-    ) async throws(KeychainError) -> Result {
+        _ body: nonisolated(nonsending) () async throws -> Result
+    ) async throws -> Result {
         do {
             return try await body()
         } catch {
-            throw error.named(account)
+            throw KeychainError(error).named(account)
         }
     }
 }

@@ -9,7 +9,7 @@ struct KeychainSnapshot: ConfigSnapshot {
     struct Values: Sendable, Equatable {
         private let data: [String: Data]
 
-        init(_ items: [KeychainItem]) throws(KeychainError) {
+        init(_ items: [KeychainItem]) throws {
             var data: [String: Data] = [:]
             for item in items { data[item.account] = try item.value(as: Data.self) }
             self.data = data
@@ -21,17 +21,17 @@ struct KeychainSnapshot: ConfigSnapshot {
     }
 
     private let provider: KeychainProvider
-    private let values: Result<Values, KeychainError>
+    private let values: Result<Values, any Error>
 
-    init(of provider: KeychainProvider, _ values: Result<Values, KeychainError>) {
+    init(of provider: KeychainProvider, _ values: Result<Values, any Error>) {
         self.provider = provider
         self.values = values
     }
 
     var providerName: String { provider.providerName }
 
-    func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws(KeychainError) -> LookupResult {
-        try key.naming { () throws(KeychainError) in
+    func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
+        try key.naming {
             try provider.result(values.get()[key.account], for: key, as: type)
         }
     }

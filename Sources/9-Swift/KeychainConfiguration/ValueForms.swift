@@ -3,8 +3,8 @@ import Configuration
 import Foundation
 
 /// How stored bytes stand for values of the configuration's types: the text forms of `EnvironmentVariablesProvider`, in
-/// UTF-8, with two differences. Items can have any bytes, so bytes need no encoding; and an array may be JSON, since that
-/// is how `Keychain` stores one.
+/// UTF-8, with two differences. Items can have any bytes, so bytes need no encoding; and an array may be JSON, since
+/// that is how `Keychain` stores one.
 struct ValueForms: Sendable {
     /// What makes bytes of text; nil where `bytes` are the stored ones, and those in arrays base64.
     var bytesDecoder: (any ConfigBytesFromStringDecoder)?

@@ -1,6 +1,9 @@
 import VaultInterface
 
 extension TestKeychain {
+    // Generic in the error: the compiler (6.3.1) crashes on an asynchronous closure that throws a typed error where an
+    // untyped one is expected.
+
     /// Runs `body` with this keychain in the place of the process's own.
     ///
     /// - Returns: What `body` returns.

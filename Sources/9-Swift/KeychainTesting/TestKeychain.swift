@@ -52,7 +52,7 @@ public final class TestKeychain: Sendable {
     /// - Throws: ``TestKeychainError`` when there is no memory for its keys.
     public convenience init(
         client: TestClient = TestClient(), isPasscodeSet: Bool = true
-    ) throws(TestKeychainError) {
+    ) throws {
         try self.init(client: client, isPasscodeSet: isPasscodeSet, folder: nil)
     }
 
@@ -63,7 +63,7 @@ public final class TestKeychain: Sendable {
     package init(
         client: TestClient = TestClient(), isPasscodeSet: Bool = true, folder: String?, isServed: Bool = false,
         enclave: (any Enclave)? = nil
-    ) throws(TestKeychainError) {
+    ) throws {
         let clock = TestClock()
         let authenticator = ScriptedAuthenticator()
         do {
@@ -130,7 +130,7 @@ public final class TestKeychain: Sendable {
     /// passcode is set' cannot be added, and those that exist are lost for good.
     ///
     /// - Throws: ``TestKeychainError`` when there is no memory for keys.
-    public func setPasscode(present: Bool) throws(TestKeychainError) {
+    public func setPasscode(present: Bool) throws {
         do {
             try vault.setPasscodeClass(present: present)
             authenticator.isPasscodeSet = present
@@ -172,9 +172,9 @@ public final class TestKeychain: Sendable {
         set { clock.freeze(at: newValue) }
     }
 
-    /// Moves the keychain's time by `interval` seconds, without waiting.
-    public func advanceTime(by interval: TimeInterval) {
-        clock.advance(by: interval)
+    /// Moves the keychain's time by `duration`, without waiting.
+    public func advanceTime(by duration: Duration) {
+        clock.advance(by: duration / .seconds(1))
     }
 }
 

@@ -27,14 +27,15 @@ package final class DatabaseConnections: Sendable {
 
     var isInUse: Bool { users.load(ordering: .acquiring) > 0 }
 
-    /// How long statements and transactions get to end before their key goes. Tests, which know what is running, give less.
+    /// How long statements and transactions get to end before their key goes. Tests, which know what is running, give
+    /// less.
     @TaskLocal package static var grace = DispatchTimeInterval.seconds(2)
     private let grace = DatabaseConnections.grace
 
     /// Interrupts what is running, lets go of what SQLite has read, and takes the key away.
     ///
-    /// GRDB's object stays open, since other threads may be about to use it, and GRDB does not check that before it asks SQLite
-    /// about a connection: with the key gone, all that they do fails.
+    /// GRDB's object stays open, since other threads may be about to use it, and GRDB does not check that before it
+    /// asks SQLite about a connection: with the key gone, all that they do fails.
     func end() {
         defer { ended.leave() }
         let deadline = DispatchTime.now() + grace
@@ -63,14 +64,15 @@ package final class DatabaseConnections: Sendable {
             ended.wait()
             freed.wait()
         }
-        // GRDB closes its readers last, and they cannot: the log would stay, with all that is in it. Where others use the
-        // database, it does.
+        // GRDB closes its readers last, and they cannot: the log would stay, with all that is in it. Where others use
+        // the database, it does.
         _ = try? writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         isClosed.withLock { $0 = true }
         try writer.close()
         registration.release()
     }
 
-    /// Waits for ``end()``, which somebody has called or is about to: until then whoever opens the database would share the claim.
+    /// Waits for ``end()``, which somebody has called or is about to: until then whoever opens the database would share
+    /// the claim.
     func waitUntilEnded() { ended.wait() }
 }

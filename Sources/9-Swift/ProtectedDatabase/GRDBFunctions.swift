@@ -3,8 +3,8 @@ import Foundation
 import GRDB
 import SystemSQLite
 
-/// The functions and orders of texts that GRDB adds to its connections, for connections that GRDB does not open: databases of
-/// programs with GRDB have them in their indexes.
+/// The functions and orders of texts that GRDB adds to its connections, for connections that GRDB does not open:
+/// databases of programs with GRDB have them in their indexes.
 enum GRDBFunctions {
     @Sendable
     static func add(to connection: SQLConnection) throws(SQLiteError) {

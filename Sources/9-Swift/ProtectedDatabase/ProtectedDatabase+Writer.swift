@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-// GRDB's protocols. What may throw tells of a locked database in this package's words; what may not goes to a connection without a
-// key, whose statements throw GRDB's.
+// GRDB's protocols. What may throw tells of a locked database in this package's words; what may not goes to a
+// connection without a key, whose statements throw GRDB's.
 
 extension ProtectedDatabase: DatabaseReader {
     /// GRDB's configuration of the connections.

@@ -15,14 +15,14 @@ import Synchronization
 /// let notes = try database.read { db in try String.fetchAll(db, sql: "SELECT text FROM note") }
 /// ```
 ///
-/// Every page of the database and of its journals is encrypted and authenticated; nothing is written in plain form, not even
-/// for a moment. It is a `DatabaseWriter`: records, queries, migrations, observations work as with a `DatabasePool`, which is
-/// what is behind it unless ``Connections/queue`` is asked for.
+/// Every page of the database and of its journals is encrypted and authenticated; nothing is written in plain form, not
+/// even for a moment. It is a `DatabaseWriter`: records, queries, migrations, observations work as with a
+/// `DatabasePool`, which is what is behind it unless ``Connections/queue`` is asked for.
 ///
-/// When the vault is locked, a database whose key's class closes is closed: statements that run are interrupted, transactions
-/// that were not committed are rolled back, and the key is wiped, two seconds later at the latest. From then on ``read(_:)-(_)`` and ``write(_:)-(_)`` throw
-/// ``ProtectedDatabaseError/Code/locked``; after the next unlocking they open the database again. Observations end at a lock
-/// with an error and have to be started again.
+/// When the vault is locked, a database whose key's class closes is closed: statements that run are interrupted,
+/// transactions that were not committed are rolled back, and the key is wiped, two seconds later at the latest. From
+/// then on ``read(_:)-(_)`` and ``write(_:)-(_)`` throw ``ProtectedDatabaseError/Code/locked``; after the next
+/// unlocking they open the database again. Observations end at a lock with an error and have to be started again.
 ///
 /// A value may be used from any thread. Several values, in several processes too, may have the same database open.
 public final class ProtectedDatabase: Sendable {
@@ -72,12 +72,12 @@ public final class ProtectedDatabase: Sendable {
     ///   - creation: Whether a database is made where there is none.
     ///   - prompt: The text of the question to a person, if the key needs one.
     /// - Throws: ``ProtectedDatabaseError/Code/locked`` while the key's class is closed,
-    ///   ``ProtectedDatabaseError/Code/notEncrypted`` for a plain database, which ``ProtectedDatabaseFile/encrypt(key:progress:)``
-    ///   encrypts, and what keeps the key or the file from being used.
+    ///   ``ProtectedDatabaseError/Code/notEncrypted`` for a plain database, which
+    ///   ``ProtectedDatabaseFile/encrypt(key:progress:)`` encrypts, and what keeps the key or the file from being used.
     public init(
         path: String, key: DatabaseKeyStorage? = nil, connections: Connections = .pool,
         configuration: Configuration = Configuration(), creation: Creation = .ifMissing, prompt: String? = nil
-    ) throws(ProtectedDatabaseError) {
+    ) throws {
         file = ProtectedDatabaseFile(path: path, prompt: prompt)
         kind = connections
         setup = configuration
@@ -111,17 +111,17 @@ public final class ProtectedDatabase: Sendable {
     ///
     /// - Throws: ``ProtectedDatabaseError/Code/locked`` while the key's class is closed, and
     ///   ``ProtectedDatabaseError/Code/closed`` after ``close()``.
-    public func connection() throws(ProtectedDatabaseError) -> any DatabaseWriter {
+    public func connection() throws -> any DatabaseWriter {
         try acquire(counting: false).writer
     }
 
     /// The connections, opened again if they can be.
     ///
     /// - Parameter counting: Whether whoever asks uses them now, and releases them afterwards.
-    func acquire(counting: Bool = true) throws(ProtectedDatabaseError) -> DatabaseConnections {
+    func acquire(counting: Bool = true) throws -> DatabaseConnections {
         // Whoever comes at the same time waits: a key is asked for once.
         let (connections, holder) = try state.withLock {
-            state throws(ProtectedDatabaseError) -> (DatabaseConnections, LockGuard?) in
+            state throws -> (DatabaseConnections, LockGuard?) in
             var holder: LockGuard?
             switch state.phase {
             case .open: break
@@ -172,10 +172,10 @@ public final class ProtectedDatabase: Sendable {
 
     /// Closes the database. What GRDB's own objects have is closed when they go.
     ///
-    /// - Throws: ``ProtectedDatabaseError/Code/busy`` while anything is running, and GRDB's `DatabaseError` where statements or
-    ///   cursors are left.
+    /// - Throws: ``ProtectedDatabaseError/Code/busy`` while anything is running, and GRDB's `DatabaseError` where
+    ///   statements or cursors are left.
     public func close() throws {
-        let former = try state.withLock { state throws(ProtectedDatabaseError) -> (DatabaseConnections, Phase)? in
+        let former = try state.withLock { state throws -> (DatabaseConnections, Phase)? in
             guard state.phase != .closed else { return nil }
             guard !state.connections.isInUse else {
                 throw ProtectedDatabaseError(

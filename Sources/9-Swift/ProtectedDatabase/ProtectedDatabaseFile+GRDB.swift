@@ -6,7 +6,8 @@ import SystemSQLite
 
 extension ProtectedDatabaseFile {
     /// - Parameters:
-    ///   - path: Of the database's file. A symbolic link is followed, so that what it leads to is converted, not the link.
+    ///   - path: Of the database's file. A symbolic link is followed, so that what it leads to is converted, not the
+    ///     link.
     ///   - prompt: The text of the question to a person, if the key needs one.
     public init(path: String, prompt: String? = nil) {
         self.init(path: path, prompt: prompt, preparing: GRDBFunctions.add)
@@ -15,10 +16,10 @@ extension ProtectedDatabaseFile {
     /// Opens connections, and reads the database's first page with them.
     func open(
         _ kind: ProtectedDatabase.Connections, _ configuration: Configuration
-    ) throws(ProtectedDatabaseError) -> (DatabaseConnections, LockGuard?) {
+    ) throws -> (DatabaseConnections, LockGuard?) {
         let (registration, holder) = try claim()
         let configuration = Self.withCache(Self.prepared(configuration))
-        let writer = try retrying { () throws(ProtectedDatabaseError) in
+        let writer = try retrying {
             try translating(registration) {
                 do {
                     let writer: any DatabaseWriter =

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The additional data that binds a sealed value to its place: header ‖ label ‖ database, table and column, each with its
-/// length ‖ the row's key.
+/// The additional data that binds a sealed value to its place: header ‖ label ‖ database, table and column, each with
+/// its length ‖ the row's key.
 struct BindingBytes {
     private static let label = Array("swift-keychain/v1/field".utf8)
 

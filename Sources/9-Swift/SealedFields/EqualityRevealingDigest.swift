@@ -4,10 +4,11 @@ import GRDB
 
 /// A digest of a value that is sealed in another column, by which rows with that value are found.
 ///
-/// It is a keyed hash, so that nothing can be learnt from one alone. But equal values of a column have equal digests: **whoever
-/// sees the database sees which rows have the same value, and how often each occurs**, and can see of a row with a known value
-/// which others have it. Use it for values that are nearly unique, such as addresses, and never for those of which there are few,
-/// such as yes and no. Digests of different columns, tables and databases have nothing in common.
+/// It is a keyed hash, so that nothing can be learnt from one alone. But equal values of a column have equal digests:
+/// **anybody who sees the database sees which rows have the same value, and how often each occurs**; from a row with a
+/// known value, they see which others have it. Use it for values that are nearly unique, such as addresses, and never
+/// for those of which there are few, such as yes and no. Digests of different columns, tables and databases have
+/// nothing in common.
 public struct EqualityRevealingDigest: Sendable, Hashable {
     /// 16 bytes of HMAC-SHA256, for a column: a blob.
     public let bytes: Data
@@ -33,14 +34,14 @@ extension FieldSealing {
     ///   - value: A string, data, whole number, Boolean, date or UUID, or an optional of one.
     ///   - table: The table.
     ///   - column: The column that the value itself is sealed in.
-    /// - Throws: ``SealedFieldsError/Code/invalidRequest`` for values of other types, whose forms may differ where they are
-    ///   equal, and ``SealedFieldsError/Code/locked``.
+    /// - Throws: ``SealedFieldsError/Code/invalidRequest`` for values of other types, whose forms may differ where they
+    ///   are equal, and ``SealedFieldsError/Code/locked``.
     public func digest<Value: Codable>(
         of value: Value, table: String, column: String
-    ) throws(SealedFieldsError) -> EqualityRevealingDigest {
+    ) throws -> EqualityRevealingDigest {
         let key = try keys.keyring.digestKey()
         let binding = BindingBytes(database: database, table: table, column: column, row: RowKey(0))
-        return try FieldCoding.withEncoded(value) { (bytes) throws(SealedFieldsError) in
+        return try FieldCoding.withEncoded(value) { bytes in
             let value = Self.withoutOptional(bytes)
             guard Self.hasOneForm(value) else {
                 throw SealedFieldsError(

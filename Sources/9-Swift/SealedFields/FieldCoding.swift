@@ -4,7 +4,8 @@ import KeychainModel
 
 /// The form in which a value is sealed: one byte for its kind, and the value.
 ///
-/// The kinds that most columns have are written as they are; everything else as JSON. Documentation/Formats.md has them.
+/// The kinds that most columns have are written as they are; everything else as JSON. Documentation/Formats.md has
+/// them.
 enum FieldCoding {
     enum Kind: UInt8 {
         case absent = 0
@@ -24,8 +25,8 @@ enum FieldCoding {
 
     /// Gives `body` the encoded value, in memory that is wiped afterwards.
     static func withEncoded<Value: Encodable, Result>(
-        _ value: Value, _ body: (UnsafeRawBufferPointer) throws(SealedFieldsError) -> Result
-    ) throws(SealedFieldsError) -> Result {
+        _ value: Value, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
         if Value.self == String.self {
             var text = unsafeBitCast(value, to: String.self)
             // A string in another form than UTF-8 is copied here; its own memory cannot be wiped either.
@@ -45,7 +46,7 @@ enum FieldCoding {
             json = try encoder().encode(value)
         } catch {
             // The encoder's own error may quote the value, so it goes no further.
-            throw .unencodable(Value.self)
+            throw SealedFieldsError.unencodable(Value.self)
         }
         defer { json.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
         return try json.withRoom(.json, body)
@@ -54,35 +55,39 @@ enum FieldCoding {
     /// The value that was encoded.
     static func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: UnsafeRawBufferPointer
-    ) throws(SealedFieldsError) -> Value {
-        guard let first = bytes.first, let kind = Kind(rawValue: first) else { throw .undecodable(type) }
+    ) throws -> Value {
+        guard let first = bytes.first, let kind = Kind(rawValue: first) else {
+            throw SealedFieldsError.undecodable(type)
+        }
         let content = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
         if Value.self == String.self {
             guard kind == .string, let text = String(validating: content, as: UTF8.self) else {
-                throw .undecodable(type)
+                throw SealedFieldsError.undecodable(type)
             }
             return unsafeBitCast(text, to: Value.self)
         }
         if Value.self == Data.self {
-            guard kind == .data else { throw .undecodable(type) }
+            guard kind == .data else { throw SealedFieldsError.undecodable(type) }
             return unsafeBitCast(copied(content), to: Value.self)
         }
         if let value = try fromWord(type, kind, content) { return value }
         if let optional = type as? any AnyOptional.Type {
-            guard let value = try optional.decodeOptional(kind, bytes) as? Value else { throw .undecodable(type) }
+            guard let value = try optional.decodeOptional(kind, bytes) as? Value else {
+                throw SealedFieldsError.undecodable(type)
+            }
             return value
         }
         if Value.self == UUID.self {
-            guard kind == .uuid, content.count == 16 else { throw .undecodable(type) }
+            guard kind == .uuid, content.count == 16 else { throw SealedFieldsError.undecodable(type) }
             return unsafeBitCast(UUID(uuid: content.loadUnaligned(as: uuid_t.self)), to: Value.self)
         }
-        guard kind == .json else { throw .undecodable(type) }
+        guard kind == .json else { throw SealedFieldsError.undecodable(type) }
         var json = copied(content)
         defer { json.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
         do {
             return try decoder().decode(type, from: json)
         } catch {
-            throw .undecodable(type)
+            throw SealedFieldsError.undecodable(type)
         }
     }
 
@@ -137,7 +142,7 @@ extension FieldCoding {
     /// The value of a type that is a number of some kind; nil for other types.
     private static func fromWord<Value>(
         _ wanted: Value.Type, _ kind: Kind, _ content: UnsafeRawBufferPointer
-    ) throws(SealedFieldsError) -> Value? {
+    ) throws -> Value? {
         func bits(_ expected: Kind) -> UInt64? {
             guard kind == expected, content.count == 8 else { return nil }
             return content.bigEndian()
@@ -169,21 +174,21 @@ extension FieldCoding {
             value = bits(.float).flatMap { UInt32(exactly: $0) }.map { Float(bitPattern: $0) }
         default: return nil
         }
-        guard let value = value as? Value else { throw .undecodable(wanted) }
+        guard let value = value as? Value else { throw SealedFieldsError.undecodable(wanted) }
         return value
     }
 
     private static func withWord<Result>(
-        _ kind: Kind, _ bits: UInt64, _ body: (UnsafeRawBufferPointer) throws(SealedFieldsError) -> Result
-    ) throws(SealedFieldsError) -> Result {
+        _ kind: Kind, _ bits: UInt64, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
         try withUnsafeBytes(of: bits.bigEndian, throwing: body, kind: kind)
     }
 
     private static func withUnsafeBytes<Result>(
         of value: some BitwiseCopyable,
-        throwing body: (UnsafeRawBufferPointer) throws(SealedFieldsError) -> Result, kind: Kind
-    ) throws(SealedFieldsError) -> Result {
-        try Swift.withUnsafeBytes(of: value) { (bytes) throws(SealedFieldsError) in
+        throwing body: (UnsafeRawBufferPointer) throws -> Result, kind: Kind
+    ) throws -> Result {
+        try Swift.withUnsafeBytes(of: value) { bytes in
             try withRoom(kind, bytes, body)
         }
     }
@@ -191,60 +196,50 @@ extension FieldCoding {
     /// Gives `body` the kind and the content, one after the other.
     fileprivate static func withRoom<Result>(
         _ kind: Kind, _ content: UnsafeRawBufferPointer,
-        _ body: (UnsafeRawBufferPointer) throws(SealedFieldsError) -> Result
-    ) throws(SealedFieldsError) -> Result {
-        let result = withUnsafeTemporaryAllocation(byteCount: 1 + content.count, alignment: 1) {
-            (room) -> Swift.Result<Result, SealedFieldsError> in
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
+        try withUnsafeTemporaryAllocation(byteCount: 1 + content.count, alignment: 1) { room in
             defer { SecretBytes.wipe(room) }
             room[0] = kind.rawValue
             UnsafeMutableRawBufferPointer(rebasing: room[1...]).copyMemory(from: content)
-            do throws(SealedFieldsError) {
-                return .success(try body(UnsafeRawBufferPointer(room)))
-            } catch {
-                return .failure(error)
-            }
+            return try body(UnsafeRawBufferPointer(room))
         }
-        return try result.get()
     }
 }
 
 extension Sequence<UInt8> {
     /// Gives `body` the kind and these bytes, which are contiguous.
     fileprivate func withRoom<Result>(
-        _ kind: FieldCoding.Kind, _ body: (UnsafeRawBufferPointer) throws(SealedFieldsError) -> Result
-    ) throws(SealedFieldsError) -> Result {
-        let result = withContiguousStorageIfAvailable { (bytes) -> Swift.Result<Result, SealedFieldsError> in
-            do throws(SealedFieldsError) {
-                return .success(try FieldCoding.withRoom(kind, UnsafeRawBufferPointer(bytes), body))
-            } catch {
-                return .failure(error)
-            }
+        _ kind: FieldCoding.Kind, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
+        let result = try withContiguousStorageIfAvailable { bytes in
+            try FieldCoding.withRoom(kind, UnsafeRawBufferPointer(bytes), body)
         }
         guard let result else {
             let copy = Array(self)
             return try copy.withRoom(kind, body)
         }
-        return try result.get()
+        return result
     }
 }
 
 /// Any optional. What is in an optional of an optional is told apart from nothing.
 private protocol AnyOptional {
     func withEncodedOptional<Result>(
-        _ body: (UnsafeRawBufferPointer) throws(SealedFieldsError) -> Result
-    ) throws(SealedFieldsError) -> Result
-    static func decodeOptional(_ kind: FieldCoding.Kind, _ bytes: UnsafeRawBufferPointer) throws(SealedFieldsError)
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result
+    static func decodeOptional(_ kind: FieldCoding.Kind, _ bytes: UnsafeRawBufferPointer) throws
         -> Any
 }
 
 extension Optional: AnyOptional {
     fileprivate func withEncodedOptional<Result>(
-        _ body: (UnsafeRawBufferPointer) throws(SealedFieldsError) -> Result
-    ) throws(SealedFieldsError) -> Result {
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
         guard let value = self else { return try EmptyCollection<UInt8>().withRoom(.absent, body) }
-        guard let value = value as? any Encodable else { throw .unencodable(Wrapped.self) }
-        func encode(_ value: some Encodable) throws(SealedFieldsError) -> Result {
-            try FieldCoding.withEncoded(value) { (bytes) throws(SealedFieldsError) in
+        guard let value = value as? any Encodable else { throw SealedFieldsError.unencodable(Wrapped.self) }
+        func encode(_ value: some Encodable) throws -> Result {
+            try FieldCoding.withEncoded(value) { bytes in
                 try FieldCoding.withRoom(.present, bytes, body)
             }
         }
@@ -253,17 +248,19 @@ extension Optional: AnyOptional {
 
     fileprivate static func decodeOptional(
         _ kind: FieldCoding.Kind, _ bytes: UnsafeRawBufferPointer
-    ) throws(SealedFieldsError) -> Any {
+    ) throws -> Any {
         switch kind {
         case .absent where bytes.count == 1: return Wrapped?.none as Any
         case .present:
-            guard let type = Wrapped.self as? any Decodable.Type else { throw .undecodable(Wrapped.self) }
+            guard let type = Wrapped.self as? any Decodable.Type else {
+                throw SealedFieldsError.undecodable(Wrapped.self)
+            }
             let content = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
             guard let value = try FieldCoding.decode(type, from: content) as? Wrapped else {
-                throw .undecodable(Wrapped.self)
+                throw SealedFieldsError.undecodable(Wrapped.self)
             }
             return Wrapped?.some(value) as Any
-        default: throw .undecodable(Wrapped?.self)
+        default: throw SealedFieldsError.undecodable(Wrapped?.self)
         }
     }
 }

@@ -10,7 +10,8 @@ final class FieldKey: Sendable {
     private let aesGCM: PreparedAEAD
 
     /// - Parameter secret: The 32 random bytes that the keyring has.
-    /// - Parameter preparing: False for swift-crypto's own interface, which otherwise is used where no key can be prepared.
+    /// - Parameter preparing: False for swift-crypto's own interface, which otherwise is used where no key can be
+    ///   prepared.
     init(_ id: FieldKeyID, secret: SymmetricKey, preparing: Bool = true) {
         self.id = id
         // One key for each cipher, so that no key is used with two.
@@ -33,7 +34,7 @@ final class FieldKey: Sendable {
     /// Seals `plaintext` for a place.
     func seal(
         _ plaintext: UnsafeRawBufferPointer, _ algorithm: SealingAlgorithm, _ binding: BindingBytes
-    ) throws(SealedFieldsError) -> Data {
+    ) throws -> Data {
         var sealed = Data(count: SealedForm.overhead + plaintext.count)
         let isSealed = sealed.withUnsafeMutableBytes { sealed in
             sealed[0] = SealedForm.version
@@ -73,8 +74,8 @@ final class FieldKey: Sendable {
     /// Opens what ``seal(_:_:_:)`` made, and wipes the plaintext after `body`.
     func open<Result>(
         _ sealed: Data, _ algorithm: SealingAlgorithm, _ binding: BindingBytes,
-        _ body: (UnsafeRawBufferPointer) throws(SealedFieldsError) -> Result
-    ) throws(SealedFieldsError) -> Result {
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
         let count = max(0, sealed.count - SealedForm.overhead)
         let plaintext = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 8)
         defer {
@@ -82,7 +83,7 @@ final class FieldKey: Sendable {
             plaintext.deallocate()
         }
         guard sealed.count >= SealedForm.overhead, open(sealed, algorithm, binding, into: plaintext) else {
-            throw .notAuthentic("\(binding.table).\(binding.column)")
+            throw SealedFieldsError.notAuthentic("\(binding.table).\(binding.column)")
         }
         return try body(UnsafeRawBufferPointer(plaintext))
     }

@@ -36,19 +36,19 @@ extension FieldKeys {
     /// The generations, oldest first. Asks nobody.
     ///
     /// - Throws: ``SealedFieldsError``.
-    public func generations() throws(SealedFieldsError) -> [Generation] {
+    public func generations() throws -> [Generation] {
         try keyring.generations()
     }
 
-    /// Makes a new key, with which values are sealed from now on: here at once, and in other programs that run within 30
-    /// seconds.
+    /// Makes a new key, with which values are sealed from now on: here at once, and in other programs that run within
+    /// 30 seconds.
     ///
     /// What was sealed before stays as it is until ``FieldRotation`` seals it anew.
     ///
     /// - Returns: The new generation, or the one that another program added meanwhile.
     /// - Throws: ``SealedFieldsError``.
     @discardableResult
-    public func addGeneration() throws(SealedFieldsError) -> Generation {
+    public func addGeneration() throws -> Generation {
         let keyring = keyring
         let number = (try keyring.generations().last?.id ?? 0) + 1
         _ = try keyring.store(Generation.account(number))
@@ -73,8 +73,8 @@ extension FieldKeys {
             Check(database: sealing.database, writer: writer)
         }
 
-        /// Nothing: the program says that a database of that name is gone, or has no value of the generation, in its backups
-        /// neither.
+        /// Nothing: the program says that a database of that name is gone, or has no value of the generation, in its
+        /// backups neither.
         public static func nothing(inDatabaseNamed name: String) -> Check {
             Check(database: name, writer: nil)
         }
@@ -82,16 +82,16 @@ extension FieldKeys {
 
     /// Removes the key of an older generation for good, once no value is sealed with it.
     ///
-    /// Every database that the keyring was ever used for must be among `checks`. Each is searched, in all of its columns,
-    /// and is not written until the key is gone. A copy of a database from before, such as a backup, can then no longer be
-    /// opened.
+    /// Every database that the keyring was ever used for must be among `checks`. Each is searched, in all of its
+    /// columns, and is not written until the key is gone. A copy of a database from before, such as a backup, can then
+    /// no longer be opened.
     ///
     /// - Parameters:
     ///   - generation: One of ``generations()``, not the newest.
     ///   - checks: Where values may be.
-    /// - Throws: ``SealedFieldsError/Code/keyInUse`` if there is a value, a database is missing in `checks`, the generation is
-    ///   the newest, or the one after it was added less than ten minutes ago: another program may be about to write a
-    ///   value that it has just sealed. What SQLite throws is thrown as it is.
+    /// - Throws: ``SealedFieldsError/Code/keyInUse`` if there is a value, a database is missing in `checks`, the
+    ///   generation is the newest, or the one after it was added less than ten minutes ago: another program may be
+    ///   about to write a value that it has just sealed. What SQLite throws is thrown as it is.
     public func removeGeneration(_ generation: Generation, checking checks: [Check]) throws {
         try removeGeneration(generation, checking: checks, settledFor: 600)
     }

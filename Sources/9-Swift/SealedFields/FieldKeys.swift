@@ -10,15 +10,16 @@ import VaultInterface
 /// ```
 ///
 /// A keyring has a key for each *generation*. New values are sealed with the newest; older ones are there to open what
-/// they sealed, until ``FieldRotation`` has sealed it anew and ``removeGeneration(_:checking:)`` removes the key. The first
-/// generation is made when the first value is sealed.
+/// they sealed, until ``FieldRotation`` has sealed it anew and ``removeGeneration(_:checking:)`` removes the key. The
+/// first generation is made when the first value is sealed.
 ///
-/// Keys stay in memory, which is wiped, until ``discard()``, and those of classes that close with the vault until it is locked.
+/// Keys stay in memory, which is wiped, until ``discard()``, and those of classes that close with the vault until it is
+/// locked.
 public final class FieldKeys: Sendable {
     /// The name under which the keychain has the keys; by custom in reverse-domain form.
     public let name: String
     /// Where new generations are, and what must hold before one can be used.
-    public let protection: Protection
+    public let protection: StoredKeyProtection
 
     private let accessGroup: String?
     private let prompt: String?
@@ -37,7 +38,9 @@ public final class FieldKeys: Sendable {
     ///   - accessGroup: The access group; nil for the program's first.
     ///   - prompt: What a person is told who is asked for a key; nil for the vault's own words.
     public init(
-        _ name: String, protection: Protection = .whenUnlocked, accessGroup: String? = nil, prompt: String? = nil
+        _ name: String, protection: StoredKeyProtection = .keychain(.whenUnlockedThisDeviceOnly),
+        accessGroup: String? = nil,
+        prompt: String? = nil
     ) {
         self.name = name
         self.protection = protection
@@ -70,10 +73,11 @@ public final class FieldKeys: Sendable {
         keyring.discard()
     }
 
-    /// Removes all keys of the keyring from the keychain and from memory: no value that they sealed can be opened again.
+    /// Removes all keys of the keyring from the keychain and from memory: no value that they sealed can be opened
+    /// again.
     ///
     /// - Throws: ``SealedFieldsError``.
-    public func destroy() throws(SealedFieldsError) {
+    public func destroy() throws {
         try keyring.items.removeAll()
         keyring.discard()
     }

@@ -64,12 +64,12 @@ public struct RowKey: Sendable, Hashable {
     /// A key of the values of several columns, in the order in which the record names them.
     ///
     /// - Throws: ``SealedFieldsError/Code/placeUnknown`` if a value is null, or there is none or more than 255.
-    public init(_ values: [any DatabaseValueConvertible]) throws(SealedFieldsError) {
-        guard (1...255).contains(values.count) else { throw .rowKeyMissing }
+    public init(_ values: [any DatabaseValueConvertible]) throws {
+        guard (1...255).contains(values.count) else { throw SealedFieldsError.rowKeyMissing }
         var bytes = [UInt8(values.count)]
         for value in values {
             switch value.databaseValue.storage {
-            case .null: throw .rowKeyMissing
+            case .null: throw SealedFieldsError.rowKeyMissing
             case .int64(let number): Self.append(number, to: &bytes)
             case .double(let number):
                 bytes.append(2)

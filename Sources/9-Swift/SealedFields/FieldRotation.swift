@@ -1,7 +1,8 @@
 import Foundation
 import GRDB
 
-/// Seals the values of a column anew, those that are not under the newest key of their keyring and its sealing's algorithm.
+/// Seals the values of a column anew, those that are not under the newest key of their keyring and its sealing's
+/// algorithm.
 ///
 /// ```swift
 /// try keys.addGeneration()
@@ -9,9 +10,9 @@ import GRDB
 /// let outcome = try await rotation.run(in: queue) { print("\($0.sealed) of \($0.outdated)") }
 /// ```
 ///
-/// It works in batches, each a short transaction, beside other readers and writers: a value that somebody else
-/// changes meanwhile is left as they wrote it. Nothing has to be kept to go on after an interruption, of whatever kind: what was
-/// sealed anew is under the new key, and another run finds the rest.
+/// It works in batches, each a short transaction, beside other readers and writers: a value that somebody else changes
+/// meanwhile is left as they wrote it. Nothing has to be kept to go on after an interruption, of whatever kind: what
+/// was sealed anew is under the new key, and another run finds the rest.
 public struct FieldRotation: Sendable {
     /// The table's name.
     public let table: String
@@ -29,7 +30,8 @@ public struct FieldRotation: Sendable {
     /// - Parameters:
     ///   - record: The record's type.
     ///   - column: The column's name.
-    ///   - batchSize: How many values are written in one transaction; more is faster, and makes other writers wait longer.
+    ///   - batchSize: How many values are written in one transaction; more is faster, and makes other writers wait
+    ///     longer.
     /// - Throws: What the record's `fieldSealing` throws.
     public init<Record: SealedRecord>(of record: Record.Type, column: String, batchSize: Int = 500) throws {
         self.init(
@@ -68,12 +70,21 @@ public struct FieldRotation: Sendable {
 
     /// What a rotation did.
     public struct Outcome: Sendable {
+        /// A value that cannot be opened.
+        public struct Failure: Sendable {
+            /// The key of its row.
+            public let row: [DatabaseValue]
+            /// Why.
+            public let error: SealedFieldsError
+        }
+
         /// How many values were sealed anew.
         public var sealed: Int
-        /// How many values cannot be opened. They stay as they are, and so does the key that they say they are sealed with.
+        /// How many values cannot be opened. They stay as they are, and so does the key that they say they are sealed
+        /// with.
         public var unreadable: Int
-        /// Why, and the keys of the rows, of the first hundred.
-        public var failures: [(row: [DatabaseValue], error: SealedFieldsError)]
+        /// The first hundred of them.
+        public var failures: [Failure]
     }
 
     /// Seals anew what is outdated. Blocks the calling thread.
@@ -81,8 +92,8 @@ public struct FieldRotation: Sendable {
     /// - Parameters:
     ///   - writer: The database.
     ///   - progress: Called after each batch, outside of transactions. What it throws ends the rotation.
-    /// - Throws: ``SealedFieldsError/Code/locked`` and other reasons for which no value could be opened; what SQLite and
-    ///   `progress` throw.
+    /// - Throws: ``SealedFieldsError/Code/locked`` and other reasons for which no value could be opened; what SQLite
+    ///   and `progress` throw.
     public func run(
         in writer: any DatabaseWriter, progress: (Progress) throws -> Void = { _ in }
     ) throws -> Outcome {
@@ -188,10 +199,10 @@ public struct FieldRotation: Sendable {
         return count
     }
 
-    private func sealedAnew(_ found: Found) throws(SealedFieldsError) -> Data {
+    private func sealedAnew(_ found: Found) throws -> Data {
         let place = FieldPlace(table: boundTable, column: column, row: try RowKey(found.row))
-        guard case .blob(let bytes) = found.value.storage else { throw .notSealed(place.subject) }
-        return try sealing.open(bytes, at: place) { (plaintext) throws(SealedFieldsError) in
+        guard case .blob(let bytes) = found.value.storage else { throw SealedFieldsError.notSealed(place.subject) }
+        return try sealing.open(bytes, at: place) { plaintext in
             try sealing.seal(encoded: plaintext, at: place)
         }
     }
@@ -203,7 +214,7 @@ public struct FieldRotation: Sendable {
         private let rotation: FieldRotation
         private(set) var progress = Progress()
         private(set) var last: [DatabaseValue]?
-        private var failures: [(row: [DatabaseValue], error: SealedFieldsError)] = []
+        private var failures: [Outcome.Failure] = []
         private var readable = 0
 
         init(_ rotation: FieldRotation, outdated: Int) {
@@ -230,10 +241,9 @@ public struct FieldRotation: Sendable {
             for found in batch {
                 do {
                     sealed.append(Replacement(found: found, sealed: try rotation.sealedAnew(found)))
-                } catch {
-                    guard error.isOfOneValue else { throw error }
+                } catch let error as SealedFieldsError where error.isOfOneValue {
                     progress.unreadable += 1
-                    if failures.count < 100 { failures.append((found.row, error)) }
+                    if failures.count < 100 { failures.append(Outcome.Failure(row: found.row, error: error)) }
                 }
             }
             readable += sealed.count

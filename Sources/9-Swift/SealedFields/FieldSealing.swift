@@ -13,8 +13,8 @@ import Synchronization
 ///
 /// Records do it themselves: see ``SealedRecord``.
 public struct FieldSealing: Sendable {
-    /// What the database is called. Values cannot be moved between databases of different names, so two that one keyring
-    /// is used for need two names; it is part of every value and can never change.
+    /// What the database is called. Values cannot be moved between databases of different names, so two that one
+    /// keyring is used for need two names; it is part of every value and can never change.
     public let database: String
     /// The keys.
     public let keys: FieldKeys
@@ -46,9 +46,9 @@ public struct FieldSealing: Sendable {
     ///   ``SealedFieldsError/Code/unencodableValue``.
     public func seal<Value: Codable>(
         _ value: Value, at place: FieldPlace
-    ) throws(SealedFieldsError) -> Sealed<Value> {
-        try FieldCoding.withEncoded(value) { (bytes) throws(SealedFieldsError) in
-            Sealed(unchecked: try seal(encoded: bytes, at: place))
+    ) throws -> SealedColumnValue<Value> {
+        try FieldCoding.withEncoded(value) { bytes in
+            SealedColumnValue(unchecked: try seal(encoded: bytes, at: place))
         }
     }
 
@@ -58,14 +58,14 @@ public struct FieldSealing: Sendable {
     ///   ``SealedFieldsError/Code/unknownKey``, ``SealedFieldsError/Code/locked`` while the key cannot be had, and
     ///   ``SealedFieldsError/Code/undecodableValue`` if it is not of the type.
     public func open<Value: Codable>(
-        _ sealed: Sealed<Value>, at place: FieldPlace
-    ) throws(SealedFieldsError) -> Value {
-        try open(sealed.bytes, at: place) { (bytes) throws(SealedFieldsError) in
+        _ sealed: SealedColumnValue<Value>, at place: FieldPlace
+    ) throws -> Value {
+        try open(sealed.bytes, at: place) { bytes in
             try FieldCoding.decode(Value.self, from: bytes)
         }
     }
 
-    func seal(encoded: UnsafeRawBufferPointer, at place: FieldPlace) throws(SealedFieldsError) -> Data {
+    func seal(encoded: UnsafeRawBufferPointer, at place: FieldPlace) throws -> Data {
         let keyring = keys.keyring
         let number = UInt(bitPattern: Unmanaged.passUnretained(keyring).toOpaque())
         if noted.keyring.load(ordering: .relaxed) != number {
@@ -76,19 +76,14 @@ public struct FieldSealing: Sendable {
     }
 
     func open<Result>(
-        _ sealed: Data, at place: FieldPlace, _ body: (UnsafeRawBufferPointer) throws(SealedFieldsError) -> Result
-    ) throws(SealedFieldsError) -> Result {
+        _ sealed: Data, at place: FieldPlace, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
         let (algorithm, id) = try parse(sealed)
         return try keys.keyring.openingKey(id, for: place.subject).open(sealed, algorithm, binding(place), body)
     }
 
-    private func parse(_ sealed: Data) throws(SealedFieldsError) -> (algorithm: SealingAlgorithm, key: FieldKeyID) {
-        let parsed = sealed.withUnsafeBytes { (bytes) -> Swift.Result<_, SealedFieldsError> in
-            do throws(SealedFieldsError) { return .success(try SealedForm.parse(bytes)) } catch {
-                return .failure(error)
-            }
-        }
-        return try parsed.get()
+    private func parse(_ sealed: Data) throws -> (algorithm: SealingAlgorithm, key: FieldKeyID) {
+        try sealed.withUnsafeBytes { try SealedForm.parse($0) }
     }
 
     private func binding(_ place: FieldPlace) -> BindingBytes {

@@ -8,7 +8,7 @@ import VaultInterface
 
 /// The keys of a keyring in one keychain, and those of them that are in memory.
 final class Keyring: Sendable {
-    let protection: FieldKeys.Protection
+    let protection: StoredKeyProtection
     let items: KeyringItems
     private let state = Mutex(State())
     /// Held while keys are read, so that a person is asked once for several threads.
@@ -30,7 +30,7 @@ final class Keyring: Sendable {
     /// How long a program may go on with a generation after another one added a newer, in seconds.
     static let refreshInterval = 30
 
-    init(_ protection: FieldKeys.Protection, _ items: KeyringItems) {
+    init(_ protection: StoredKeyProtection, _ items: KeyringItems) {
         self.protection = protection
         self.items = items
     }
@@ -38,11 +38,11 @@ final class Keyring: Sendable {
     // MARK: Keys for use
 
     /// The key that new values are sealed with; the first is made here.
-    func sealingKey() throws(SealedFieldsError) -> FieldKey {
+    func sealingKey() throws -> FieldKey {
         let now = Self.seconds()
         let known = state.withLock { $0.seen > now - Self.refreshInterval ? $0.current : nil }
         if let known { return known }
-        return try whileReading { (epoch) throws(SealedFieldsError) in
+        return try whileReading { epoch in
             let newest: FieldKeys.Generation
             if let found = try generations().last { newest = found } else { newest = try addFirst() }
             let key = try key(newest.key, epoch)
@@ -60,7 +60,7 @@ final class Keyring: Sendable {
     /// - Parameter subject: What the value is, for an error.
     func openingKey(
         _ id: FieldKeyID, for subject: @autoclosure () -> String?
-    ) throws(SealedFieldsError) -> FieldKey {
+    ) throws -> FieldKey {
         let known = state.withLock { state -> FieldKey? in
             // Most values have the newest.
             if let current = state.current, current.id == id { return current }
@@ -68,7 +68,7 @@ final class Keyring: Sendable {
         }
         if let known { return known }
         let subject = subject()
-        return try whileReading { (epoch) throws(SealedFieldsError) in
+        return try whileReading { epoch in
             // Another thread may have read it in the meantime.
             if let known = state.withLock({ $0.keys[id] }) { return known }
             guard let generation = try generations().last(where: { $0.key.id == id }) else {
@@ -81,9 +81,9 @@ final class Keyring: Sendable {
     }
 
     /// The key that digests are made with; made once, and not rotated.
-    func digestKey() throws(SealedFieldsError) -> SymmetricKey {
+    func digestKey() throws -> SymmetricKey {
         if let known = state.withLock({ $0.digest }) { return known }
-        return try whileReading { (epoch) throws(SealedFieldsError) in
+        return try whileReading { epoch in
             if let known = state.withLock({ $0.digest }) { return known }
             var item = try list().first { $0.account == KeyringItems.digestAccount }
             if item == nil {
@@ -99,7 +99,7 @@ final class Keyring: Sendable {
         }
     }
 
-    private func key(_ reference: KeyReference, _ epoch: Int) throws(SealedFieldsError) -> FieldKey {
+    private func key(_ reference: KeyReference, _ epoch: Int) throws -> FieldKey {
         if let known = state.withLock({ $0.keys[reference.id] }) { return known }
         let key = FieldKey(reference.id, secret: try read(reference))
         state.withLock { if $0.epoch == epoch { $0.keys[reference.id] = key } }
@@ -107,16 +107,12 @@ final class Keyring: Sendable {
     }
 
     private func whileReading<Result>(
-        _ body: (_ epoch: Int) throws(SealedFieldsError) -> Result
-    ) throws(SealedFieldsError) -> Result {
-        try reading.withLock { _ -> Swift.Result<Result, SealedFieldsError> in
-            do throws(SealedFieldsError) {
-                try observeLock()
-                return .success(try body(state.withLock { $0.epoch }))
-            } catch {
-                return .failure(error)
-            }
-        }.get()
+        _ body: (_ epoch: Int) throws -> Result
+    ) throws -> Result {
+        try reading.withLock { _ in
+            try observeLock()
+            return try body(state.withLock { $0.epoch })
+        }
     }
 
     private static func seconds() -> Int {
@@ -128,7 +124,7 @@ final class Keyring: Sendable {
     // MARK: What the keychain has
 
     /// Reads a key, which may ask a person.
-    private func read(_ reference: KeyReference) throws(SealedFieldsError) -> SymmetricKey {
+    private func read(_ reference: KeyReference) throws -> SymmetricKey {
         guard var value = try items.key(reference) else {
             throw SealedFieldsError(
                 .unknownKey, subject: items.name, message: "key \(reference.id) was removed; restore it from a backup")
@@ -144,7 +140,7 @@ final class Keyring: Sendable {
     /// Makes a key and puts it on the list.
     ///
     /// - Returns: False if there is one under the account already; then none is made.
-    func store(_ account: String) throws(SealedFieldsError) -> Bool {
+    func store(_ account: String) throws -> Bool {
         var value = Data(count: 40)
         defer { value.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
         var generator = SystemRandomNumberGenerator()
@@ -157,7 +153,7 @@ final class Keyring: Sendable {
         return try items.store(reference.id, value, as: account, protection)
     }
 
-    private func addFirst() throws(SealedFieldsError) -> FieldKeys.Generation {
+    private func addFirst() throws -> FieldKeys.Generation {
         _ = try store(FieldKeys.Generation.account(1))
         guard let first = try generations().last else {
             throw items.damaged("the key is not where it was stored")
@@ -178,7 +174,7 @@ final class Keyring: Sendable {
         }
     }
 
-    private func observeLock() throws(SealedFieldsError) {
+    private func observeLock() throws {
         guard state.withLock({ $0.observation == nil }) else { return }
         let session = try items.vaultSession()
         let observation = session.vault.observeLocking { [weak self] in self?.vaultWasLocked() }
@@ -197,25 +193,25 @@ final class Keyring: Sendable {
     // MARK: The list
 
     /// What is on the list; the class of each item is that of its key, whatever this program would give a new one.
-    private func list() throws(SealedFieldsError) -> [KeyringItems.Item] {
+    private func list() throws -> [KeyringItems.Item] {
         let found = try items.list()
         if found.contains(where: \.closesWithLock) { state.withLock { $0.closesWithLock = true } }
         return found
     }
 
     /// The generations, oldest first.
-    func generations() throws(SealedFieldsError) -> [FieldKeys.Generation] {
+    func generations() throws -> [FieldKeys.Generation] {
         try list().compactMap(FieldKeys.Generation.init).sorted { $0.id < $1.id }
     }
 
     /// The names of the databases that the keyring was ever used for.
-    func databases() throws(SealedFieldsError) -> [String] {
+    func databases() throws -> [String] {
         try items.list().map(\.account).filter { $0.hasPrefix(KeyringItems.databasePrefix) }
             .map { String($0.dropFirst(KeyringItems.databasePrefix.count)) }
     }
 
     /// Notes that the keyring is used for a database, before the first value is sealed.
-    func note(database: String) throws(SealedFieldsError) {
+    func note(database: String) throws {
         if try databases().contains(database) { return }
         try items.add(KeyringItems.databasePrefix + database, protection: protection.control)
     }

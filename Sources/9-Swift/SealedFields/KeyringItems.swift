@@ -3,7 +3,8 @@ import KeychainModel
 import StoredKeys
 import VaultInterface
 
-/// What a keyring has in the keychain: its list, under the numbers of generations, and its keys, under their identifiers.
+/// What a keyring has in the keychain: its list, under the numbers of generations, and its keys, under their
+/// identifiers.
 struct KeyringItems: Sendable {
     typealias Item = KeyItems.Item
 
@@ -21,31 +22,32 @@ struct KeyringItems: Sendable {
             prompt: prompt, session: session)
     }
 
-    func list() throws(SealedFieldsError) -> [Item] {
-        try translating { () throws(StoredKeyError) in try items.list() }
+    func list() throws -> [Item] {
+        try translating { try items.list() }
     }
 
-    /// Adds an item that is no key's to the list, in the class of `protection`; nothing happens if there is one already.
-    func add(_ account: String, protection: AccessControl) throws(SealedFieldsError) {
-        _ = try translating { () throws(StoredKeyError) in
+    /// Adds an item that is no key's to the list, in the class of `protection`; nothing happens if there is one
+    /// already.
+    func add(_ account: String, protection: AccessControl) throws {
+        _ = try translating {
             try items.add(account, generic: Data(), protection: protection)
         }
     }
 
     /// Stores a key and puts it on the list; false if there is one under the account already.
     func store(
-        _ id: FieldKeyID, _ value: Data, as account: String, _ protection: FieldKeys.Protection
-    ) throws(SealedFieldsError) -> Bool {
-        try translating { () throws(StoredKeyError) in
+        _ id: FieldKeyID, _ value: Data, as account: String, _ protection: StoredKeyProtection
+    ) throws -> Bool {
+        try translating {
             try items.store(
                 (id.description, value), as: account, note: id.data,
-                StoredKeyProtection(protection.control, isInEnclave: protection.isInEnclave))
+                protection)
         }
     }
 
     /// A key as it was stored. Reading it may ask a person.
-    func key(_ reference: KeyReference) throws(SealedFieldsError) -> Data? {
-        try translating { () throws(StoredKeyError) in
+    func key(_ reference: KeyReference) throws -> Data? {
+        try translating {
             try items.read(
                 reference.id.description,
                 StoredKeys.KeyReference(note: reference.id.data, enclaveKey: reference.enclaveKey))
@@ -53,47 +55,51 @@ struct KeyringItems: Sendable {
     }
 
     /// Takes an item off the list; nothing happens if it is not on it.
-    func remove(_ account: String) throws(SealedFieldsError) {
-        try translating { () throws(StoredKeyError) in try items.remove(account) }
+    func remove(_ account: String) throws {
+        try translating { try items.remove(account) }
     }
 
     /// Removes a key, and the enclave's that it is encrypted for. Asks nobody.
-    func removeKey(_ reference: KeyReference) throws(SealedFieldsError) {
-        try translating { () throws(StoredKeyError) in
+    func removeKey(_ reference: KeyReference) throws {
+        try translating {
             try items.removeKey(reference.id.description, enclaveKey: reference.enclaveKey)
         }
     }
 
     /// Removes everything that the keyring has, keys of the enclave included.
-    func removeAll() throws(SealedFieldsError) {
-        try translating { () throws(StoredKeyError) in try items.removeAll() }
+    func removeAll() throws {
+        try translating { try items.removeAll() }
     }
 
     /// The vault whose lock counts for the keyring.
-    func vaultSession() throws(SealedFieldsError) -> VaultSession {
-        try translating { () throws(StoredKeyError) in try items.vaultSession() }
+    func vaultSession() throws -> VaultSession {
+        try translating { try items.vaultSession() }
     }
 
     func damaged(_ message: String) -> SealedFieldsError {
         SealedFieldsError(.damagedKey, subject: name, message: message)
     }
 
-    private func translating<Result>(
-        _ body: () throws(StoredKeyError) -> Result
-    ) throws(SealedFieldsError) -> Result {
-        do {
-            return try body()
-        } catch {
-            let code: SealedFieldsError.Code =
-                switch error {
-                case .locked: .locked
-                case .notAuthenticated, .canceled: .authenticationFailed
-                case .accessDenied: .accessDenied
-                case .memoryUnavailable: .outOfMemory
-                case .damaged: .damagedKey
-                case .vault: .keychain
-                }
-            throw SealedFieldsError(code, subject: name, message: error.description)
+    private func translating<Result>(_ body: () throws -> Result) throws -> Result {
+        try SealedFieldsError.translating(name, body)
+    }
+}
+
+extension SealedFieldsError {
+    package init(_ cause: any Error, at keyring: String?) {
+        if let error = cause as? SealedFieldsError {
+            self = error
+            return
         }
+        let code: Code =
+            switch cause as? StoredKeyError {
+            case .locked: .locked
+            case .notAuthenticated, .canceled: .authenticationFailed
+            case .accessDenied: .accessDenied
+            case .memoryUnavailable: .outOfMemory
+            case .damaged: .damagedKey
+            case .vault, nil: .keychain
+            }
+        self.init(code, subject: keyring, message: "\(cause)")
     }
 }

@@ -11,9 +11,10 @@ import GRDB
 /// }
 /// ```
 ///
-/// The value is opened when the record is fetched, so that the property always has it; a value that is not authentic, or whose
-/// key cannot be had, fails the fetch. It is sealed when the record is saved, for the place that the record then has, and
-/// written as it was where nothing was assigned. For a value that is opened only when it is asked for, declare a ``Sealed``.
+/// The value is opened when the record is fetched, so that the property always has it; a value that is not authentic,
+/// or whose key cannot be had, fails the fetch. It is sealed when the record is saved, for the place that the record
+/// then has, and written as it was where nothing was assigned. For a value that is opened only when it is asked for,
+/// declare a ``SealedColumnValue``.
 ///
 /// A null in the column is no value: `nil` of an optional is sealed like others, and does not show.
 @propertyWrapper
@@ -60,9 +61,9 @@ extension SealedField: Codable {
         else { throw SealedFieldsError.noRecord }
         let container = try decoder.singleValueContainer()
         let column = pass.column(key)
-        let sealed: Sealed<Value>
+        let sealed: SealedColumnValue<Value>
         do {
-            sealed = try container.decode(Sealed<Value>.self)
+            sealed = try container.decode(SealedColumnValue<Value>.self)
         } catch {
             throw SealedFieldsError.notSealed("\(pass.table).\(column)")
         }
@@ -79,11 +80,11 @@ extension SealedField: Codable {
         pass.add(
             key,
             SealingPass.Field(
-                sealed: { (sealing, place) throws(SealedFieldsError) in
+                sealed: { sealing, place in
                     if let stored, stored.place == place, stored.database == sealing.database { return stored.bytes }
                     return try sealing.seal(wrappedValue, at: place).bytes
                 },
-                digest: { (sealing, place) throws(SealedFieldsError) in
+                digest: { sealing, place in
                     try sealing.digest(of: wrappedValue, table: place.table, column: place.column)
                 }))
         // Takes the column's place until the row's key is known.

@@ -1,17 +1,18 @@
 import Foundation
+import VaultInterface
 
 /// Why a field could not be sealed, opened or rotated, and what to do about it.
 ///
 /// ```swift
 /// do {
-///     let note = try queue.read { try Note.fetchOne($0, key: id) }
+///     note = try queue.read { try Note.fetchOne($0, key: id) }
 /// } catch SealedFieldsError.Code.locked {
 ///     // Wait for the unlocking, and try again.
 /// }
 /// ```
 ///
 /// No error holds anything of a value or a key. Two errors are equal when their codes are.
-public struct SealedFieldsError: Error, Sendable {
+public struct SealedFieldsError: CodedError {
     /// The kind of failure.
     public var code: Code
     /// The field, as `table.column`, or the keyring it is about, where that is known.
@@ -85,14 +86,7 @@ public struct SealedFieldsError: Error, Sendable {
     }
 }
 
-extension SealedFieldsError: Equatable {
-    /// Whether the two are failures of the same kind.
-    public static func == (left: SealedFieldsError, right: SealedFieldsError) -> Bool {
-        left.code == right.code
-    }
-}
-
-extension SealedFieldsError: CustomStringConvertible, LocalizedError {
+extension SealedFieldsError {
     /// The message, what it is about, and the kind.
     public var description: String {
         subject.map { "\($0): \(message) (\(code))" } ?? "\(message) (\(code))"
@@ -100,6 +94,9 @@ extension SealedFieldsError: CustomStringConvertible, LocalizedError {
 
     /// The message.
     public var errorDescription: String? { message }
+
+    /// The part of the message that says what to do; nil if it does not say that.
+    public var recoverySuggestion: String? { advice }
 }
 
 extension SealedFieldsError {

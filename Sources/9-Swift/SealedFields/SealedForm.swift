@@ -22,8 +22,8 @@ enum SealedForm {
     /// What the first bytes of a value say.
     static func parse(
         _ bytes: UnsafeRawBufferPointer, _ subject: String? = nil
-    ) throws(SealedFieldsError) -> (algorithm: SealingAlgorithm, key: FieldKeyID) {
-        guard bytes.count >= overhead else { throw .notSealed(subject) }
+    ) throws -> (algorithm: SealingAlgorithm, key: FieldKeyID) {
+        guard bytes.count >= overhead else { throw SealedFieldsError.notSealed(subject) }
         guard bytes[0] == version else {
             throw SealedFieldsError(
                 .unsupported, subject: subject,

@@ -13,8 +13,8 @@ import GRDB
 /// ```
 ///
 /// It is fetched and saved as any other. A sealed value is bound to the names of database, table and column and to the
-/// row's key, which therefore must be known before the record is saved: a UUID or a text, or a number of one's own. Numbers that
-/// SQLite gives out on insertion come too late.
+/// row's key, which therefore must be known before the record is saved: a UUID or a text, or a number of one's own.
+/// Numbers that SQLite gives out on insertion come too late.
 public protocol SealedRecord: FetchableRecord, EncodableRecord, TableRecord, Codable {
     /// What seals and opens the fields, unless ``FieldSealing/run(_:)`` stands in.
     static var fieldSealing: FieldSealing { get throws }
@@ -90,7 +90,7 @@ extension SealedRecord {
     ///   - value: The value.
     ///   - column: The column's name.
     /// - Throws: ``SealedFieldsError``.
-    public func seal<Value: Codable>(_ value: Value, for column: String) throws -> Sealed<Value> {
+    public func seal<Value: Codable>(_ value: Value, for column: String) throws -> SealedColumnValue<Value> {
         try Self.effectiveSealing.seal(value, at: place(of: column))
     }
 
@@ -100,7 +100,7 @@ extension SealedRecord {
     ///   - sealed: The value that the column has.
     ///   - column: The column's name.
     /// - Throws: ``SealedFieldsError``.
-    public func open<Value: Codable>(_ sealed: Sealed<Value>, from column: String) throws -> Value {
+    public func open<Value: Codable>(_ sealed: SealedColumnValue<Value>, from column: String) throws -> Value {
         try Self.effectiveSealing.open(sealed, at: place(of: column))
     }
 

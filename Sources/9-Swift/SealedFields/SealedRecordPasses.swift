@@ -36,8 +36,8 @@ final class SealingPass: Sendable {
     @TaskLocal static var current: SealingPass?
 
     struct Field {
-        let sealed: (FieldSealing, FieldPlace) throws(SealedFieldsError) -> Data
-        let digest: (FieldSealing, FieldPlace) throws(SealedFieldsError) -> EqualityRevealingDigest
+        let sealed: (FieldSealing, FieldPlace) throws -> Data
+        let digest: (FieldSealing, FieldPlace) throws -> EqualityRevealingDigest
     }
 
     // Safe: a pass is made, filled and emptied by one call of `SealedRecord.encode(to:)`, on its thread.

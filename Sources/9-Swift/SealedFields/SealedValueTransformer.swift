@@ -1,23 +1,12 @@
 import Foundation
 import Synchronization
-
-/// The name of a transformer, as Foundation on Apple's systems declares it.
-public struct NSValueTransformerName: RawRepresentable, Sendable, Hashable {
-    /// The name.
-    public let rawValue: String
-
-    /// A transformer's name.
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// A transformer's name.
-    public init(_ rawValue: String) { self.rawValue = rawValue }
-}
+import VaultInterface
 
 /// Seals strings and data, and opens them again, under the methods of Foundation's `ValueTransformer`, which Linux's
 /// Foundation lacks.
 ///
 /// ```swift
-/// let name = NSValueTransformerName("NoteTransformer")
+/// let name = SealedValueTransformer.Name("NoteTransformer")
 /// SealedValueTransformer.setValueTransformer(SealedValueTransformer(keys: keys, for: name), forName: name)
 ///
 /// let transformer = SealedValueTransformer(forName: name)
@@ -25,9 +14,22 @@ public struct NSValueTransformerName: RawRepresentable, Sendable, Hashable {
 /// let text = transformer?.reverseTransformedValue(sealed) as? String
 /// ```
 ///
-/// A transformer is not told where a value goes. What it seals is bound to the transformer's name and to nothing else, so that whoever
-/// can write to the store can put one value in the place of another; ``SealedRecord`` binds each to its row.
+/// A transformer is not told where a value goes. What it seals is bound to the transformer's name and to nothing else,
+/// so that whoever can write to the store can put one value in the place of another; ``SealedRecord`` binds each to its
+/// row.
 public final class SealedValueTransformer: Sendable {
+    /// The name of a transformer: Foundation's `NSValueTransformerName`, which Linux's Foundation lacks.
+    public struct Name: RawRepresentable, Sendable, Hashable {
+        /// The name.
+        public let rawValue: String
+
+        /// A transformer's name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// A transformer's name.
+        public init(_ rawValue: String) { self.rawValue = rawValue }
+    }
+
     /// The sealing, whose database is the transformer's name.
     private let sealing: FieldSealing
     private let place: FieldPlace
@@ -35,11 +37,12 @@ public final class SealedValueTransformer: Sendable {
 
     /// - Parameters:
     ///   - keys: The keyring.
-    ///   - name: What values are bound to, by custom the name that the transformer is registered under. It can never change.
+    ///   - name: What values are bound to, by custom the name that the transformer is registered under. It can never
+    ///     change.
     ///   - algorithm: How values are sealed.
     ///   - onFailure: Gets the reason when a method returns nil for a value; by default it is a line on standard error.
     public init(
-        keys: FieldKeys, for name: NSValueTransformerName, algorithm: SealingAlgorithm = .chaChaPoly,
+        keys: FieldKeys, for name: Name, algorithm: SealingAlgorithm = .chaChaPoly,
         onFailure: @escaping @Sendable (SealedFieldsError) -> Void = SealedValueTransformer.standardError
     ) {
         sealing = FieldSealing(database: "transformer/\(name.rawValue)", keys: keys, algorithm: algorithm)
@@ -66,7 +69,7 @@ public final class SealedValueTransformer: Sendable {
     /// - Returns: `Data`, or nil if the value could not be sealed; the reason was reported.
     public func transformedValue(_ value: Any?) -> Any? {
         guard let value else { return nil }
-        return reporting { () throws(SealedFieldsError) in
+        return reporting {
             switch value {
             case let text as String: try seal(text)
             case let data as Data: try seal(data)
@@ -85,20 +88,20 @@ public final class SealedValueTransformer: Sendable {
     /// - Returns: The `String` or `Data` that was sealed, or nil if it could not be opened; the reason was reported.
     public func reverseTransformedValue(_ value: Any?) -> Any? {
         guard let value else { return nil }
-        return reporting { () throws(SealedFieldsError) in
+        return reporting {
             switch value {
             case let data as Data: try open(data)
             case let data as NSData: try open(Data(referencing: data))
-            default: throw .notSealed(nil)
+            default: throw SealedFieldsError.notSealed(nil)
             }
         }
     }
 
-    private func reporting(_ body: () throws(SealedFieldsError) -> Any) -> Any? {
-        do throws(SealedFieldsError) {
+    private func reporting(_ body: () throws -> Any) -> Any? {
+        do {
             return try body()
         } catch {
-            report(error)
+            report(SealedFieldsError(error))
             return nil
         }
     }
@@ -108,19 +111,19 @@ public final class SealedValueTransformer: Sendable {
     /// Seals a string.
     ///
     /// - Throws: ``SealedFieldsError``.
-    public func seal(_ text: String) throws(SealedFieldsError) -> Data { try sealing.seal(text, at: place).bytes }
+    public func seal(_ text: String) throws -> Data { try sealing.seal(text, at: place).bytes }
 
     /// Seals data.
     ///
     /// - Throws: ``SealedFieldsError``.
-    public func seal(_ data: Data) throws(SealedFieldsError) -> Data { try sealing.seal(data, at: place).bytes }
+    public func seal(_ data: Data) throws -> Data { try sealing.seal(data, at: place).bytes }
 
     /// Opens what was sealed.
     ///
     /// - Returns: A `String` or `Data`, as was sealed.
     /// - Throws: ``SealedFieldsError``.
-    public func open(_ sealed: Data) throws(SealedFieldsError) -> any Sendable {
-        try sealing.open(sealed, at: place) { (bytes) throws(SealedFieldsError) -> any Sendable in
+    public func open(_ sealed: Data) throws -> any Sendable {
+        try sealing.open(sealed, at: place) { (bytes) throws -> any Sendable in
             switch bytes.first.flatMap(FieldCoding.Kind.init(rawValue:)) {
             case .string: try FieldCoding.decode(String.self, from: bytes)
             default: try FieldCoding.decode(Data.self, from: bytes)
@@ -130,21 +133,21 @@ public final class SealedValueTransformer: Sendable {
 
     // MARK: Names
 
-    private static let registered = Mutex<[NSValueTransformerName: SealedValueTransformer]>([:])
+    private static let registered = Mutex<[Name: SealedValueTransformer]>([:])
 
     /// Registers a transformer under a name, in the place of the one that had it; nil takes the name away.
     public static func setValueTransformer(
-        _ transformer: SealedValueTransformer?, forName name: NSValueTransformerName
+        _ transformer: SealedValueTransformer?, forName name: Name
     ) {
         registered.withLock { $0[name] = transformer }
     }
 
     /// The names under which there are transformers, sorted.
-    public static func valueTransformerNames() -> [NSValueTransformerName] {
+    public static func valueTransformerNames() -> [Name] {
         registered.withLock { $0.keys.sorted { $0.rawValue < $1.rawValue } }
     }
 
-    fileprivate static func transformer(named name: NSValueTransformerName) -> SealedValueTransformer? {
+    fileprivate static func transformer(named name: Name) -> SealedValueTransformer? {
         registered.withLock { $0[name] }
     }
 }
@@ -152,12 +155,12 @@ public final class SealedValueTransformer: Sendable {
 /// Lets an initialiser return the object that is registered, as Foundation's does.
 public protocol _RegisteredTransformer {
     /// The transformer that is registered under a name.
-    static func _registered(_ name: NSValueTransformerName) -> Self?
+    static func _registered(_ name: SealedValueTransformer.Name) -> Self?
 }
 
 extension _RegisteredTransformer {
     /// The transformer that is registered under a name.
-    public init?(forName name: NSValueTransformerName) {
+    public init?(forName name: SealedValueTransformer.Name) {
         guard let registered = Self._registered(name) else { return nil }
         self = registered
     }
@@ -165,7 +168,7 @@ extension _RegisteredTransformer {
 
 extension SealedValueTransformer: _RegisteredTransformer {
     /// The transformer that is registered under a name.
-    public static func _registered(_ name: NSValueTransformerName) -> SealedValueTransformer? {
+    public static func _registered(_ name: SealedValueTransformer.Name) -> SealedValueTransformer? {
         transformer(named: name)
     }
 }

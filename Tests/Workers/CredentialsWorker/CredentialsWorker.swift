@@ -54,7 +54,7 @@ import Keychain
     }
 
     private static func interleave(_ auth: AuthController, _ count: Int) async throws {
-        let password = try Password("correct horse")
+        let password = try SignInPassword("correct horse")
         emit("begins")
         _ = readLine()
         for _ in 0..<count {
@@ -79,7 +79,7 @@ import Keychain
     /// Signs in, and says what becomes of another sign-in, and of signing out, when no file may be as long as the preferences
     /// are: what a full disk does.
     private static func fill(_ auth: AuthController) async throws {
-        let password = try Password("correct horse")
+        let password = try SignInPassword("correct horse")
         guard let defaults = UserDefaults(suiteName: service) else { exit(66) }
         // Longer than the files of the vault.
         defaults.set(Data(repeating: 7, count: 1 << 20), forKey: "photo")

@@ -46,19 +46,19 @@ import Glibc
     private static func hold(_ path: String) throws {
         let url = URL(filePath: path)
         let handle = try ProtectedFileHandle(forUpdating: url)
-        func outcome(_ body: () throws(ProtectedFileError) -> Void) -> String {
-            do throws(ProtectedFileError) {
+        func outcome(_ body: () throws -> Void) -> String {
+            do {
                 try body()
                 return "ok"
             } catch {
-                return error.code.description
+                return (error as? ProtectedFileError)?.code.description ?? "\(error)"
             }
         }
         emit("open")
         while readLine() != nil {
-            let read = outcome { () throws(ProtectedFileError) in _ = try handle.read(upToCount: 4, at: 0) }
-            let written = outcome { () throws(ProtectedFileError) in try handle.append(contentsOf: Data("+".utf8)) }
-            let opened = outcome { () throws(ProtectedFileError) in
+            let read = outcome { _ = try handle.read(upToCount: 4, at: 0) }
+            let written = outcome { try handle.append(contentsOf: Data("+".utf8)) }
+            let opened = outcome {
                 _ = try ProtectedFileHandle(forReadingFrom: url).read(upToCount: 4)
             }
             emit("\(read) \(written) \(opened)")

@@ -5,7 +5,7 @@ import SealedFields
 
 /// What tests of sealed fields run as another process, and kill. Reports on standard output.
 @main struct FieldWorker {
-    static let keys = FieldKeys("com.example.worker", protection: .afterFirstUnlock)
+    static let keys = FieldKeys("com.example.worker", protection: .keychain(.afterFirstUnlockThisDeviceOnly))
     static let sealing = FieldSealing(database: "worker", keys: keys)
 
     struct Line: SealedRecord, PersistableRecord {

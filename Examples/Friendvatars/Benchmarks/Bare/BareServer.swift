@@ -40,7 +40,7 @@ struct Hash: AsyncParsableCommand {
 
     func run() async throws {
         let hasher = PasswordHasher()
-        let password = try Password("violet otter climbs")
+        let password = try SignInPassword("violet otter climbs")
         let stored = try await hasher.hash(password)
         // Twice as many as there are processors, so that none of them waits for the next.
         let (clock, width) = (ContinuousClock(), 2 * ProcessInfo.processInfo.activeProcessorCount)

@@ -47,7 +47,7 @@ struct Membership {
     func signIn(_ account: Account, password: String) async throws {
         try await endSession()
         let number = account.id.uuidString
-        try await auth.signIn(.init(account: number), password: Password(password))
+        try await auth.signIn(.init(account: number), password: SignInPassword(password))
         try item(of: number).savePassword(try await app.sessions.issue(for: number).text)
     }
 

@@ -50,7 +50,7 @@ struct Seed: AsyncParsableCommand {
     func run() async throws {
         let made = password.passwordFd == nil
         let word = made ? SessionToken().text : try password.read()
-        let hasher = PasswordHasher(cost: cheapPasswords ? .init(memoryKiB: 8, passes: 1) : .standard)
+        let hasher = PasswordHasher(cost: cheapPasswords ? .init(memoryKiB: 8, passes: 1) : PasswordHasher.standardCost)
         let begin = ContinuousClock.now
         let times = try await options.withApp(isMade: true, hasher: hasher) { app, _ in try await make(app, word) }
         let seconds = (ContinuousClock.now - begin) / .seconds(1)

@@ -20,7 +20,7 @@ struct SessionMiddlewareTests {
 
     @Test func attributes() throws {
         var response = Response(status: .ok)
-        SessionCookie().set(SessionToken(), for: 60, in: &response)
+        SessionCookie().set(SessionToken(), for: .seconds(60), in: &response)
         let text = try #require(response.headers[.setCookie])
         for part in ["Secure", "HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=60"] {
             #expect(text.split(separator: "; ").contains(Substring(part)), "\(part)")
@@ -39,7 +39,7 @@ struct SessionMiddlewareTests {
     }
 
     @Test func rotation() async throws {
-        let shop = Shop(.init(idle: 1_000, whole: 1_000, rotation: 0, grace: 1_000))
+        let shop = Shop(.init(idle: .seconds(1_000), whole: .seconds(1_000), rotation: .zero, grace: .seconds(1_000)))
         try await shop.test { client in
             let token = try await shop.tokens.issue(for: "ada")
             let newer = try #require(
@@ -67,10 +67,10 @@ struct SessionMiddlewareTests {
     @Test func storeThatFails() async throws {
         struct Broken: SessionStore {
             struct Failure: Error {}
-            func session(_ hash: Data) async throws -> Session? { throw Failure() }
-            func insert(_ session: Session) async throws {}
+            func session(_ hash: Data) async throws -> SignInSession? { throw Failure() }
+            func insert(_ session: SignInSession) async throws {}
             func noteShown(_ hash: Data) async throws {}
-            func replace(_ old: Data, newest: Data, with new: Session) async throws -> Bool { false }
+            func replace(_ old: Data, newest: Data, with new: SignInSession) async throws -> Bool { false }
             func removeFamily(_ family: UUID) async throws {}
             func removeAll(of account: String) async throws {}
             func removeExpired(issuedBefore date: Date, begunBefore begun: Date) async throws {}

@@ -29,7 +29,7 @@ struct Shop {
     func test(_ body: @escaping @Sendable (any TestClientProtocol) async throws -> Void) async throws {
         let router = Router(context: ShopContext.self)
         router.add(middleware: SecurityHeaders())
-        router.add(middleware: SessionMiddleware(tokens: tokens, cookie: cookie, lifetime: 60))
+        router.add(middleware: SessionMiddleware(tokens: tokens, cookie: cookie, lifetime: .seconds(60)))
         router.add(middleware: FormMiddleware(tokens: forms, limit: 1_000))
         let (tokens, cookie, forms) = (tokens, cookie, forms)
         router.get("/") { _, context in context.signedIn?.account ?? "nobody" }

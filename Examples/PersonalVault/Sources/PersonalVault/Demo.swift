@@ -26,7 +26,8 @@ enum Demo {
             return try? KeychainPasscode("1234")
         }
         do {
-            try KeychainLock.setPasscode(KeychainPasscode("1234"), options: .init(memory: 8, passes: 1))
+            try KeychainLock.setPasscode(
+                KeychainPasscode("1234"), options: .init(cost: .init(memoryKiB: 8_192, passes: 1)))
             try run(folder.appending(path: "data"))
         } catch {
             print("FAILED  \(error)")

@@ -40,7 +40,7 @@ struct CreateDatabaseCommand: DocumentedCommand {
     func run() throws {
         let storage = try key.storage
         try withOwnersVault(passcode, requiring: key.require) { () throws(Failure) in
-            try handlingDatabase { () throws(ProtectedDatabaseError) in
+            try handlingDatabase {
                 try ProtectedDatabaseFile(path: path).create(key: storage, pageSize: pageSize)
             }
         }

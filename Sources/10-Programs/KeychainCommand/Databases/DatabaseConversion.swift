@@ -9,12 +9,12 @@ enum DatabaseConversion {
 
     static func run(
         _ path: String, verb: String, json: Bool,
-        _ body: (ProtectedDatabaseFile, (ProtectedDatabaseFile.Progress) -> Bool) throws(ProtectedDatabaseError) -> Void
+        _ body: (ProtectedDatabaseFile, (ProtectedDatabaseFile.Progress) -> Bool) throws -> Void
     ) throws(Failure) {
         var meter: FileProgress?
         var done: UInt64 = 0
         defer { meter?.end() }
-        try handlingDatabase { () throws(ProtectedDatabaseError) in
+        try handlingDatabase {
             try body(ProtectedDatabaseFile(path: path)) { progress in
                 let shown = meter ?? FileProgress(progress.total)
                 meter = shown

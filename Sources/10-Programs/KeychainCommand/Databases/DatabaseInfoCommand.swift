@@ -4,6 +4,7 @@ import FoundationEssentials
 import KeychainModel
 import StatusCodes
 import StoredKeys
+import VaultInterface
 
 /// Shows what databases are, without opening them.
 struct DatabaseInfoCommand: DocumentedCommand {
@@ -30,12 +31,13 @@ struct DatabaseInfoCommand: DocumentedCommand {
     func run() throws {
         let summaries = try withOwnersVault(passcode) { () throws(Failure) in
             try paths.map { (path) throws(Failure) in
-                do throws(ProtectedDatabaseError) {
+                do {
                     return DatabaseSummary(path, try ProtectedDatabaseFile(path: path).info())
-                } catch {
-                    guard error.code == .notDatabase else { throw Failure(error) }
+                } catch ProtectedDatabaseError.Code.notDatabase {
                     guard let item = try CipherFileKeys().find(path) else { throw Failure.unknownDatabase(path) }
                     return DatabaseSummary(path, item)
+                } catch {
+                    throw Failure(ProtectedDatabaseError(error))
                 }
             }
         }

@@ -46,7 +46,7 @@ struct DatabaseKeyChanges: ParsableArguments {
     /// - Parameter file: The database whose key it is.
     func storage(_ file: ProtectedDatabaseFile) throws(Failure) -> DatabaseKeyStorage? {
         guard isGiven else { return nil }
-        let former = try handlingDatabase { () throws(ProtectedDatabaseError) in try file.info().key }
+        let former = try handlingDatabase { try file.info().key }
         let place = place ?? former?.place.option ?? .keychain
         guard place != .file || group == nil && require.isEmpty else {
             throw .usage(

@@ -102,14 +102,13 @@ struct DatabaseKeyOptions: ParsableArguments {
         // The keychain has classes that files do not have.
         let isOfItemsAlone = given == nil && former?.protection == nil
         let itemClass = isOfItemsAlone ? former?.accessible.flatMap { ProtectionClass(rawValue: $0) } : nil
-        return try handlingDatabase { () throws(ProtectedDatabaseError) in
+        return try handlingDatabase {
             if place != .file, !require.isEmpty || itemClass != nil {
                 let control = AccessControl(
                     protection: itemClass ?? FileProtectionClass(of: type)?.itemClass ?? .afterFirstUnlock,
                     flags: flags(require, place))
-                let storage: DatabaseKeyStorage =
-                    place == .enclave
-                    ? .enclave(control, accessGroup: group) : .keychain(control, accessGroup: group)
+                let storage = DatabaseKeyStorage.item(
+                    StoredKeyProtection(control, isInEnclave: place == .enclave), accessGroup: group)
                 return type == .completeUnlessOpen && itemClass == nil ? storage.stayingOpen : storage
             }
             switch place {

@@ -24,8 +24,7 @@ struct EncryptDatabaseCommand: DocumentedCommand {
     func run() throws {
         let storage = try key.storage
         try withOwnersVault(passcode, requiring: key.require) { () throws(Failure) in
-            try DatabaseConversion.run(path, verb: "encrypted", json: json) {
-                (file, progress) throws(ProtectedDatabaseError) in
+            try DatabaseConversion.run(path, verb: "encrypted", json: json) { file, progress in
                 try file.encrypt(key: storage, progress: progress)
             }
         }
@@ -49,8 +48,7 @@ struct DecryptDatabaseCommand: DocumentedCommand {
 
     func run() throws {
         try withOwnersVault(passcode) { () throws(Failure) in
-            try DatabaseConversion.run(path, verb: "made plain", json: json) {
-                (file, progress) throws(ProtectedDatabaseError) in
+            try DatabaseConversion.run(path, verb: "made plain", json: json) { file, progress in
                 try file.decrypt(progress: progress)
             }
         }

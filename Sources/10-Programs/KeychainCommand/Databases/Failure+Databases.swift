@@ -1,14 +1,13 @@
 import DatabaseFiles
 import StatusCodes
+import VaultInterface
 
 /// Runs `body` and turns the error of a database into a failure.
-func handlingDatabase<Result>(
-    _ body: () throws(ProtectedDatabaseError) -> Result
-) throws(Failure) -> Result {
+func handlingDatabase<Result>(_ body: () throws -> Result) throws(Failure) -> Result {
     do {
         return try body()
     } catch {
-        throw Failure(error)
+        throw Failure(ProtectedDatabaseError(error))
     }
 }
 

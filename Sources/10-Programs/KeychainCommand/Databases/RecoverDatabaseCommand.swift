@@ -30,8 +30,7 @@ struct RecoverDatabaseCommand: DocumentedCommand {
     func run() throws {
         try withOwnersVault(passcode, requiring: key.require) { () throws(Failure) in
             let storage = try key.storage(ProtectedDatabaseFile(path: path))
-            try DatabaseConversion.run(target, verb: "made", json: json) {
-                (new, progress) throws(ProtectedDatabaseError) in
+            try DatabaseConversion.run(target, verb: "made", json: json) { new, progress in
                 try ProtectedDatabaseFile(path: path).recover(to: new, key: storage, progress: progress)
             }
         }

@@ -28,8 +28,7 @@ struct RekeyDatabaseCommand: DocumentedCommand {
     func run() throws {
         try withOwnersVault(passcode, requiring: key.require) { () throws(Failure) in
             let storage = try key.storage(ProtectedDatabaseFile(path: path))
-            try DatabaseConversion.run(path, verb: "has a new key", json: json) {
-                (file, progress) throws(ProtectedDatabaseError) in
+            try DatabaseConversion.run(path, verb: "has a new key", json: json) { file, progress in
                 try file.changeKey(to: storage, progress: progress)
             }
         }

@@ -32,7 +32,7 @@ struct SetDatabaseClassCommand: DocumentedCommand {
         let info = try withOwnersVault(passcode, requiring: key.require) { () throws(Failure) in
             let file = ProtectedDatabaseFile(path: path)
             let storage = try key.storage(file)
-            return try handlingDatabase { () throws(ProtectedDatabaseError) in
+            return try handlingDatabase {
                 if let storage { try file.setKeyStorage(storage) }
                 return try file.info()
             }

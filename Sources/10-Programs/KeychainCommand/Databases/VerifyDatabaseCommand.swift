@@ -3,6 +3,7 @@ import DatabaseFiles
 import SQLCipherService
 import SQLCipherWire
 import StatusCodes
+import VaultInterface
 
 /// Checks databases for damage.
 struct VerifyDatabaseCommand: DocumentedCommand {
@@ -69,10 +70,12 @@ struct VerifyDatabaseCommand: DocumentedCommand {
     }
 
     private static func problems(_ path: String) throws(Failure) -> [String] {
-        do throws(ProtectedDatabaseError) {
+        do {
             return try ProtectedDatabaseFile(path: path).problems()
+        } catch ProtectedDatabaseError.Code.notDatabase {
+            // It may be a file of SQLCipher's.
         } catch {
-            guard error.code == .notDatabase else { throw Failure(error) }
+            throw Failure(ProtectedDatabaseError(error))
         }
         let keys = CipherFileKeys()
         guard let item = try keys.find(path) else { throw Failure.unknownDatabase(path) }

@@ -16,16 +16,16 @@ public func SecKeyCreateEncryptedData(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ plaintext: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    keyResult(error) { () throws(KeyError) in
+    keyResult(error) {
         try key.key.encrypt(plaintext.contents, by: algorithm.name) as NSData
     }
 }
 
 /// Decrypts what was encrypted for a key.
 ///
-/// Whoever can see whether ``SecKeyAlgorithm/rsaEncryptionPKCS1`` fails for cryptograms of his making can decrypt
-/// others by asking often enough. OpenSSL from 3.2 on returns random data instead of failing; before, it fails.
-/// Prefer another algorithm.
+/// An attacker who can see whether ``SecKeyAlgorithm/rsaEncryptionPKCS1`` fails for cryptograms of the attacker's
+/// making can decrypt others by asking often enough (Bleichenbacher's attack). OpenSSL from 3.2 on returns random data
+/// instead of failing; before, it fails. Prefer another algorithm.
 ///
 /// - Parameters:
 ///   - key: A private key.
@@ -39,7 +39,7 @@ public func SecKeyCreateDecryptedData(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ ciphertext: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    keyResult(error) { () throws(KeyError) in
+    keyResult(error) {
         try key.key.decrypt(ciphertext.contents, by: algorithm.name) as NSData
     }
 }

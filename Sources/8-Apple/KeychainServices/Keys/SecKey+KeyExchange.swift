@@ -45,7 +45,7 @@ public func SecKeyCopyKeyExchangeResult(
     _ privateKey: SecKey, _ algorithm: SecKeyAlgorithm, _ publicKey: SecKey, _ parameters: CFDictionary,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    keyResult(error) { () throws(KeyError) in
+    keyResult(error) {
         try privateKey.key.exchange(with: publicKey.key, by: algorithm.name) { () throws(KeyError) in
             let parameters = try KeyExchangeParameters(parameters)
             return (parameters.requestedSize, parameters.sharedInfo)

@@ -40,7 +40,7 @@ public func SecKeyCreateWithData(
         store(errSecParam, "The data is not a key of the given type and class.", in: error)
         return nil
     }
-    return keyResult(error) { () throws(KeyError) in
+    return keyResult(error) {
         try key.checkIfUnchecked()
         return key
     }

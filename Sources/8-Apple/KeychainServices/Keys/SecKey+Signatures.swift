@@ -25,7 +25,7 @@ public func SecKeyCreateSignature(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ dataToSign: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    keyResult(error) { () throws(KeyError) in
+    keyResult(error) {
         try key.key.sign(dataToSign.contents, by: algorithm.name) as NSData
     }
 }
@@ -44,7 +44,7 @@ public func SecKeyVerifySignature(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ signedData: CFData, _ signature: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> Bool {
-    let isValid = keyResult(error) { () throws(KeyError) in
+    let isValid = keyResult(error) {
         try key.key.isValid(signature.contents, of: signedData.contents, by: algorithm.name)
     }
     if isValid == false { store(errSecVerifyFailed, "The signature is not this key's for this data.", in: error) }

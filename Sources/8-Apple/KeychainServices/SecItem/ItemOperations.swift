@@ -7,8 +7,8 @@ import VaultKeys
 /// The four SecItem functions on the vault of the running task.
 enum ItemOperations {
     static func add(_ dictionary: NSDictionary) throws(SecItemFailure) -> ItemResult {
-        let session = try onVault { () throws(VaultError) in try VaultSession.current() }
-        let request = try parsed(for: session.client) { () throws(SecItemFailure) in try AddRequest(dictionary) }
+        let session = try onVault { try VaultSession.current() }
+        let request = try parsed(for: session.client) { try AddRequest(dictionary) }
         try use(request.context, in: session)
         let authentication =
             switch request.subject {
@@ -20,7 +20,7 @@ enum ItemOperations {
             use: KeyUse(authentication: authentication, context: request.context?._keychainState))
         switch request.subject {
         case .item(let item):
-            let stored = try onVault { () throws(VaultError) in try session.vault.add(item, as: session.client) }
+            let stored = try onVault { try session.vault.add(item, as: session.client) }
             return shape.ofAdd(stored)
         case .identity(let certificate, let key):
             return try addIdentity(certificate, key, shape, session)
@@ -28,14 +28,14 @@ enum ItemOperations {
     }
 
     static func copy(_ dictionary: NSDictionary) throws(SecItemFailure) -> ItemResult {
-        let session = try onVault { () throws(VaultError) in try VaultSession.current() }
-        let request = try parsed(for: session.client) { () throws(SecItemFailure) in try CopyRequest(dictionary) }
+        let session = try onVault { try VaultSession.current() }
+        let request = try parsed(for: session.client) { try CopyRequest(dictionary) }
         if let incompatibility = request.incompatibility {
             try requireGroup(request.query.accessGroup, of: session.client)
             throw incompatibility
         }
         try use(request.context, in: session)
-        let items = try onVault { () throws(VaultError) in
+        let items = try onVault {
             try session.vault.copy(request.query, includingValues: request.needsValues, as: session.client)
         }
         if request.needsTrust { throw .unimplemented }
@@ -45,23 +45,23 @@ enum ItemOperations {
     }
 
     static func update(_ dictionary: NSDictionary, with changes: NSDictionary) throws(SecItemFailure) {
-        let session = try onVault { () throws(VaultError) in try VaultSession.current() }
-        let request = try parsed(for: session.client, groupOf: dictionary) { () throws(SecItemFailure) in
+        let session = try onVault { try VaultSession.current() }
+        let request = try parsed(for: session.client, groupOf: dictionary) {
             try UpdateRequest(dictionary, changes: changes)
         }
         try use(request.context, in: session)
-        _ = try onVault { () throws(VaultError) in
+        _ = try onVault {
             try session.vault.update(request.query, with: request.changes, as: session.client)
         }
     }
 
     static func delete(_ dictionary: NSDictionary) throws(SecItemFailure) {
-        let session = try onVault { () throws(VaultError) in try VaultSession.current() }
-        let request = try parsed(for: session.client, groupOf: dictionary) { () throws(SecItemFailure) in
+        let session = try onVault { try VaultSession.current() }
+        let request = try parsed(for: session.client, groupOf: dictionary) {
             try DeleteRequest(dictionary)
         }
         try use(request.context, in: session)
-        _ = try onVault { () throws(VaultError) in try session.vault.delete(request.query, as: session.client) }
+        _ = try onVault { try session.vault.delete(request.query, as: session.client) }
     }
 
     /// Stores both halves of an identity; one of them may exist already, such as a certificate renewed for
@@ -69,7 +69,7 @@ enum ItemOperations {
     private static func addIdentity(
         _ certificate: NewItem, _ key: NewItem, _ shape: ResultShape, _ session: VaultSession
     ) throws(SecItemFailure) -> ItemResult {
-        try onVault { () throws(VaultError) in
+        try onVault {
             try session.vault.addIdentity(certificate: certificate, key: key, as: session.client)
         }
         if shape.returns.isEmpty { return .untouched }
@@ -79,7 +79,7 @@ enum ItemOperations {
             accessGroup: certificate.accessGroup,
             synchronizable: certificate.isSynchronizable ? .synchronizableOnly : .localOnly, limit: 1,
             authentication: key.authentication)
-        let found = try onVault { () throws(VaultError) in
+        let found = try onVault {
             try session.vault.copy(query, includingValues: true, as: session.client)
         }
         return found.first.map(shape.ofAdd) ?? .untouched
@@ -91,10 +91,10 @@ enum ItemOperations {
     /// a client without groups may do nothing whatever it asks, and update and delete look at a group that
     /// is named before anything else.
     private static func parsed<Request>(
-        for client: Client, groupOf dictionary: NSDictionary? = nil, _ parse: () throws(SecItemFailure) -> Request
+        for client: Client, groupOf dictionary: NSDictionary? = nil, _ parse: () throws -> Request
     ) throws(SecItemFailure) -> Request {
         do {
-            return try parse()
+            return try onVault(parse)
         } catch {
             try requireGroup(nil, of: client)
             if let named = dictionary?[kSecAttrAccessGroup] {

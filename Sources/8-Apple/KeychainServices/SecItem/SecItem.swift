@@ -9,7 +9,7 @@ import KeychainModel
 /// - Returns: ``errSecSuccess``; ``errSecDuplicateItem`` if an item with the same primary key exists; another
 ///   status if the dictionary is malformed or the vault refuses.
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
-    status { () throws(SecItemFailure) in try ItemOperations.add(attributes).store(in: result) }
+    status { try ItemOperations.add(attributes).store(in: result) }
 }
 
 /// Finds items and returns their values, attributes or references.
@@ -21,7 +21,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 /// - Returns: ``errSecSuccess``; ``errSecItemNotFound`` if there is none; ``errSecInteractionNotAllowed`` if the
 ///   vault is locked for one of them; another status if the dictionary is malformed or the vault refuses.
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
-    status { () throws(SecItemFailure) in try ItemOperations.copy(query).store(in: result) }
+    status { try ItemOperations.copy(query).store(in: result) }
 }
 
 /// Changes every item that a query finds, or none.
@@ -33,7 +33,7 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
 /// - Returns: ``errSecSuccess``; ``errSecItemNotFound`` if there is none; ``errSecDuplicateItem`` if two items would
 ///   have the same primary key; another status if a dictionary is malformed or the vault refuses.
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
-    status { () throws(SecItemFailure) in try ItemOperations.update(query, with: attributesToUpdate) }
+    status { try ItemOperations.update(query, with: attributesToUpdate) }
 }
 
 /// Deletes every item that a query finds.
@@ -42,12 +42,12 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 /// - Returns: ``errSecSuccess``; ``errSecItemNotFound`` if there is none; another status if the dictionary is
 ///   malformed or the vault refuses.
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
-    status { () throws(SecItemFailure) in try ItemOperations.delete(query) }
+    status { try ItemOperations.delete(query) }
 }
 
-private func status(of call: () throws(SecItemFailure) -> Void) -> OSStatus {
+private func status(of call: () throws -> Void) -> OSStatus {
     do {
-        try call()
+        try onVault(call)
         return errSecSuccess
     } catch {
         return error.status

@@ -22,11 +22,13 @@ struct SecItemFailure: Error, Equatable {
     static let missingEntitlement = SecItemFailure(errSecMissingEntitlement)
 }
 
-/// Runs a call on the vault and turns its error into a status.
-func onVault<Value>(_ call: () throws(VaultError) -> Value) throws(SecItemFailure) -> Value {
+/// Runs a call on the vault, and throws its error as a status.
+func onVault<Value>(_ call: () throws -> Value) throws(SecItemFailure) -> Value {
     do {
         return try call()
-    } catch {
+    } catch let error as VaultError {
         throw SecItemFailure(error)
+    } catch {
+        throw error as? SecItemFailure ?? SecItemFailure(errSecInternal)
     }
 }

@@ -147,8 +147,9 @@ public func SecTrustCopyKey(_ trust: SecTrust) -> SecKey? {
 /// The older name of ``SecTrustCopyKey(_:)``.
 public func SecTrustCopyPublicKey(_ trust: SecTrust) -> SecKey? { SecTrustCopyKey(trust) }
 
-/// What makes evaluations succeed from now on for the path as it is, with what a user may overlook about it: the failure
-/// that there is now, for the same policies and so the same host, and not what comes later, such as the end of its validity.
+/// What makes evaluations succeed from now on for the path as it is, with what a user may overlook about it: the
+/// failure that there is now, for the same policies and so the same host, and not what comes later, such as the end of
+/// its validity.
 ///
 /// - Returns: Bytes for ``SecTrustSetExceptions(_:_:)``, now or later.
 public func SecTrustCopyExceptions(_ trust: SecTrust) -> CFData? {

@@ -5,8 +5,9 @@ import OpenSSLCertificates
 
 /// The path that a user has looked at and accepts as it is, for what it was meant for.
 ///
-/// A check ends at the first failure, which may hide another: that of a certificate nobody knows hides whether it is for
-/// the host. So what else can change, the host and whether the certificates are still valid, is accepted with the path.
+/// A check ends at the first failure, which may hide another: that of a certificate nobody knows hides whether it is
+/// for the host. So what else can change, the host and whether the certificates are still valid, is accepted with the
+/// path.
 enum TrustExceptions {
     /// SHA-256 over what is accepted.
     static func digest(of answer: TrustAnswer) -> Data {

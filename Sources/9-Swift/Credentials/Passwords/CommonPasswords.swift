@@ -12,7 +12,7 @@ public struct CommonPasswords: Sendable {
     /// Those of a file of UTF-8 with one on each line, such as a list of passwords that have leaked.
     ///
     /// - Throws: ``CredentialsError/Code/file``.
-    public init(contentsOf file: URL) throws(CredentialsError) {
+    public init(contentsOf file: URL) throws {
         let text: String
         do {
             text = try String(contentsOf: file, encoding: .utf8)
@@ -26,7 +26,8 @@ public struct CommonPasswords: Sendable {
     /// How many there are.
     public var count: Int { words.count }
 
-    /// Whether a password is one of them, in whatever case, or one of them with up to six digits or signs before or after it.
+    /// Whether a password is one of them, in whatever case, or one of them with up to six digits or signs before or
+    /// after it.
     public func contains(_ password: String) -> Bool {
         let text = password.lowercased()
         if words.contains(text) { return true }
@@ -34,8 +35,8 @@ public struct CommonPasswords: Sendable {
         return text.count - core.count <= 6 && core.count >= 3 && words.contains(String(core))
     }
 
-    /// The heads of the lists that are published after each large leak: enough against those who try a few passwords at each of many
-    /// accounts. A longer list is better.
+    /// The heads of the lists that are published after each large leak: enough against those who try a few passwords at
+    /// each of many accounts. A longer list is better.
     public static let bundled = CommonPasswords(
         """
         password passw0rd p@ssword p@ssw0rd pa55word password1 password12 password123 passwort motdepasse contrasena contraseña senha

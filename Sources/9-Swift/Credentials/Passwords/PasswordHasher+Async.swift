@@ -2,47 +2,51 @@ import Foundation
 import Keychain
 
 extension PasswordHasher {
-    /// The text of a new hash, on threads of this module's own: as many at a time as there are processors, so that a rush of people
-    /// who sign in waits instead of taking all memory. No more than ``waitingLimit`` wait. See the synchronous form.
+    /// The text of a new hash, on threads of this module's own: as many at a time as there are processors, so that a
+    /// rush of people who sign in waits instead of taking all memory. No more than ``waitingLimit`` wait. See the
+    /// synchronous form.
     ///
     /// - Throws: As the synchronous form, ``CredentialsError/Code/busy``, and ``CredentialsError/Code/taskCanceled``.
-    public func hash(_ password: Password) async throws(CredentialsError) -> String {
-        try await inBackground { () throws(CredentialsError) in try hash(password) }
+    public func hash(_ password: SignInPassword) async throws -> String {
+        try await inBackground { try hash(password) }
     }
 
     /// Checks a password, on threads of this module's own. See the synchronous form, and ``hash(_:)-(_)``.
     ///
     /// - Throws: As the synchronous form, ``CredentialsError/Code/busy``, and ``CredentialsError/Code/taskCanceled``.
     public func verify(
-        _ password: Password, against hash: String?, account: String = ""
-    ) async throws(CredentialsError) -> Verification {
-        try await inBackground { () throws(CredentialsError) in
+        _ password: SignInPassword, against hash: String?, account: String = ""
+    ) async throws -> Verification {
+        try await inBackground {
             try verify(password, against: hash, account: account)
         }
     }
 
     private func inBackground<Result: Sendable>(
-        _ work: @escaping @Sendable () throws(CredentialsError) -> Result
-    ) async throws(CredentialsError) -> Result {
+        _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
         try await threads.run(
-            orThrow: .taskCanceled, waitingLimit: .init(waitingLimit, orThrow: .tooManyWait), work)
+            orThrow: CredentialsError.taskCanceled,
+            waitingLimit: .init(waitingLimit, orThrow: CredentialsError.tooManyWait), work)
     }
 
     /// 32 for each processor: at the standard cost they are worked off in some seconds.
     public static let standardWaitingLimit = 32 * ProcessInfo.processInfo.activeProcessorCount
 
-    /// A cost at which one try takes `duration` on this machine as it is now: three passes at least, and 64 at most, however long that is.
+    /// A cost at which one try takes `duration` on this machine as it is now: three passes at least, and 64 at most,
+    /// however long that is.
     ///
     /// - Parameters:
     ///   - duration: At most ten seconds.
     ///   - memoryKiB: What each sign-in takes of the machine's memory while it lasts.
+    /// - Throws: ``CredentialsError``.
     public static func calibratedCost(
-        for duration: Duration = .milliseconds(250), memoryKiB: UInt32 = Cost.standard.memoryKiB
-    ) throws(CredentialsError) -> Cost {
-        let hasher = PasswordHasher(cost: Cost(memoryKiB: memoryKiB, passes: Cost.standard.passes))
-        let password = try Password("calibration")
+        for duration: Duration = .milliseconds(250), memoryKiB: UInt32 = standardCost.memoryKiB
+    ) throws -> Argon2Cost {
+        let hasher = PasswordHasher(cost: Argon2Cost(memoryKiB: memoryKiB, passes: standardCost.passes))
+        let password = try SignInPassword("calibration")
         let clock = ContinuousClock()
-        return try calibratedCost(for: duration, memoryKiB: memoryKiB) { () throws(CredentialsError) in
+        return try calibratedCost(for: duration, memoryKiB: memoryKiB) {
             let start = clock.now
             _ = try hasher.hash(password)
             return clock.now - start
@@ -53,14 +57,14 @@ extension PasswordHasher {
     ///
     /// - Parameter measure: Tries once with that memory and the standard passes, and returns how long it took.
     static func calibratedCost(
-        for duration: Duration, memoryKiB: UInt32, measure: () throws(CredentialsError) -> Duration
-    ) throws(CredentialsError) -> Cost {
+        for duration: Duration, memoryKiB: UInt32, measure: () throws -> Duration
+    ) throws -> Argon2Cost {
         // The first one pays for memory that the kernel gives and clears.
         _ = try measure()
         let once = max(try measure(), .microseconds(1))
         let factor = min(duration, .seconds(10)) / once
-        let passes = (Double(Cost.standard.passes) * factor).rounded(.up)
-        return Cost(memoryKiB: memoryKiB, passes: UInt32(min(64, max(Double(Cost.standard.passes), passes))))
+        let passes = (Double(standardCost.passes) * factor).rounded(.up)
+        return Argon2Cost(memoryKiB: memoryKiB, passes: UInt32(min(64, max(Double(standardCost.passes), passes))))
     }
 }
 

@@ -2,11 +2,12 @@ import Bytes
 import Foundation
 import Keychain
 import PasswordHashes
+import VaultInterface
 
 /// Hashes passwords for storing, and checks passwords against what is stored.
 ///
-/// New hashes are Argon2id (RFC 9106) as strings in PHC form, which other languages read: `$argon2id$v=19$m=65536,t=3,p=1$…$…`.
-/// Older ones are checked as well, and upgraded when their owner signs in:
+/// New hashes are Argon2id (RFC 9106) as strings in PHC form, which other languages read:
+/// `$argon2id$v=19$m=65536,t=3,p=1$…$…`. Older ones are checked as well, and upgraded when their owner signs in:
 ///
 /// ```swift
 /// let hasher = PasswordHasher()
@@ -17,41 +18,27 @@ import PasswordHashes
 ///
 /// An account that does not exist is asked for with nil: that takes as long as a wrong password does.
 public struct PasswordHasher: Sendable {
-    /// What one try at a password costs.
-    public struct Cost: Sendable, Hashable {
-        /// Memory in KiB, 8 to 1,048,576: Argon2's m.
-        public var memoryKiB: UInt32
-        /// How often that memory is gone over, 1 to 64: Argon2's t.
-        public var passes: UInt32
+    /// 64 MiB and three passes: the memory and passes of RFC 9106's second recommended option.
+    public static let standardCost = Argon2Cost(memoryKiB: 65_536, passes: 3)
 
-        /// A cost; see the properties.
-        public init(memoryKiB: UInt32, passes: UInt32) {
-            (self.memoryKiB, self.passes) = (memoryKiB, passes)
-        }
-
-        /// 64 MiB and three passes: the memory and passes of RFC 9106's second recommended option.
-        public static let standard = Cost(memoryKiB: 65_536, passes: 3)
-
-        var argon2: Argon2Cost { Argon2Cost(memoryKiB: memoryKiB, passes: passes) }
-    }
-
-    /// What new hashes cost, and older ones should.
-    public var cost: Cost
+    /// What new hashes cost, and older ones should: 8 to 2,097,152 KiB, 1 to 64 passes, and no more than 16 GiB for all
+    /// passes together.
+    public var cost: Argon2Cost
     /// What passwords are mixed with; nil for nothing.
-    public var pepper: Pepper?
+    public var pepper: PasswordPepper?
     /// Peppers of former times, whose hashes are still checked.
-    public var formerPeppers: [Pepper]
+    public var formerPeppers: [PasswordPepper]
     /// How 64 hexadecimal digits that are stored as a hash were made; nil where there are none.
     public var olderHashes: SaltedSHA256Hash?
-    /// How many may wait for a processor, of all hashers of the program together, before the asynchronous forms refuse with
-    /// ``CredentialsError/Code/busy``: a flood of sign-ins takes neither all memory nor everybody's time.
+    /// How many may wait for a processor, of all hashers of the program together, before the asynchronous forms refuse
+    /// with ``CredentialsError/Code/busy``: a flood of sign-ins takes neither all memory nor everybody's time.
     public var waitingLimit: Int
     /// Where the asynchronous forms work.
     var threads = BlockingThreads.hashing
 
     /// A hasher; see the properties.
     public init(
-        cost: Cost = .standard, pepper: Pepper? = nil, formerPeppers: [Pepper] = [],
+        cost: Argon2Cost = Self.standardCost, pepper: PasswordPepper? = nil, formerPeppers: [PasswordPepper] = [],
         olderHashes: SaltedSHA256Hash? = nil, waitingLimit: Int = Self.standardWaitingLimit
     ) {
         (self.cost, self.pepper, self.formerPeppers) = (cost, pepper, formerPeppers)
@@ -62,7 +49,8 @@ public struct PasswordHasher: Sendable {
     public struct Verification: Sendable, Hashable {
         /// Whether it is the account's.
         public let isCorrect: Bool
-        /// A hash to store in the place of the one that there is, which is older, cheaper to try, or made with another pepper.
+        /// A hash to store in the place of the one that there is, which is older, cheaper to try, or made with another
+        /// pepper.
         public let newHash: String?
     }
 
@@ -70,31 +58,32 @@ public struct PasswordHasher: Sendable {
     ///
     /// - Throws: ``CredentialsError/Code/passwordTooLong``, ``CredentialsError/Code/tooExpensive``,
     ///   ``CredentialsError/Code/outOfMemory``.
-    public func hash(_ password: Password) throws(CredentialsError) -> String {
+    public func hash(_ password: SignInPassword) throws -> String {
         try checkLength(password)
         let mixed = try pepper?.mixed(with: password.secret) ?? password.secret
-        return try Self.translating { () throws(PasswordHashError) in
-            try HashedPassword.make(mixed, cost: cost.argon2, keyID: pepper?.id)
+        return try CredentialsError.translating {
+            try HashedPassword.make(mixed, cost: cost, keyID: pepper?.id)
         }
     }
 
     /// Whether a hash is older or cheaper to try than those that are made now.
     public func needsRehash(_ hash: String) -> Bool {
         guard let found = try? HashedPassword(hash) else { return true }
-        return !found.isAtLeast(cost.argon2, keyID: pepper?.id)
+        return !found.isAtLeast(cost, keyID: pepper?.id)
     }
 
     /// Checks a password. Takes as long as making the hash took; in an asynchronous function use the asynchronous form.
     ///
     /// - Parameters:
-    ///   - hash: What is stored; nil for an account that does not exist, which takes as long as one with a hash of ``cost``.
+    ///   - hash: What is stored; nil for an account that does not exist, which takes as long as one with a hash of
+    ///     ``cost``.
     ///   - account: The name or address that older hashes were made with; see ``olderHashes``.
     /// - Throws: ``CredentialsError/Code/unknownHash``, ``CredentialsError/Code/unknownPepper``,
     ///   ``CredentialsError/Code/tooExpensive``, ``CredentialsError/Code/passwordTooLong``,
     ///   ``CredentialsError/Code/outOfMemory``, ``CredentialsError/Code/unsupported``.
     public func verify(
-        _ password: Password, against hash: String?, account: String = ""
-    ) throws(CredentialsError) -> Verification {
+        _ password: SignInPassword, against hash: String?, account: String = ""
+    ) throws -> Verification {
         try checkLength(password)
         guard let hash else {
             try verifyNothing(password)
@@ -107,28 +96,28 @@ public struct PasswordHasher: Sendable {
             return Verification(isCorrect: isCorrect, newHash: isCorrect ? newHash : nil)
         }
         let (found, isCorrect): (HashedPassword, Bool)
-        do throws(CredentialsError) {
-            found = try Self.translating { () throws(PasswordHashError) in try HashedPassword(hash) }
+        do {
+            found = try CredentialsError.translating { try HashedPassword(hash) }
             isCorrect = try matches(password, found)
         } catch {
             // Nor does the time tell of an account whose hash is of no use.
-            if error.code != .outOfMemory { try verifyNothing(password) }
+            if CredentialsError(error).code != .outOfMemory { try verifyNothing(password) }
             throw error
         }
-        guard isCorrect, !found.isAtLeast(cost.argon2, keyID: pepper?.id) else {
+        guard isCorrect, !found.isAtLeast(cost, keyID: pepper?.id) else {
             return Verification(isCorrect: isCorrect, newHash: nil)
         }
         return Verification(isCorrect: true, newHash: try self.hash(password))
     }
 
-    private func verifyNothing(_ password: Password) throws(CredentialsError) {
-        let decoy = try Self.translating { () throws(PasswordHashError) in
-            try HashedPassword.decoy(cost: cost.argon2, keyID: pepper?.id)
+    private func verifyNothing(_ password: SignInPassword) throws {
+        let decoy = try CredentialsError.translating {
+            try HashedPassword.decoy(cost: cost, keyID: pepper?.id)
         }
         _ = try matches(password, decoy)
     }
 
-    private func matches(_ password: Password, _ hash: HashedPassword) throws(CredentialsError) -> Bool {
+    private func matches(_ password: SignInPassword, _ hash: HashedPassword) throws -> Bool {
         var secret = password.secret
         if let id = hash.keyID {
             guard let pepper = ([pepper].compactMap(\.self) + formerPeppers).first(where: { $0.id == id }) else {
@@ -139,22 +128,12 @@ public struct PasswordHasher: Sendable {
             secret = try pepper.mixed(with: secret)
         }
         let mixed = secret
-        return try Self.translating { () throws(PasswordHashError) in try hash.matches(mixed) }
+        return try CredentialsError.translating { try hash.matches(mixed) }
     }
 
-    private func checkLength(_ password: Password) throws(CredentialsError) {
+    private func checkLength(_ password: SignInPassword) throws {
         guard password.count <= HashedPassword.maximalPasswordSize else {
             throw CredentialsError(PasswordHashError.passwordTooLong)
-        }
-    }
-
-    private static func translating<Value>(
-        _ body: () throws(PasswordHashError) -> Value
-    ) throws(CredentialsError) -> Value {
-        do {
-            return try body()
-        } catch {
-            throw CredentialsError(error)
         }
     }
 }
@@ -168,9 +147,9 @@ extension PasswordHasher.Verification: CustomStringConvertible, CustomReflectabl
 
 /// How hashes of SHA-256 over password, account and a salt that is the same for all were made.
 ///
-/// Many mobile apps and tutorials stored them: `password.account.salt`, hashed once, as 64 hexadecimal digits. They are weak: one
-/// machine tries millions of passwords in a second, and the same password of two people is found at once by its account alone.
-/// This is for signing their owners in once more, and giving them a hash of today.
+/// Many mobile apps and tutorials stored them: `password.account.salt`, hashed once, as 64 hexadecimal digits. They are
+/// weak: one machine tries millions of passwords in a second, and the same password of two people is found at once by
+/// its account alone. This is for signing their owners in once more, and giving them a hash of today.
 public struct SaltedSHA256Hash: Sendable, Hashable {
     let form: SaltedSHA256
 

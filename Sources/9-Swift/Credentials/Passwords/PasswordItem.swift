@@ -10,7 +10,8 @@ import Keychain
 /// print(try item.readPassword())
 /// ```
 ///
-/// The names are those of Apple's sample GenericKeychain, so that code that was written for its `KeychainPasswordItem` reads the same.
+/// The names are those of Apple's sample GenericKeychain, so that code that was written for its `KeychainPasswordItem`
+/// reads the same.
 public struct PasswordItem: Sendable, Hashable {
     /// The name of the service, by custom in reverse-domain form.
     public let service: String
@@ -37,36 +38,41 @@ public struct PasswordItem: Sendable, Hashable {
     /// The password.
     ///
     /// - Throws: ``KeychainError/Code/itemNotFound`` when there is none.
-    public func readPassword() throws(KeychainError) -> String {
+    public func readPassword() throws -> String {
         guard let password = try keychain.get(String.self, for: account) else { throw missing }
         return password
     }
 
     /// Stores a password, in place of the one that there is.
-    public func savePassword(_ password: String) throws(KeychainError) {
+    ///
+    /// - Throws: ``KeychainError``.
+    public func savePassword(_ password: String) throws {
         try keychain.set(password, for: account)
     }
 
     /// Gives the item, which keeps its password, another account.
     ///
-    /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no password, ``KeychainError/Code/duplicateItem`` when the other
-    ///   account has one.
-    public mutating func renameAccount(_ newAccount: String) throws(KeychainError) {
+    /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no password, ``KeychainError/Code/duplicateItem``
+    ///   when the other account has one.
+    public mutating func renameAccount(_ newAccount: String) throws {
         try keychain.rename(account, to: newAccount)
         account = newAccount
     }
 
     /// Removes the password; nothing happens if there is none.
-    public func deleteItem() throws(KeychainError) {
+    ///
+    /// - Throws: ``KeychainError``.
+    public func deleteItem() throws {
         try keychain.remove(account)
     }
 
     /// All passwords of a service, sorted by account.
     ///
     /// - Parameter accessGroup: Nil for the first group of the program.
+    /// - Throws: ``KeychainError``.
     public static func passwordItems(
         forService service: String, accessGroup: String? = nil
-    ) throws(KeychainError) -> [PasswordItem] {
+    ) throws -> [PasswordItem] {
         try Keychain(service: service, accessGroup: accessGroup).items().map { item in
             PasswordItem(
                 service: service, account: item.account, accessGroup: accessGroup, accessibility: item.accessibility)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// What new passwords have to be like: long enough, and none that others try first (NIST SP 800-63B, section 5.1.1.2). There is no
-/// rule on kinds of characters, which makes passwords no better.
+/// What new passwords have to be like: long enough, and none that others try first (NIST SP 800-63B, section 5.1.1.2).
+/// There is no rule on kinds of characters, which makes passwords no better.
 ///
 /// ```swift
 /// let problems = PasswordPolicy().problems(with: typed, about: [form.email, form.name, "Friendvatars"])
@@ -34,7 +34,8 @@ public struct PasswordPolicy: Sendable {
         public static let tooLong = Problem(name: "tooLong")
         /// It is on the list of those that are tried first, or is made of one that is by adding digits.
         public static let common = Problem(name: "common")
-        /// It is one character or group of them again and again, or a run of the alphabet, of digits or of the keyboard.
+        /// It is one character or group of them again and again, or a run of the alphabet, of digits or of the
+        /// keyboard.
         public static let pattern = Problem(name: "pattern")
         /// It is not much more than the account, the name or the service.
         public static let aboutAccount = Problem(name: "aboutAccount")
@@ -72,8 +73,8 @@ public struct PasswordPolicy: Sendable {
         return runsNeeded(characters) <= 2
     }
 
-    /// How many runs of at least three characters, one of them possibly cut short by the end, make up the text; more than two for
-    /// none.
+    /// How many runs of at least three characters, one of them possibly cut short by the end, make up the text; more
+    /// than two for none.
     private static func runsNeeded(_ characters: [Character]) -> Int {
         var (place, count) = (0, 0)
         while place < characters.count, count <= 2 {

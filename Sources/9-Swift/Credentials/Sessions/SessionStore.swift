@@ -1,7 +1,7 @@
 import Foundation
 
 /// A session, as a server keeps it: without the token.
-public struct Session: Sendable, Hashable, Codable {
+public struct SignInSession: Sendable, Hashable, Codable {
     /// SHA-256 of the token.
     public var hash: Data
     /// What the tokens of one sign-in have in common.
@@ -29,27 +29,26 @@ public struct Session: Sendable, Hashable, Codable {
 /// Where a server keeps its sessions.
 public protocol SessionStore: Sendable {
     /// The session of a token with this hash.
-    func session(_ hash: Data) async throws -> Session?
+    func session(_ hash: Data) async throws -> SignInSession?
     /// Adds a session.
-    func insert(_ session: Session) async throws
+    func insert(_ session: SignInSession) async throws
     /// Notes that the token with this hash was shown.
     func noteShown(_ hash: Data) async throws
-    /// Puts a session in the place of others, in one step: adds `new`, and notes of the sessions with the hashes `old` and `newest`
-    /// that it was issued in their place, and when.
+    /// Puts a session in the place of others, in one step: adds `new`, and notes of the sessions with the hashes `old`
+    /// and `newest` that it was issued in their place, and when.
     ///
-    /// - Parameter newest: The newest session of the sign-in: `old` itself, unless that was replaced before. If it is gone, or was
-    ///   replaced, nothing is done.
+    /// - Parameter newest: The newest session of the sign-in: `old` itself, unless that was replaced before. If it is
+    ///   gone, or was replaced, nothing is done.
     /// - Returns: Whether it was done.
-    func replace(_ old: Data, newest: Data, with new: Session) async throws -> Bool
+    func replace(_ old: Data, newest: Data, with new: SignInSession) async throws -> Bool
     /// Removes the sessions of one sign-in.
     func removeFamily(_ family: UUID) async throws
     /// Removes all sessions of an account.
     func removeAll(of account: String) async throws
     /// Removes the sessions whose token was made before `date`, and those that began before `begun`.
     func removeExpired(issuedBefore date: Date, begunBefore begun: Date) async throws
-    /// Whether so many sessions were added that what is void is to be removed now. Asked when one was added, by
-    /// ``SessionTokens``, which knows what is void. False unless the store says otherwise: then a task has to call
-    /// ``SessionTokens/removeExpired()``.
+    /// Whether expired sessions are to be removed now. ``SessionTokens`` asks this after it has added a session, and
+    /// removes them. False unless the store says otherwise: then a task has to call ``SessionTokens/removeExpired()``.
     func isRemovalDue() async throws -> Bool
 }
 
@@ -58,10 +57,10 @@ extension SessionStore {
     public func isRemovalDue() async throws -> Bool { false }
 }
 
-/// Sessions in memory, which end with the program. What is void is removed now and then as sessions are added, so that there
-/// are never many more than twice as many as are good, or were replaced and still tell who copied a token.
+/// Sessions in memory, which end with the program. What is void is removed now and then as sessions are added, so that
+/// there are never many more than twice as many as are good, or were replaced and still tell who copied a token.
 public actor MemorySessionStore: SessionStore {
-    private var sessions: [Data: Session] = [:]
+    private var sessions: [Data: SignInSession] = [:]
     /// Since void ones were removed.
     private var added = 0
 
@@ -71,16 +70,16 @@ public actor MemorySessionStore: SessionStore {
     /// Without sessions.
     public init() {}
 
-    public func session(_ hash: Data) -> Session? { sessions[hash] }
+    public func session(_ hash: Data) -> SignInSession? { sessions[hash] }
 
-    public func insert(_ session: Session) {
+    public func insert(_ session: SignInSession) {
         sessions[session.hash] = session
         added += 1
     }
 
     public func noteShown(_ hash: Data) { sessions[hash]?.isShown = true }
 
-    public func replace(_ old: Data, newest: Data, with new: Session) -> Bool {
+    public func replace(_ old: Data, newest: Data, with new: SignInSession) -> Bool {
         guard let last = sessions[newest], last.replaced == nil else { return false }
         for hash in [old, newest] {
             sessions[hash]?.replaced = new.issued

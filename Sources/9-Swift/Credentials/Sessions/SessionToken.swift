@@ -4,7 +4,8 @@ import Foundation
 
 /// What a browser or an app shows to stay signed in: 32 random bytes, which the server keeps as a hash alone.
 public struct SessionToken: Sendable, Hashable {
-    /// The token as 43 characters that may stand in a cookie, a header or a URL (base64url, RFC 4648, section 5). A secret.
+    /// The token as 43 characters that may stand in a cookie, a header or a URL (base64url, RFC 4648, section 5). A
+    /// secret.
     public let text: String
 
     /// A new one.

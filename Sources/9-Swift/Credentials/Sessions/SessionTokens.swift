@@ -9,28 +9,30 @@ import Foundation
 /// if let newer = visit.newToken { … }                            // into the cookie
 /// ```
 ///
-/// A token is replaced by a newer one after a while. The old one is good for some seconds more, for requests that are on their way, and
-/// until a newer one was shown: that may have got lost. Whoever shows it later has copied it, or has been copied from: then the whole
-/// sign-in ends.
+/// A token is replaced by a newer one after a while. The old one stays good for some seconds, for requests that are on
+/// their way, and until the newer one is shown, which may have got lost. If it is shown later, somebody has copied a
+/// token: then the whole sign-in ends.
 public struct SessionTokens: Sendable {
     /// How long things are good.
     public struct Lifetimes: Sendable, Hashable {
-        /// Who shows no token for so long, in seconds, signs in again; at the earliest after half of it.
-        public var idle: TimeInterval
-        /// So long after signing in, in seconds, a person signs in again.
-        public var whole: TimeInterval
-        /// A token is replaced when it is so old, in seconds, or half as old as ``idle``.
-        public var rotation: TimeInterval
-        /// A token that was replaced is good for so long, in seconds.
-        public var grace: TimeInterval
+        /// A person who makes no request for this long has to sign in again. It may be half of this: the time counts
+        /// from when the token was made.
+        public var idle: Duration
+        /// The time after sign-in until the person has to sign in again.
+        public var whole: Duration
+        /// The age at which a token is replaced. At half of ``idle`` it is replaced in any case.
+        public var rotation: Duration
+        /// How long a token is good after it was replaced.
+        public var grace: Duration
 
         /// Lifetimes; see the properties.
-        public init(idle: TimeInterval, whole: TimeInterval, rotation: TimeInterval, grace: TimeInterval) {
+        public init(idle: Duration, whole: Duration, rotation: Duration, grace: Duration) {
             (self.idle, self.whole, self.rotation, self.grace) = (idle, whole, rotation, grace)
         }
 
         /// Two weeks, ninety days, one hour, one minute.
-        public static let standard = Lifetimes(idle: 14 * 86_400, whole: 90 * 86_400, rotation: 3_600, grace: 60)
+        public static let standard = Lifetimes(
+            idle: .seconds(14 * 86_400), whole: .seconds(90 * 86_400), rotation: .seconds(3_600), grace: .seconds(60))
     }
 
     /// What a token that was shown has brought.
@@ -64,7 +66,7 @@ public struct SessionTokens: Sendable {
     public func issue(for account: String) async throws -> SessionToken {
         let (token, now) = (SessionToken(), now())
         try await store.insert(
-            Session(hash: token.hash, family: UUID(), account: account, begun: now, issued: now))
+            SignInSession(hash: token.hash, family: UUID(), account: account, begun: now, issued: now))
         if try await store.isRemovalDue() { try await removeExpired() }
         return token
     }
@@ -75,33 +77,33 @@ public struct SessionTokens: Sendable {
     public func check(_ text: String) async throws -> Visit? {
         guard let token = SessionToken(text), let session = try await store.session(token.hash) else { return nil }
         let now = now()
-        guard now.timeIntervalSince(session.begun) < lifetimes.whole else { return try await end(session) }
+        guard session.begun.duration(to: now) < lifetimes.whole else { return try await end(session) }
         if let replaced = session.replaced {
-            let age = now.timeIntervalSince(replaced)
+            let age = replaced.duration(to: now)
             if age <= lifetimes.grace { return visit(session) }
             guard age < lifetimes.idle, let newest = try await newest(after: session) else {
                 return try await end(session)
             }
             return try await renew(session, newest: newest.hash, now)
         }
-        guard now.timeIntervalSince(session.issued) < lifetimes.idle else { return try await end(session) }
+        guard session.issued.duration(to: now) < lifetimes.idle else { return try await end(session) }
         if !session.isShown { try await store.noteShown(session.hash) }
-        // In good time before it is void, so that who comes again is not signed out.
-        let isDue = now.timeIntervalSince(session.issued) >= min(lifetimes.rotation, lifetimes.idle / 2)
+        // Well before it is void, so that people who come back are not signed out.
+        let isDue = session.issued.duration(to: now) >= min(lifetimes.rotation, lifetimes.idle / 2)
         return isDue ? try await renew(session, newest: session.hash, now) : visit(session)
     }
 
-    private func visit(_ session: Session, _ newToken: SessionToken? = nil) -> Visit {
+    private func visit(_ session: SignInSession, _ newToken: SessionToken? = nil) -> Visit {
         Visit(account: session.account, begun: session.begun, family: session.family, newToken: newToken)
     }
 
-    private func end(_ session: Session) async throws -> Visit? {
+    private func end(_ session: SignInSession) async throws -> Visit? {
         try await store.removeFamily(session.family)
         return nil
     }
 
     /// The newest of the sign-in; nil if somebody has one that is newer than `session`, and so has shown it.
-    private func newest(after session: Session) async throws -> Session? {
+    private func newest(after session: SignInSession) async throws -> SignInSession? {
         var newest = session
         while let hash = newest.successor {
             guard let successor = try await store.session(hash), !successor.isShown else { return nil }
@@ -110,9 +112,9 @@ public struct SessionTokens: Sendable {
         return newest
     }
 
-    private func renew(_ session: Session, newest: Data, _ now: Date) async throws -> Visit? {
+    private func renew(_ session: SignInSession, newest: Data, _ now: Date) async throws -> Visit? {
         let newer = SessionToken()
-        let next = Session(
+        let next = SignInSession(
             hash: newer.hash, family: session.family, account: session.account, begun: session.begun, issued: now)
         if try await store.replace(session.hash, newest: newest, with: next) {
             if try await store.isRemovalDue() { try await removeExpired() }
@@ -133,12 +135,19 @@ public struct SessionTokens: Sendable {
         try await store.removeAll(of: account)
     }
 
-    /// Removes what is void, which otherwise stays in the store until it is shown. For a task that runs now and then, where the
-    /// store does not ask for it (``SessionStore/isRemovalDue()``).
+    /// Removes what is void, which otherwise stays in the store until it is shown. For a task that runs now and then,
+    /// where the store does not ask for it (``SessionStore/isRemovalDue()``).
     public func removeExpired() async throws {
         let now = now()
         try await store.removeExpired(
-            issuedBefore: now.addingTimeInterval(-lifetimes.idle), begunBefore: now.addingTimeInterval(-lifetimes.whole)
+            issuedBefore: now.before(lifetimes.idle), begunBefore: now.before(lifetimes.whole)
         )
     }
+}
+
+extension Date {
+    fileprivate func duration(to later: Date) -> Duration { .seconds(later.timeIntervalSince(self)) }
+
+    /// The date that was so long ago.
+    fileprivate func before(_ duration: Duration) -> Date { addingTimeInterval(-(duration / .seconds(1))) }
 }

@@ -1,16 +1,17 @@
 import Foundation
 import Keychain
 import Synchronization
+import VaultInterface
 
 /// Who is signed in to an app on this device.
 ///
-/// The password itself is not kept: the keychain has a salted hash of it, with which the app can ask for it again. Who is signed in
-/// is noted in the app's preferences, which hold no secret. Signed in is who stands there and has a hash in the keychain.
-/// Several processes of an app may have controllers of the same preferences: they take turns.
+/// The password itself is not kept: the keychain has a salted hash of it, with which the app can ask for it again. Who
+/// is signed in is noted in the app's preferences, which hold no secret. Signed in is who stands there and has a hash
+/// in the keychain. Several processes of an app may have controllers of the same preferences: they take turns.
 ///
 /// ```swift
 /// let auth = try AuthController(service: "com.example.friendvatars", marker: data.appending(path: "installed"))
-/// try await auth.signIn(User(account: "ada@example.com", name: "Ada"), password: Password(typed))
+/// try await auth.signIn(User(account: "ada@example.com", name: "Ada"), password: SignInPassword(typed))
 /// for await status in auth.statusChanges { show(status.user) }
 /// ```
 public final class AuthController: Sendable {
@@ -61,12 +62,13 @@ public final class AuthController: Sendable {
     ///   - accessGroup: Nil for the first group of the program.
     ///   - others: Keychains whose items go with the person: tokens and the like. They are emptied by ``signOut()``.
     ///   - preferences: Where the current user is noted; nil for the program's own (`UserDefaults.standard`).
-    ///   - marker: A file in the app's data folder; without it this is a first launch, and what an earlier installation left in the
-    ///     keychain is removed (``Keychain/removeItemsOfEarlierInstallation(of:marker:)-(_,URL)``). An app that has users already and
-    ///     never had a marker makes the file first. Nil to leave that out.
+    ///   - marker: A file in the app's data folder; without it this is a first launch, and what an earlier installation
+    ///     left in the keychain is removed (``Keychain/removeItemsOfEarlierInstallation(of:marker:)-(_,URL)``). An app
+    ///     that has users already and never had a marker makes the file first. Nil to leave that out.
     ///   - hasher: What passwords are hashed with.
-    ///   - signOut: Removes what else must go when somebody signs out: databases, files, caches. Runs again at the next launch if
-    ///     the program ends in the middle. Nobody can sign in or out while it runs: it must not wait for that, nor do it.
+    ///   - signOut: Removes what else must go when somebody signs out: databases, files, caches. Runs again at the next
+    ///     launch if the program ends in the middle. Nobody can sign in or out while it runs: it must not wait for
+    ///     that, nor do it.
     /// - Throws: ``CredentialsError/Code/keychain``, and where there is a sign-out to finish, as ``signOut()-(_)``.
     public init(
         service: String, accessGroup: String? = nil, others: [Keychain] = [], preferences suite: String? = nil,
@@ -78,12 +80,12 @@ public final class AuthController: Sendable {
         self.hasher = hasher
         work = signOut
         if let marker {
-            _ = try CredentialsError.translating { () throws(KeychainError) in
+            _ = try CredentialsError.translating {
                 try Keychain.removeItemsOfEarlierInstallation(of: [keychain] + others, marker: marker)
             }
         }
-        // A sign-out that was interrupted is finished. Only the note of one counts: a hash that is not there may be in a vault that this
-        // launch does not see.
+        // A sign-out that was interrupted is finished. Only the note of one counts: a hash that is not there may be in
+        // a vault that this launch does not see.
         if let note = try? preferences.read(), note.isSigningOut {
             try preferences.withLock {
                 // Another process may have finished it.
@@ -96,8 +98,8 @@ public final class AuthController: Sendable {
 
     // MARK: State
 
-    /// Who is signed in, by this or another process of the app; nil for nobody, and when the keychain or the preferences cannot
-    /// be read. Waits for both.
+    /// Who is signed in, by this or another process of the app; nil for nobody, and when the keychain or the
+    /// preferences cannot be read. Waits for both.
     public var currentUser: User? {
         guard let note = try? preferences.read(), !note.isSigningOut else { return nil }
         return (try? hasHash(of: note.user)) == true ? note.user : nil
@@ -109,22 +111,23 @@ public final class AuthController: Sendable {
     /// Each change from now on, made by this controller. Any number of tasks may listen.
     public var statusChanges: AsyncStream<Status> { listeners.stream() }
 
-    /// Posted, on the thread where it was made, with each change; its object is the controller, which must not be asked to
-    /// change by whoever gets it there and then.
+    /// Posted, on the thread where it was made, with each change; its object is the controller. An observer must not
+    /// sign in or out before it returns.
     public static let statusDidChange = Notification.Name("AuthController.statusDidChange")
 
     // MARK: Signing in and out
 
-    /// Signs a person in whose password the app, or its server, has found to be right. Whoever was signed in is signed out.
+    /// Signs a person in, after the app or its server has checked the password. Another person who was signed in is
+    /// signed out.
     ///
     /// Processes of one app, with the same preferences, take turns; the later one counts.
     ///
     /// - Throws: ``CredentialsError/Code/invalidAccount``, those of ``PasswordHasher/hash(_:)-(_)``,
-    ///   ``CredentialsError/Code/overtaken``, ``CredentialsError/Code/keychain``, ``CredentialsError/Code/file`` when the
-    ///   preferences cannot be written, ``CredentialsError/Code/busy`` when another process of the app takes longer than 30
-    ///   seconds, ``CredentialsError/Code/taskCanceled``, and what the closure for signing out throws. Whoever was signed in
-    ///   still is, unless signing out had begun.
-    public func signIn(_ user: User, password: Password) async throws {
+    ///   ``CredentialsError/Code/overtaken``, ``CredentialsError/Code/keychain``, ``CredentialsError/Code/file`` when
+    ///   the preferences cannot be written, ``CredentialsError/Code/busy`` when another process of the app takes longer
+    ///   than 30 seconds, ``CredentialsError/Code/taskCanceled``, and what the closure for signing out throws. The
+    ///   person who was signed in before still is, unless signing out had begun.
+    public func signIn(_ user: User, password: SignInPassword) async throws {
         guard !user.account.isEmpty else {
             throw CredentialsError(
                 .invalidAccount, message: "the account has no name; give the one that the person signs in with")
@@ -134,7 +137,7 @@ public final class AuthController: Sendable {
             return state.changes
         }
         let hash = try await hasher.hash(password)
-        try await threads.runUsingKeychains(orThrow: CredentialsError.notBegun as any Error) { [self] in
+        try await threads.runUsingKeychains(orThrow: CredentialsError.notBegun) { [self] in
             try changing.withLock { _ in
                 try preferences.withLock { try signInNow(user, hash: hash, ticket: ticket) }
             }
@@ -154,7 +157,7 @@ public final class AuthController: Sendable {
         let former = try preferences.read()
         // The note first: without a hash nobody is signed in.
         try preferences.write(Preferences.Note(user: user, isSigningOut: false))
-        do throws(KeychainError) {
+        do {
             try keychain.set(hash, for: user.account)
         } catch {
             try? preferences.write(former)
@@ -167,14 +170,14 @@ public final class AuthController: Sendable {
     /// - Throws: ``CredentialsError/Code/wrongPassword``, ``CredentialsError/Code/notSignedIn``, those of
     ///   ``PasswordHasher/verify(_:against:account:)-(_,_,_)``, ``CredentialsError/Code/keychain``,
     ///   ``CredentialsError/Code/file``, ``CredentialsError/Code/taskCanceled``.
-    public func confirm(_ password: Password) async throws(CredentialsError) {
-        let (note, hash) = try await threads.runUsingKeychains(orThrow: .notBegun) {
-            [self] () throws(CredentialsError) in
-            guard let note = try preferences.read(), !note.isSigningOut else { throw .notSignedIn }
-            let hash = try CredentialsError.translating { () throws(KeychainError) in
+    public func confirm(_ password: SignInPassword) async throws {
+        let (note, hash) = try await threads.runUsingKeychains(orThrow: CredentialsError.notBegun) {
+            [self] in
+            guard let note = try preferences.read(), !note.isSigningOut else { throw CredentialsError.notSignedIn }
+            let hash = try CredentialsError.translating {
                 try keychain.get(String.self, for: note.user.account)
             }
-            guard let hash else { throw .notSignedIn }
+            guard let hash else { throw CredentialsError.notSignedIn }
             return (note, hash)
         }
         let user = note.user
@@ -182,24 +185,24 @@ public final class AuthController: Sendable {
         guard answer.isCorrect else {
             throw CredentialsError(.wrongPassword, message: "that is not the password of \(user.account); try again")
         }
-        try await threads.runUsingKeychains(orThrow: .notBegun) { [self] () throws(CredentialsError) in
-            guard try preferences.read() == note, try hasHash(of: user) else { throw .notSignedIn }
+        try await threads.runUsingKeychains(orThrow: CredentialsError.notBegun) { [self] in
+            guard try preferences.read() == note, try hasHash(of: user) else { throw CredentialsError.notSignedIn }
             guard let newHash = answer.newHash else { return }
             // Another hash that was stored meanwhile stays.
-            _ = try CredentialsError.translating { () throws(KeychainError) in
+            _ = try CredentialsError.translating {
                 try keychain.replace(expecting: hash, with: newHash, for: user.account)
             }
         }
     }
 
-    /// Signs out whoever is signed in: the hash goes, all items of the other keychains, what the closure removes, and last the note
-    /// in the preferences. Nothing happens if nobody is. Waits for all that; in an asynchronous function use the asynchronous
-    /// form.
+    /// Signs the person out: removes the hash, all items of the other keychains, what the closure removes, and last the
+    /// note in the preferences. Nothing happens if nobody is signed in. Waits for all that; in an asynchronous function
+    /// use the asynchronous form.
     ///
-    /// - Throws: ``CredentialsError/Code/file`` when the preferences cannot be written, and ``CredentialsError/Code/busy`` when
-    ///   another process of the app signs in or out for longer than 30 seconds: then nothing was removed.
-    ///   ``CredentialsError/Code/keychain``, and what the closure throws: then nobody is signed in, and what is left is removed
-    ///   by the next call, or the next launch.
+    /// - Throws: ``CredentialsError/Code/file`` when the preferences cannot be written, and
+    ///   ``CredentialsError/Code/busy`` when another process of the app signs in or out for longer than 30 seconds:
+    ///   then nothing was removed. ``CredentialsError/Code/keychain``, and what the closure throws: then nobody is
+    ///   signed in, and what is left is removed by the next call, or the next launch.
     public func signOut() throws {
         try changing.withLock { _ in
             state.withLock { $0.changes += 1 }
@@ -211,12 +214,12 @@ public final class AuthController: Sendable {
         }
     }
 
-    /// Signs out whoever is signed in, on a thread of this module's own. See the synchronous form.
+    /// Signs the person out, on a thread of this module's own. See the synchronous form.
     ///
     /// - Throws: As the synchronous form, and ``CredentialsError/Code/taskCanceled``.
     public func signOut() async throws {
         let leave: @Sendable () throws -> Void = { [self] in try signOut() }
-        try await threads.runUsingKeychains(orThrow: CredentialsError.notBegun as any Error, leave)
+        try await threads.runUsingKeychains(orThrow: CredentialsError.notBegun, leave)
     }
 
     private func signOutEntirely() throws {
@@ -224,7 +227,7 @@ public final class AuthController: Sendable {
             note.isSigningOut = true
             try preferences.write(note)
         }
-        try CredentialsError.translating { () throws(KeychainError) in
+        try CredentialsError.translating {
             try keychain.removeAll()
             for other in others { try other.removeAll() }
         }
@@ -235,8 +238,8 @@ public final class AuthController: Sendable {
     /// How many changes were begun.
     var changeCount: Int { state.withLock { $0.changes } }
 
-    private func hasHash(of user: User) throws(CredentialsError) -> Bool {
-        try CredentialsError.translating { () throws(KeychainError) in try keychain.contains(user.account) }
+    private func hasHash(of user: User) throws -> Bool {
+        try CredentialsError.translating { try keychain.contains(user.account) }
     }
 
     /// Says what is new. Before anybody else changes it, so that the last that is said is the last that is true.
@@ -256,12 +259,4 @@ extension CredentialsError {
     static let notBegun = CredentialsError(
         .taskCanceled, message: "the task was canceled before signing in or out began; nothing was changed")
     static let notSignedIn = CredentialsError(.notSignedIn, message: "nobody is signed in; have somebody sign in first")
-
-    static func translating<Value>(_ body: () throws(KeychainError) -> Value) throws(CredentialsError) -> Value {
-        do {
-            return try body()
-        } catch {
-            throw CredentialsError(error)
-        }
-    }
 }

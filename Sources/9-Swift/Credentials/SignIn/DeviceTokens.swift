@@ -2,9 +2,8 @@ import Bytes
 import Crypto
 import Foundation
 
-/// Makes and checks the tokens by which a server knows a device that has signed in to an account before. Such a device has
-/// tries of its own (``SignInThrottle``), so that whoever goes on trying the account's passwords from elsewhere does not make
-/// its owner wait.
+/// Makes and checks the tokens by which a server knows a device that has signed in to an account before. Such a device
+/// has tries of its own (``SignInThrottle``), so that tries from elsewhere do not make the owner of the account wait.
 ///
 /// ```swift
 /// let devices = try DeviceTokens(key: key)
@@ -14,20 +13,21 @@ import Foundation
 /// ```
 ///
 /// These are the device cookies of OWASP
-/// (https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies). A token is 16 random bytes and
-/// HMAC-SHA256 (RFC 2104) under the key over `device`, a zero byte, these bytes and the account in UTF-8; 64 characters of
-/// base64url. Nothing is stored for it: it is good for its account, on each server that has the key, until the key changes.
+/// (https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies). A token is 16 random bytes
+/// and HMAC-SHA256 (RFC 2104) under the key over `device`, a zero byte, these bytes and the account in UTF-8; 64
+/// characters of base64url. Nothing is stored for it: it is good for its account, on each server that has the key,
+/// until the key changes.
 ///
-/// A token signs nobody in and does not tell the account. Who copies one has the tries of the device. Everybody who knew a
-/// password may have kept tokens, each with a few tries: after a break-in change the key, and all devices are unknown until
-/// they sign in again.
+/// A token signs nobody in and does not tell the account. Who copies one has the tries of the device. Everybody who
+/// knew a password may have kept tokens, each with a few tries: after a break-in change the key, and all devices are
+/// unknown until they sign in again.
 public struct DeviceTokens: Sendable {
     private static let nonceSize = 16
     private let key: SymmetricKey
 
     /// - Parameter key: 32 random bytes, kept where the server keeps its secrets, such as in the keychain.
     /// - Throws: ``CredentialsError/Code/weakKey`` for fewer than 32 bytes.
-    public init(key: SymmetricKey) throws(CredentialsError) {
+    public init(key: SymmetricKey) throws {
         guard key.bitCount >= 256 else {
             throw CredentialsError(
                 .weakKey, message: "the key for devices has \(key.bitCount) bits; make one of 256 random bits")

@@ -2,12 +2,12 @@ import CLibrary
 import Foundation
 import PrivateFiles
 
-/// The note of who is signed in, in the file of the program's preferences: that of `UserDefaults`, which has it under the same
-/// key.
+/// The note of who is signed in, in the file of the program's preferences: that of `UserDefaults`, which has it under
+/// the same key.
 ///
-/// The file is read and replaced here. `UserDefaults` reads it once and not again when another process has changed it. It also
-/// empties it before it writes: on a full disk all preferences are lost, and `synchronize` tells of the failure without saying
-/// whose it was.
+/// The file is read and replaced here. `UserDefaults` reads it once and not again when another process has changed it.
+/// It also empties it before it writes: on a full disk all preferences are lost, and `synchronize` tells of the failure
+/// without saying whose it was.
 struct Preferences: Sendable {
     /// Nil for the program's own.
     let suite: String?
@@ -38,16 +38,16 @@ struct Preferences: Sendable {
     /// The note as it is in the file now.
     ///
     /// - Throws: ``CredentialsError/Code/file``.
-    func read() throws(CredentialsError) -> Note? {
+    func read() throws -> Note? {
         guard let data = try contents().values[key] as? Data else { return nil }
         return try? JSONDecoder().decode(Note.self, from: data)
     }
 
-    /// Puts a note in the place of the one that is there; nil for none. Everything else in the file stays as it is, unless
-    /// somebody else writes the file at the same moment. For callers that have the lock.
+    /// Puts a note in the place of the one that is there; nil for none. Everything else in the file stays as it is,
+    /// unless somebody else writes the file at the same moment. For callers that have the lock.
     ///
     /// - Throws: ``CredentialsError/Code/file``: then the note was not changed.
-    func write(_ note: Note?) throws(CredentialsError) {
+    func write(_ note: Note?) throws {
         var (values, format) = try contents()
         values[key] = note.flatMap { try? JSONEncoder().encode($0) }
         guard let bytes = try? PropertyListSerialization.data(fromPropertyList: values, format: format, options: 0)
@@ -63,7 +63,7 @@ struct Preferences: Sendable {
         }
     }
 
-    private func contents() throws(CredentialsError) -> (
+    private func contents() throws -> (
         values: [String: Any], format: PropertyListSerialization.PropertyListFormat
     ) {
         // UserDefaults writes the file in place: another process may be in the middle of it.
@@ -86,7 +86,7 @@ struct Preferences: Sendable {
     }
 
     /// Replaces the file in one step, durably.
-    private func replace(with bytes: Data) throws(CredentialsError) {
+    private func replace(with bytes: Data) throws {
         do {
             try FileManager.default.createDirectory(
                 atPath: Self.folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -119,8 +119,8 @@ struct Preferences: Sendable {
 
     /// Runs `body` while no other process, and nobody else in this one, runs one for the same preferences.
     ///
-    /// - Throws: ``CredentialsError/Code/busy`` when another keeps the lock for 30 seconds, ``CredentialsError/Code/file`` when
-    ///   there cannot be one, and what `body` throws.
+    /// - Throws: ``CredentialsError/Code/busy`` when another keeps the lock for 30 seconds,
+    ///   ``CredentialsError/Code/file`` when there cannot be one, and what `body` throws.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try PrivateFolder(creating: lockFolder).withLock { try body() }

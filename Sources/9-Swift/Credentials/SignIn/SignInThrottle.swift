@@ -2,8 +2,8 @@ import CLibrary
 import Foundation
 import Synchronization
 
-/// Slows down those who try passwords: for each account, whoever tries it, for each address, whatever it tries, and for each
-/// device that has signed in to the account before.
+/// Slows down tries at passwords: of each account, from each address, and from each device that has signed in to the
+/// account before.
 ///
 /// ```swift
 /// if let wait = throttle.begin(account: form.email, address: client.address, device: cookie) {
@@ -13,23 +13,24 @@ import Synchronization
 /// throttle.succeeded(account: form.email, address: client.address, device: cookie)
 /// ```
 ///
-/// A try counts from its beginning, so that many at the same time are many. After a few free ones each makes the wait twice as long.
-/// An account waits a minute at most: whoever goes on trying its passwords, from many addresses, can have its owner wait as well.
-/// Not so on a device from which the owner has signed in before, if it shows the token that it got then (``DeviceTokens``): it
-/// has tries of its own for the account, and the account's wait does not hold it up. Addresses wait in any case. Everything is
-/// in memory, is forgotten little by little, and when the program ends.
+/// A try counts from its beginning, so that tries at the same time all count. After a few free ones each try doubles
+/// the wait. An account waits a minute at most, since an attacker with many addresses makes its owner wait as well. A
+/// device from which the owner has signed in before, and which shows the token that it got then (``DeviceTokens``), has
+/// tries of its own for the account and does not wait for those of others. Addresses wait in any case. Tries are kept
+/// in memory only, and are forgotten little by little.
 ///
 /// Name accounts as the app looks them up: trimmed, in lower case.
 public final class SignInThrottle: Sendable {
     /// How tries are slowed down.
     public struct Limits: Sendable, Hashable {
-        /// So many tries wait for nothing.
+        /// The number of tries without a wait.
         public var freeTries: Int
-        /// The wait after the first that does.
+        /// The first wait.
         public var firstDelay: Duration
         /// The wait grows up to this.
         public var longestDelay: Duration
-        /// In so long as many tries are forgotten as are free, one after the other; and all when none was made for so long.
+        /// In this time ``freeTries`` tries are forgotten, one after the other. After this time without any try, all
+        /// are forgotten.
         public var memory: Duration
 
         /// Limits; see the properties.
@@ -41,7 +42,8 @@ public final class SignInThrottle: Sendable {
         /// Five tries, then from one second to one minute; forgotten after an hour.
         public static let account = Limits(
             freeTries: 5, firstDelay: .seconds(1), longestDelay: .seconds(60), memory: .seconds(3600))
-        /// Twenty tries, then from one second to a quarter of an hour; forgotten after a day. Many people may share an address.
+        /// Twenty tries, then from one second to a quarter of an hour; forgotten after a day. Many people may share an
+        /// address.
         public static let address = Limits(
             freeTries: 20, firstDelay: .seconds(1), longestDelay: .seconds(900), memory: .seconds(86_400))
         /// As an account: five tries, then from one second to one minute; forgotten after an hour.
@@ -60,12 +62,12 @@ public final class SignInThrottle: Sendable {
 
     /// - Parameters:
     ///   - account: For each account, where the device is not known.
-    ///   - address: For each address; of IPv6 the first 64 bits, which one subscriber has. Ports do not count, and all that is no
-    ///     address counts as one.
+    ///   - address: For each address; of IPv6 the first 64 bits, which one subscriber has. Ports do not count, and all
+    ///     that is no address counts as one.
     ///   - device: For each device that is known for the account.
     ///   - devices: What devices are known by; nil for none.
-    ///   - capacity: So many accounts, addresses and devices are known at a time; past it, those are forgotten that made few
-    ///     tries and were quiet longest. Who has to wait is not forgotten, unless twice as many have to.
+    ///   - capacity: How many accounts, addresses and devices are remembered. Beyond that, those with few tries and the
+    ///     longest silence are forgotten first. One that has to wait is kept, unless twice as many have to wait.
     public convenience init(
         account: Limits = .account, address: Limits = .address, device: Limits = .device,
         devices: DeviceTokens? = nil, capacity: Int = 100_000
@@ -88,7 +90,8 @@ public final class SignInThrottle: Sendable {
 
     /// Before a password is looked at.
     ///
-    /// - Parameter token: What the device has shown to be known by; one that was not made for the account counts as none.
+    /// - Parameter token: What the device has shown to be known by; one that was not made for the account counts as
+    ///   none.
     /// - Returns: How long to wait before the next try, if this one may not be made; nil if it may, and is counted.
     public func begin(account name: String, address source: String, device token: String? = nil) -> Duration? {
         let now = now()
@@ -103,8 +106,8 @@ public final class SignInThrottle: Sendable {
         }
     }
 
-    /// After the right password: the device's tries are forgotten, or where it is not known the account's, and of the address
-    /// the one that was counted.
+    /// After the right password: the device's tries are forgotten, or where it is not known the account's, and of the
+    /// address the one that was counted.
     ///
     /// - Parameter token: The same as before.
     public func succeeded(account name: String, address source: String, device token: String? = nil) {
@@ -117,8 +120,8 @@ public final class SignInThrottle: Sendable {
         }
     }
 
-    /// After a try whose password was not looked at, as when hashing has refused with ``CredentialsError/Code/busy``: it does
-    /// not count.
+    /// After a try whose password was not looked at, as when hashing has refused with ``CredentialsError/Code/busy``:
+    /// it does not count.
     ///
     /// - Parameter token: The same as before.
     public func notLookedAt(account name: String, address source: String, device token: String? = nil) {

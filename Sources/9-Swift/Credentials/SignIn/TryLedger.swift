@@ -3,10 +3,11 @@ import Foundation
 
 /// Tries of accounts, addresses or devices.
 ///
-/// Past its capacity a quarter is forgotten at a time, so that a flood of names is not sorted for each of them. First those go
-/// that have made few tries and need not wait: what a flood leaves. Then those whose wait is over. Within each, whoever was
-/// quiet longest is first. Whoever has to wait now stays: a flood does not help them. While too few others are there, the
-/// ledger grows, up to twice its capacity; only then, or when nobody else is there, the quietest of them go.
+/// Past its capacity a quarter is forgotten at a time, so that a flood of names is not sorted for each of them. First
+/// those go that have made few tries and need not wait: what a flood leaves. Then those whose wait is over. Within
+/// each, the one with the longest silence is first. One that has to wait now stays: a flood does not help an attacker.
+/// While too few others are there, the ledger grows, up to twice its capacity; only then, or when nobody else is there,
+/// the quietest of them go.
 struct TryLedger {
     typealias Instant = ContinuousClock.Instant
 
@@ -30,7 +31,7 @@ struct TryLedger {
     private let limits: SignInThrottle.Limits
     private let capacity: Int
     private var all: [Key: Tries] = [:]
-    /// With more than so many, room is made.
+    /// Room is made when there are more.
     private var fullCount: Int
     /// How often room was made.
     private(set) var sweeps = 0

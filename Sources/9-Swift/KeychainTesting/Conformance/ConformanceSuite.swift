@@ -20,12 +20,12 @@ public struct ConformanceSuite: Sendable {
     /// The cases in the file at `url`.
     ///
     /// - Throws: ``ConformanceError`` when the file cannot be read or is malformed.
-    public init(contentsOf url: URL) throws(ConformanceError) {
+    public init(contentsOf url: URL) throws {
         let data: Data
         do {
             data = try Data(contentsOf: url)
         } catch {
-            throw .unreadableFile(path: url.path, reason: (error as NSError).localizedDescription)
+            throw ConformanceError.unreadableFile(path: url.path, reason: (error as NSError).localizedDescription)
         }
         try self.init(decoding: data)
     }
@@ -33,19 +33,19 @@ public struct ConformanceSuite: Sendable {
     /// The cases in `data`, which is JSON.
     ///
     /// - Throws: ``ConformanceError/malformedFile(_:)``.
-    public init(decoding data: Data) throws(ConformanceError) {
+    public init(decoding data: Data) throws {
         let json: ConformanceJSON
         do {
             json = try JSONDecoder().decode(ConformanceJSON.self, from: data)
         } catch {
-            throw .malformedFile("it is not JSON")
+            throw ConformanceError.malformedFile("it is not JSON")
         }
-        guard let file = json.object else { throw .malformedFile("it is not an object") }
+        guard let file = json.object else { throw ConformanceError.malformedFile("it is not an object") }
         guard file["format"] == .string("secitem-conformance") else {
-            throw .malformedFile("its \"format\" is not \"secitem-conformance\"")
+            throw ConformanceError.malformedFile("its \"format\" is not \"secitem-conformance\"")
         }
-        guard file["version"] == .integer(1) else { throw .malformedFile("its \"version\" is not 1") }
-        guard let entries = file["cases"]?.array else { throw .malformedFile("it has no \"cases\"") }
+        guard file["version"] == .integer(1) else { throw ConformanceError.malformedFile("its \"version\" is not 1") }
+        guard let entries = file["cases"]?.array else { throw ConformanceError.malformedFile("it has no \"cases\"") }
         var cases: [ConformanceCase] = []
         for entry in entries { cases.append(try ConformanceCase(entry)) }
         self.cases = cases

@@ -21,7 +21,7 @@ struct ConformanceWorld {
                 client: client, isPasscodeSet: isPasscodeSet, folder: folder,
                 isServed: isServed)
         } catch {
-            throw ConformanceProblem(expected: "an empty keychain", got: error.reason)
+            throw ConformanceProblem(expected: "an empty keychain", got: "\(error)")
         }
         self.folder = folder
         if let outcome = arguments.take("auth") { keychain.authentication = try Self.authentication(outcome) }

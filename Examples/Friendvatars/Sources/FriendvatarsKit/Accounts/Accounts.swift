@@ -50,7 +50,7 @@ public struct Accounts: Sendable {
         if let client, let wait = signUpThrottle.begin(account: UUID().uuidString, address: client) {
             throw SignInFailure.tooManyTries(wait: wait)
         }
-        let hash = try await hasher.hash(Password(password))
+        let hash = try await hasher.hash(SignInPassword(password))
         let account = Account(id: UUID(), email: email, name: name)
         guard try await store.insert(account, passwordHash: hash) else {
             problems[.email] = "This address cannot sign up. If it is yours, sign in."
@@ -82,7 +82,7 @@ public struct Accounts: Sendable {
         do {
             found = try await store.signInRecord(of: email)
             // What is longer than any password is none, and costs as much.
-            let typed = try Password(password.utf8.count <= policy.maximumSize ? password : "")
+            let typed = try SignInPassword(password.utf8.count <= policy.maximumSize ? password : "")
             answer = try await hasher.verify(typed, against: found?.passwordHash)
         } catch {
             throttle.notLookedAt(account: name, address: address, device: device)

@@ -21,7 +21,7 @@ struct AvatarFiles: Sendable {
             let (file, row) = try file(email, account)
             guard
                 let date = try? file.url.resourceValues(forKeys: [.contentModificationDateKey]).contentModificationDate,
-                let sealed = try? Sealed<Data>(bytes: file.data()),
+                let sealed = try? SealedColumnValue<Data>(bytes: file.data()),
                 let bytes = try? keys.sealing(of: account).open(sealed, at: place(row)),
                 let avatar = Avatar(fetched: bytes)
             else { return nil }

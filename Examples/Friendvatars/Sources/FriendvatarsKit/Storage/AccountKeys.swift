@@ -6,7 +6,8 @@ import Synchronization
 final class AccountKeys: Sendable {
     /// Addresses are looked up by digests under a key that all accounts share.
     let directory = FieldSealing(
-        database: "friendvatars", keys: FieldKeys("friendvatars.directory", protection: .afterFirstUnlock))
+        database: "friendvatars",
+        keys: FieldKeys("friendvatars.directory", protection: .keychain(.afterFirstUnlockThisDeviceOnly)))
 
     private struct Known {
         var sealings = BoundedCache<UUID, FieldSealing>(capacity: 1_000)
@@ -33,7 +34,8 @@ final class AccountKeys: Sendable {
     static func fresh(_ account: UUID) -> FieldSealing {
         FieldSealing(
             database: "friendvatars",
-            keys: FieldKeys("friendvatars.account.\(account.uuidString)", protection: .afterFirstUnlock))
+            keys: FieldKeys(
+                "friendvatars.account.\(account.uuidString)", protection: .keychain(.afterFirstUnlockThisDeviceOnly)))
     }
 
     /// Opens what belongs to an account with its keys.

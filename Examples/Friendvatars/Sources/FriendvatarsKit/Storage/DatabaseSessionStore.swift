@@ -19,13 +19,14 @@ public final class DatabaseSessionStore: SessionStore {
         additions.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: 256)
     }
 
-    public func session(_ hash: Data) async throws -> Session? {
+    public func session(_ hash: Data) async throws -> SignInSession? {
         try await store.database.read { db in
-            try Row.fetchOne(db, sql: "SELECT * FROM session WHERE hash = ?", arguments: [hash]).flatMap(Session.init)
+            try Row.fetchOne(db, sql: "SELECT * FROM session WHERE hash = ?", arguments: [hash]).flatMap(
+                SignInSession.init)
         }
     }
 
-    public func insert(_ session: Session) async throws {
+    public func insert(_ session: SignInSession) async throws {
         try await store.database.write { try session.insert(into: $0) }
     }
 
@@ -35,7 +36,7 @@ public final class DatabaseSessionStore: SessionStore {
         }
     }
 
-    public func replace(_ old: Data, newest: Data, with new: Session) async throws -> Bool {
+    public func replace(_ old: Data, newest: Data, with new: SignInSession) async throws -> Bool {
         try await store.database.write { db in
             let isNewest = try Bool.fetchOne(
                 db, sql: "SELECT replaced IS NULL FROM session WHERE hash = ?", arguments: [newest])
@@ -69,7 +70,7 @@ public final class DatabaseSessionStore: SessionStore {
     }
 }
 
-extension Session {
+extension SignInSession {
     fileprivate init?(_ row: Row) {
         guard let family = UUID(uuidString: row["family"]) else { return nil }
         self.init(

@@ -77,6 +77,7 @@ extension FieldSealing {
 
     func open(_ bytes: Data, _ table: String, _ column: String, _ row: UUID) throws -> String {
         try open(
-            Sealed<String>(bytes: bytes), at: FieldPlace(table: table, column: column, row: RowKey(row.uuidString)))
+            SealedColumnValue<String>(bytes: bytes),
+            at: FieldPlace(table: table, column: column, row: RowKey(row.uuidString)))
     }
 }

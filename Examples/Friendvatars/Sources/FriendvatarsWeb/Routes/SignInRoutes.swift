@@ -11,10 +11,10 @@ struct SignInRoutes: Sendable {
     let pages: Pages
     let cookie: SessionCookie
     let device: SessionCookie
-    /// Seconds for which a browser keeps the cookie that it is known by.
-    static let deviceLifetime = 365 * 86_400
-    /// Seconds for which a browser keeps the cookie.
-    static let lifetime = 14 * 86_400
+    /// How long a browser keeps the cookie that it is known by.
+    static let deviceLifetime = Duration.seconds(365 * 86_400)
+    /// How long a browser keeps the cookie.
+    static let lifetime = Duration.seconds(14 * 86_400)
 
     func add(to router: Router<AppContext>) {
         router.get("/sign-in") { request, context in

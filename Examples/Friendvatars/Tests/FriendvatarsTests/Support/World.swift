@@ -46,7 +46,7 @@ func withApp<Result>(
 }
 
 extension PasswordHasher {
-    static let cheap = PasswordHasher(cost: Cost(memoryKiB: 8, passes: 1))
+    static let cheap = PasswordHasher(cost: .init(memoryKiB: 8, passes: 1))
 }
 
 extension FriendvatarsApp {

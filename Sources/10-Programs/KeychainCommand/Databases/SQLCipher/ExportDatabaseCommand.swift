@@ -100,7 +100,7 @@ struct ExportDatabaseCommand: DocumentedCommand {
         var meter: FileProgress?
         var done: UInt64 = 0
         defer { meter?.end() }
-        try handlingDatabase { () throws(ProtectedDatabaseError) in
+        try handlingDatabase {
             try ProtectedDatabaseFile(path: path).copyPlain(to: output) { progress in
                 let shown = meter ?? FileProgress(progress.total)
                 meter = shown

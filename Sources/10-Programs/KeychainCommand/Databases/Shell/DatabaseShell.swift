@@ -11,7 +11,7 @@ final class DatabaseShell {
     init(path: String, isWriting: Bool, asJSON: Bool) throws(Failure) {
         self.path = path
         self.asJSON = asJSON
-        database = try handlingDatabase { () throws(ProtectedDatabaseError) in
+        database = try handlingDatabase {
             try ProtectedConnection(
                 ProtectedDatabaseFile(path: path), isWriting ? .create : .readOnly, busyTimeout: 10_000)
         }

@@ -3,6 +3,7 @@ import CLibrary
 import DatabaseFiles
 import FoundationEssentials
 import StatusCodes
+import VaultInterface
 
 /// Runs SQL on an encrypted database.
 struct ShellCommand: DocumentedCommand {
@@ -57,12 +58,13 @@ struct ShellCommand: DocumentedCommand {
 
     /// Whether the file is neither a database that was encrypted here nor a plain one.
     private static func isUnknown(_ path: String) throws(Failure) -> Bool {
-        do throws(ProtectedDatabaseError) {
+        do {
             try ProtectedDatabaseFile(path: path).requireEncrypted()
             return false
+        } catch ProtectedDatabaseError.Code.notDatabase {
+            return true
         } catch {
-            guard error.code != .notDatabase else { return true }
-            throw Failure(error)
+            throw Failure(ProtectedDatabaseError(error))
         }
     }
 

@@ -1,26 +1,28 @@
 import Bytes
 import Foundation
+import KeychainModel
+import VaultInterface
 
-/// A password on its way to a hash: in memory that is kept from swap and core dumps where the system allows it, and wiped when the
-/// last copy goes.
+/// A password on its way to a hash: in memory that is kept from swap and core dumps where the system allows it, and
+/// wiped when the last copy goes.
 ///
 /// Nothing shows what is in it: not `print`, not a debugger's description.
-public struct Password: Sendable {
+public struct SignInPassword: Sendable {
     let secret: SecretBytes
 
     /// The UTF-8 bytes of a string, as they are. The string itself stays in memory until its storage is reused; use
     /// ``init(bytes:)`` where that matters.
     ///
     /// - Throws: ``CredentialsError/Code/outOfMemory``.
-    public init(_ string: String) throws(CredentialsError) {
-        secret = try Self.allocating { try SecretBytes(string) }
+    public init(_ string: String) throws {
+        secret = try CredentialsError.translating { try SecretBytes(string) }
     }
 
     /// A copy of bytes, which the caller may wipe afterwards.
     ///
     /// - Throws: ``CredentialsError/Code/outOfMemory``.
-    public init(bytes: UnsafeRawBufferPointer) throws(CredentialsError) {
-        secret = try Self.allocating { try SecretBytes(copying: bytes) }
+    public init(bytes: some ContiguousBytes) throws {
+        secret = try CredentialsError.translating { try bytes.withUnsafeBytes { try SecretBytes(copying: $0) } }
     }
 
     init(_ secret: SecretBytes) { self.secret = secret }
@@ -29,17 +31,9 @@ public struct Password: Sendable {
     public var count: Int { secret.count }
     /// Whether it has none.
     public var isEmpty: Bool { secret.isEmpty }
-
-    static func allocating(_ make: () throws -> SecretBytes) throws(CredentialsError) -> SecretBytes {
-        do {
-            return try make()
-        } catch {
-            throw CredentialsError(.outOfMemory, message: "there is no memory for a password; try again")
-        }
-    }
 }
 
-extension Password: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SignInPassword: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Says that it is a password, and no more.
     public var description: String { "Password" }
     /// Says that it is a password, and no more.

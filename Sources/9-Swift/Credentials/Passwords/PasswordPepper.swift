@@ -5,22 +5,14 @@ import KeychainModel
 import StoredKeys
 import VaultInterface
 
-/// A key that passwords are mixed with before they are hashed, kept apart from the hashes: who has the database alone cannot try a
-/// single password.
+/// A key that passwords are mixed with before they are hashed. It is kept apart from the hashes: the database alone
+/// does not let anybody try a single password.
 ///
-/// The password that is hashed is HMAC-SHA256 (RFC 2104) of the person's under the key. Its id stands in the hash as `keyid`, so
-/// that a hasher knows which one a hash was made with, and a new one can follow.
+/// The password that is hashed is HMAC-SHA256 (RFC 2104) of the person's under the key. Its id stands in the hash as
+/// `keyid`, so that a hasher knows which one a hash was made with, and a new one can follow.
 ///
 /// A pepper that is lost takes all passwords with it: back the keychain up.
-public struct Pepper: Sendable {
-    /// Where a pepper is kept.
-    public enum Storage: Sendable, Hashable {
-        /// As an item of the keychain, readable from the first unlocking on.
-        case keychain
-        /// As an item that is encrypted for a key of the Secure Enclave, made for it: it opens on this machine alone.
-        case enclave
-    }
-
+public struct PasswordPepper: Sendable {
     /// What stands in the hash: the first nine bytes of HMAC-SHA256 over the word `keyid` under the key.
     let id: String
     private let key: SymmetricKey
@@ -32,7 +24,7 @@ public struct Pepper: Sendable {
     ///   - accessGroup: Its group; nil for all that the program holds.
     /// - Throws: ``CredentialsError/Code/noPepper``, also where the vault is another one than the one it was made in;
     ///   ``CredentialsError/Code/keychain``.
-    public init(named name: String, accessGroup: String? = nil) throws(CredentialsError) {
+    public init(named name: String, accessGroup: String? = nil) throws {
         let items = Self.items(name, accessGroup)
         do throws(StoredKeyError) {
             let listed = try items.list(name)
@@ -49,7 +41,9 @@ public struct Pepper: Sendable {
         } catch .vault(.itemNotFound) {
             throw CredentialsError(
                 .noPepper,
-                message: "there is no pepper \(name) in this vault; if there never was one, make it with Pepper.make")
+                message:
+                    "there is no pepper \(name) in this vault; if there never was one, make it with PasswordPepper.make"
+            )
         } catch {
             throw CredentialsError(error)
         }
@@ -59,13 +53,15 @@ public struct Pepper: Sendable {
     ///
     /// - Parameters:
     ///   - name: For another pepper another name.
-    ///   - storage: Where it is put.
+    ///   - protection: Where it is put, and when it can be had. A hasher at work in the background needs one that can
+    ///     be had while the vault is locked.
     ///   - accessGroup: Whose programs may read it; nil for the first group of the program.
-    /// - Throws: ``CredentialsError/Code/duplicatePepper`` if there is one of the name; ``CredentialsError/Code/keychain``.
+    /// - Throws: ``CredentialsError/Code/duplicatePepper`` if there is one of the name;
+    ///   ``CredentialsError/Code/keychain``.
     @discardableResult
     public static func make(
-        named name: String, in storage: Storage = .keychain, accessGroup: String? = nil
-    ) throws(CredentialsError) -> Pepper {
+        named name: String, protection: StoredKeyProtection = .keychain(.afterFirstUnlock), accessGroup: String? = nil
+    ) throws -> PasswordPepper {
         let key = SymmetricKey(size: .bits256)
         let note = Data([UInt8].random(count: 16))
         var value = key.withUnsafeBytes { Data($0) }
@@ -73,7 +69,7 @@ public struct Pepper: Sendable {
         do throws(StoredKeyError) {
             let isStored = try items(name, accessGroup).store(
                 (keyName(note), value), as: name, name: "Pepper \(name)", note: note,
-                StoredKeyProtection(.afterFirstUnlock, isInEnclave: storage == .enclave))
+                protection)
             guard isStored else { throw StoredKeyError.vault(.duplicateItem) }
         } catch .vault(.duplicateItem) {
             throw CredentialsError(
@@ -81,7 +77,7 @@ public struct Pepper: Sendable {
         } catch {
             throw CredentialsError(error)
         }
-        return Pepper(key: key)
+        return PasswordPepper(key: key)
     }
 
     /// - Parameter key: 32 bytes.
@@ -100,10 +96,10 @@ public struct Pepper: Sendable {
     private static func keyName(_ note: Data) -> String { note.hexadecimal() }
 
     /// What is hashed in the place of a password.
-    func mixed(with password: SecretBytes) throws(CredentialsError) -> SecretBytes {
+    func mixed(with password: SecretBytes) throws -> SecretBytes {
         let code = password.withUnsafeBytes { bytes in
             HMAC<SHA256>.authenticationCode(for: bytes, using: key)
         }
-        return try Password.allocating { try code.withUnsafeBytes { try SecretBytes(copying: $0) } }
+        return try CredentialsError.translating { try code.withUnsafeBytes { try SecretBytes(copying: $0) } }
     }
 }

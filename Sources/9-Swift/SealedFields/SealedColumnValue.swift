@@ -4,32 +4,28 @@ import GRDB
 /// A value that is sealed, as it is in a column.
 ///
 /// It is made and opened by a ``FieldSealing`` or, in records, by ``SealedRecord/seal(_:for:)`` and
-/// ``SealedRecord/open(_:from:)``. Reading and writing a row with one needs no key: a record opens it when it is looked at, and
-/// only then does the keychain ask whom it has to ask.
+/// ``SealedRecord/open(_:from:)``. Reading and writing a row with one needs no key: a record opens it when it is looked
+/// at, and only then does the keychain ask whom it has to ask.
 ///
 /// ```swift
 /// struct Card: SealedRecord, PersistableRecord {
 ///     static let fieldSealing = sealing
 ///     var id: UUID
-///     var pin: Sealed<String>?
+///     var pin: SealedColumnValue<String>?
 /// }
 /// card.pin = try card.seal("4711", for: "pin")
 /// let pin = try card.pin.map { try card.open($0, from: "pin") }
 /// ```
-public struct Sealed<Value: Codable>: Sendable, Hashable {
+public struct SealedColumnValue<Value: Codable>: Sendable, Hashable {
     /// The sealed value, for the column: a blob.
     public let bytes: Data
 
     /// A sealed value that was kept elsewhere.
     ///
-    /// - Throws: ``SealedFieldsError/Code/notSealed`` or ``SealedFieldsError/Code/unsupported`` if it is none. Whether it is
-    ///   authentic shows when it is opened.
-    public init(bytes: Data) throws(SealedFieldsError) {
-        let error = bytes.withUnsafeBytes { (bytes) -> SealedFieldsError? in
-            do throws(SealedFieldsError) { _ = try SealedForm.parse(bytes) } catch { return error }
-            return nil
-        }
-        if let error { throw error }
+    /// - Throws: ``SealedFieldsError/Code/notSealed`` or ``SealedFieldsError/Code/unsupported`` if it is none. Whether
+    ///   it is authentic shows when it is opened.
+    public init(bytes: Data) throws {
+        _ = try bytes.withUnsafeBytes { try SealedForm.parse($0) }
         self.bytes = bytes
     }
 
@@ -41,18 +37,18 @@ public struct Sealed<Value: Codable>: Sendable, Hashable {
     public var algorithm: SealingAlgorithm { SealingAlgorithm(number: bytes[bytes.startIndex + 1]) }
 }
 
-extension Sealed: DatabaseValueConvertible {
+extension SealedColumnValue: DatabaseValueConvertible {
     /// A blob.
     public var databaseValue: DatabaseValue { bytes.databaseValue }
 
     /// The sealed value in a blob; nil if it is none.
-    public static func fromDatabaseValue(_ value: DatabaseValue) -> Sealed? {
+    public static func fromDatabaseValue(_ value: DatabaseValue) -> SealedColumnValue? {
         guard case .blob(let bytes) = value.storage else { return nil }
-        return try? Sealed(bytes: bytes)
+        return try? SealedColumnValue(bytes: bytes)
     }
 }
 
-extension Sealed: Codable {
+extension SealedColumnValue: Codable {
     /// The sealed value in data.
     public init(from decoder: any Decoder) throws {
         try self.init(bytes: decoder.singleValueContainer().decode(Data.self))

@@ -1,0 +1,18 @@
+import KeychainModel
+import StoredKeys
+
+extension StoredKeyProtection {
+    /// As an item of the keychain, under an access control. A person is asked once for each key and program, until the
+    /// program forgets the key or, in a class that closes with the lock, until the vault is locked.
+    public static func keychain(_ control: SecAccessControl) -> StoredKeyProtection {
+        StoredKeyProtection(control.control, isInEnclave: false)
+    }
+
+    /// As an item of the keychain that is encrypted for a key of the Secure Enclave, made for it, whose use is guarded
+    /// by an access control.
+    ///
+    /// - Parameter control: With `.privateKeyUsage`.
+    public static func enclave(_ control: SecAccessControl) -> StoredKeyProtection {
+        StoredKeyProtection(control.control, isInEnclave: true)
+    }
+}

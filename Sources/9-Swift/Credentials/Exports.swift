@@ -1,0 +1,3 @@
+// For `Argon2Cost`, `StoredKeyProtection` and `KeychainAccessibility`.
+@_exported import KeychainModel
+@_exported import StoredKeys

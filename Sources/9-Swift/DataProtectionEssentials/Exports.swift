@@ -1,0 +1,2 @@
+// For `Argon2Cost`, the one thing in it that is public.
+@_exported import KeychainModel

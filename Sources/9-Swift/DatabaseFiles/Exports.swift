@@ -1,0 +1,3 @@
+// For `StoredKeyProtection` and `KeychainAccessibility`.
+@_exported import KeychainModel
+@_exported import StoredKeys

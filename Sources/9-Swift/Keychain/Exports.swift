@@ -1,0 +1,2 @@
+// For `Argon2Cost` and `KeychainAccessibility`.
+@_exported import KeychainModel
