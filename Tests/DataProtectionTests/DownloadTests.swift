@@ -3,6 +3,7 @@ import DataProtectionNetworking
 import Foundation
 import FoundationNetworking
 import KeychainTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -96,6 +97,33 @@ import Testing
                 #expect((error as? URLError)?.code == .cancelled)
             }
             #expect(try names() == [])
+        }
+    }
+
+    /// The server sends faster than this program writes, so that the connection always has more to read.
+    @Test func cancellationOfATransferThatWaits() async throws {
+        try await world.run { () async throws in
+            let (full, cue) = AsyncStream<Void>.makeStream()
+            let pieces = Mutex(0)
+            let task = Task {
+                try await session.download(from: server.url("endless"), to: file) { _, _ in
+                    usleep(2_000)
+                    if pieces.withLock({
+                        $0 += 1
+                        return $0
+                    }) == 200 {
+                        cue.yield()
+                    }
+                }
+            }
+            for await _ in full { break }
+            task.cancel()
+            let result = await task.result
+            #expect(throws: URLError(.cancelled)) { try result.get() }
+            let written = pieces.withLock { $0 }
+            try await session.download(from: server.url("small"), to: file)
+            #expect(pieces.withLock { $0 } == written)
+            #expect(try names() == ["file"])
         }
     }
 

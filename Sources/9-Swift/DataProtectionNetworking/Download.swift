@@ -14,38 +14,76 @@ final class Download: NSObject, URLSessionDataDelegate, Sendable {
         /// What ended the transfer, where the task's own error tells only that it was canceled.
         var failure: (any Error)?
         var received: Int64 = 0
+        var isStarted = false
         var expected: Int64?
     }
 
     private let state = Mutex(State())
     private let writer: ProtectedFileWriter
+    /// The delegate's queue of the transfer.
+    private let queue: BoundedQueue
     /// Whose delegate is asked.
     private let asked: URLSession
     private let progress: (@Sendable (Int64, Int64?) -> Void)?
 
     init(
-        into writer: ProtectedFileWriter, for session: URLSession,
+        into writer: ProtectedFileWriter, for session: URLSession, on queue: BoundedQueue,
         _ progress: (@Sendable (Int64, Int64?) -> Void)?
     ) {
         self.writer = writer
+        self.queue = queue
         asked = session
         self.progress = progress
     }
 
     /// - Parameter continuation: Resumed once the transfer ended.
     func start(_ task: URLSessionDataTask, _ continuation: CheckedContinuation<URLResponse, any Error>) {
-        let early = state.withLock { state in
-            if state.early == nil { state.continuation = continuation }
-            return state.early
+        let early: Result<URLResponse, any Error>? = state.withLock { state in
+            if let early = state.early { return early }
+            if let failure = state.failure { return .failure(failure) }
+            state.continuation = continuation
+            state.isStarted = true
+            return nil
         }
         if let early { return continuation.resume(with: early) }
         task.resume()
     }
 
+    /// Ends the transfer, from any thread.
+    func cancel(_ task: URLSessionTask) {
+        let isStarted = state.withLock { state in
+            if state.failure == nil { state.failure = URLError(.cancelled) }
+            return state.isStarted
+        }
+        guard isStarted else { return task.cancel() }
+        // Behind what is being written, so that nobody writes any more when the caller goes on.
+        queue.addUnbounded { self.end(task, URLError(.cancelled)) }
+    }
+
+    /// Ends the transfer, on the delegate's queue. The waiting caller goes on at once.
+    ///
+    /// Foundation gets to cancel a task only when the connection has nothing to read for a moment. A server that sends
+    /// faster than this program writes would keep it from that for ever. So what arrives from here on is thrown away as
+    /// fast as it comes, and nobody waits. A task that has received everything completes by itself: Foundation crashes
+    /// where a cancellation meets a completion.
     private func end(_ task: URLSessionTask, _ failure: any Error) {
-        state.withLock { if $0.failure == nil { $0.failure = failure } }
-        // Not here: Foundation waits for the thread that hands over what arrives, which may wait for this queue.
-        DispatchQueue.global().async { task.cancel() }
+        let isWhole = state.withLock { state in
+            if state.failure == nil { state.failure = failure }
+            return state.received == state.expected
+        }
+        if !isWhole { DispatchQueue.global().async { task.cancel() } }
+        queue.endTransfer()
+        finish(nil)
+    }
+
+    private func finish(_ error: (any Error)?) {
+        let (continuation, outcome) = state.withLock { state in
+            defer { state.continuation = nil }
+            let outcome = state.outcome(error)
+            if state.continuation == nil { state.early = outcome }
+            return (state.continuation, outcome)
+        }
+        continuation?.resume(with: outcome)
     }
 
     func urlSession(
@@ -71,7 +109,10 @@ final class Download: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        let isOver = state.withLock { $0.failure != nil || $0.response == nil }
+        let isOver = state.withLock { state in
+            if state.failure != nil { state.received += Int64(data.count) }
+            return state.failure != nil || state.response == nil
+        }
         guard !isOver else { return }
         do {
             try writer.write(contentsOf: data)
@@ -86,13 +127,7 @@ final class Download: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let (continuation, outcome) = state.withLock { state in
-            defer { state.continuation = nil }
-            let outcome = state.outcome(error)
-            if state.continuation == nil { state.early = outcome }
-            return (state.continuation, outcome)
-        }
-        continuation?.resume(with: outcome)
+        finish(error)
     }
 
     func urlSession(
