@@ -382,7 +382,7 @@ if !isFetched {
             "PresenceTests",
             uses: "Access", "Bytes", "KeychainModel", "LockSignals", "Presence", "SystemBus", "SystemLibraries",
             "TestSupport",
-            links: ["PresenceWorker"]),
+            links: ["PresenceWorker"], exclude: ["Peer"]),
         tests(
             "ProtectedDatabaseTests",
             uses: "DataProtection", "DatabaseFiles", "KeychainServices", "KeychainTesting", "ProtectedDatabase",

@@ -31,6 +31,7 @@ if [[ $1 == --remove ]]; then
     if [[ $(readlink "$prefix/bin/security") == keychain ]]; then rm -f "$prefix/bin/security"; fi
     for ((i = 0; i < ${#units[@]}; i += 2)); do rm -f "$prefix/${units[i + 1]}"; done
     rm -f "$prefix/bin/keychain" "$prefix/bin/keychaind" "$prefix/libexec/keychain-sqlcipher" \
+        "$prefix/libexec/keychain-unlock-at-login" \
         "$manual"/keychain.1 "$manual"/keychain-*.1 \
         "$daemon_manual"/keychaind.8 \
         "${completions[1]}" "${completions[3]}" "${completions[5]}"
@@ -43,6 +44,8 @@ install -s -D -m 755 "$binary" "$prefix/bin/keychain"
 # Under this name it is the daemon. This replaces the separate program of older versions.
 ln -sf keychain "$prefix/bin/keychaind"
 install -s -D -m 755 "$1/keychain-sqlcipher" "$prefix/libexec/keychain-sqlcipher"
+# For PAM; no login uses it until somebody adds it to a file under /etc/pam.d.
+install -D -m 755 Packaging/pam/keychain-unlock-at-login "$prefix/libexec/keychain-unlock-at-login"
 for ((i = 0; i < ${#units[@]}; i += 2)); do
     install -D -m 644 "Packaging/systemd/${units[i]}" "$prefix/${units[i + 1]}"
     sed -i "s|@bindir@|$bindir|" "$prefix/${units[i + 1]}"

@@ -94,13 +94,6 @@ import Testing
         #expect(!available.isPasscodeSet)
     }
 
-    @Test func loginPasswordStandsInForNoPasscode() throws {
-        let login = PersonAuthenticator(prompt: try ScriptedPrompt(typing: "1234"), loginPassword: KnownPasscode())
-        let vault = KnownPasscode(isPasscodeSet: false)
-        #expect(login.evaluate(request(.userPresence), verifier: vault) == .succeeded(.passcode))
-        #expect(vault.attempts == 0)
-    }
-
     @Test func fingerTakesThePromptAway() {
         allowance.passcodeWasGiven()
         let prompt = ScriptedPrompt()

@@ -7,7 +7,7 @@ package final class SystemLibrary: Sendable {
     package let name: String
 
     /// - Parameters:
-    ///   - name: With the version of the interface, as in `libpam.so.0`.
+    ///   - name: With the version of the interface, as in `libfuse3.so.3`.
     ///   - provides: What a person cannot use without the library, for the error message.
     package init(_ name: String, provides: String) throws(SystemLibraryError) {
         guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {

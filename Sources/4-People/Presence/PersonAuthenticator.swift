@@ -13,7 +13,6 @@ package final class PersonAuthenticator: Authenticator {
     let prompt: any PasscodePrompt
     let biometry: (any BiometryReader)?
     let allowance: BiometryAllowance
-    let loginPassword: (any PasscodeVerifier)?
     private let timeout: Duration
     private let now: @Sendable () -> ContinuousClock.Instant
     private let questions = Mutex<[UUID: [Cancellation]]>([:])
@@ -22,18 +21,15 @@ package final class PersonAuthenticator: Authenticator {
     ///   - prompt: Asks for the passcode.
     ///   - biometry: Nil on a machine without a reader.
     ///   - allowance: Decides whether a fingerprint alone is enough.
-    ///   - loginPassword: Checks the login password, which replaces the passcode of a vault that has none; nil for no
-    ///     replacement.
     ///   - timeout: The time that a person has to answer.
     package init(
         prompt: any PasscodePrompt, biometry: (any BiometryReader)? = nil,
-        allowance: BiometryAllowance = BiometryAllowance(), loginPassword: (any PasscodeVerifier)? = nil,
+        allowance: BiometryAllowance = BiometryAllowance(),
         timeout: Duration = .seconds(120), now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.prompt = prompt
         self.biometry = biometry
         self.allowance = allowance
-        self.loginPassword = loginPassword
         self.timeout = timeout
         self.now = now
     }
@@ -54,23 +50,21 @@ package final class PersonAuthenticator: Authenticator {
         let cancellation = Cancellation()
         register(cancellation, for: request.context)
         defer { forget(cancellation, for: request.context) }
-        let checker = checker(verifier)
-        switch PresencePlan.make(for: request.flags, with: means(checker, flags: request.flags)) {
+        switch PresencePlan.make(for: request.flags, with: means(verifier, flags: request.flags)) {
         case .failure(let failure): return .failed(failure)
         case .success(let plan):
             var asking = Asking(
-                self, request, checker, deadline: now() + timeout, cancellation: cancellation)
+                self, request, verifier, deadline: now() + timeout, cancellation: cancellation)
             return asking.run(plan)
         }
     }
 
     package func availability(verifier: any PasscodeVerifier) -> PresenceAvailability {
-        let checker = checker(verifier)
         let reader = biometry?.availability()
         return PresenceAvailability(
-            biometryKind: reader?.kind ?? .none, biometryFailure: biometryFailure(reader, checker),
-            biometryState: reader?.state, isPasscodeSet: checker.isPasscodeSet,
-            passcodeFailure: passcodeFailure(checker))
+            biometryKind: reader?.kind ?? .none, biometryFailure: biometryFailure(reader, verifier),
+            biometryState: reader?.state, isPasscodeSet: verifier.isPasscodeSet,
+            passcodeFailure: passcodeFailure(verifier))
     }
 
     package func cancel(context: UUID) {
@@ -81,29 +75,25 @@ package final class PersonAuthenticator: Authenticator {
         allowance.passcodeWasGiven()
     }
 
-    private func checker(_ verifier: any PasscodeVerifier) -> any PasscodeVerifier {
-        verifier.isPasscodeSet ? verifier : loginPassword ?? verifier
-    }
-
-    private func means(_ checker: any PasscodeVerifier, flags: AccessControl.Flags) -> PresenceMeans {
+    private func means(_ verifier: any PasscodeVerifier, flags: AccessControl.Flags) -> PresenceMeans {
         // Looks for the reader only if a finger would help, because finding it starts a service.
         let asksBiometry = flags.presenceAlternatives.contains { $0.contains(.biometry) }
         let reader = asksBiometry ? biometry?.availability() : nil
         return PresenceMeans(
-            passcodeFailure: passcodeFailure(checker), biometryFailure: biometryFailure(reader, checker))
+            passcodeFailure: passcodeFailure(verifier), biometryFailure: biometryFailure(reader, verifier))
     }
 
-    private func passcodeFailure(_ checker: any PasscodeVerifier) -> AuthenticationFailure? {
-        guard checker.isPasscodeSet else { return .passcodeNotSet }
-        return checker.takesAnswers && prompt.isAvailable ? nil : .notInteractive
+    private func passcodeFailure(_ verifier: any PasscodeVerifier) -> AuthenticationFailure? {
+        guard verifier.isPasscodeSet else { return .passcodeNotSet }
+        return verifier.takesAnswers && prompt.isAvailable ? nil : .notInteractive
     }
 
     private func biometryFailure(
-        _ reader: BiometryAvailability?, _ checker: any PasscodeVerifier
+        _ reader: BiometryAvailability?, _ verifier: any PasscodeVerifier
     ) -> AuthenticationFailure? {
         guard let reader, reader.kind != .none else { return reader?.failure ?? .biometryNotAvailable }
         // Without a passcode, a fingerprint has nothing to replace.
-        guard checker.isPasscodeSet else { return .passcodeNotSet }
+        guard verifier.isPasscodeSet else { return .passcodeNotSet }
         if let failure = reader.failure { return failure }
         return allowance.lockout == nil ? nil : .biometryLockout
     }
