@@ -70,16 +70,16 @@ struct UnlockCommand: DocumentedCommand {
 
     func run() throws {
         let session = try VaultSession.ofOwnerForLooking(passcode)
-        try session.requirePasscode()
+        // First, so that nobody is asked for a passcode that cannot help.
+        guard try session.requirePasscode().isShared else {
+            throw Failure(
+                status: errSecNotAvailable,
+                "no daemon runs to keep the vault unlocked: start keychaind, or give the passcode to each command with "
+                    + "--passcode-fd")
+        }
         let passcode = try passcode.ask()
         try failing { () throws(VaultError) in try session.vault.unlock(with: passcode, as: session.client) }
         let status = try failing { () throws(VaultError) in try session.vault.status(as: session.client) }
-        guard status.isShared else {
-            throw Failure(
-                status: errSecNotAvailable,
-                "the passcode is right, but no daemon runs to keep the vault unlocked: start keychaind, "
-                    + "or give the passcode to each command with --passcode-fd")
-        }
         if json { try StandardOutput.write(json: LockAnswer(lock: status.lockState.rawValue)) }
     }
 }

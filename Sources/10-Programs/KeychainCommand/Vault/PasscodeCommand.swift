@@ -118,8 +118,12 @@ struct RemovePasscodeCommand: DocumentedCommand {
 
 extension VaultSession {
     /// Fails if no passcode is set, so that nobody is asked for one.
-    func requirePasscode() throws(Failure) {
+    ///
+    /// - Returns: The vault's state.
+    @discardableResult
+    func requirePasscode() throws(Failure) -> VaultStatus {
         let status = try failing { () throws(VaultError) in try vault.status(as: client) }
         guard status.isPasscodeSet else { throw Failure(.passcodeNotSet) }
+        return status
     }
 }
