@@ -105,6 +105,15 @@ check 'two processes' 0 '^first: ✔ Test one' '^rest: ✔ Test two' '^==> 3 tes
 [[ $* == *'--skip ^A' ]] && { begin 'two()'; pass 'two()'; close 2; }
 END
 
+check 'a filter leaves tests for one of two' 0 '^==> 1 tests' -- --group first=^A --filter one <<'END'
+[[ $* == *'(?:^A)'* ]] && { close 0; exit 69; }
+begin 'one()'; pass 'one()'; close 1
+END
+
+check 'a filter leaves no tests' 1 'a process ran no test' -- --group first=^A --filter one <<'END'
+close 0; exit 69
+END
+
 check 'one of two is killed' 1 'first: was ended by SIGKILL' 'rest: was ended while two' -- --group first=^A <<'END'
 [[ $* == *--filter* ]] && { begin 'one()'; sleep 0.5; kill -9 $$; }
 begin 'two()'; sleep $nap
