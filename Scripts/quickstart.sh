@@ -82,13 +82,13 @@ What was protected where:
     the secret        items.db       AES-256-GCM, a key of its own, and that        while unlocked
                                      wrapped by the class key of 'when unlocked'
     service, account  items.db       AES-256-GCM, a key from the same class key     while unlocked
-    the class keys    keybag         wrapped by keys of the software enclave        by who has device-secret
+    the class keys    keybag         wrapped by keys of the software enclave        with device-secret
     device secret     device-secret  mode 0600 in a folder of mode 0700             by its owner, and root
 
-The vault, which is gone now, had no passcode, and so was always unlocked for its owner: a copy of its files
-without device-secret shows no secret and no name, a copy of the whole folder everything. `keychain passcode set`
-closes it to whoever does not know the passcode; `keychain init --enclave tpm2`, before anything is stored, keeps
-the device secret in the machine's TPM.
+The vault, which is gone now, had no passcode, so it was always unlocked for its owner. A copy of its files without
+device-secret shows no secret and no name. A copy of the whole folder shows everything. After `keychain passcode
+set`, only the passcode opens it. `keychain init --enclave tpm2`, before anything is stored, keeps the device
+secret in the machine's TPM.
 END
 printf '\nTo go on with a vault of your own, in ~/.local/share/keychain:\n'
 printf '    PATH=%q:$PATH\n    keychain help\n' "${keychain%/*}"
