@@ -2,8 +2,8 @@ import Glibc
 
 /// The descriptors that every program expects to have.
 package enum StandardDescriptors {
-    /// Opens `/dev/null` for those that whoever started the program has closed: a file that is opened later must not get their number,
-    /// and what is printed. Called first.
+    /// Opens `/dev/null` for each standard descriptor that the parent process has closed. Otherwise a file that is
+    /// opened later gets its number, and receives the printed text. Called first.
     package static func fill() {
         // Using them fails, as it would without them.
         for (descriptor, mode) in [(Int32(0), O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)]

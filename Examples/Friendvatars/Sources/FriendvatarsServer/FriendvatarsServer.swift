@@ -80,7 +80,7 @@ struct FriendvatarsServer: AsyncParsableCommand {
             print("Pictures come from \(printable(host)), which gets hashes of addresses; --avatars none asks nobody")
         }
         print("What it keeps is in \(printable(folder.url.path(percentEncoded: false)))")
-        // Whoever started it reads it from a pipe.
+        // The program that started this one may read the text from a pipe.
         fflush(nil)
     }
 }

@@ -51,9 +51,9 @@ struct Membership {
         try item(of: number).savePassword(try await app.sessions.issue(for: number).text)
     }
 
-    /// Signs out whoever is signed in: the session, its token, the hash and the note go.
+    /// Signs out the signed-in person: removes the session, its token, the hash and the note.
     ///
-    /// - Returns: Whether somebody was.
+    /// - Returns: Whether a person was signed in.
     @discardableResult
     func signOut() async throws -> Bool {
         let isSignedIn = auth.isSignedIn

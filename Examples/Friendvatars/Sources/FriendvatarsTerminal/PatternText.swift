@@ -9,7 +9,7 @@ enum ColorDepth {
     /// 24 bits.
     case full
 
-    /// None for what is no terminal, and for whoever wants none (no-color.org).
+    /// The color depth of the output: none if it is not a terminal, or if the user wants no colors (no-color.org).
     static var ofOutput: ColorDepth {
         let environment = ProcessInfo.processInfo.environment
         let (term, colors) = (environment["TERM"] ?? "", environment["COLORTERM"] ?? "")

@@ -4,9 +4,9 @@ import GRDB
 
 /// Signs people up and in, and deletes their accounts.
 ///
-/// All that is known of a person is sealed with keys of the account's own. With the account these are destroyed, so that no
-/// copy of the database, however old, shows a name, an address or a friend of it any more. That an address once had an account, whoever has
-/// such a copy and the vault can still find out, by trying addresses.
+/// All data about a person is sealed with the account's own keys. Deleting the account destroys these keys. After that,
+/// no copy of the database, however old, shows the person's name, address or friends. A person who has such a copy and
+/// the vault can still find out that an address once had an account, by trying addresses.
 public struct Accounts: Sendable {
     let store: FriendStore
     private let hasher: PasswordHasher

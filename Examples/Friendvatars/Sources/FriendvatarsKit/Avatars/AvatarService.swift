@@ -16,7 +16,7 @@ public struct AvatarService: Sendable {
     private let form: AvatarHashForm
     private let client: HTTPClient
 
-    /// How long a picture may take: whoever waits for a page waits for it.
+    /// How long a picture may take. A browser that waits for a page waits for the picture too.
     private static let patience = TimeAmount.seconds(5)
 
     /// - Parameters:

@@ -46,7 +46,7 @@ public actor Avatars {
         guard !keys.isRetired(account) else { return Avatar(generatedFor: email) }
         let key = Key(account: account, email: email)
         if let found = known[key], found.stale > .now { return found.avatar }
-        // Whoever asks while somebody else does gets the same answer.
+        // A caller that asks while another request runs gets the same answer.
         if let task = asked[key] { return await task.value }
         let task = Task { await look(for: key) }
         asked[key] = task

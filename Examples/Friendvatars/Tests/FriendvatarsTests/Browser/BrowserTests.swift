@@ -99,7 +99,8 @@ struct BrowserTests {
         }
     }
 
-    /// Whoever is signed out, or whose account is gone, is shown nothing of it by the browser's own memory.
+    /// After a sign-out or the deletion of an account, the browser's own memory shows the person nothing of the
+    /// account.
     @Test func deletion() async throws {
         try await withBrowser { browser, server in
             let page = try await Page(in: browser)

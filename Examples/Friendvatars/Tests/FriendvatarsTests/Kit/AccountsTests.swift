@@ -66,7 +66,7 @@ struct AccountsTests {
         }
     }
 
-    /// Whoever tries somebody's passwords from elsewhere keeps a device that is known from nothing.
+    /// An attacker who tries a person's passwords from another device does not block the person's known device.
     @Test func knownDevicesAreNotHeldUp() async throws {
         try await withApp { app, _, _ in
             let device = app.accounts.deviceToken(for: try await app.ada())
@@ -115,7 +115,7 @@ struct AccountsTests {
         }
     }
 
-    /// Whoever puts back the files of before gets nothing of the account, and everything of the others.
+    /// A person who restores older files gets nothing of the deleted account, and everything of the others.
     @Test func deletedForGood() async throws {
         try await withApp(service: nil) { app, folder, _ in
             let ada = try await app.ada()

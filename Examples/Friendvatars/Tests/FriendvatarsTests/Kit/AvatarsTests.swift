@@ -167,7 +167,7 @@ struct AvatarsTests {
         #expect(answers == [false, true, true])
     }
 
-    /// What is on the disk can be lost, cut or changed by whoever owns it; then it is fetched anew.
+    /// The owner of the files on the disk can lose, cut or change them. Then the program fetches the picture again.
     @Test func damagedFiles() async throws {
         try await withService { stub, service, zoe in
             try await withApp(service: service) { app, folder, _ in
