@@ -4,7 +4,7 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// A certificate authority as small as can be: one key, and certificates for whoever has the key of a request.
+/// A minimal certificate authority: it has one key, and issues certificates to the holder of a request's key.
 struct CertificateAuthority {
     let key: KeychainPrivateKey
     let certificate: Certificate

@@ -13,7 +13,7 @@ enum Visit: Sendable {
 struct EchoServer {
     typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
-    /// Whoever says nothing for so long is sent away.
+    /// The server closes a connection that sends nothing for this time.
     private static let patience = TimeAmount.seconds(30)
 
     private let listener: NIOAsyncChannel<Connection, Never>
