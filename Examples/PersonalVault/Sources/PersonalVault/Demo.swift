@@ -20,7 +20,7 @@ enum Demo {
         unsetenv("KEYCHAIN_SOCKET")
         try KeychainProgram.declare(
             identifier: PersonalVault.identifier, accessGroups: [PersonalVault.identifier])
-        // Whoever runs this is not asked; a program would ask for the passcode here, in a window of its own.
+        // The demo answers for the person. A program would ask for the passcode here, in a window of its own.
         KeychainPrompt.use { _ in
             questions.withLock { $0 += 1 }
             return try? KeychainPasscode("1234")

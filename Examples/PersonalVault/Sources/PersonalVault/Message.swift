@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import KeychainServices
 
-/// The key of the enclave that messages are encrypted for: whoever has its public half can write them, and this machine alone
+/// The enclave key that messages are encrypted for. Anybody with its public half can write messages. Only this machine
 /// can read them.
 enum MessageKey {
     private static let tag = Data("\(PersonalVault.identifier).messages".utf8)
