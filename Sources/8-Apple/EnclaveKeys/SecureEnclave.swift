@@ -6,8 +6,8 @@ import VaultInterface
 /// vault's folder and passcode; `keychain status` says which of the two it is. No TPM has post-quantum keys: their
 /// seeds are sealed by the enclave, and the vault computes with them in locked memory.
 ///
-/// A key's `dataRepresentation` is for the program to keep. It is no secret: it can be used on this machine and with
-/// this vault alone, while the key's protection class is open, and by whoever satisfies its access control.
+/// The program stores a key's `dataRepresentation`. It is not a secret: it can be used only on this machine and with
+/// this vault, while the key's protection class is open, and by a person who satisfies its access control.
 public enum SecureEnclave {
     /// Whether there is a vault to make keys in.
     public static var isAvailable: Bool { (try? VaultSession.current()) != nil }
