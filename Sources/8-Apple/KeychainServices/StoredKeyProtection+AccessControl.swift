@@ -8,8 +8,8 @@ extension StoredKeyProtection {
         StoredKeyProtection(control.control, isInEnclave: false)
     }
 
-    /// As an item of the keychain that is encrypted for a key of the Secure Enclave, made for it, whose use is guarded
-    /// by an access control.
+    /// A keychain item that is encrypted for a new key of the Secure Enclave. An access control guards the use of that
+    /// key.
     ///
     /// - Parameter control: With `.privateKeyUsage`.
     public static func enclave(_ control: SecAccessControl) -> StoredKeyProtection {

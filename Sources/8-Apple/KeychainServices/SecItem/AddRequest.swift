@@ -16,8 +16,7 @@ struct AddRequest {
     init(_ dictionary: NSDictionary) throws(SecItemFailure) {
         let parts = try ItemDictionary(dictionary)
         guard parts.match.count == 0, !parts.use.skipsConstrainedItems else { throw .parameter }
-        // A new item gets a reference of its own whatever the caller gave, but for the older form, which
-        // names a row.
+        // A new item gets its own reference and ignores the caller's, except for the older form, which names a row.
         if let reference = parts.persistentReference, reference.identifier == nil { throw .parameter }
         let terms = try AttributeTerms(parts.attributes, of: parts.itemClass)
         returns = parts.returns

@@ -87,9 +87,8 @@ enum ItemOperations {
 
     // MARK: Order of checks
 
-    /// Parses, and sees to it that a missing entitlement is reported rather than a malformed dictionary:
-    /// a client without groups may do nothing whatever it asks, and update and delete look at a group that
-    /// is named before anything else.
+    /// Parses the dictionary. Reports a missing entitlement before a malformed dictionary: a client without groups may
+    /// do nothing, and update and delete check a named group before anything else.
     private static func parsed<Request>(
         for client: Client, groupOf dictionary: NSDictionary? = nil, _ parse: () throws -> Request
     ) throws(SecItemFailure) -> Request {

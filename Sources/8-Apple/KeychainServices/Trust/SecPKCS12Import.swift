@@ -6,8 +6,9 @@ import OpenSSLCertificates
 
 /// Reads the identities of a PKCS#12 file (RFC 7292).
 ///
-/// Nothing is stored unless the options hold ``kSecUseDataProtectionKeychain`` with the value true; then every identity
-/// and the certificates of its chain are added, with the other options as attributes, and what is there already stays.
+/// Nothing is stored unless the options contain ``kSecUseDataProtectionKeychain`` with the value true. Then every
+/// identity and the certificates of its chain are added, with the other options as attributes. Items that are already
+/// stored stay.
 ///
 /// - Parameters:
 ///   - pkcs12_data: The file.
@@ -74,7 +75,7 @@ private struct ImportedIdentity {
 
     private init(identity: SecIdentity, certificates: [SecCertificate]) {
         self.identity = identity
-        // Whether anybody trusts the path is not asked here: what matters is who signed whom.
+        // Trust in the path is not evaluated here. This code only needs to know which certificate signed which.
         let others = certificates.filter { $0 != identity.certificate }
         trust = SecTrust(certificates: [identity.certificate] + others, policies: [SecPolicyCreateBasicX509()])
         var chain = [identity.certificate]
