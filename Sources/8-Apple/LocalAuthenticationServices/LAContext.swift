@@ -88,7 +88,7 @@ open class LAContext: NSObject, _SecAuthenticationContext, @unchecked Sendable {
 
     // MARK: What there is
 
-    /// The kind of sensor; known after ``canEvaluatePolicy(_:error:)``, whatever that returned.
+    /// The kind of sensor. It is known after ``canEvaluatePolicy(_:error:)``, also if that returned false.
     open var biometryType: LABiometryType { state.withLock { $0.biometryType } }
 
     /// Changes when a finger or face is enrolled or removed. Nil until a policy with biometry was found to be possible

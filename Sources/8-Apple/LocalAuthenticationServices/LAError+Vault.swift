@@ -3,7 +3,7 @@ import Foundation
 import VaultInterface
 
 extension LAError {
-    /// What a vault's error means to who wanted a person to authenticate, in the vault's words.
+    /// The meaning of a vault's error for a caller that wanted a person to authenticate, in the vault's words.
     init(_ error: VaultError) {
         let code: Code =
             switch error {
