@@ -62,7 +62,7 @@ public struct SessionTokens: Sendable {
         (self.store, self.lifetimes, self.now) = (store, lifetimes, now)
     }
 
-    /// A token for somebody who has signed in.
+    /// Returns a new token for a person who has signed in.
     public func issue(for account: String) async throws -> SessionToken {
         let (token, now) = (SessionToken(), now())
         try await store.insert(
@@ -102,7 +102,8 @@ public struct SessionTokens: Sendable {
         return nil
     }
 
-    /// The newest of the sign-in; nil if somebody has one that is newer than `session`, and so has shown it.
+    /// Returns the newest session of the sign-in; nil if a client has already shown a token that is newer than
+    /// `session`.
     private func newest(after session: SignInSession) async throws -> SignInSession? {
         var newest = session
         while let hash = newest.successor {

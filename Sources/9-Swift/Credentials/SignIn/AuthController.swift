@@ -4,9 +4,10 @@ import Synchronization
 import VaultInterface
 
 /// Who is signed in to an app on this device.
-///
-/// The password itself is not kept: the keychain has a salted hash of it, with which the app can ask for it again. Who
-/// is signed in is noted in the app's preferences, which hold no secret. Signed in is who stands there and has a hash
+///The password itself is not stored. The keychain has a salted hash of it, so that the app can ask for the password
+///again. The app's preferences hold a note of the signed-in person and no secret. A person is signed in if the note
+///names the person and the keychain has the hash. Several processes of an app may have controllers of the same
+///preferences: they take turns.
 /// in the keychain. Several processes of an app may have controllers of the same preferences: they take turns.
 ///
 /// ```swift
@@ -84,8 +85,8 @@ public final class AuthController: Sendable {
                 try Keychain.removeItemsOfEarlierInstallation(of: [keychain] + others, marker: marker)
             }
         }
-        // A sign-out that was interrupted is finished. Only the note of one counts: a hash that is not there may be in
-        // a vault that this launch does not see.
+        // Finishes an interrupted sign-out. Only the note of a sign-out counts: a missing hash may be in a vault that
+        // this launch does not see.
         if let note = try? preferences.read(), note.isSigningOut {
             try preferences.withLock {
                 // Another process may have finished it.
@@ -242,7 +243,7 @@ public final class AuthController: Sendable {
         try CredentialsError.translating { try keychain.contains(user.account) }
     }
 
-    /// Says what is new. Before anybody else changes it, so that the last that is said is the last that is true.
+    /// Announces the current user, before another change can happen, so that the last announcement is the latest state.
     private func announce() {
         let user = currentUser
         let isNew = state.withLock { state in

@@ -18,9 +18,9 @@ import Foundation
 /// characters of base64url. Nothing is stored for it: it is good for its account, on each server that has the key,
 /// until the key changes.
 ///
-/// A token signs nobody in and does not tell the account. Who copies one has the tries of the device. Everybody who
-/// knew a password may have kept tokens, each with a few tries: after a break-in change the key, and all devices are
-/// unknown until they sign in again.
+/// A token signs nobody in and does not contain the account. An attacker who copies a token gets the tries of that
+/// device. Anybody who once knew a password may have kept tokens, and each token allows a few tries. After a break-in,
+/// change the key: then every device is unknown until its user signs in again.
 public struct DeviceTokens: Sendable {
     private static let nonceSize = 16
     private let key: SymmetricKey

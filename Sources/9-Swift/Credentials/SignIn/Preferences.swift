@@ -2,8 +2,8 @@ import CLibrary
 import Foundation
 import PrivateFiles
 
-/// The note of who is signed in, in the file of the program's preferences: that of `UserDefaults`, which has it under
-/// the same key.
+/// The note of the signed-in person in the file of the program's preferences. `UserDefaults` uses the same file and the
+/// same key.
 ///
 /// The file is read and replaced here. `UserDefaults` reads it once and not again when another process has changed it.
 /// It also empties it before it writes: on a full disk all preferences are lost, and `synchronize` tells of the failure
@@ -55,7 +55,7 @@ struct Preferences: Sendable {
             throw refused("have no form in bytes")
         }
         try replace(with: bytes)
-        // For who reads them through UserDefaults, which takes notice, and brings what it has not written yet.
+        // Makes `UserDefaults` read the new file, and write the changes that it still holds.
         (suite.map { UserDefaults(suiteName: $0) } ?? .standard)?.synchronize()
         guard try read() == note else {
             throw CredentialsError(
