@@ -4,8 +4,7 @@ import KeychainModel
 import Synchronization
 import VaultInterface
 
-/// Tells those who hold keys of class `complete` when their vault is locked; there is one observer for each vault in
-/// use.
+/// Tells the holders of keys of class `complete` when their vault is locked. Each vault in use has one observer.
 final class LockObservers: Sendable {
     static let shared = LockObservers()
 
@@ -91,7 +90,7 @@ package final class LockGuard: Sendable {
     private let state = Mutex(State())
     private let session: VaultSession
 
-    /// Begins to watch; whoever asks for the key afterwards misses no lock.
+    /// Starts to watch. A caller that asks for the key after this misses no lock.
     package init(_ session: VaultSession) {
         self.session = session
         LockObservers.shared.add(self, of: session)
@@ -116,7 +115,7 @@ package final class LockGuard: Sendable {
             state.isLocked = true
             return state.discard
         }
-        // Elsewhere: whoever finds out of the lock may be in the middle of an operation on the file.
+        // On another thread: the caller that learns of the lock may be in the middle of an operation on the file.
         if let discard { DispatchQueue.global().async(execute: discard) }
     }
 }
