@@ -133,7 +133,8 @@ struct DatabaseKeys: Sendable {
                 func list() throws {
                     try items.change(database.description, generic: changed.bytes, protection: protection.control)
                 }
-                // Whoever is interrupted here leaves a list that says the stricter class: it tells when to close.
+                // An interruption here leaves a list with the stricter class. The list decides when the database
+                // closes.
                 if protection.closesWithLock { try list() }
                 try items.protectKey(database.description, protection.control)
                 if !protection.closesWithLock { try list() }
@@ -158,7 +159,7 @@ struct DatabaseKeys: Sendable {
         switch found.place {
         case .item(let item, let note):
             try translating {
-                // Off the list first: what is on it is there.
+                // Off the list first: an entry on the list must have its key.
                 try items.remove(item.account)
                 try items.removeKey(item.account, enclaveKey: note.enclaveKey)
             }

@@ -22,7 +22,7 @@ struct MakingClaim {
         }
     }
 
-    /// Whether the name still leads to the file: whoever had the claim before removes it.
+    /// Whether the name still leads to the file. The former holder of the claim removes the file.
     private func isInPlace(_ temporary: String) -> Bool {
         var (own, named) = (stat(), stat())
         return fstat(descriptor, &own) == 0 && lstat(Self.path(temporary), &named) == 0 && own.st_ino == named.st_ino

@@ -73,7 +73,7 @@ final class NewDatabase {
     ) throws {
         let registration = try temporary.register(key, creating: database)
         try body(registration)
-        // A database that is taken over by its name alone has to be without journals.
+        // The new database replaces the old one by a rename of its file alone, so it must not have journals.
         try file.translating(registration) {
             let connection = try temporary.connect(registration)
             try connection.execute("PRAGMA journal_mode = DELETE")
@@ -90,7 +90,7 @@ final class NewDatabase {
             }
         }
         for path in [temporary.path, temporaryIndex] { try DurableFile.synchronize(path) }
-        // Never take over what is not encrypted, whatever went wrong.
+        // Never put a file in place that is not encrypted, even after an error.
         guard try temporary.header().database == database else {
             throw ProtectedDatabaseError(
                 .inputOutput, path: file.path, message: "the new database at \(temporary.path) is another's; try again")
