@@ -197,7 +197,7 @@ private final class Ticket<Success: Sendable>: Sendable {
 
     init(canceled: any Error) { self.canceled = canceled }
 
-    /// Notes who waits; false, having resumed it, if the job was called off already.
+    /// Stores the waiting task's continuation. If the job was called off already, resumes the task and returns false.
     func wait(_ continuation: Continuation) -> Bool {
         let waits = state.withLock { state in
             if case .canceled = state { return false }
@@ -230,7 +230,7 @@ private final class Ticket<Success: Sendable>: Sendable {
         }
     }
 
-    /// Resumes who waits.
+    /// Resumes the waiting task.
     ///
     /// - Returns: Where the job waits; nil if it does not, or not yet.
     func cancel() -> JobQueue.Place? {

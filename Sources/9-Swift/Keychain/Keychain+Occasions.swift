@@ -1,8 +1,8 @@
 import VaultInterface
 
 extension Keychain {
-    /// When to read again, for those who follow values across locks: an element after each change to the vault, by this
-    /// or another process, and after each unlocking.
+    /// The occasions to read values again, also across locks: an element after each change to the vault, by this or
+    /// another process, and after each unlocking.
     ///
     /// Several at once may come as one element. Of a vault that is unlocked now, the first comes at once. The sequence
     /// is for one consumer. It ends when its task is canceled, and when the vault tells of no more changes.

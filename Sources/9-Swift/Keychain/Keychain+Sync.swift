@@ -1,8 +1,8 @@
 import Foundation
 import VaultInterface
 
-// The synchronous form of each operation. They block the calling thread for as long as the vault takes,
-// and for as long as a person takes who is asked.
+// The synchronous form of each operation. It blocks the calling thread until the vault answers, and also while the
+// vault asks a person.
 extension Keychain {
     /// The value of an account, or nil if there is no such item.
     ///
