@@ -6,7 +6,7 @@ import VaultInterface
 
 // The library's protocol runs these where the caller runs, and so do its handlers.
 extension KeychainProvider {
-    /// The value that is stored now, and whenever it becomes another one, by whichever program.
+    /// The stored value: its present state first, then each change by any program.
     ///
     /// The present value comes first, or why it cannot be read. Changes of other processes are seen within a second;
     /// those in quick succession may be skipped over, the last one never is. A lock is no change: while the vault is
@@ -73,8 +73,8 @@ struct Readings<Value: Sendable & Equatable>: AsyncSequence, Sendable {
             }
             while await occasions.next(isolation: actor) != nil {
                 guard let reading = await Self.reading(read) else { return nil }
-                // Locked, which takes nothing away from who has read the value; the unlocking is an occasion of its
-                // own.
+                // The vault is locked. A reader keeps the value that it has read, and the unlocking is an occasion of
+                // its own.
                 if case .failure(let error) = reading, error.code == .interactionNotAllowed { continue }
                 if reading == last { continue }
                 self.last = reading
