@@ -39,7 +39,7 @@ package final class DatabaseConnections: Sendable {
     func end() {
         defer { ended.leave() }
         let deadline = DispatchTime.now() + grace
-        // Elsewhere, since GRDB waits for all who use a connection, for as long as they do.
+        // On another thread, since GRDB waits until nobody uses a connection any more.
         DispatchQueue.global().async(group: freed) { [writer] in
             (writer as? DatabasePool)?.releaseMemory()
             (writer as? DatabaseQueue)?.releaseMemory()
@@ -72,7 +72,7 @@ package final class DatabaseConnections: Sendable {
         registration.release()
     }
 
-    /// Waits for ``end()``, which somebody has called or is about to: until then whoever opens the database would share
-    /// the claim.
+    /// Waits for ``end()``, which another caller has called or will call soon. Until it ends, a caller that opens the
+    /// database would share the claim.
     func waitUntilEnded() { ended.wait() }
 }

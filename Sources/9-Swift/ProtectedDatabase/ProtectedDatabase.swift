@@ -66,7 +66,7 @@ public final class ProtectedDatabase: Sendable {
     ///
     /// - Parameters:
     ///   - path: Of its file.
-    ///   - key: Where the key of a database is kept that is made now; that of another is where it was put.
+    ///   - key: Where to store the key of a new database. The key of an existing database stays where it is.
     ///   - connections: Whether to have one connection or several.
     ///   - configuration: GRDB's. What it prepares is done after the database has its key.
     ///   - creation: Whether a database is made where there is none.
@@ -117,9 +117,9 @@ public final class ProtectedDatabase: Sendable {
 
     /// The connections, opened again if they can be.
     ///
-    /// - Parameter counting: Whether whoever asks uses them now, and releases them afterwards.
+    /// - Parameter counting: Whether the caller uses the connections now, and releases them afterwards.
     func acquire(counting: Bool = true) throws -> DatabaseConnections {
-        // Whoever comes at the same time waits: a key is asked for once.
+        // Callers that come at the same time wait, so that the key is asked for once.
         let (connections, holder) = try state.withLock {
             state throws -> (DatabaseConnections, LockGuard?) in
             var holder: LockGuard?
