@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import GRDB
 
-/// A digest of a value that is sealed in another column, by which rows with that value are found.
+/// A digest of a value that another column holds sealed. A query finds the rows with that value by it.
 ///
 /// It is a keyed hash, so that nothing can be learnt from one alone. But equal values of a column have equal digests:
 /// **anybody who sees the database sees which rows have the same value, and how often each occurs**; from a row with a
@@ -18,7 +18,7 @@ extension EqualityRevealingDigest: DatabaseValueConvertible {
     /// A blob.
     public var databaseValue: DatabaseValue { bytes.databaseValue }
 
-    /// The digest in a blob of 16 bytes; nil if it is none.
+    /// Returns the digest in a blob of 16 bytes; nil for a blob of another size.
     public static func fromDatabaseValue(_ value: DatabaseValue) -> EqualityRevealingDigest? {
         guard case .blob(let bytes) = value.storage, bytes.count == 16 else { return nil }
         return EqualityRevealingDigest(bytes: bytes)
@@ -58,7 +58,7 @@ extension FieldSealing {
     ) -> EqualityRevealingDigest {
         var code = HMAC<SHA256>(key: key)
         withUnsafeTemporaryAllocation(byteCount: binding.count, alignment: 1) { room in
-            // In the place of a value's header, and as long.
+            // It takes the place of a value's header and has the same length.
             let label: StaticString = "digest/v1\0"
             binding.write(
                 header: UnsafeRawBufferPointer(start: label.utf8Start, count: label.utf8CodeUnitCount), into: room)
@@ -68,7 +68,7 @@ extension FieldSealing {
         return EqualityRevealingDigest(bytes: Data(code.finalize().prefix(16)))
     }
 
-    /// A value has the digest that an optional with it has.
+    /// An optional with a value has the same digest as the value.
     static func withoutOptional(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         var bytes = bytes
         while bytes.count > 1, bytes.first == FieldCoding.Kind.present.rawValue {

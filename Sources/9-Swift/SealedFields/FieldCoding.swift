@@ -2,14 +2,13 @@ import Bytes
 import Foundation
 import KeychainModel
 
-/// The form in which a value is sealed: one byte for its kind, and the value.
+/// The form in which a value is sealed: one byte for its kind, then the value.
 ///
-/// The kinds that most columns have are written as they are; everything else as JSON. Documentation/Formats.md has
-/// them.
+/// The most common kinds are written directly, and all other values as JSON. Documentation/Formats.md lists the kinds.
 enum FieldCoding {
     enum Kind: UInt8 {
         case absent = 0
-        /// What an optional has follows, encoded.
+        /// The optional has a value, which follows in encoded form.
         case present = 1
         case string = 2
         case data = 3
@@ -45,7 +44,7 @@ enum FieldCoding {
         do {
             json = try encoder().encode(value)
         } catch {
-            // The encoder's own error may quote the value, so it goes no further.
+            // The encoder's own error may quote the value, so this code does not pass it on.
             throw SealedFieldsError.unencodable(Value.self)
         }
         defer { json.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
@@ -223,7 +222,7 @@ extension Sequence<UInt8> {
     }
 }
 
-/// Any optional. What is in an optional of an optional is told apart from nothing.
+/// Any optional. For an optional of an optional, nil outside and nil inside are different values.
 private protocol AnyOptional {
     func withEncodedOptional<Result>(
         _ body: (UnsafeRawBufferPointer) throws -> Result

@@ -3,7 +3,7 @@ import Crypto
 import Foundation
 import PreparedAEAD
 
-/// A key of a keyring, in memory that is wiped when the last reference goes.
+/// A key of a keyring, in memory that is wiped when the last reference goes away.
 final class FieldKey: Sendable {
     let id: FieldKeyID
     private let chaChaPoly: PreparedAEAD

@@ -4,7 +4,7 @@ import KeychainServices
 import StoredKeys
 
 extension FieldKeys {
-    /// A key of a keyring, without the key.
+    /// The description of a key of a keyring, without the key itself.
     public struct Generation: Sendable, Hashable, Identifiable {
         /// Its number: 1, 2, …
         public let id: Int
@@ -40,10 +40,10 @@ extension FieldKeys {
         try keyring.generations()
     }
 
-    /// Makes a new key, with which values are sealed from now on: here at once, and in other programs that run within
-    /// 30 seconds.
+    /// Makes a new key that seals values from now on: in this program at once, and in other running programs within 30
+    /// seconds.
     ///
-    /// What was sealed before stays as it is until ``FieldRotation`` seals it anew.
+    /// Values that are already sealed stay unchanged until ``FieldRotation`` seals them again.
     ///
     /// - Returns: The new generation, or the one that another program added meanwhile.
     /// - Throws: ``SealedFieldsError``.
@@ -59,7 +59,7 @@ extension FieldKeys {
         return newest
     }
 
-    /// What is looked at before a generation's key is removed.
+    /// The places to check before a generation's key is removed.
     public struct Check: Sendable {
         let database: String
         let writer: (any DatabaseWriter)?
@@ -73,18 +73,18 @@ extension FieldKeys {
             Check(database: sealing.database, writer: writer)
         }
 
-        /// Nothing: the program says that a database of that name is gone, or has no value of the generation, in its
-        /// backups neither.
+        /// Nothing. The program promises that a database of that name is gone, or that neither it nor its backups have
+        /// a value of the generation.
         public static func nothing(inDatabaseNamed name: String) -> Check {
             Check(database: name, writer: nil)
         }
     }
 
-    /// Removes the key of an older generation for good, once no value is sealed with it.
+    /// Removes the key of an older generation for good, once it seals no value.
     ///
-    /// Every database that the keyring was ever used for must be among `checks`. Each is searched, in all of its
-    /// columns, and is not written until the key is gone. A copy of a database from before, such as a backup, can then
-    /// no longer be opened.
+    /// `checks` must contain every database that has ever used the keyring. Each one is searched in all of its columns,
+    /// and nobody can write to it until the key is gone. An older copy of a database, such as a backup, can then no
+    /// longer be opened.
     ///
     /// - Parameters:
     ///   - generation: One of ``generations()``, not the newest.
@@ -119,7 +119,7 @@ extension FieldKeys {
         SealedFieldsError(.keyInUse, subject: name, message: "the key cannot be removed: \(reason)")
     }
 
-    /// Runs `body` while none of the databases has a value of the key, or can be given one.
+    /// Runs `body` while no database has a value of the key, and none can get one.
     private func searching(_ checks: ArraySlice<Check>, for key: FieldKeyID, _ body: () throws -> Void) throws {
         guard let check = checks.first else { return try body() }
         guard let writer = check.writer else { return try searching(checks.dropFirst(), for: key, body) }

@@ -2,32 +2,32 @@ import Foundation
 import Synchronization
 import VaultInterface
 
-/// The keys that the fields of one or several databases are sealed with, kept in the keychain: a keyring.
+/// A keyring: the keys that seal the fields of one or several databases. The keychain stores them.
 ///
 /// ```swift
 /// let keys = FieldKeys("com.example.notes")
 /// let sealing = FieldSealing(database: "notes", keys: keys)
 /// ```
 ///
-/// A keyring has a key for each *generation*. New values are sealed with the newest; older ones are there to open what
-/// they sealed, until ``FieldRotation`` has sealed it anew and ``removeGeneration(_:checking:)`` removes the key. The
+/// A keyring has a key for each *generation*. The newest key seals new values. Older keys open the values that they
+/// sealed, until ``FieldRotation`` has sealed those again and ``removeGeneration(_:checking:)`` removes the key. The
 /// first generation is made when the first value is sealed.
 ///
-/// Keys stay in memory, which is wiped, until ``discard()``, and those of classes that close with the vault until it is
-/// locked.
+/// Keys stay in memory until ``discard()``, which wipes them. Keys of classes that close with the vault stay only until
+/// it is locked.
 public final class FieldKeys: Sendable {
-    /// The name under which the keychain has the keys; by custom in reverse-domain form.
+    /// The name of the keys in the keychain; by custom in reverse-domain form.
     public let name: String
-    /// Where new generations are, and what must hold before one can be used.
+    /// The protection of new generations: where they are stored, and the conditions for using one.
     public let protection: StoredKeyProtection
 
     private let accessGroup: String?
     private let prompt: String?
-    /// The keychain of the task that made this, for tasks and threads that have none of their own.
+    /// The keychain of the task that made this value, for tasks and threads that have none of their own.
     private let home: (any VaultSessionProvider)?
-    /// With the process's own keychain.
+    /// The keyring in the process's own keychain.
     private let own: Keyring
-    /// With those that stand in for it, in tests: a keyring that is made once for all has other keys in each.
+    /// The keyrings in keychains that replace it in tests. One keyring value has other keys in each keychain.
     private let standing = Mutex<[(provider: any VaultSessionProvider, keyring: Keyring)]>([])
 
     /// The keyring of that name; nothing is read or made before it is used.
@@ -68,12 +68,13 @@ public final class FieldKeys: Sendable {
         }
     }
 
-    /// Forgets the keys in memory, and wipes them; the next value needs the keychain again, and what it asks for.
+    /// Removes the keys from memory and wipes them. The next value needs the keychain again, and the keychain may ask a
+    /// person.
     public func discard() {
         keyring.discard()
     }
 
-    /// Removes all keys of the keyring from the keychain and from memory: no value that they sealed can be opened
+    /// Removes all keys of the keyring from the keychain and from memory. Values that they sealed can never be opened
     /// again.
     ///
     /// - Throws: ``SealedFieldsError``.

@@ -2,7 +2,7 @@ import Bytes
 import Foundation
 import GRDB
 
-/// The place of a field in a database: a value can be opened nowhere else.
+/// The place of a field in a database. A sealed value can be opened only at its place.
 public struct FieldPlace: Sendable, Hashable {
     /// The table's name. Case does not count in ASCII, as in SQLite.
     public var table: String
@@ -22,9 +22,9 @@ public struct FieldPlace: Sendable, Hashable {
     }
 }
 
-/// What tells a row of a table from the others: the values of its primary key, as the database has them.
+/// The key of a row: the values of its primary key, as the database stores them.
 ///
-/// A UUID is 16 bytes, as GRDB stores it; one that is stored as text is its text.
+/// A UUID is 16 bytes, as GRDB stores it. A UUID that is stored as text counts as text.
 public struct RowKey: Sendable, Hashable {
     /// The number of values and each value, as in Documentation/Formats.md.
     let bytes: [UInt8]

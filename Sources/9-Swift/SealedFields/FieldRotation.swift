@@ -1,8 +1,7 @@
 import Foundation
 import GRDB
 
-/// Seals the values of a column anew, those that are not under the newest key of their keyring and its sealing's
-/// algorithm.
+/// Seals the values of a column again that are not sealed with the newest key of the keyring and the current algorithm.
 ///
 /// ```swift
 /// try keys.addGeneration()
@@ -10,9 +9,9 @@ import GRDB
 /// let outcome = try await rotation.run(in: queue) { print("\($0.sealed) of \($0.outdated)") }
 /// ```
 ///
-/// It works in batches, each a short transaction, beside other readers and writers: a value that somebody else changes
-/// meanwhile is left as they wrote it. Nothing has to be kept to go on after an interruption, of whatever kind: what
-/// was sealed anew is under the new key, and another run finds the rest.
+/// It works in batches, and each batch is a short transaction. Other readers and writers can work meanwhile: if another
+/// writer changes a value, the rotation keeps that change. After any interruption, another run continues without stored
+/// state: values that were sealed again have the new key, and the run finds the rest.
 public struct FieldRotation: Sendable {
     /// The table's name.
     public let table: String
@@ -58,36 +57,35 @@ public struct FieldRotation: Sendable {
         self.batchSize = max(1, batchSize)
     }
 
-    /// How far a rotation is.
+    /// The progress of a rotation.
     public struct Progress: Sendable, Hashable {
-        /// How many values were to be sealed anew when it began.
+        /// How many values were outdated when it began.
         public var outdated = 0
-        /// How many were.
+        /// How many values it has sealed again.
         public var sealed = 0
-        /// How many cannot be opened, and stay as they are: see ``Outcome/unreadable``.
+        /// How many values cannot be opened and stay unchanged: see ``Outcome/unreadable``.
         public var unreadable = 0
     }
 
-    /// What a rotation did.
+    /// The result of a rotation.
     public struct Outcome: Sendable {
         /// A value that cannot be opened.
         public struct Failure: Sendable {
             /// The key of its row.
             public let row: [DatabaseValue]
-            /// Why.
+            /// The reason.
             public let error: SealedFieldsError
         }
 
-        /// How many values were sealed anew.
+        /// How many values it sealed again.
         public var sealed: Int
-        /// How many values cannot be opened. They stay as they are, and so does the key that they say they are sealed
-        /// with.
+        /// How many values cannot be opened. They stay unchanged. The key that they name stays too.
         public var unreadable: Int
         /// The first hundred of them.
         public var failures: [Failure]
     }
 
-    /// Seals anew what is outdated. Blocks the calling thread.
+    /// Seals outdated values again. Blocks the calling thread.
     ///
     /// - Parameters:
     ///   - writer: The database.
@@ -111,9 +109,10 @@ public struct FieldRotation: Sendable {
         }
     }
 
-    /// Seals anew what is outdated, as the synchronous form does, without blocking a thread.
+    /// Seals outdated values again, as the synchronous form does, without blocking a thread.
     ///
-    /// - Throws: Also `CancellationError`, between two batches, when the task is canceled.
+    /// - Throws: The errors of the synchronous form, and `CancellationError` between two batches when the task is
+    ///   canceled.
     public nonisolated(nonsending) func run(
         in writer: any DatabaseWriter, progress: (Progress) throws -> Void = { _ in }
     ) async throws -> Outcome {
@@ -209,7 +208,7 @@ public struct FieldRotation: Sendable {
 
     // MARK: State
 
-    /// One run: passes over the table, until one finds nothing that could be sealed anew.
+    /// One run: it passes over the table until a pass finds no value that it can seal again.
     private struct Pass {
         private let rotation: FieldRotation
         private(set) var progress = Progress()
@@ -235,7 +234,7 @@ public struct FieldRotation: Sendable {
 
         mutating func wrote(_ count: Int) { progress.sealed += count }
 
-        /// The values of a batch, sealed anew. No transaction is open meanwhile.
+        /// Seals the values of a batch again. No transaction is open meanwhile.
         mutating func seal(_ batch: [Found]) throws -> [Replacement] {
             var sealed: [Replacement] = []
             for found in batch {

@@ -11,14 +11,14 @@ import Synchronization
 /// let text = try sealing.open(sealed, at: place)
 /// ```
 ///
-/// Records do it themselves: see ``SealedRecord``.
+/// Records call it themselves: see ``SealedRecord``.
 public struct FieldSealing: Sendable {
-    /// What the database is called. Values cannot be moved between databases of different names, so two that one
-    /// keyring is used for need two names; it is part of every value and can never change.
+    /// The name of the database. It is part of every sealed value, so it can never change, and values cannot be moved
+    /// between databases of different names. Two databases that share a keyring need two names.
     public let database: String
     /// The keys.
     public let keys: FieldKeys
-    /// How new values are sealed. What was sealed with another algorithm can be opened all the same.
+    /// The algorithm for new values. Values that another algorithm sealed can still be opened.
     public let algorithm: SealingAlgorithm
 
     /// Where it is known that the keyring is used for the database.
@@ -40,7 +40,7 @@ public struct FieldSealing: Sendable {
         let keyring = Atomic<UInt>(0)
     }
 
-    /// Seals a value for its place, where alone it can be opened.
+    /// Seals a value for its place. It can be opened only there.
     ///
     /// - Throws: ``SealedFieldsError/Code/locked`` while the key cannot be had, and
     ///   ``SealedFieldsError/Code/unencodableValue``.
@@ -52,7 +52,7 @@ public struct FieldSealing: Sendable {
         }
     }
 
-    /// The value that was sealed for a place.
+    /// Returns the value that was sealed for a place.
     ///
     /// - Throws: ``SealedFieldsError/Code/notAuthentic`` if it was sealed for another place or was changed,
     ///   ``SealedFieldsError/Code/unknownKey``, ``SealedFieldsError/Code/locked`` while the key cannot be had, and

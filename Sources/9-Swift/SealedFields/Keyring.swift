@@ -6,12 +6,12 @@ import StoredKeys
 import Synchronization
 import VaultInterface
 
-/// The keys of a keyring in one keychain, and those of them that are in memory.
+/// The keys of a keyring in one keychain, and the copies of them in memory.
 final class Keyring: Sendable {
     let protection: StoredKeyProtection
     let items: KeyringItems
     private let state = Mutex(State())
-    /// Held while keys are read, so that a person is asked once for several threads.
+    /// Held while keys are read, so that a person is asked only once when several threads need a key.
     private let reading = Mutex(())
 
     private struct State {
@@ -20,14 +20,14 @@ final class Keyring: Sendable {
         /// When `current` was last seen to be the newest, in seconds.
         var seen = Int.min
         var digest: SymmetricKey?
-        /// Counts what was discarded: a key that was read before is not kept.
+        /// Counts the calls that discard keys. A key that was read before such a call is not kept.
         var epoch = 0
         var observation: LockObservation?
-        /// Whether a key is of a class that closes with the vault.
+        /// Whether the class of at least one of the keys closes when the vault is locked.
         var closesWithLock = false
     }
 
-    /// How long a program may go on with a generation after another one added a newer, in seconds.
+    /// How long a program may still use a generation after another program added a newer one, in seconds.
     static let refreshInterval = 30
 
     init(_ protection: StoredKeyProtection, _ items: KeyringItems) {
@@ -37,7 +37,7 @@ final class Keyring: Sendable {
 
     // MARK: Keys for use
 
-    /// The key that new values are sealed with; the first is made here.
+    /// The key that seals new values. The first key is made here.
     func sealingKey() throws -> FieldKey {
         let now = Self.seconds()
         let known = state.withLock { $0.seen > now - Self.refreshInterval ? $0.current : nil }
@@ -55,14 +55,14 @@ final class Keyring: Sendable {
         }
     }
 
-    /// The key with an identifier that a value has.
+    /// The key with the identifier that a value names.
     ///
     /// - Parameter subject: What the value is, for an error.
     func openingKey(
         _ id: FieldKeyID, for subject: @autoclosure () -> String?
     ) throws -> FieldKey {
         let known = state.withLock { state -> FieldKey? in
-            // Most values have the newest.
+            // Most values are sealed with the newest key.
             if let current = state.current, current.id == id { return current }
             return state.keys[id]
         }
@@ -80,7 +80,7 @@ final class Keyring: Sendable {
         }
     }
 
-    /// The key that digests are made with; made once, and not rotated.
+    /// The key for digests. It is made once and never rotated.
     func digestKey() throws -> SymmetricKey {
         if let known = state.withLock({ $0.digest }) { return known }
         return try whileReading { epoch in
@@ -130,7 +130,7 @@ final class Keyring: Sendable {
                 .unknownKey, subject: items.name, message: "key \(reference.id) was removed; restore it from a backup")
         }
         defer { value.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
-        // The identifier stands before the key, so that one is not taken for another.
+        // The identifier stands before the key, so that one key cannot be mistaken for another.
         guard value.count == 40, value.prefix(8) == reference.id.data else {
             throw items.damaged("what the keychain has under \(reference.id) is another key, or none")
         }
@@ -139,7 +139,7 @@ final class Keyring: Sendable {
 
     /// Makes a key and puts it on the list.
     ///
-    /// - Returns: False if there is one under the account already; then none is made.
+    /// - Returns: False if a key already exists under the account. Then none is made.
     func store(_ account: String) throws -> Bool {
         var value = Data(count: 40)
         defer { value.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
@@ -163,7 +163,7 @@ final class Keyring: Sendable {
 
     // MARK: Memory
 
-    /// Forgets the keys in memory, which wipes them.
+    /// Removes the keys from memory and wipes them.
     func discard() {
         state.withLock { state in
             state.keys = [:]
@@ -185,14 +185,15 @@ final class Keyring: Sendable {
         if state.withLock({ $0.closesWithLock }) { discard() }
     }
 
-    /// Has the next value look for the newest generation.
+    /// Makes the next value look for the newest generation.
     func lookAgain() {
         state.withLock { $0.seen = .min }
     }
 
     // MARK: The list
 
-    /// What is on the list; the class of each item is that of its key, whatever this program would give a new one.
+    /// The items on the list. The class of each item is the class of its key, also if this program gives new keys
+    /// another class.
     private func list() throws -> [KeyringItems.Item] {
         let found = try items.list()
         if found.contains(where: \.closesWithLock) { state.withLock { $0.closesWithLock = true } }
@@ -204,23 +205,23 @@ final class Keyring: Sendable {
         try list().compactMap(FieldKeys.Generation.init).sorted { $0.id < $1.id }
     }
 
-    /// The names of the databases that the keyring was ever used for.
+    /// The names of all databases that have used the keyring.
     func databases() throws -> [String] {
         try items.list().map(\.account).filter { $0.hasPrefix(KeyringItems.databasePrefix) }
             .map { String($0.dropFirst(KeyringItems.databasePrefix.count)) }
     }
 
-    /// Notes that the keyring is used for a database, before the first value is sealed.
+    /// Records that a database uses the keyring, before the first value is sealed.
     func note(database: String) throws {
         if try databases().contains(database) { return }
         try items.add(KeyringItems.databasePrefix + database, protection: protection.control)
     }
 }
 
-/// What the list says of a key.
+/// The list's entry for a key.
 struct KeyReference: Sendable, Hashable {
     let id: FieldKeyID
-    /// The hash of the public half of the enclave's key that it is encrypted for.
+    /// The hash of the public half of the enclave key that it is encrypted for.
     var enclaveKey: Data?
 
     /// Identifier ‖ hash.

@@ -3,7 +3,7 @@ import KeychainModel
 import StoredKeys
 import VaultInterface
 
-/// What a keyring has in the keychain: its list, under the numbers of generations, and its keys, under their
+/// The items of a keyring in the keychain: the list, under the numbers of generations, and the keys, under their
 /// identifiers.
 struct KeyringItems: Sendable {
     typealias Item = KeyItems.Item
@@ -26,15 +26,14 @@ struct KeyringItems: Sendable {
         try translating { try items.list() }
     }
 
-    /// Adds an item that is no key's to the list, in the class of `protection`; nothing happens if there is one
-    /// already.
+    /// Adds an item without a key to the list, in the class of `protection`. Does nothing if the item already exists.
     func add(_ account: String, protection: AccessControl) throws {
         _ = try translating {
             try items.add(account, generic: Data(), protection: protection)
         }
     }
 
-    /// Stores a key and puts it on the list; false if there is one under the account already.
+    /// Stores a key and puts it on the list. Returns false if a key already exists under the account.
     func store(
         _ id: FieldKeyID, _ value: Data, as account: String, _ protection: StoredKeyProtection
     ) throws -> Bool {
@@ -54,19 +53,19 @@ struct KeyringItems: Sendable {
         }
     }
 
-    /// Takes an item off the list; nothing happens if it is not on it.
+    /// Takes an item off the list. Does nothing if the list does not have it.
     func remove(_ account: String) throws {
         try translating { try items.remove(account) }
     }
 
-    /// Removes a key, and the enclave's that it is encrypted for. Asks nobody.
+    /// Removes a key, and the enclave key that it is encrypted for. Asks nobody.
     func removeKey(_ reference: KeyReference) throws {
         try translating {
             try items.removeKey(reference.id.description, enclaveKey: reference.enclaveKey)
         }
     }
 
-    /// Removes everything that the keyring has, keys of the enclave included.
+    /// Removes all items of the keyring, and its enclave keys.
     func removeAll() throws {
         try translating { try items.removeAll() }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// A value that is sealed, as it is in a column.
+/// A sealed value, in the form that a column stores.
 ///
 /// It is made and opened by a ``FieldSealing`` or, in records, by ``SealedRecord/seal(_:for:)`` and
 /// ``SealedRecord/open(_:from:)``. Reading and writing a row with one needs no key: a record opens it when it is looked
@@ -33,7 +33,7 @@ public struct SealedColumnValue<Value: Codable>: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// How it is sealed.
+    /// The algorithm that sealed it.
     public var algorithm: SealingAlgorithm { SealingAlgorithm(number: bytes[bytes.startIndex + 1]) }
 }
 

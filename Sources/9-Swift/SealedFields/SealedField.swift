@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// A property of a ``SealedRecord`` that the database has sealed.
+/// A property of a ``SealedRecord`` whose value the database stores sealed.
 ///
 /// ```swift
 /// struct Note: SealedRecord, PersistableRecord {
@@ -11,12 +11,13 @@ import GRDB
 /// }
 /// ```
 ///
-/// The value is opened when the record is fetched, so that the property always has it; a value that is not authentic,
-/// or whose key cannot be had, fails the fetch. It is sealed when the record is saved, for the place that the record
-/// then has, and written as it was where nothing was assigned. For a value that is opened only when it is asked for,
-/// declare a ``SealedColumnValue``.
+/// The value is opened when the record is fetched, so the property always has it. The fetch fails if the value is not
+/// authentic or its key is not available. The value is sealed when the record is saved, for the place that the record
+/// then has. If nothing was assigned, the sealed value is written unchanged. To open a value only when the program asks
+/// for it, declare a ``SealedColumnValue``.
 ///
-/// A null in the column is no value: `nil` of an optional is sealed like others, and does not show.
+/// A null in the column means that there is no value. `nil` of an optional is sealed like other values, and nobody can
+/// see it in the database.
 @propertyWrapper
 public struct SealedField<Value: Codable> {
     /// The value.
@@ -24,7 +25,7 @@ public struct SealedField<Value: Codable> {
         didSet { stored = nil }
     }
 
-    /// What the database had, and where, until another value is assigned.
+    /// The sealed value from the database and its place, until another value is assigned.
     private var stored: (bytes: Data, place: FieldPlace, database: String)?
 
     /// A property with a value that is sealed when the record is saved.
@@ -46,10 +47,10 @@ extension SealedField: Hashable where Value: Hashable {
 }
 
 extension SealedField: CustomStringConvertible, CustomReflectable {
-    /// Without the value, so that records can be printed and logged.
+    /// Leaves the value out, so that records can be printed and logged.
     public var description: String { "a sealed field" }
 
-    /// Without the value, so that it does not get into a dump of a record.
+    /// Leaves the value out, so that a dump of a record does not contain it.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
@@ -72,7 +73,7 @@ extension SealedField: Codable {
         stored = (sealed.bytes, place, try pass.sealing().database)
     }
 
-    /// Has the value sealed for the row that is being saved.
+    /// Registers the value to be sealed for the row that is being saved.
     public func encode(to encoder: any Encoder) throws {
         guard let pass = SealingPass.current, encoder.userInfo[.isNestedInColumn] == nil,
             let key = encoder.codingPath.last

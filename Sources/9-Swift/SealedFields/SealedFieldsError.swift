@@ -11,11 +11,11 @@ import VaultInterface
 /// }
 /// ```
 ///
-/// No error holds anything of a value or a key. Two errors are equal when their codes are.
+/// No error contains any part of a value or a key. Two errors are equal when their codes are.
 public struct SealedFieldsError: CodedError {
     /// The kind of failure.
     public var code: Code
-    /// The field, as `table.column`, or the keyring it is about, where that is known.
+    /// The field, as `table.column`, or the keyring that the error is about, where that is known.
     public var subject: String?
     /// What happened and what to do, for a person to read.
     public var message: String
@@ -39,7 +39,7 @@ public struct SealedFieldsError: CodedError {
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private let name: String
 
-        /// A kind of one's own.
+        /// Makes a kind of your own.
         public init(_ name: String) {
             self.name = name
         }
@@ -50,33 +50,33 @@ public struct SealedFieldsError: CodedError {
         /// The value does not verify in its place: it was changed, or it was sealed for another row, column, table or
         /// database.
         public static let notAuthentic = Code("notAuthentic")
-        /// What is in the column is no sealed value.
+        /// The column holds something other than a sealed value.
         public static let notSealed = Code("notSealed")
-        /// The value is of a version of the format, or an algorithm, that this one does not know.
+        /// This version does not know the value's format version or its algorithm.
         public static let unsupported = Code("unsupported")
         /// The value was sealed with a key that the keyring does not have.
         public static let unknownKey = Code("unknownKey")
         /// The record does not tell its place: a column of the row's key is null or missing, or no sealing is known.
         public static let placeUnknown = Code("placeUnknown")
-        /// The vault is locked for the key, or a person would have to be asked and may not be.
+        /// The vault is locked for the key, or the vault would have to ask a person and may not.
         public static let locked = Code("locked")
         /// The person did not prove who they are, or dismissed the prompt.
         public static let authenticationFailed = Code("authenticationFailed")
         /// The program does not hold the access group.
         public static let accessDenied = Code("accessDenied")
-        /// What is in the keychain under the keyring's name is no key, or not the one that it says.
+        /// The keychain's item under the keyring's name is not a key, or not the key that the item names.
         public static let damagedKey = Code("damagedKey")
         /// The keychain refused for another reason; the message says which.
         public static let keychain = Code("keychain")
-        /// A key is still needed, or it cannot be shown that it is not.
+        /// A key is still needed, or the program cannot show that it is unused.
         public static let keyInUse = Code("keyInUse")
-        /// The value that was opened is not of the wanted type.
+        /// The opened value has another type than the program asked for.
         public static let undecodableValue = Code("undecodableValue")
         /// The value has no form in bytes.
         public static let unencodableValue = Code("unencodableValue")
         /// The request makes no sense.
         public static let invalidRequest = Code("invalidRequest")
-        /// There is no memory.
+        /// The system has no memory left.
         public static let outOfMemory = Code("outOfMemory")
 
         /// Whether `error` is of this kind; lets a code stand in a `catch`.

@@ -19,7 +19,7 @@ enum SealedForm {
         return bytes
     }
 
-    /// What the first bytes of a value say.
+    /// The fields in the first bytes of a value.
     static func parse(
         _ bytes: UnsafeRawBufferPointer, _ subject: String? = nil
     ) throws -> (algorithm: SealingAlgorithm, key: FieldKeyID) {
@@ -38,7 +38,7 @@ enum SealedForm {
     }
 }
 
-/// What a key is called in the values that it seals: random, so that those of two keyrings differ.
+/// The identifier of a key in the values that it seals. It is random, so that keys of two keyrings differ.
 struct FieldKeyID: Sendable, Hashable, CustomStringConvertible {
     let number: UInt64
 

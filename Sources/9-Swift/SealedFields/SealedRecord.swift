@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// A Codable record of GRDB with sealed fields: it tells where its fields are.
+/// A Codable record of GRDB with sealed fields. It names the place of its fields.
 ///
 /// ```swift
 /// struct Note: SealedRecord, PersistableRecord {
@@ -12,22 +12,23 @@ import GRDB
 /// }
 /// ```
 ///
-/// It is fetched and saved as any other. A sealed value is bound to the names of database, table and column and to the
-/// row's key, which therefore must be known before the record is saved: a UUID or a text, or a number of one's own.
-/// Numbers that SQLite gives out on insertion come too late.
+/// It is fetched and saved like any other record. A sealed value is bound to the names of database, table and column
+/// and to the row's key. The key must therefore be known before the record is saved: a UUID, a text, or a number that
+/// the program chooses. Numbers that SQLite assigns on insertion come too late.
 public protocol SealedRecord: FetchableRecord, EncodableRecord, TableRecord, Codable {
-    /// What seals and opens the fields, unless ``FieldSealing/run(_:)`` stands in.
+    /// The sealing for the fields, unless ``FieldSealing/run(_:)`` replaces it.
     static var fieldSealing: FieldSealing { get throws }
 
     /// The columns of the row's key, in an order that never changes. They should be the primary key; "id" by default.
     static var sealedRowColumns: [String] { get }
 
-    /// The name that values are bound to, the table's by default; a table that was renamed has its former one here.
+    /// The table name that values are bound to; by default the table's name. A renamed table gives its former name
+    /// here.
     static var sealedTableName: String { get }
 
     /// The columns that have digests for equality search, by the ``SealedField`` they are of; none by default.
     ///
-    /// Whoever sees the database sees which rows have equal values there: ``EqualityRevealingDigest``.
+    /// A reader of the database sees which rows have equal values there: ``EqualityRevealingDigest``.
     static var equalityRevealingDigests: [String: String] { get }
 }
 

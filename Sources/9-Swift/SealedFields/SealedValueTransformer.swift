@@ -14,9 +14,8 @@ import VaultInterface
 /// let text = transformer?.reverseTransformedValue(sealed) as? String
 /// ```
 ///
-/// A transformer is not told where a value goes. What it seals is bound to the transformer's name and to nothing else,
-/// so that whoever can write to the store can put one value in the place of another; ``SealedRecord`` binds each to its
-/// row.
+/// A transformer does not know where a value is stored, so it binds the value to the transformer's name only. An
+/// attacker who can write to the store can therefore exchange two values. ``SealedRecord`` binds each value to its row.
 public final class SealedValueTransformer: Sendable {
     /// The name of a transformer: Foundation's `NSValueTransformerName`, which Linux's Foundation lacks.
     public struct Name: RawRepresentable, Sendable, Hashable {
@@ -50,7 +49,7 @@ public final class SealedValueTransformer: Sendable {
         report = onFailure
     }
 
-    /// Writes a line on standard error. The default of what happens with failures.
+    /// Writes a line on standard error. The default for failures.
     public static let standardError: @Sendable (SealedFieldsError) -> Void = { error in
         FileHandle.standardError.write(Data("SealedValueTransformer: \(error)\n".utf8))
     }
@@ -118,9 +117,9 @@ public final class SealedValueTransformer: Sendable {
     /// - Throws: ``SealedFieldsError``.
     public func seal(_ data: Data) throws -> Data { try sealing.seal(data, at: place).bytes }
 
-    /// Opens what was sealed.
+    /// Opens a sealed value.
     ///
-    /// - Returns: A `String` or `Data`, as was sealed.
+    /// - Returns: The `String` or `Data` that was sealed.
     /// - Throws: ``SealedFieldsError``.
     public func open(_ sealed: Data) throws -> any Sendable {
         try sealing.open(sealed, at: place) { (bytes) throws -> any Sendable in
@@ -135,14 +134,14 @@ public final class SealedValueTransformer: Sendable {
 
     private static let registered = Mutex<[Name: SealedValueTransformer]>([:])
 
-    /// Registers a transformer under a name, in the place of the one that had it; nil takes the name away.
+    /// Registers a transformer under a name and replaces the one that had it. Nil removes the name.
     public static func setValueTransformer(
         _ transformer: SealedValueTransformer?, forName name: Name
     ) {
         registered.withLock { $0[name] = transformer }
     }
 
-    /// The names under which there are transformers, sorted.
+    /// The names that have a transformer, sorted.
     public static func valueTransformerNames() -> [Name] {
         registered.withLock { $0.keys.sorted { $0.rawValue < $1.rawValue } }
     }

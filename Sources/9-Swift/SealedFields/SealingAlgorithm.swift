@@ -1,4 +1,4 @@
-/// How a value is sealed: an authenticated cipher with a key of 256 bits and a random nonce of 96.
+/// The algorithm that seals a value: an authenticated cipher (AEAD) with a key of 256 bits and a random nonce of 96.
 public struct SealingAlgorithm: Sendable, Hashable, CustomStringConvertible {
     /// The number in the sealed value.
     let number: UInt8
