@@ -20,7 +20,7 @@ package enum AccessDenied: Error, Equatable, CustomStringConvertible {
     case tokenGroupIsReadOnly
     /// The client may use its groups, and not do this.
     case rightNotHeld(right: String, client: String)
-    /// Whoever asks could not be told from others, or is no caller of this vault.
+    /// The server could not identify the caller, or does not admit it to this vault.
     case unknownCaller(reason: String)
 
     package var description: String {

@@ -49,7 +49,7 @@ package struct AnswerBudget: Sendable {
         return 0
     }
 
-    /// `program` answered rightly, or, if it is nil, the vault's owner gave the right passcode.
+    /// Records a right passcode: from `program`, or from the vault's owner if `program` is nil.
     package mutating func forget(_ program: ServedProgram?) {
         answers.removeAll { program == nil || $0.program == program }
     }

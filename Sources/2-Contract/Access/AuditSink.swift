@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Where events are recorded.
 package protocol AuditSink: Sendable {
-    /// Whether recording does anything: what would only be recorded is not even put together otherwise.
+    /// Whether the sink records events. If not, callers skip the work of making them.
     var isRecording: Bool { get }
 
     func record(_ event: AuditEvent)
@@ -10,7 +10,7 @@ package protocol AuditSink: Sendable {
     /// Tells the sink, before the first event, which vault it is for.
     func begin(in place: AuditPlace)
 
-    /// Returns when everything that was recorded is where it belongs.
+    /// Waits until the sink has stored every recorded event.
     func flush()
 }
 

@@ -25,7 +25,7 @@ package struct AuthenticationRequest: Sendable {
     }
 }
 
-/// How asking a person ended.
+/// The outcome of asking a person.
 package enum AuthenticationOutcome: Sendable, Equatable {
     /// With these proofs, which satisfy what was asked for.
     case succeeded(PresenceProofs)
@@ -96,9 +96,9 @@ extension PasscodeVerifier {
 /// What became of a passcode.
 package enum PasscodeVerdict: Sendable, Equatable {
     case correct
-    /// Wrong, and this long no other will be looked at.
+    /// The passcode was wrong, and the vault checks no other for this long.
     case wrong(wait: Duration)
-    /// Not looked at: so long there still is to wait.
+    /// The vault did not check the passcode: this much waiting time is left.
     case delayed(Duration)
     case notSet
     /// Wrong, and it was one too many: the vault is empty now.

@@ -32,7 +32,7 @@ package final class Cancellation: Sendable {
 
     package var isCanceled: Bool { state.withLock { $0.isCanceled } }
 
-    /// Takes the question back, once and for all.
+    /// Takes the question back. This cannot be undone.
     package func cancel() {
         let handlers = state.withLock { state in
             if state.writer >= 0 { close(state.writer) }

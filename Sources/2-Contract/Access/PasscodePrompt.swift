@@ -48,7 +48,7 @@ package protocol PasscodePrompt: Sendable {
     func ask(
         _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
     ) -> PasscodeAnswer
-    /// Shows a person something there is no answer to.
+    /// Shows a person a message that needs no answer.
     func show(_ message: String)
     /// Shows a person what else is waited for, such as a finger, until that is taken back or the person gives
     /// it up. A way to ask that cannot keep a message on display shows it and returns.
