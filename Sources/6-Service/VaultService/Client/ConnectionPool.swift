@@ -42,16 +42,21 @@ final class ConnectionPool: Sendable {
                 case .unusable(let reason):
                     throw .inputOutput(reason: reason)
                 case .lost(let wasSent):
-                    if attempt < Self.mostAttempts, !wasSent || Operation.traits.contains(.repeatable) { continue }
-                    throw .inputOutput(
-                        reason: "the vault's daemon went away before it answered; look whether the change was made")
+                    guard !wasSent || Operation.traits.contains(.repeatable) else {
+                        throw .inputOutput(
+                            reason: "the vault's daemon went away before it answered; look whether the change was made")
+                    }
+                    guard attempt < Self.mostRepetitions else {
+                        throw .inputOutput(
+                            reason: "the vault's daemon goes away again and again before it answers; look at its log")
+                    }
                 }
             }
         }
         throw .busy
     }
 
-    private static let mostAttempts = 3
+    private static let mostRepetitions = 3
 
     /// A new connection that is not put back.
     func connect() throws(VaultError) -> ClientConnection {

@@ -149,6 +149,6 @@ public struct SessionTokens: Sendable {
 extension Date {
     fileprivate func duration(to later: Date) -> Duration { .seconds(later.timeIntervalSince(self)) }
 
-    /// The date that was so long ago.
+    /// The date that is this far in the past.
     fileprivate func before(_ duration: Duration) -> Date { addingTimeInterval(-(duration / .seconds(1))) }
 }
