@@ -1,6 +1,6 @@
 /// Ends an observation when the last reference goes.
 package final class LockObservation: Sendable {
-    /// Whether who locks waits until it was told.
+    /// Whether the operation that locks waits until the observer was called.
     package let isImmediate: Bool
     private let end: @Sendable () -> Void
 
@@ -14,10 +14,10 @@ package final class LockObservation: Sendable {
 
 /// What happens to the keys of classes that are open only while the vault is unlocked.
 package enum LockEvent: UInt8, Sendable, CaseIterable {
-    /// They will be wiped soon: at once, or after the grace that was asked for. May be called off by ``unlocked``.
+    /// The keys will be wiped: at once, or after the grace of the lock operation. ``unlocked`` cancels that.
     case willLock = 1
-    /// They are wiped. Whoever holds keys of such files has to give them up.
+    /// The keys are wiped. A program that holds keys of such files must discard them.
     case locked
-    /// They can be used.
+    /// The keys can be used.
     case unlocked
 }

@@ -15,8 +15,8 @@ extension EmbeddedVault {
                 folder: folder.folder.path, seal: { [weak self] in self?.currentKeybag.auditSeal }, now: now))
     }
 
-    /// The log of an embedded vault: a vault that has one keeps it, whoever opens it, and
-    /// `KEYCHAIN_AUDIT=1` begins one.
+    /// Returns the log of an embedded vault. A vault that has a log keeps it, whichever program opens the vault.
+    /// `KEYCHAIN_AUDIT=1` begins a log.
     static func auditSink(forVaultAt path: String) -> any AuditSink {
         let isAsked = getenv("KEYCHAIN_AUDIT").map { strcmp($0, "1") == 0 } ?? false
         guard isAsked || access("\(path)/\(AuditFiles.headName)", F_OK) == 0 else { return NoAudit() }

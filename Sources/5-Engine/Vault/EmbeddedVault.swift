@@ -29,10 +29,11 @@ package final class EmbeddedVault: Vault {
     /// What stretching the application password of a new item costs; changed by tests, which have no time.
     package let passwordCost = Mutex(Argon2id.Cost.applicationPassword)
     let passcodeGuard: PasscodeGuard
-    /// One passcode is looked at after the other: tries that are counted and not yet known to be right would else add up to
-    /// too many.
+    /// Held while a passcode is checked. A try is counted before it is known to be right, so tries at the same time would
+    /// add up to too many.
     let passcodeTurn = DispatchSemaphore(value: 1)
-    /// In memory: whoever can start the process that serves the vault again can read its folder, and guess without it.
+    /// In memory only: a program that can restart the process that serves the vault can also read its folder, and guess
+    /// the passcode there.
     let answers = Mutex(AnswerBudget())
     let bootClock: BootClock
     let pendingLock = Mutex(PendingLock())
@@ -158,7 +159,7 @@ package final class EmbeddedVault: Vault {
 
     var currentKeybag: OpenedKeybag { opened.withLock { $0 } }
 
-    /// Tells whoever observes the lock, once it may have changed.
+    /// Tells the observers of the lock, after it may have changed.
     func tellLockState() { lockNotifier.tell { currentKeybag.keys.lockState } }
 
     func replaceKeybag(_ keybag: OpenedKeybag) {
@@ -167,13 +168,13 @@ package final class EmbeddedVault: Vault {
             return opened.identifier
         }
         if former != keybag.identifier { lockNotifier.tellOfErasing() }
-        // Who was there before the passcode changed, or before an erase, is not there for what comes after.
+        // A person who was shown to be there before a change of the passcode or an erase does not count afterwards.
         contexts.forgetGrants()
         tellLockState()
     }
 
-    /// Takes over what another process put in the place of the keybag, and completes its erase if it did
-    /// not get to the rows.
+    /// Reads the keybag again that another process has replaced, and completes that process's erase if it did not get to
+    /// the rows.
     private func reloadKeybag() throws {
         guard let folder else { return }
         try folder.folder.withLock {
@@ -185,8 +186,7 @@ package final class EmbeddedVault: Vault {
         }
     }
 
-    /// Goes on with the keybag that another program put in the place of this one, such as one with another
-    /// passcode.
+    /// Continues with the present keybag if another program has replaced it, for example to change the passcode.
     func takeOverChangedKeybag() throws {
         do {
             try checkKeybagIsCurrent(currentKeybag)
@@ -195,8 +195,10 @@ package final class EmbeddedVault: Vault {
         }
     }
 
-    /// An erase that died between keys and rows is completed by whoever opens the vault next; what is
-    /// written under the old keys until then would be lost.
+    /// Checks that no other process has replaced the keybag.
+    ///
+    /// If an erase died between keys and rows, the next program that opens the vault completes it. Rows that were written
+    /// with the old keys until then would be lost.
     func checkKeybagIsCurrent(_ keybag: OpenedKeybag) throws {
         guard let folder, let file = keybag.file else { return }
         guard try folder.folder.version(of: VaultFolder.keybagName) == file else { throw StoreError.otherKeybag }

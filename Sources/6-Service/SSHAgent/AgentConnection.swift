@@ -19,7 +19,7 @@ package protocol AgentKeys: Sendable {
 package struct AgentConnection {
     private let keys: any AgentKeys
     private var sessions: [BoundHost] = []
-    /// Whether there was a host without a proof. Then whoever comes after it may be it.
+    /// Whether a host gave no proof. Then each later host may be that one.
     private var hasUnprovenHost = false
 
     /// Sessions a client may name; OpenSSH's agent allows as many.
@@ -87,7 +87,7 @@ package struct AgentConnection {
             // A session has one host.
             guard present == host else { throw .unsupported }
         } else {
-            // Whoever logs in with the agent does not pass it on over the same connection.
+            // A client that logs in with the agent does not forward the agent over the same connection.
             guard sessions.count < Self.mostSessions, sessions.last?.isForwarded != false else { throw .unsupported }
             sessions.append(host)
         }

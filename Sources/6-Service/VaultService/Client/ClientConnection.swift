@@ -8,10 +8,10 @@ import VaultInterface
 /// A connection to a daemon, past its greeting.
 ///
 /// For one thread at a time.
-// Safe to share between threads: ConnectionPool takes a connection out of its list, under its lock, before anybody uses it,
-// so that one thread at a time has it, and that lock orders what they do; one that is kept for a stream of events is
-// read by that stream's thread alone. `end()` is for any thread: it shuts down the socket's descriptor, which is constant
-// and open for as long as anybody has a reference to this.
+// Safe to share between threads: ConnectionPool removes a connection from its list, under its lock, before a thread uses
+// it, so one thread at a time has it, and the lock orders their accesses. Only the thread of an event stream reads the
+// connection of that stream. Any thread may call `end()`, which shuts down the socket's descriptor: a constant that stays
+// open while there is a reference to this object.
 final class ClientConnection: @unchecked Sendable {
     let caller: CallerDescription
     private let socket: FrameSocket
@@ -48,7 +48,7 @@ final class ClientConnection: @unchecked Sendable {
             throw .unusable(reason: "\(path): \(String(cString: strerror(code)))")
         }
         socket = FrameSocket(descriptor)
-        // Whoever else could listen there would be sent secrets.
+        // Another user who listens there would receive secrets.
         guard let user = UnixSocket.user(of: descriptor), Self.isTrusted(user, path) else {
             throw .unusable(reason: "\(path): a user listens there who is neither you nor the owner of the folder")
         }

@@ -35,7 +35,7 @@ package final class RemoteVault: Vault {
     ) throws(VaultError) -> Operation.Reply {
         let chosen = prompt ?? ProcessPrompt.current
         let asked = chosen ?? StandardPrompt()
-        // What this process calls the prompt's parts the daemon need not know.
+        // The daemon does not need to know the titles that this process gives to the prompt's parts.
         let titles = operation.authentication?.titles ?? PromptTitles()
         let call = RemoteCall(
             operation: operation, claim: client,

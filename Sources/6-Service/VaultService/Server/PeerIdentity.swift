@@ -47,10 +47,10 @@ package final class Peer: Sendable {
     /// The file that ran when the connection was made, readable or not by name.
     private let image: FileNumbers?
 
-    /// Looks at whoever connected `socket`.
+    /// Identifies the process that connected `socket`.
     ///
-    /// What is read under the process's number belongs to it because the process, held by its descriptor, is
-    /// found alive afterwards.
+    /// The facts are read by the process's number. They belong to the process because it is still alive afterwards, which
+    /// its descriptor shows.
     package init(of socket: Int32) throws(PeerError) {
         let credentials = try Self.credentials(of: socket)
         process = try Self.processDescriptor(of: socket)

@@ -41,7 +41,7 @@ extension ServerConnection: QuestionChannel {
         try? socket.send(frame, within: server.limits.transfer)
     }
 
-    /// On the thread of whoever takes the question back, while the connection's own only reads.
+    /// Runs on the thread that takes the question back, while the connection's own thread only reads.
     private func retract() {
         let frame = WireBuffer()
         frame.appendFrame(.retraction)

@@ -142,7 +142,8 @@ final class ServerConnection: @unchecked Sendable {
             goesOn = false
         }
         if let refusal, refusal.isRefusal { server.rates.refused(rateKey) }
-        // First, so that whoever has an answer finds it counted; and a slow reader is no slow answer.
+        // Before the answer is sent: a client that has its answer finds it counted, and the time of a slow reader does not
+        // count.
         server.observer.answered(name, for: grant.identifier, in: .now - start, refusal: refusal)
         if (try? flush()) == nil { goesOn = false }
         return goesOn

@@ -139,7 +139,7 @@ package final class FrameSocket {
         return true
     }
 
-    /// Ends both directions, which wakes whoever waits on them. Safe on any thread.
+    /// Ends both directions, which wakes threads that wait on them. Safe on any thread.
     package func shutdown() { CLibrary.shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     private func fill(_ room: Int, until deadline: ContinuousClock.Instant?) throws(SocketError) {
