@@ -1,5 +1,6 @@
 extension StringProtocol {
-    /// The text without white space at its ends: what Foundation's `trimmingCharacters(in: .whitespacesAndNewlines)` returns.
+    /// The text without white space at its ends: what Foundation's `trimmingCharacters(in: .whitespacesAndNewlines)`
+    /// returns.
     package var trimmed: String { trimmed { $0.properties.isWhitespace } }
 
     /// The text without blanks and tabs at its ends; ends of lines stay.

@@ -27,8 +27,8 @@ extension Data {
             })
     }
 
-    /// Up to `capacity` bytes that `fill` puts into memory, all of which is wiped when the last copy of the value goes, or
-    /// at once when `fill` fails.
+    /// Up to `capacity` bytes that `fill` puts into memory, all of which is wiped when the last copy of the value goes,
+    /// or at once when `fill` fails.
     ///
     /// - Parameters:
     ///   - failure: What is thrown where there is no memory.

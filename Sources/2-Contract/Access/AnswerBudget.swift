@@ -1,8 +1,8 @@
 /// Counts the wrong passcodes that programs answer to questions put to them, and says how long each is not asked again.
 ///
 /// A program that is served can have itself asked and answer what it likes. Its answers are counted here and not with
-/// those of the vault's owner, whom they would keep waiting. A program is cheap to copy and its user is not, so that the
-/// programs of a user have a limit together as well.
+/// those of the vault's owner, whom they would keep waiting. A program is cheap to copy and its user is not, so that
+/// the programs of a user have a limit together as well.
 package struct AnswerBudget: Sendable {
     private struct Answer {
         let program: ServedProgram

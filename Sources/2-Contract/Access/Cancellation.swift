@@ -3,8 +3,8 @@ import Synchronization
 
 /// A question that can be taken back while a person is being asked.
 ///
-/// Code that waits for an answer registers a handler or polls ``descriptor``. The descriptor becomes readable, and stays
-/// readable, when the question is taken back.
+/// Code that waits for an answer registers a handler or polls ``descriptor``. The descriptor becomes readable, and
+/// stays readable, when the question is taken back.
 package final class Cancellation: Sendable {
     private struct State {
         /// The other end of the connection; closing it is what makes ``descriptor`` readable.

@@ -44,8 +44,8 @@ package struct AccessControl: Hashable, Sendable {
         return !flags.isDisjoint(with: Flags.presence.union(.applicationPassword)) || !flags.isSubset(of: .known)
     }
 
-    /// Apple's validity rules for flags (SecAccessControl.m): no bits without a meaning, `or` excludes `and`, the two kinds of
-    /// biometry exclude each other, and user presence stands alone but for an application password and
+    /// Apple's validity rules for flags (SecAccessControl.m): no bits without a meaning, `or` excludes `and`, the two
+    /// kinds of biometry exclude each other, and user presence stands alone but for an application password and
     /// private-key usage.
     package static func isValid(_ flags: Flags) -> Bool {
         guard flags.isSubset(of: .known) else { return false }

@@ -1,4 +1,5 @@
-// Status codes of the modules underneath: handles, keys, lists and callbacks. The numbers are those of Apple's SecBase.h.
+// Status codes of the modules underneath: handles, keys, lists and callbacks. The numbers are those of Apple's
+// SecBase.h.
 
 /// The security module was not initialised.
 public let errSecNotInitialized: OSStatus = -67667

@@ -70,9 +70,9 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
 
 /// What performs the operations: the engine, in whatever process it runs.
 ///
-/// The engine is linked into every program and found by its name (``ProcessVault``), so that no module which Apple's names
-/// are in imports it. A compiler that reads `Security` reads all that it imports, and the engine imports
-/// C libraries, whose headers SwiftPM shows only to those who depend on them: a package that finds
+/// The engine is linked into every program and found by its name (``ProcessVault``), so that no module which Apple's
+/// names are in imports it. A compiler that reads `Security` reads all that it imports, and the engine imports C
+/// libraries, whose headers SwiftPM shows only to those who depend on them: a package that finds
 /// `Security` without having asked for it could not be compiled.
 package protocol VaultEngine: Vault {
     /// The vault in the folder at `path`; made if there is none.

@@ -2,8 +2,8 @@ import Access
 import Frames
 import KeychainModel
 
-/// An operation of a vault as a value: its properties are what it takes, ``Reply`` is what it returns, and both know their
-/// form on the wire.
+/// An operation of a vault as a value: its properties are what it takes, ``Reply`` is what it returns, and both know
+/// their form on the wire.
 ///
 /// To add an operation, write its type in `Operations/`, name it in `VaultEngine.swift`, and let the engine perform it.
 /// The client, the server and everything that wraps a vault are generic over operations.

@@ -5,8 +5,8 @@ import Synchronization
 
 /// A password hash with its parameters, as text.
 package struct HashedPassword: Sendable {
-    /// The longest accepted password in bytes. Nobody has a longer one, and an attacker could have long texts hashed for
-    /// free.
+    /// The longest accepted password in bytes. Nobody has a longer one, and an attacker could have long texts hashed
+    /// for free.
     package static let maximalPasswordSize = 4096
 
     /// The hash functions.

@@ -109,8 +109,8 @@ package final class ItemStore: Sendable {
         return try readers.read { try body($0.database) }
     }
 
-    /// Writes rows on behalf of an authorized request, in a transaction. The transaction is durable when this returns, and
-    /// rolled back if `body` throws.
+    /// Writes rows on behalf of an authorized request, in a transaction. The transaction is durable when this returns,
+    /// and rolled back if `body` throws.
     ///
     /// - Throws: ``StoreError/otherKeybag`` if the rows do not belong to `keybag`.
     package func write<Result>(

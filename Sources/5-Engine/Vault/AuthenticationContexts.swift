@@ -4,12 +4,12 @@ import KeychainModel
 import Synchronization
 import VaultInterface
 
-/// What persons have shown on behalf of authentication contexts.
+/// The proofs of presence that authentication contexts were granted.
 ///
-/// Kept here and not by the program: it names a context, and cannot say what the context was granted. A
-/// context belongs to the client that first used it.
+/// The vault keeps them: a program names a context, and cannot say what the context was granted. A context belongs to
+/// the client that first used it.
 final class AuthenticationContexts: Sendable {
-    /// A context of a client; another client's context of the same name is another.
+    /// A context of one client. Contexts of different clients are different, also if they have the same identifier.
     private struct Key: Hashable {
         let client: String
         let context: UUID
@@ -30,8 +30,8 @@ final class AuthenticationContexts: Sendable {
     private let state = Mutex(State())
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    /// How long a person's showing counts. A forgotten context must not open items for as long as the vault
-    /// runs; afterwards the person is asked again.
+    /// How long a grant counts. Afterwards the person is asked again, so that a forgotten context does not open items
+    /// for as long as the vault runs.
     static let lifetime = Duration.seconds(3600)
     /// The most contexts with a grant. The one that would expire first makes room.
     static let greatestCount = 1024
@@ -43,9 +43,9 @@ final class AuthenticationContexts: Sendable {
         self.now = now
     }
 
-    /// What `context` was granted so far.
+    /// Returns the proofs that `context` was granted.
     ///
-    /// - Throws: ``VaultError/presence(_:)`` when it was ended.
+    /// - Throws: ``VaultError/presence(_:)`` if the context was ended.
     func proofs(of context: UUID?, _ client: Client) throws(VaultError) -> PresenceProofs {
         guard let context else { return PresenceProofs() }
         let key = Key(client: client.identifier, context: context)
@@ -61,9 +61,9 @@ final class AuthenticationContexts: Sendable {
         return found
     }
 
-    /// Remembers that a person has shown `proofs`.
+    /// Grants `proofs` to a context.
     ///
-    /// - Throws: ``VaultError/presence(_:)`` when the context was ended while the person was asked.
+    /// - Throws: ``VaultError/presence(_:)`` if the context was ended while the person was asked.
     func grant(_ proofs: PresenceProofs, to context: UUID?, _ client: Client) throws(VaultError) {
         guard let context else { return }
         let key = Key(client: client.identifier, context: context)
@@ -96,7 +96,7 @@ final class AuthenticationContexts: Sendable {
         }
     }
 
-    /// Forgets every grant: what was shown before a vault was locked says nothing about who unlocks it.
+    /// Removes every grant: a proof from before a lock says nothing about the person who unlocks the vault.
     func forgetGrants() {
         state.withLock { $0.grants.removeAll() }
     }

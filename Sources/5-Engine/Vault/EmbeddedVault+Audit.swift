@@ -5,9 +5,9 @@ import KeychainModel
 import PrivateFiles
 import VaultInterface
 
-/// What the audit log is told.
+/// Events for the audit log.
 extension EmbeddedVault {
-    /// Shows the log its place and its key. A vault in memory has neither.
+    /// Gives the log its folder and its key. A vault in memory has neither.
     func beginAudit() {
         guard gate.isRecording, let folder else { return }
         gate.begin(
@@ -39,7 +39,7 @@ extension EmbeddedVault {
         return try inLogFolder { path throws(FileError) in try AuditVerifier.verify(folder: path, under: seal) }
     }
 
-    /// Looking at the log is recorded before it is done, so that the log ends under the present key.
+    /// Records the reading of the log before it is read, so that the last record is authenticated with the present key.
     private func authorizeAudit(_ client: Client) throws(VaultError) {
         let authorization = try authorize(
             AccessRequest(.status, isAboutWholeVault: true), as: client, recordedAs: .inspected)

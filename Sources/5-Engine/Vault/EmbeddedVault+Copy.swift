@@ -17,7 +17,7 @@ extension EmbeddedVault {
         ) { authorization, presence in
             var reports: [CopyItems.Part] = []
             let found = try reading(for: authorization) { reader, keybag in
-                // What a reading told that failed, this one tells again.
+                // A reading that is repeated reports everything again.
                 reports = []
                 if query.itemClass == .identity {
                     return try identities(
@@ -28,7 +28,7 @@ extension EmbeddedVault {
                     query, authorization, presence, includingValues: includingValues, in: reader, keybag
                 ) { reports.append($0) }.map(\.item)
             }
-            // What was left out is told even if nothing was found.
+            // Reports are sent even if the search finds no item.
             for report in reports { try send(report) }
             guard !found.isEmpty else { throw VaultError.itemNotFound }
             return found
@@ -42,7 +42,7 @@ extension EmbeddedVault {
         var item: StoredItem
     }
 
-    /// The items that `query` finds, opened and, where they ask for a person, authenticated.
+    /// Returns the items that `query` finds, opened. Asks for a person if an item needs one.
     func items(
         _ query: ItemQuery, _ authorization: Authorization, _ presence: PresenceCheck, includingValues: Bool,
         in reader: ItemStore.Reader, _ keybag: OpenedKeybag, report: @escaping (CopyItems.Part) -> Void = { _ in }
@@ -71,17 +71,17 @@ extension EmbeddedVault {
         return found
     }
 
-    /// The item in `row` if it is one that is looked for.
+    /// Returns the item in `row` if the search looks for it.
     private func match(
         _ row: ItemRow, _ plan: SearchPlan, _ filter: ItemFilterEvaluator, _ presence: PresenceCheck,
         includingValues: Bool, _ keybag: OpenedKeybag
     ) throws -> Found? {
-        // Their key went with the passcode, and they with it, wherever the row is.
+        // The key of the class was destroyed with the passcode, and the items with it.
         guard keybag.keys.hasKey(for: row.binding.protection) else { return nil }
         var item = try keybag.openMetadata(of: row)
         guard plan.accepts(item) else { return nil }
         let control = item.accessControl
-        // A condition on the value of an item that needs a person is for those who may see the value.
+        // Only a client that may see a guarded value may have a condition on it.
         if control.isConstrained, filter.needsValue, try !permits(item, in: row, presence, plan, keybag) { return nil }
         let value = filter.needsValue ? try keybag.openValue(of: row, accessControl: control, presence) : nil
         guard try filter.accepts(item, value: value) else { return nil }
@@ -106,8 +106,8 @@ extension EmbeddedVault {
         return false
     }
 
-    /// What decides the filters of `query`; issuers are looked up among the certificates that the
-    /// client may see.
+    /// Returns the evaluator of the filters of `query`. It looks up issuers among the certificates that the client may
+    /// see.
     func filterEvaluator(
         for query: ItemQuery, _ authorization: Authorization, in reader: ItemStore.Reader, _ keybag: OpenedKeybag
     ) -> ItemFilterEvaluator {

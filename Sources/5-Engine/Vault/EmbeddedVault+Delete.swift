@@ -28,8 +28,8 @@ extension EmbeddedVault {
         }
     }
 
-    /// Deletion needs no key where digests decide what is meant, so that locked and damaged items can
-    /// be deleted too.
+    /// Deletion needs no key if digests alone decide which items are meant. So locked and damaged items can be deleted
+    /// too.
     func rowsToDelete(
         _ query: ItemQuery, _ authorization: Authorization, in reader: ItemStore.Reader,
         _ keybag: OpenedKeybag

@@ -5,7 +5,7 @@ import KeychainModel
 import Sealing
 import VaultInterface
 
-/// What happens to the device that the vault is on.
+/// Changes of the device that the vault is on.
 extension EmbeddedVault {
     package var lockState: LockState { currentKeybag.keys.lockState }
 
@@ -19,8 +19,8 @@ extension EmbeddedVault {
 
     package var hasPasscodeClass: Bool { currentKeybag.keys.hasPasscodeClass }
 
-    /// Gives the passcode-only class a fresh key, or destroys the one it has, and with it every item
-    /// of that class: nothing can open their rows again, so they must not be found either.
+    /// Gives the passcode-only class a fresh key, or destroys its key and deletes every item of that class, because
+    /// nothing can open their rows again.
     package func setPasscodeClass(present: Bool) throws(VaultError) {
         do {
             try currentKeybag.keys.setPasscodeClass(present: present)
@@ -30,7 +30,7 @@ extension EmbeddedVault {
         }
     }
 
-    /// Deletes the rows whose key went with the passcode; none if the class has a key again.
+    /// Deletes the rows of the passcode-only class, whose key was destroyed. Deletes none if the class has a key again.
     func deleteItemsOfPasscodeClass() throws {
         try writing(for: AccessGate.authorize(.removeUnreadable)) { writer, keybag in
             guard !keybag.keys.hasPasscodeClass else { return }

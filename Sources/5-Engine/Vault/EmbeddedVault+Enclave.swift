@@ -4,15 +4,15 @@ import Keybag
 import TPM
 import VaultInterface
 
-/// What concerns the enclave that a vault hangs on.
+/// The enclave of a vault.
 extension EmbeddedVault {
     package var enclaveKind: EnclaveKind { currentKeybag.keys.keybag.enclaveKind }
 
-    /// Whether an older copy of the keybag is found out.
+    /// Whether the vault detects an older copy of the keybag.
     package var detectsRollback: Bool { currentKeybag.keys.keybag.counter != nil }
 
-    /// What ``takeLockout(_:)`` would make of the machine's guard against guessing: the vault's owner's, with a fresh
-    /// password, unless it has an owner.
+    /// Returns the lockout that ``takeLockout(_:)`` would set up: with a fresh password, unless the lockout has an
+    /// owner already.
     ///
     /// - Returns: Nil for an enclave without such a guard.
     package func plannedLockout() throws(VaultError) -> EnclaveLockout? {
@@ -28,9 +28,10 @@ extension EmbeddedVault {
         }
     }
 
-    /// Takes a lockout that has no owner. Nobody can take it back without the password, which the owner has to have by now.
+    /// Becomes the owner of a lockout that has none. Only the password can undo this, so the person must have it
+    /// before.
     ///
-    /// - Returns: False if it has an owner meanwhile.
+    /// - Returns: False if the lockout has an owner by now.
     package func takeLockout(_ lockout: EnclaveLockout) throws(VaultError) -> Bool {
         guard let enclave = currentKeybag.keys.enclave as? TPMEnclave, let password = lockout.password else {
             return false
@@ -52,12 +53,12 @@ extension EmbeddedVault {
     }
 }
 
-/// A machine's guard against guessing.
+/// A TPM's lockout after wrong passcodes.
 package struct EnclaveLockout: Sendable {
-    /// Wrong passcodes after which none is looked at.
+    /// The number of wrong passcodes after which the TPM checks none.
     package var tries: Int
-    /// Seconds after which one is forgotten.
+    /// Seconds after which the TPM forgets one wrong passcode.
     package var recoveryTime: Int
-    /// What is to change or end it; nil where it has another owner.
+    /// The password that changes or ends the lockout; nil if the lockout has another owner.
     package var password: String?
 }

@@ -60,7 +60,7 @@ extension EmbeddedVault {
         }
     }
 
-    /// Runs `body` with the keys of the vault, and again with those that another program put in their place.
+    /// Runs `body` with the keys of the vault. Runs it again with the new keys if another program has replaced them.
     private func withKeys<Result>(_ body: (OpenedKeybag) throws -> Result) throws -> Result {
         let keybag = currentKeybag
         do {
@@ -74,7 +74,7 @@ extension EmbeddedVault {
 
     private static func header(of key: EnclaveKeyRecord) throws -> SealHeader? {
         guard !key.factors.isEmpty else {
-            // Without its factors a key would open to less than it was made for.
+            // Without its factors a key would open with less than its access control demands.
             guard !key.accessControl.isSealedFurther else {
                 throw VaultError.corruptVault(reason: "the key's record lacks what its access control asks for")
             }
@@ -146,7 +146,7 @@ extension EmbeddedVault {
 }
 
 extension EnclaveKeyKind {
-    /// What the enclave itself does with the key; nil if it only seals the seed.
+    /// The uses of the key inside the enclave; nil if the enclave only seals the seed.
     fileprivate var uses: EnclaveKeyUses? {
         switch self {
         case .p256Signing: .signing

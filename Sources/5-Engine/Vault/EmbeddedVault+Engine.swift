@@ -16,11 +16,11 @@ extension EmbeddedVault: VaultEngine {
         currentKeybag.keys.enclave.close()
         let logSize = (try? folder?.folder.size(of: VaultFolder.storeName + "-wal")) ?? 0
         if logSize > Self.largestLogLeft { return store.abandon() }
-        // What only reads holds nothing that the end of the process does not give back.
+        // A store that only reads holds nothing that the end of the process does not release.
         if store.hasWritten { try? store.close() }
     }
 
-    /// The bytes of log that a program which only read may leave behind: reading them costs less than
-    /// taking them in.
+    /// The most bytes of the write-ahead log that a program that only read may leave. Reading them costs less than a
+    /// checkpoint.
     private static let largestLogLeft = 1 << 16
 }

@@ -8,7 +8,7 @@ import PrivateFiles
 import SecureMemory
 import VaultInterface
 
-/// Keys of files: made, opened and wrapped anew, and kept nowhere.
+/// Makes, opens and rewraps the keys of files. The vault stores none of them.
 extension EmbeddedVault {
     package func perform(_ operation: MakeFileKey, as client: Client) throws(VaultError) -> FileKey {
         try withFileKeys(.makeFileKey, of: operation.file, as: client) { keybag in
@@ -39,8 +39,8 @@ extension EmbeddedVault {
         lockNotifier.observe(tell)
     }
 
-    /// Allows and records the use of keys that are there now: another program may have erased the vault, and a file
-    /// under the keys from before could never be read again.
+    /// Asks the gate, and runs `body` with the present keys. Another program may have erased the vault: a file with the
+    /// former keys could never be read again.
     private func withFileKeys<Result>(
         _ kind: AccessRequest.Kind, of file: Data, as client: Client,
         _ body: (OpenedKeybag) throws -> Result
@@ -102,7 +102,8 @@ extension EmbeddedVault {
 
 /// The public key for files that are made while the vault is locked.
 extension EmbeddedVault {
-    /// While the vault is unlocked it follows from a class key, and nothing stored has to be believed.
+    /// Returns the public key. While the vault is unlocked, it is derived from a class key, so that no stored key is
+    /// trusted.
     private func filePublicKey(of keybag: OpenedKeybag) throws -> FileClassKeys.PublicKey {
         do throws(KeybagError) {
             return try keybag.keys.fileAgreementKey().publicKey
@@ -139,10 +140,10 @@ extension EmbeddedVault {
         }
     }
 
-    /// Stores the public key, unless it is there, for when the vault is locked.
+    /// Stores the public key for the time when the vault is locked, unless it is stored already.
     ///
-    /// Without it no file can be made while the vault is locked before its first unlocking, which is said then: no
-    /// reason to refuse an unlocking.
+    /// Ignores failures, because an unlock must not fail for this. Without the public key, no file can be made before
+    /// the first unlock; the error says so then.
     func keepFileAgreementKey() {
         let keybag = currentKeybag
         guard let folder = folder?.folder, let alwaysKey = try? keybag.keys.classKey(for: .always),
@@ -152,7 +153,7 @@ extension EmbeddedVault {
         let record = FileAgreementRecord(keybag: keybag.identifier, publicKey: publicKey).encoded(under: alwaysKey)
         if (try? folder.read(name, limit: FileAgreementRecord.size)) == record { return }
         try? folder.withLock {
-            // Of a vault that was erased meanwhile it would be another's.
+            // If the vault was erased meanwhile, the key would belong to the former vault.
             try checkKeybagIsCurrent(keybag)
             try folder.replace(name, with: record)
         }

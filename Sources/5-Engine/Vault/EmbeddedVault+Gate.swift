@@ -4,13 +4,13 @@ import KeychainModel
 import SecureMemory
 import VaultInterface
 
-/// The way into the vault: the gate is asked, what it allows is performed, and the log is told how that ended.
+/// The way into the vault: asks the gate, performs what it allows, and records the outcome.
 extension EmbeddedVault {
-    /// Asks the gate for what asks nobody else.
+    /// Performs a request that needs nobody else's consent.
     ///
     /// - Parameters:
-    ///   - event: What the audit log says of the request when it is done.
-    ///   - items: How many items a result stands for; nil for none in particular.
+    ///   - event: The event that the audit log records.
+    ///   - items: Returns the number of items for the audit log from the result; nil for no number.
     func gated<Result>(
         _ request: AccessRequest, as client: Client, recordedAs event: AuditEvent.Kind,
         items: (Result) -> Int? = { _ in nil }, _ body: (Authorization) throws -> Result
@@ -19,9 +19,9 @@ extension EmbeddedVault {
         return try recording(authorization, items: items) { try body(authorization) }
     }
 
-    /// Asks the gate for what may need a person, a password or the enrolment for the items it meets.
+    /// Performs a request that may need a person, an application password or the enrolment for some items.
     ///
-    /// `body` is run again after each thing that it turned out to need.
+    /// If `body` throws a ``PresenceCheck/Need``, the need is met, and `body` runs again.
     func gated<Result>(
         _ request: AccessRequest, as client: Client, asking options: AuthenticationOptions,
         recordedAs event: AuditEvent.Kind, items: (Result) -> Int? = { _ in nil },
@@ -31,7 +31,7 @@ extension EmbeddedVault {
         return try performing(authorization, asking: options, items: items) { try body(authorization, $0) }
     }
 
-    /// Performs what the gate has allowed and may need a person, and records how it ended.
+    /// Performs an authorized request that may need a person, and records the outcome.
     func performing<Result>(
         _ authorization: Authorization, asking options: AuthenticationOptions, items: (Result) -> Int?,
         _ body: (PresenceCheck) throws -> Result
@@ -39,7 +39,7 @@ extension EmbeddedVault {
         try recording(authorization, items: items) {
             let client = authorization.client
             let presence = PresenceCheck(options, granted: try contexts.proofs(of: options.context, client))
-            // What a lock takes away must not stay behind in memory that ciphers gave back.
+            // Keys that a lock wipes must not stay in memory that ciphers have freed.
             defer { if currentKeybag.keys.isLockable { wipeRecentlyFreed(.cipher) } }
             while true {
                 do {

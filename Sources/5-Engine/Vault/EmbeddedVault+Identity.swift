@@ -6,7 +6,7 @@ import KeychainModel
 import Sealing
 import VaultInterface
 
-/// Identities: a private key and a certificate with the same public key, seen as one.
+/// Identities. An identity is a private key and a certificate with the same public key.
 extension EmbeddedVault {
     package func perform(_ operation: AddIdentity, as client: Client) throws(VaultError) {
         let (certificate, key) = (operation.certificate, operation.key)
@@ -48,8 +48,7 @@ extension EmbeddedVault {
         return found
     }
 
-    /// Deletes the certificates of the identities found, and each key that no other certificate refers
-    /// to.
+    /// Deletes the certificates of the identities, and each key that no other certificate refers to.
     func deleteIdentities(
         _ query: ItemQuery, _ authorization: Authorization, referrers: Authorization
     ) throws -> Int {
@@ -80,7 +79,7 @@ extension EmbeddedVault {
         _ query: ItemQuery, _ authorization: Authorization, _ presence: PresenceCheck, in reader: ItemStore.Reader,
         _ keybag: OpenedKeybag, report: @escaping (CopyItems.Part) -> Void = { _ in }
     ) throws -> [Pair] {
-        // What certificate and key both have, an identity takes from its certificate.
+        // If certificate and key both have an attribute, the identity has the certificate's value.
         let certificateSchema = ItemClass.certificate.schema
         var certificateQuery = query
         certificateQuery.itemClass = .certificate

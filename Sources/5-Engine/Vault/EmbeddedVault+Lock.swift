@@ -46,7 +46,7 @@ extension EmbeddedVault {
         guard currentKeybag.keys.keybag.passcode != nil else { throw .passcodeNotSet }
         gate.record(.locked, by: client)
         guard grace > .zero else { return lockNow() }
-        // What is to lock sooner still does: asking again must not keep a vault open.
+        // An earlier deadline stays: a second request must not keep the vault open longer.
         guard let number = pendingLock.withLock({ $0.start(until: .now + grace) }) else { return }
         if lockState == .unlocked { lockNotifier.tellOfLocking() }
         afterGrace.withLock(\.self)(grace) { [weak self] in
@@ -67,26 +67,26 @@ extension EmbeddedVault {
         contexts.forgetGrants()
     }
 
-    /// What checks passcodes for authenticators.
+    /// Returns the verifier that checks passcodes for authenticators.
     ///
-    /// Any client can have a question put and answer it itself. Wrong answers of programs that are served count for
-    /// those programs alone; others erase the vault only for those who may erase it anyway.
+    /// Any client can cause a question and answer it itself. So wrong answers of a served program count for that
+    /// program alone, and wrong answers of other clients erase the vault only if the client may erase it anyway.
     func passcodeVerifier(for client: Client) -> any PasscodeVerifier {
         EmbeddedPasscodeVerifier(
             vault: self, program: client.program,
             mayErase: client.program == nil && client.accessGroups.contains(Client.everyGroup))
     }
 
-    /// Seconds until an answer of `program` is looked at again, after wrong ones; 0 for the owner.
+    /// Returns the seconds until an answer of `program` is checked again after wrong ones; 0 for the owner.
     func answerWait(of program: ServedProgram?) -> Int {
         guard let program else { return 0 }
         return Int(answers.withLock { $0.wait(for: program, now: bootClock.uptime()) }.rounded(.up))
     }
 
-    /// A passcode that was the right one.
+    /// A passcode that was right.
     struct CheckedPasscode {
         var protection: PasscodeProtection
-        /// What the passcode stretches to.
+        /// The stretched passcode.
         var key: LockedBytes
         var unlocked: ClassKeys.Unlocked
     }
@@ -94,7 +94,7 @@ extension EmbeddedVault {
     /// Counts a try, stretches the passcode, and unwraps the class keys with it.
     ///
     /// - Parameters:
-    ///   - program: The program that answered a question with it; nil if it was given by who has a right to.
+    ///   - program: The program that answered a question with the passcode; nil for a client that may unlock.
     ///   - mayErase: Whether this wrong passcode may be the one that erases the vault.
     /// - Throws: ``VaultError/wrongPasscode(retryAfter:)``, ``VaultError/passcodeDelayed(retryAfter:)`` or
     ///   ``VaultError/erasedAfterWrongPasscodes``.
@@ -115,7 +115,7 @@ extension EmbeddedVault {
                 key = try protection.key(for: passcode, in: keys.enclave)
                 unlocked = try keys.unwrapped(with: key)
             } catch {
-                // A try that the enclave refused to look at was none.
+                // If the enclave refused to check the passcode, the try does not count.
                 if case .enclave(.lockedOut) = error, program == nil { try passcodeGuard.takeBackTry(keys) }
                 guard case .wrongPasscode = error else { throw error }
                 if program != nil { throw VaultError.wrongPasscode(retryAfter: answerWait(of: program)) }
@@ -129,7 +129,7 @@ extension EmbeddedVault {
         }
     }
 
-    /// - Returns: How many wrong passcodes there will have been in a row if this is another; 0 for an answer.
+    /// - Returns: The number of wrong passcodes in a row if this one is wrong too; 0 for an answer to a question.
     private func countTry(_ keys: ClassKeys, answeredBy program: ServedProgram?) throws -> UInt32 {
         if let program {
             let wait = answers.withLock { $0.beginAnswer(of: program, now: bootClock.uptime()) }
@@ -151,7 +151,7 @@ extension EmbeddedVault {
     }
 }
 
-/// Lets an authenticator have a passcode checked.
+/// Checks passcodes for an authenticator.
 private struct EmbeddedPasscodeVerifier: PasscodeVerifier {
     let vault: EmbeddedVault
     let program: ServedProgram?

@@ -9,8 +9,8 @@ import SecureMemory
 import Synchronization
 import VaultInterface
 
-/// Setting, changing and removing the passcode. Each rewraps the class keys and touches no item, so that it
-/// takes the same time however many there are.
+/// Setting, changing and removing the passcode. Each rewraps the class keys and changes no item, so the time does not
+/// depend on the number of items.
 extension EmbeddedVault {
     package func perform(_ operation: SetPasscode, as client: Client) throws(VaultError) {
         try gatedForPasscode(as: client, recordedAs: .passcodeSet) {
@@ -18,11 +18,11 @@ extension EmbeddedVault {
             // Another program may have set one: its items must stay, and its count of wrong passcodes too.
             try takeOverChangedKeybag()
             guard currentKeybag.keys.keybag.passcode == nil else { throw VaultError.passcodeIsSet }
-            // Left over from a removal that was interrupted; their key is gone.
+            // A removal that was interrupted may have left them. Their key is gone.
             try deleteItemsOfPasscodeClass()
             let (protection, key) = try PasscodeProtection(operation.options).guarding(
                 operation.passcode, in: currentKeybag.keys.enclave)
-            // Before there is a passcode to guess, so that there is no moment without a count.
+            // Before the passcode is set, so that tries are counted from the first moment.
             try passcodeGuard.forget(currentKeybag.keys)
             try replacePasscode(from: nil, to: key, protection)
         }
@@ -53,7 +53,7 @@ extension EmbeddedVault {
         try gated(AccessRequest(.passcode, isAboutWholeVault: true), as: client, recordedAs: event) { _ in try body() }
     }
 
-    /// Puts the keybag's successor in its place, durably, and goes on with it.
+    /// Replaces the keybag by one with another passcode, durably, and continues with it.
     ///
     /// - Throws: ``VaultError/busy`` when another program changed the passcode at the same time.
     private func replacePasscode(
@@ -89,12 +89,12 @@ extension EmbeddedVault {
         }
     }
 
-    /// More than anybody types, less than a file given by mistake.
+    /// More than a person types, and less than a file that is given by mistake.
     static let longestPasscode = 1024
 }
 
 extension PasscodeProtection {
-    /// With a fresh salt, at the cost that was chosen.
+    /// Makes a protection with a fresh salt and the chosen cost.
     fileprivate init(_ options: PasscodeOptions) throws {
         let cost: Argon2id.Cost
         switch options.cost {

@@ -9,10 +9,10 @@ import PrivateFiles
 import Sealing
 import VaultInterface
 
-/// A way back into a vault whose enclave is gone.
+/// Recovery of a vault whose enclave is gone.
 extension EmbeddedVault {
-    /// Stores the class keys once more, under a key that is told here and never again. An earlier one opens nothing
-    /// from now on, except copies of the folder.
+    /// Stores the class keys once more, wrapped with a recovery key, and returns that key. It cannot be read again.
+    /// Earlier recovery keys open only older copies of the folder.
     ///
     /// - Throws: ``VaultError/interactionNotAllowed(reason:)`` unless the vault is unlocked.
     package func makeRecoveryKey(as client: Client) throws(VaultError) -> RecoveryKey {
@@ -35,8 +35,8 @@ extension EmbeddedVault {
 
     /// Puts the vault in the folder at `path` into a fresh enclave, without a passcode.
     ///
-    /// Items that were for the lost device only are gone: there is no key for them. Everything else is as it was. What
-    /// interrupts this is mended by doing it again.
+    /// Items that were for the lost device only are lost: there is no key for them. All other items stay. If the
+    /// recovery is interrupted, do it again.
     ///
     /// - Returns: The vault, and how many items were lost.
     package static func recover(

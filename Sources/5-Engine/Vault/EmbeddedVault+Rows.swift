@@ -6,7 +6,7 @@ import KeychainModel
 import Sealing
 import VaultInterface
 
-/// The steps that writes are made of; all within a transaction.
+/// The steps of writes, all within a transaction.
 extension EmbeddedVault {
     func insert(
         _ item: StoredItem, _ presence: PresenceCheck, in writer: ItemStore.Writer, _ keybag: OpenedKeybag
@@ -29,7 +29,7 @@ extension EmbeddedVault {
         return .found(Found(row: row, item: found))
     }
 
-    /// What is there under a primary key.
+    /// The result of a search for a primary key.
     enum LiveItem {
         case none
         /// An item that needs a person, and the operation asks nobody.
@@ -58,7 +58,7 @@ extension EmbeddedVault {
         }
     }
 
-    /// Puts `item` in the place of what was found, which keeps its row and its identifier.
+    /// Replaces a found item by `item`, which keeps the row and the identifier.
     func replace(
         _ found: Found, with item: StoredItem, _ presence: PresenceCheck, in writer: ItemStore.Writer,
         _ keybag: OpenedKeybag
@@ -86,7 +86,7 @@ extension EmbeddedVault {
         }
     }
 
-    /// Whether what a value is sealed to is the same in both items.
+    /// Whether the values of both items are sealed to the same properties.
     private func isBoundAlike(_ first: StoredItem, _ second: StoredItem) -> Bool {
         first.accessControl == second.accessControl && first.accessGroup.isSameGroup(as: second.accessGroup)
             && first.isSynchronizable == second.isSynchronizable

@@ -99,8 +99,8 @@ extension EmbeddedVault {
         }
     }
 
-    /// The item in `row`, and whether more than the class key opens its value, which then was not opened; nil if it is of
-    /// a class that has no key any more.
+    /// The item in `row`, and whether more than the class key opens its value, which then was not opened; nil if it is
+    /// of a class that has no key any more.
     private func opened(_ row: ItemRow, _ keybag: OpenedKeybag) throws -> (item: StoredItem, isSealedFurther: Bool)? {
         guard keybag.keys.hasKey(for: row.binding.protection) else { return nil }
         let item = try keybag.openMetadata(of: row)

@@ -26,7 +26,7 @@ extension EmbeddedVault {
         }
     }
 
-    /// An item that the client may add, as it will be stored.
+    /// Returns the new item in the form in which it will be stored.
     func newItem(_ item: NewItem, _ authorization: Authorization) throws(VaultError) -> StoredItem {
         try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
         return try storedForm(of: item, authorization)
@@ -137,7 +137,8 @@ extension EmbeddedVault {
         return updated
     }
 
-    /// Now, but later than the item's last change by at least a millisecond, so that order can be told.
+    /// Returns the present time, and at least a millisecond after the item's last change, so that changes have an
+    /// order.
     private func modificationDate(after item: StoredItem) -> Date {
         max(now(), item.modificationDate.addingTimeInterval(0.001))
     }

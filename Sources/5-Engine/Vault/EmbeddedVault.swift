@@ -26,18 +26,18 @@ package final class EmbeddedVault: Vault {
     let notifier: ChangeNotifier
     let lockNotifier: LockNotifier
     let contexts = AuthenticationContexts()
-    /// What stretching the application password of a new item costs; changed by tests, which have no time.
+    /// The cost of stretching the application password of a new item. Tests lower it.
     package let passwordCost = Mutex(Argon2id.Cost.applicationPassword)
     let passcodeGuard: PasscodeGuard
-    /// Held while a passcode is checked. A try is counted before it is known to be right, so tries at the same time would
-    /// add up to too many.
+    /// Held while a passcode is checked. A try is counted before it is known to be right, so tries at the same time
+    /// would add up to too many.
     let passcodeTurn = DispatchSemaphore(value: 1)
     /// In memory only: a program that can restart the process that serves the vault can also read its folder, and guess
     /// the passcode there.
     let answers = Mutex(AnswerBudget())
     let bootClock: BootClock
     let pendingLock = Mutex(PendingLock())
-    /// Calls when a grace is over; changed by tests, which decide when that is.
+    /// Calls its closure when a grace is over. Tests replace it, to decide when that is.
     package let afterGrace = Mutex<@Sendable (Duration, @escaping @Sendable () -> Void) -> Void> { grace, lock in
         let seconds = Double(grace.components.seconds) + Double(grace.components.attoseconds) / 1e18
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: lock)
@@ -66,8 +66,7 @@ package final class EmbeddedVault: Vault {
     /// The vault in the folder at `path`; made if there is none.
     ///
     /// - Parameters:
-    ///   - kind: The enclave that the vault is to hang on; nil for the one that it hangs on, or the software's for a
-    ///     new one.
+    ///   - kind: The kind of enclave of the vault; nil for the vault's present kind, or for software in a new vault.
     ///   - detectsRollback: Whether a new vault refuses a keybag that is older than the last; takes an enclave with
     ///     counters.
     ///   - enclaves: Where the enclaves of this machine are.
@@ -90,7 +89,7 @@ package final class EmbeddedVault: Vault {
         }
     }
 
-    /// A vault that lives and dies with this object.
+    /// Returns a vault in memory, which ends with this object.
     package static func inMemory(
         keys: ClassKeys, authenticator: (any Authenticator)? = nil, audit: any AuditSink = NoAudit(),
         bootClock: BootClock = .system, now: @escaping @Sendable () -> Date = { Date() }
@@ -154,7 +153,7 @@ package final class EmbeddedVault: Vault {
         throw VaultError.busy
     }
 
-    /// How many erases by others one operation puts up with.
+    /// The number of erases by other processes after which an operation gives up.
     private static let mostErasesMet = 20
 
     var currentKeybag: OpenedKeybag { opened.withLock { $0 } }
@@ -173,8 +172,8 @@ package final class EmbeddedVault: Vault {
         tellLockState()
     }
 
-    /// Reads the keybag again that another process has replaced, and completes that process's erase if it did not get to
-    /// the rows.
+    /// Reads the keybag again that another process has replaced, and completes that process's erase if it did not get
+    /// to the rows.
     private func reloadKeybag() throws {
         guard let folder else { return }
         try folder.folder.withLock {
@@ -197,8 +196,8 @@ package final class EmbeddedVault: Vault {
 
     /// Checks that no other process has replaced the keybag.
     ///
-    /// If an erase died between keys and rows, the next program that opens the vault completes it. Rows that were written
-    /// with the old keys until then would be lost.
+    /// If an erase died between keys and rows, the next program that opens the vault completes it. Rows that were
+    /// written with the old keys until then would be lost.
     func checkKeybagIsCurrent(_ keybag: OpenedKeybag) throws {
         guard let folder, let file = keybag.file else { return }
         guard try folder.folder.version(of: VaultFolder.keybagName) == file else { throw StoreError.otherKeybag }

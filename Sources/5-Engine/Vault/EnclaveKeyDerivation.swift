@@ -6,8 +6,8 @@ import SecureMemory
 /// What guards a key of the enclave, derived from the key that opens its protection class and its factors (HKDF-SHA256,
 /// RFC 5869).
 enum EnclaveKeyDerivation {
-    /// What the enclave asks for at each use; bound to all that was decided before the key was made, so that a key whose
-    /// access control was changed does not open.
+    /// What the enclave asks for at each use; bound to all that was decided before the key was made, so that a key
+    /// whose access control was changed does not open.
     static func authorization(of record: EnclaveKeyRecord, under key: SymmetricKey) -> SymmetricKey {
         derive(from: key, record, Data("swift-keychain/v1/enclave-key/authorization".utf8) + record.head)
     }

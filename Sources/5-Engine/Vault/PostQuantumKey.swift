@@ -5,8 +5,8 @@ import KeychainModel
 import SecureMemory
 import VaultInterface
 
-/// ML-KEM (FIPS 203) and ML-DSA (FIPS 204) by swift-crypto, from seeds that the enclave seals: no TPM has such keys. The
-/// seed is in locked memory while it is used, and what ciphers leave behind is wiped.
+/// ML-KEM (FIPS 203) and ML-DSA (FIPS 204) by swift-crypto, from seeds that the enclave seals: no TPM has such keys.
+/// The seed is in locked memory while it is used, and what ciphers leave behind is wiped.
 enum PostQuantumKey {
     static func seedSize(of kind: EnclaveKeyKind) -> Int {
         kind == .mlkem768 || kind == .mlkem1024 ? 64 : 32

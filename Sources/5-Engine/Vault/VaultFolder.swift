@@ -31,8 +31,7 @@ struct VaultFolder: Sendable {
     /// Opens the vault in the folder at `path`, or makes a new one in an empty or absent folder.
     ///
     /// - Parameters:
-    ///   - kind: The enclave that the vault is to hang on; nil for the one that it hangs on, or the software's for a
-    ///     new one.
+    ///   - kind: The kind of enclave of the vault; nil for the vault's present kind, or for software in a new vault.
     ///   - detectsRollback: Whether a new vault gets a counter.
     static func open(
         at path: String, in kind: EnclaveKind?, detectsRollback: Bool, enclaves: EnclavePlace
@@ -175,8 +174,8 @@ struct VaultFolder: Sendable {
         return (self, try opened(keybag, in: enclave), store)
     }
 
-    /// A counter for a new keybag; one that a killed program has made for it, if there is one. For callers that hold the
-    /// folder's lock, and that remove the file once the keybag is in its place.
+    /// A counter for a new keybag; one that a killed program has made for it, if there is one. For callers that hold
+    /// the folder's lock, and that remove the file once the keybag is in its place.
     func makeCounter(in enclave: any Enclave) throws -> RollbackCounter {
         if folder.contains(Self.nextCounterName) {
             let name = try folder.read(Self.nextCounterName, limit: 4)

@@ -8,7 +8,8 @@ struct ChunkCipher: Sendable {
     private let key: PreparedAEAD
     private let file: [UInt8]
 
-    /// - Parameter preparing: False for swift-crypto's own interface, which otherwise is used where no key can be prepared.
+    /// - Parameter preparing: False for swift-crypto's own interface, which otherwise is used where no key can be
+    ///   prepared.
     init(key: SymmetricKey, file: [UInt8], preparing: Bool = true) {
         self.key = PreparedAEAD(.aesGCM, key, preparing: preparing)
         self.file = file

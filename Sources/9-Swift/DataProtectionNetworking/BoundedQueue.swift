@@ -25,8 +25,8 @@ final class BoundedQueue: OperationQueue, @unchecked Sendable {
         }
     }
 
-    /// From now on nothing waits: the transfer's thread runs what is added, at once. For a delegate that is done with the
-    /// transfer, and throws away what still arrives.
+    /// From now on nothing waits: the transfer's thread runs what is added, at once. For a delegate that is done with
+    /// the transfer, and throws away what still arrives.
     func endTransfer() { isOver.store(true, ordering: .releasing) }
 
     /// Adds what is not part of the transfer, behind what has arrived. It never waits.

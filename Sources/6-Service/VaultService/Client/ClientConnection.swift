@@ -8,10 +8,10 @@ import VaultInterface
 /// A connection to a daemon, past its greeting.
 ///
 /// For one thread at a time.
-// Safe to share between threads: ConnectionPool removes a connection from its list, under its lock, before a thread uses
-// it, so one thread at a time has it, and the lock orders their accesses. Only the thread of an event stream reads the
-// connection of that stream. Any thread may call `end()`, which shuts down the socket's descriptor: a constant that stays
-// open while there is a reference to this object.
+// Safe to share between threads: ConnectionPool removes a connection from its list, under its lock, before a thread
+// uses it, so one thread at a time has it, and the lock orders their accesses. Only the thread of an event stream reads
+// the connection of that stream. Any thread may call `end()`, which shuts down the socket's descriptor: a constant that
+// stays open while there is a reference to this object.
 final class ClientConnection: @unchecked Sendable {
     let caller: CallerDescription
     private let socket: FrameSocket

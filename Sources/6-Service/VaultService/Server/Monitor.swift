@@ -1,8 +1,8 @@
 import CLibrary
 
 /// State that several threads change, and wait for others to change.
-// Safe to share between threads: `state` is touched in `withLock`, `change` and `wait` alone, which hold the mutex while they
-// do; the two pointers never change. What they point at lives as long as this object.
+// Safe to share between threads: `state` is touched in `withLock`, `change` and `wait` alone, which hold the mutex
+// while they do; the two pointers never change. What they point at lives as long as this object.
 final class Monitor<State>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)

@@ -49,8 +49,8 @@ package final class Peer: Sendable {
 
     /// Identifies the process that connected `socket`.
     ///
-    /// The facts are read by the process's number. They belong to the process because it is still alive afterwards, which
-    /// its descriptor shows.
+    /// The facts are read by the process's number. They belong to the process because it is still alive afterwards,
+    /// which its descriptor shows.
     package init(of socket: Int32) throws(PeerError) {
         let credentials = try Self.credentials(of: socket)
         process = try Self.processDescriptor(of: socket)
@@ -107,8 +107,8 @@ package final class Peer: Sendable {
         var size = socklen_t(MemoryLayout<Int32>.size)
         if getsockopt(socket, SOL_SOCKET, option, &descriptor, &size) == 0 { return descriptor }
         guard errno == ENOPROTOOPT else { throw PeerError("the process that connected is gone") }
-        // pidfd_open, for kernels before 6.5: the process may have ended and its number been given away between connecting and
-        // this line.
+        // pidfd_open, for kernels before 6.5: the process may have ended and its number been given away between
+        // connecting and this line.
         let opened = systemCall(434, Int(try credentials(of: socket).pid))
         guard opened >= 0 else { throw PeerError("the process that connected is gone") }
         return Int32(truncatingIfNeeded: opened)

@@ -3,9 +3,10 @@ import VaultInterface
 
 /// Bounds the memory that long requests on their way in take: what has arrived counts, and not what was announced.
 ///
-/// All of them together have a limit, and so have those of a user and those of a program. A request that has begun holds
-/// what has arrived while it waits for more, so that several could wait for each other for ever: of each limit, room for
-/// one whole request is kept for the one that began first. That of all requests which began first therefore never waits.
+/// All of them together have a limit, and so have those of a user and those of a program. A request that has begun
+/// holds what has arrived while it waits for more, so that several could wait for each other for ever: of each limit,
+/// room for one whole request is kept for the one that began first. That of all requests which began first therefore
+/// never waits.
 final class RequestBudget: Sendable {
     /// A long request that is being read.
     struct Claim: Sendable {

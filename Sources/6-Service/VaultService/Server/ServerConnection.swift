@@ -8,8 +8,8 @@ import VaultInterface
 
 /// One client's connection, on a thread of its own.
 // Safe to share between threads: what changes is touched by the thread that calls `run()` alone, on which requests are
-// answered and questions are asked, too. Others call `end()`, which shuts down the socket's descriptor: a constant, open
-// for as long as anybody has a reference to this.
+// answered and questions are asked, too. Others call `end()`, which shuts down the socket's descriptor: a constant,
+// open for as long as anybody has a reference to this.
 final class ServerConnection: @unchecked Sendable {
     let socket: FrameSocket
     let server: VaultServer
@@ -142,8 +142,8 @@ final class ServerConnection: @unchecked Sendable {
             goesOn = false
         }
         if let refusal, refusal.isRefusal { server.rates.refused(rateKey) }
-        // Before the answer is sent: a client that has its answer finds it counted, and the time of a slow reader does not
-        // count.
+        // Before the answer is sent: a client that has its answer finds it counted, and the time of a slow reader does
+        // not count.
         server.observer.answered(name, for: grant.identifier, in: .now - start, refusal: refusal)
         if (try? flush()) == nil { goesOn = false }
         return goesOn
@@ -171,8 +171,8 @@ final class ServerConnection: @unchecked Sendable {
         try socket.send(outgoing, within: server.limits.transfer + .seconds(outgoing.bytes.count >> 20))
     }
 
-    /// Performs the operation that follows `header`, and appends the answer to the outgoing buffer. What is ready is sent
-    /// on the way, so that a long answer takes no more memory than a short one.
+    /// Performs the operation that follows `header`, and appends the answer to the outgoing buffer. What is ready is
+    /// sent on the way, so that a long answer takes no more memory than a short one.
     private func answer<Operation: VaultOperation>(
         _ type: Operation.Type, _ header: RequestHeader, _ reader: inout WireReader
     ) throws {

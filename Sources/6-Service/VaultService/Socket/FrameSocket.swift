@@ -69,8 +69,8 @@ package final class FrameSocket {
     /// - Parameters:
     ///   - limit: The most bytes of a frame.
     ///   - first: How long to wait for its first byte; nil for as long as it takes.
-    ///   - rest: How long the whole frame may take from then on, and one second more for each megabyte; without the time
-    ///     that `admit` takes.
+    ///   - rest: How long the whole frame may take from then on, and one second more for each megabyte; without the
+    ///     time that `admit` takes.
     ///   - admit: Called for a long frame before room is made for more of it, with how much there will be then.
     package func receive(
         into frame: WireBuffer, limit: Int, first: Duration?, rest: Duration,

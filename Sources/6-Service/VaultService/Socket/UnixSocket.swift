@@ -4,8 +4,8 @@ import CLibrary
 package enum UnixSocket {
     /// A listening socket at `path`, open to `mode`, in the place of one that nobody listens on.
     ///
-    /// - Throws: ``SocketError``; `EADDRINUSE` when somebody listens there, `ENOTSOCK` when something else than a socket is
-    ///   there, which stays.
+    /// - Throws: ``SocketError``; `EADDRINUSE` when somebody listens there, `ENOTSOCK` when something else than a
+    ///   socket is there, which stays.
     package static func listen(at path: String, mode: mode_t) throws(SocketError) -> Int32 {
         let listener = try make()
         do throws(SocketError) {
