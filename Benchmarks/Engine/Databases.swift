@@ -10,8 +10,8 @@ private typealias Rounds =
         UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafePointer<CChar>, Int, Int, UnsafePointer<CChar>?
     ) -> Int32
 
-/// Inserts and selects through the encrypting VFS, in the rounds that `compare/database-rounds.c` makes of plain SQLite and of
-/// SQLCipher.
+/// Inserts and selects through the encrypting VFS, in the rounds that `compare/database-rounds.c` makes of plain SQLite
+/// and of SQLCipher.
 ///
 /// - Parameters:
 ///   - rounds: The shared object of that source.

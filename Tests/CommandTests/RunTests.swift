@@ -157,8 +157,8 @@ import Testing
         #expect(try left() == [])
     }
 
-    /// The shell runs its trap between two commands. A command without end would keep it waiting if the signal came just
-    /// before its first system call.
+    /// The shell runs its trap between two commands. A command without end would keep it waiting if the signal came
+    /// just before its first system call.
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2], ["", "--mask"])
     func signalsArePassedOn(signal: Int32, mask: String) throws {
         let script = try start(

@@ -9,10 +9,11 @@ import Testing
 
 /// An account that does not exist takes as long as a wrong password.
 ///
-/// What decides is counted: both are the same runs of the same hash function. A soak run measures as well. Both are tried in turns, in
-/// a random order within each pair, by the processor's time of the thread. The test is Mann and Whitney's: the sum of the ranks of one
-/// kind, in standard deviations from what it would be if both came from one distribution. Of 25 million runs without a difference one
-/// is further off than 5.5. With 1,000 tries each, a difference of a quarter of the standard deviation of a single try would show.
+/// What decides is counted: both are the same runs of the same hash function. A soak run measures as well. Both are
+/// tried in turns, in a random order within each pair, by the processor's time of the thread. The test is Mann and
+/// Whitney's: the sum of the ranks of one kind, in standard deviations from what it would be if both came from one
+/// distribution. Of 25 million runs without a difference one is further off than 5.5. With 1,000 tries each, a
+/// difference of a quarter of the standard deviation of a single try would show.
 @Suite(.serialized) struct EqualTimeTests {
     private let cost = Argon2Cost(memoryKiB: 8, passes: 3)
 
@@ -102,8 +103,8 @@ import Testing
         return (sum - n * (n + m + 1) / 2) / (n * m * (n + m + 1) / 12).squareRoot()
     }
 
-    /// Neither takes half as long as the other, measured in pairs. A soak run, which is built for release, looks closer: what a debug
-    /// build does around the hash function takes a time of its own.
+    /// Neither takes half as long as the other, measured in pairs. A soak run, which is built for release, looks
+    /// closer: what a debug build does around the hash function takes a time of its own.
     @Test func unknownAccounts() throws {
         let hasher = PasswordHasher(cost: .init(memoryKiB: 1_024, passes: 3))
         let (password, hash) = (try SignInPassword("wrong"), try hasher.hash(SignInPassword("right")))
@@ -127,9 +128,11 @@ import Testing
         if TestScale.isSoak { #expect(abs(deviation) < 5.5) }
     }
 
-    /// The test tells samples apart that differ, and no others: with samples whose ranks are known, and with drawn ones that come again.
+    /// The test tells samples apart that differ, and no others: with samples whose ranks are known, and with drawn ones
+    /// that come again.
     @Test func differencesShow() {
-        // Of three and three, all of one are before all of the other: their ranks are 1, 2 and 3, and 10.5 would be the middle.
+        // Of three and three, all of one are before all of the other: their ranks are 1, 2 and 3, and 10.5 would be the
+        // middle.
         let apart = -4.5 / (3.0 * 3 * 7 / 12).squareRoot()
         #expect(abs(Self.deviation([1, 2, 3], [4, 5, 6]) - apart) < 1e-12)
         #expect(abs(Self.deviation([4, 5, 6], [1, 2, 3]) + apart) < 1e-12)

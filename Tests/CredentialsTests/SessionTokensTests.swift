@@ -94,7 +94,8 @@ import Testing
         #expect(try await tokens.check(idle.text) == nil)
     }
 
-    /// A thief shows a token that was replaced, before its owner has shown the newer one: whoever is second ends the sign-in.
+    /// A thief shows a token that was replaced, before its owner has shown the newer one: whoever is second ends the
+    /// sign-in.
     @Test(arguments: [true, false])
     func stolenBeforeTheNewerOneWasShown(isThiefFirst: Bool) async throws {
         let stolen = try await tokens.issue(for: "ada")

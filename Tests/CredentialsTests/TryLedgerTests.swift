@@ -20,8 +20,8 @@ import Testing
         ledger.wait(key(name), at(seconds)) > .zero
     }
 
-    /// The harmless go, those who were quiet longest first; who has tried often and has waited goes after them, and who has to
-    /// wait not at all.
+    /// The harmless go, those who were quiet longest first; who has tried often and has waited goes after them, and who
+    /// has to wait not at all.
     @Test func theHarmlessGoFirst() {
         var ledger = TryLedger(limits, capacity: 100)
         exhaust(&ledger, "over", 0)
@@ -35,7 +35,8 @@ import Testing
         // Who waited has still used up the free tries.
         ledger.note(key("over"), at(62))
         #expect(mustWait(ledger, "over", 62))
-        // Who is known has two more tries, who was forgotten three. The first fifty came at one moment, and 25 of them went.
+        // Who is known has two more tries, who was forgotten three. The first fifty came at one moment, and 25 of them
+        // went.
         let known = (0..<98).filter { number in
             var copy = ledger
             for _ in 0..<2 { copy.note(key("\(number)"), at(62)) }
@@ -60,7 +61,8 @@ import Testing
         #expect(mustWait(ledger, "ada", 60))
     }
 
-    /// Where all have to wait, the quietest go; there are never more than twice as many as may be, and room is made seldom.
+    /// Where all have to wait, the quietest go; there are never more than twice as many as may be, and room is made
+    /// seldom.
     @Test func aFloodOfThoseWhoWait() {
         var ledger = TryLedger(limits, capacity: 1_000)
         exhaust(&ledger, "ada", 0)

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Changed files: the change is noticed, or what is in force is a state that once was, which pages of a later one do not fit.
+/// Changed files: the change is noticed, or what is in force is a state that once was, which pages of a later one do
+/// not fit.
 @Suite struct SoakIndexDamageTests {
     /// An index with a history, and each state that it had.
     private func history(_ random: inout SeededGenerator, changes: Int) throws -> (

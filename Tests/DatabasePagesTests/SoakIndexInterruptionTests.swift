@@ -18,7 +18,8 @@ import Testing
             let former = test.index.state
             let worker = try Worker(["change", test.path, "\(seed)"], command: Worker.ofPages)
             #expect(worker.readLine() == "ready")
-            // By what it has changed and not by the clock: on a busy machine, too, the file grows until it is compacted.
+            // By what it has changed and not by the clock: on a busy machine, too, the file grows until it is
+            // compacted.
             worker.waitForOutput(random.int(below: 100))
             usleep(UInt32.random(in: 0...2_000, using: &random))
             worker.kill()

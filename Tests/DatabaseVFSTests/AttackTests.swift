@@ -300,7 +300,8 @@ import Testing
         }
     }
 
-    /// Pages that were free are not in the journal when they are used again; what was written to them counts for nothing.
+    /// Pages that were free are not in the journal when they are used again; what was written to them counts for
+    /// nothing.
     @Test(arguments: ["DELETE", "PERSIST", "TRUNCATE"])
     func freePagesSurviveARollback(journal: String) throws {
         let database = try DatabaseUnderTest()

@@ -6,7 +6,8 @@ import Testing
 
 /// Processes that write at the same time, and processes that are killed.
 @Suite struct SoakDatabaseInterruptionTests {
-    /// With the journal that the workers use: two that change it at the same moment are in each other's way, whatever timeout SQLite has.
+    /// With the journal that the workers use: two that change it at the same moment are in each other's way, whatever
+    /// timeout SQLite has.
     private func prepared(_ journal: String) throws -> DatabaseUnderTest {
         let database = try DatabaseUnderTest()
         let queue = try database.queue(journal: journal)

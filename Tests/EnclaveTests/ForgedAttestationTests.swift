@@ -62,8 +62,8 @@ import Testing
     }
 
     @Test func theAttestationKeyHasToBeRestricted() throws {
-        // Unrestricted, imported, movable, without an authorization of its own, one that decrypts as well, one that signs
-        // X.509.
+        // Unrestricted, imported, movable, without an authorization of its own, one that decrypts as well, one that
+        // signs X.509.
         for attributes: UInt32 in [0x4_0472, 0x5_0452, 0x5_0470, 0x5_0462, 0x5_0432, 0x7_0472, 0xD_0472, 0x1_0472] {
             try refused(.unrestrictedAttester) { $0.attesterAttributes = attributes }
         }

@@ -116,8 +116,8 @@ import Testing
         }
     }
 
-    /// A user without rights mounts by fusermount3. Other processes of that user do not get at the memory of the mount's,
-    /// and files whose mode forbids reading them go on being written.
+    /// A user without rights mounts by fusermount3. Other processes of that user do not get at the memory of the
+    /// mount's, and files whose mode forbids reading them go on being written.
     @Test func withoutRights() throws {
         let folder = try TemporaryFolder()
         let script = """

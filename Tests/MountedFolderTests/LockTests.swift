@@ -7,8 +7,8 @@ import Testing
 ///
 /// The mount hears of a lock a moment after the command has returned.
 @Suite struct LockTests {
-    /// What was written and cannot be put into the file below when the vault is locked is not lost without a word; and a file
-    /// below that is damaged for the moment of the lock does not stay open.
+    /// What was written and cannot be put into the file below when the vault is locked is not lost without a word; and
+    /// a file below that is damaged for the moment of the lock does not stay open.
     @Test func damageBelowWhileLocking() throws {
         let mount = try MountUnderTest(["--class", "complete"], hasPasscode: true)
         try mount.put([1, 2, 3], "secret")

@@ -38,7 +38,8 @@ final class FingerprintBench {
     /// What a person does while `body` waits for it, in the words of libfprint's virtual reader, such as
     /// `SCAN finger-a`.
     ///
-    /// - Parameter later: What is done when the reader is used once more: what it hears before is lost with the first use.
+    /// - Parameter later: What is done when the reader is used once more: what it hears before is lost with the first
+    ///   use.
     func whileDoing<Result>(
         _ commands: [String], later: [String] = [], _ body: () throws -> Result
     ) throws -> Result {

@@ -136,7 +136,8 @@ import Testing
         }
     }
 
-    /// Who has the former database open, without being in the middle of anything, reads what it was and writes nothing more.
+    /// Who has the former database open, without being in the middle of anything, reads what it was and writes nothing
+    /// more.
     @Test(arguments: ["DELETE", "TRUNCATE", "PERSIST", "WAL"]) func nobodyWritesToTheFormerOne(journal: String) throws {
         let world = try DatabaseUnderTest()
         try world.makePlain(50)

@@ -84,7 +84,8 @@ import Testing
         var generator = SeededGenerator()
         for _ in 0..<TestScale.count(4, soak: 150) {
             let writers = try (0..<2).map { _ in try start(folder, "insert", path, mode) }
-            // Killed when the first has written so often, however long that takes, and in the middle of whatever both are about.
+            // Killed when the first has written so often, however long that takes, and in the middle of whatever both
+            // are about.
             let wanted = 1 + generator.int(below: TestScale.count(20, soak: 60))
             let first = (0..<wanted).compactMap { _ in writers[0].readLine() }
             usleep(UInt32.random(in: 0..<5_000, using: &generator))

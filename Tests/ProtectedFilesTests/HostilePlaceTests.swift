@@ -6,7 +6,8 @@ import Testing
 
 @testable import ProtectedFiles
 
-/// Others who may write to the folders put something else in a file's or a folder's place in the middle of a conversion.
+/// Others who may write to the folders put something else in a file's or a folder's place in the middle of a
+/// conversion.
 @Suite struct HostilePlaceTests {
     private let folder: TemporaryFolder
     private let conversion = FileConversion(keys: MemoryFileKeys())

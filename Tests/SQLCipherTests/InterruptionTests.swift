@@ -24,7 +24,8 @@ import Testing
             }
         }
 
-        /// Until then nobody may wait for the helper's end: its number could be another process's by the time of the kill.
+        /// Until then nobody may wait for the helper's end: its number could be another process's by the time of the
+        /// kill.
         func wait() { isDone.wait() }
     }
 
@@ -158,8 +159,8 @@ import Testing
                 INSERT INTO t SELECT 'canary ' || x FROM c;
             """)
         // The helper of an import is not to be seen from here: the program in its place is killed after so many bytes.
-        // It is written by another process. While this one has it open for writing, any other test may start a child, which then has it
-        // open as well for a moment: too long for it to be run (ETXTBSY, execve(2)).
+        // It is written by another process. While this one has it open for writing, any other test may start a child,
+        // which then has it open as well for a moment: too long for it to be run (ETXTBSY, execve(2)).
         let wrapper = file.folder.path(of: "helper")
         func write(_ script: String) throws {
             let made = try ProgramStart(["sh", "-c", "cat > \"$1\" && chmod 700 \"$1\"", "sh", wrapper]).run(

@@ -163,8 +163,8 @@ import VaultService
         }
     }
 
-    /// Apple's class for what comes in while nobody is there: a file can be filled until it is closed, and then waits for
-    /// the next unlock.
+    /// Apple's class for what comes in while nobody is there: a file can be filled until it is closed, and then waits
+    /// for the next unlock.
     @Test func aFileMadeWhileLockedIsClosedForGoodOnceItIsClosed() async throws {
         try await enter(.locked, [])
         let path = folder.path(of: "mail")

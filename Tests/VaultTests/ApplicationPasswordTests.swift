@@ -143,8 +143,8 @@ import VaultInterface
         #expect(report == IntegrityReport(validItems: 0, lockedItems: 2, problems: []))
     }
 
-    /// The cost that is chosen when nobody says otherwise is one that hurts an attacker and not a program. Opening the item takes what
-    /// its seal says.
+    /// The cost that is chosen when nobody says otherwise is one that hurts an attacker and not a program. Opening the
+    /// item takes what its seal says.
     @Test func theStandardCostIsPaid() throws {
         let folder = try TemporaryFolder()
         let vault = try EmbeddedVault.open(at: folder.path(of: "vault"))

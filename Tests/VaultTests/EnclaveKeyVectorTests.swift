@@ -6,7 +6,8 @@ import Testing
 
 @testable import Vault
 
-/// The record of a key of the enclave, against values that Python's cryptography worked out (see Documentation/Formats.md).
+/// The record of a key of the enclave, against values that Python's cryptography worked out (see
+/// Documentation/Formats.md).
 struct EnclaveKeyVectorTests {
     private var record: EnclaveKeyRecord {
         EnclaveKeyRecord(

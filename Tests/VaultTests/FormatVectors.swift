@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// `Scripts/format-vectors.py`, the second implementation of what is written to disk, with the machine's Python and its `cryptography`.
+/// `Scripts/format-vectors.py`, the second implementation of what is written to disk, with the machine's Python and its
+/// `cryptography`.
 enum FormatVectors {
     private static let peer = Result {
         try PythonPeer(

@@ -44,8 +44,8 @@ struct RSAVectorTests {
         }
     }
 
-    /// Every signature is verified; with the private exponent in the file it is made, too, and PKCS#1 v1.5 has one alone.
-    /// Making takes time: a plain run makes every tenth.
+    /// Every signature is verified; with the private exponent in the file it is made, too, and PKCS#1 v1.5 has one
+    /// alone. Making takes time: a plain run makes every tenth.
     @Test(arguments: ["SigGen15_186-2.rsp", "SigGen15_186-2.txt", "SigGen15_186-3.rsp"])
     func pkcs1Made(file: String) throws {
         let step = TestScale.isSoak ? 1 : 10

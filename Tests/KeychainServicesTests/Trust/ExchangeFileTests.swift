@@ -60,7 +60,8 @@ struct ExchangeFileTests {
         #expect(SecPKCS12Import(file as NSData, [kSecImportExportPassphrase: 7], &items) == errSecParam)
     }
 
-    /// scrypt has three numbers that are harmless one by one. Nobody has to know a passphrase to have this much work done.
+    /// scrypt has three numbers that are harmless one by one. Nobody has to know a passphrase to have this much work
+    /// done.
     @Test(arguments: [
         (16_384, 8, 1, errSecAuthFailed), (32_768, 1, 200_000, errSecInternal), (16_384, 8, 2_000, errSecInternal),
         (16_384, 8, 0, errSecInternal),
@@ -108,8 +109,8 @@ struct ExchangeFileTests {
         }
     }
 
-    /// Rounds that would keep the program busy for an hour are refused before the first of them: those for the certificates,
-    /// for the key and for the code over the file. (A key that was changed does not match the code.)
+    /// Rounds that would keep the program busy for an hour are refused before the first of them: those for the
+    /// certificates, for the key and for the code over the file. (A key that was changed does not match the code.)
     @Test(arguments: [
         ([], [errSecInternal, errSecAuthFailed, errSecInternal]),
         (["-nomac", "-certpbe", "AES-256-CBC"], [errSecInternal, errSecInternal]),

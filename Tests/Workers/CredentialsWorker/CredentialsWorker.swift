@@ -76,8 +76,8 @@ import Keychain
         emit("\(most)")
     }
 
-    /// Signs in, and says what becomes of another sign-in, and of signing out, when no file may be as long as the preferences
-    /// are: what a full disk does.
+    /// Signs in, and says what becomes of another sign-in, and of signing out, when no file may be as long as the
+    /// preferences are: what a full disk does.
     private static func fill(_ auth: AuthController) async throws {
         let password = try SignInPassword("correct horse")
         guard let defaults = UserDefaults(suiteName: service) else { exit(66) }

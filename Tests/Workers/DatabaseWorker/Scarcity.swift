@@ -2,7 +2,8 @@ import DatabaseVFS
 import Foundation
 import GRDB
 
-/// Transactions on a disk that is full again and again; says of each failure what it was, and at the end whether all is there.
+/// Transactions on a disk that is full again and again; says of each failure what it was, and at the end whether all is
+/// there.
 struct Scarcity {
     let path: String
     let rounds: Int

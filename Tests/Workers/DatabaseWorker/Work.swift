@@ -3,7 +3,8 @@ import DatabaseVFS
 import Foundation
 import GRDB
 
-/// What a worker is asked to do: the path of the database, its journal mode, what to do, the number of rows, and the worker's own.
+/// What a worker is asked to do: the path of the database, its journal mode, what to do, the number of rows, and the
+/// worker's own.
 struct Work {
     let path: String
     let journal: String

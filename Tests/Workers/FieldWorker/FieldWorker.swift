@@ -48,7 +48,8 @@ import SealedFields
         emit("filled")
     }
 
-    /// Says after each batch how many values were sealed anew, and waits for a line before it goes on; not once its input has ended.
+    /// Says after each batch how many values were sealed anew, and waits for a line before it goes on; not once its
+    /// input has ended.
     private static func rotate(_ queue: DatabaseQueue) throws {
         let rotation = try FieldRotation(of: Line.self, column: "text", batchSize: 200)
         let outcome = try rotation.run(in: queue) {

@@ -58,8 +58,8 @@ import TestSupport
         }
     }
 
-    /// Converts files of `count` bytes and of one chunk both ways, and says how each ended and of how many bytes progress was
-    /// made.
+    /// Converts files of `count` bytes and of one chunk both ways, and says how each ended and of how many bytes
+    /// progress was made.
     private static func convertWithoutRoom(_ folder: String, count: Int) throws {
         let conversion = FileConversion(keys: MemoryFileKeys())
         func report(_ name: String, _ body: ((UInt64) -> Void) throws(SealedFileError) -> Void) {

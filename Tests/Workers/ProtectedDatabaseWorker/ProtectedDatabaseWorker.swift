@@ -3,8 +3,8 @@ import GRDB
 import Glibc
 import ProtectedDatabase
 
-/// What tests of encrypted databases run as another process, with the vault that the environment names. Reports on standard
-/// output.
+/// What tests of encrypted databases run as another process, with the vault that the environment names. Reports on
+/// standard output.
 @main struct ProtectedDatabaseWorker {
     static func main() {
         let arguments = Array(CommandLine.arguments.dropFirst())
@@ -40,7 +40,8 @@ import ProtectedDatabase
         return true
     }
 
-    /// Encrypts, writes to, changes the key of, and decrypts a database without end. Prints the numbers of rows that were committed.
+    /// Encrypts, writes to, changes the key of, and decrypts a database without end. Prints the numbers of rows that
+    /// were committed.
     private static func convert(_ file: ProtectedDatabaseFile) throws {
         if try file.info().isEncrypted { try file.decrypt() }
         emit("plain")

@@ -5,7 +5,8 @@ import FriendvatarsWeb
 import Hummingbird
 import Logging
 
-/// What the app is measured against: the same page without sign-in, sessions, forms' tokens, a database and keys; and hashes alone.
+/// What the app is measured against: the same page without sign-in, sessions, forms' tokens, a database and keys; and
+/// hashes alone.
 @main
 struct BareServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

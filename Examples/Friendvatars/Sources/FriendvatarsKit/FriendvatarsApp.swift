@@ -57,7 +57,8 @@ public struct FriendvatarsApp: Sendable {
     public func avatar(of friend: Friend.ID, for account: Account.ID) async throws -> Avatar? {
         guard let friend = try await store.friend(friend, of: account) else { return nil }
         let avatar = await avatars.avatar(of: friend.email, for: account)
-        // Taken off the list meanwhile, with the picture that was then not there yet; or the account was deleted by another process.
+        // Taken off the list meanwhile, with the picture that was then not there yet; or the account was deleted by
+        // another process.
         if try await store.account(account) == nil {
             try await avatars.removeAll(of: account)
         } else if try await store.friend(friend.id, of: account) == nil {

@@ -10,7 +10,8 @@ struct DataOptions: ParsableArguments {
 
     /// Runs `body` with the app in the folder.
     ///
-    /// - Parameter isMade: Whether the folder is made if it is not there; else that is an error, as a folder that was misspelt is.
+    /// - Parameter isMade: Whether the folder is made if it is not there; else that is an error, as a folder that was
+    ///   misspelt is.
     func withApp<Result>(
         isMade: Bool = false, hasher: PasswordHasher = PasswordHasher(),
         _ body: (FriendvatarsApp, DataFolder) async throws -> Result

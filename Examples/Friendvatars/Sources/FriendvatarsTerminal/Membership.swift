@@ -4,8 +4,8 @@ import Foundation
 import FriendvatarsKit
 import Keychain
 
-/// Who is signed in at this terminal: noted by number in the person's preferences, with a salted hash of the password and a token of
-/// the session in the keychain. None of it says an address or a name.
+/// Who is signed in at this terminal: noted by number in the person's preferences, with a salted hash of the password
+/// and a token of the session in the keychain. None of it says an address or a name.
 struct Membership {
     private let app: FriendvatarsApp
     private let auth: AuthController

@@ -10,8 +10,8 @@ struct PasswordInput: ParsableArguments {
     /// The longest line that is read, in bytes: a terminal passes on no longer one (termios(3)).
     private static let lineLimit = 4_095
 
-    /// Before the program opens a file, which could get this number. What the runtime has open already is of no kind that
-    /// passwords come from.
+    /// Before the program opens a file, which could get this number. What the runtime has open already is of no kind
+    /// that passwords come from.
     func validate() throws {
         guard let passwordFd else { return }
         var status = stat()

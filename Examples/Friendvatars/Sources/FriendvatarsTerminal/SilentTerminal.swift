@@ -4,8 +4,8 @@ import Glibc
 /// What a handler of signals needs to put the terminal back. Written while no handler is set, and read by handlers.
 private nonisolated(unsafe) var settings = (descriptor: Int32(-1), before: termios(), silent: termios())
 
-/// Puts the terminal back, lets the signal take its usual course, and silences it again if the process was only stopped. All that it calls
-/// may be called in a handler (signal-safety(7)).
+/// Puts the terminal back, lets the signal take its usual course, and silences it again if the process was only
+/// stopped. All that it calls may be called in a handler (signal-safety(7)).
 private func restoreAndRaise(_ number: Int32) {
     let error = errno
     tcsetattr(settings.descriptor, TCSAFLUSH, &settings.before)

@@ -4,8 +4,8 @@ import Hummingbird
 import HummingbirdCredentials
 import Mustache
 
-/// Makes pages of templates. What people have typed is escaped here (``Swift/String/escapedForHTML``), and stands in three braces in a
-/// template; all else Mustache escapes.
+/// Makes pages of templates. What people have typed is escaped here (``Swift/String/escapedForHTML``), and stands in
+/// three braces in a template; all else Mustache escapes.
 struct Pages: Sendable {
     /// Which page.
     enum Name: String, CaseIterable {
@@ -58,7 +58,8 @@ struct AccountHeader: Sendable {
 extension String {
     /// As it stands in HTML, in texts and in attributes.
     ///
-    /// By scalars, as browsers read: Mustache goes by characters, and a quotation mark with an accent is a character of its own.
+    /// By scalars, as browsers read: Mustache goes by characters, and a quotation mark with an accent is a character of
+    /// its own.
     var escapedForHTML: String {
         var escaped = String.UnicodeScalarView()
         for scalar in unicodeScalars {

@@ -14,7 +14,8 @@ struct PersonalVault {
     static let passwords = Keychain(
         service: identifier + ".passwords", accessGroup: identifier, accessControl: .userPresence)
     static let fieldKeys = FieldKeys(identifier + ".notes", accessGroup: identifier)
-    /// The list of the keys that the keychain keeps for databases, and the keys: those of this group are of this program's.
+    /// The list of the keys that the keychain keeps for databases, and the keys: those of this group are of this
+    /// program's.
     static let databaseKeys = ["encrypted-database", "encrypted-database/keys"].map {
         Keychain(service: $0, accessGroup: identifier)
     }

@@ -26,7 +26,8 @@ public struct Accounts: Sendable {
         throttle = SignInThrottle(devices: devices)
     }
 
-    /// By what a device is known to the account that has signed in from it; see ``signIn(email:password:from:device:)``.
+    /// By what a device is known to the account that has signed in from it; see
+    /// ``signIn(email:password:from:device:)``.
     public func deviceToken(for account: Account) -> String {
         devices.make(for: account.email.text)
     }
@@ -117,7 +118,8 @@ public struct Accounts: Sendable {
         return nil
     }
 
-    /// Whether a character shows by itself: letters, digits, marks of all kinds and emoji, not what stands between or upon others.
+    /// Whether a character shows by itself: letters, digits, marks of all kinds and emoji, not what stands between or
+    /// upon others.
     private static func isSeen(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .unassigned, .surrogate, .nonspacingMark, .enclosingMark, .spaceSeparator,

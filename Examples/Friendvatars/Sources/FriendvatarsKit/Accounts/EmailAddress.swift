@@ -11,7 +11,8 @@ public struct EmailAddress: Sendable, Hashable, Codable {
 
     /// An address that somebody typed; nil for what is none.
     ///
-    /// It is looked at only so far as to find what was typed by mistake: whether there is a mailbox, a letter alone shows.
+    /// It is looked at only so far as to find what was typed by mistake: whether there is a mailbox, a letter alone
+    /// shows.
     public init?(_ typed: String) {
         let text = typed.trimmingCharacters(in: .whitespacesAndNewlines).lowercased()
         guard text.utf8.count <= Self.maximalSize, !text.unicodeScalars.contains(where: Self.isForbidden) else {

@@ -10,8 +10,8 @@ public struct Avatar: Sendable, Hashable {
         case webp = "image/webp"
         case svg = "image/svg+xml"
 
-        /// The kind of a picture that came from elsewhere, by its first bytes, whatever the sender calls it; nil for what is none of
-        /// those that can have no script in it.
+        /// The kind of a picture that came from elsewhere, by its first bytes, whatever the sender calls it; nil for
+        /// what is none of those that can have no script in it.
         init?(of bytes: Data) {
             let kinds: [(Kind, [UInt8], Int)] = [
                 (.png, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], 0), (.jpeg, [0xFF, 0xD8, 0xFF], 0),

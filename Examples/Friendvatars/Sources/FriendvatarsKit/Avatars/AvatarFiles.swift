@@ -3,8 +3,8 @@ import Foundation
 import NIOPosix
 import SealedFields
 
-/// Avatars on the disk: protected files, whose contents are sealed with keys of the account that they were fetched for, in a folder for
-/// each account. Their names say nothing about whose picture it is.
+/// Avatars on the disk: protected files, whose contents are sealed with keys of the account that they were fetched for,
+/// in a folder for each account. Their names say nothing about whose picture it is.
 struct AvatarFiles: Sendable {
     let folder: URL
     let keys: AccountKeys

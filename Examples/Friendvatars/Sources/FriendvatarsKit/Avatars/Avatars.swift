@@ -95,7 +95,8 @@ public actor Avatars {
         try await files.remove(email, of: account)
     }
 
-    /// Removes what is there of accounts that are not, which another process may have deleted while pictures were fetched for them.
+    /// Removes what is there of accounts that are not, which another process may have deleted while pictures were
+    /// fetched for them.
     func removeAll(but accounts: Set<Account.ID>) async throws {
         try await files.removeAll(but: accounts)
     }

@@ -1,5 +1,5 @@
-/// How often a service is asked in an account's name, so that nobody floods it, or fills the disk, through a list that changes all the
-/// time.
+/// How often a service is asked in an account's name, so that nobody floods it, or fills the disk, through a list that
+/// changes all the time.
 struct FetchBudget {
     private struct Used {
         var since: ContinuousClock.Instant

@@ -1,8 +1,8 @@
 import Crypto
 import Foundation
 
-/// Five by five squares, the same on the left as on the right, in a color: what stands for somebody of whom there is no picture. It
-/// is made of a hash of the address, so that a person always has the same one.
+/// Five by five squares, the same on the left as on the right, in a color: what stands for somebody of whom there is no
+/// picture. It is made of a hash of the address, so that a person always has the same one.
 public struct GeneratedPattern: Sendable, Hashable {
     /// Squares in a row and in a column.
     public static let size = 5

@@ -30,7 +30,8 @@ final class AccountKeys: Sendable {
         }
     }
 
-    /// The same with keys that come from the keychain anew: at a sign-in, how long it takes must not tell whose account was in use.
+    /// The same with keys that come from the keychain anew: at a sign-in, how long it takes must not tell whose account
+    /// was in use.
     static func fresh(_ account: UUID) -> FieldSealing {
         FieldSealing(
             database: "friendvatars",

@@ -6,7 +6,8 @@ public struct DataFolder: Sendable, Hashable {
     /// The folder.
     public let url: URL
 
-    /// The folder, which is made if it is not there, for its owner alone, and the vault in it as the one that the process uses.
+    /// The folder, which is made if it is not there, for its owner alone, and the vault in it as the one that the
+    /// process uses.
     ///
     /// - Parameter usesOwnVault: False where a test says which vault to use.
     /// - Throws: ``DataFolderFailure``.
@@ -24,7 +25,8 @@ public struct DataFolder: Sendable, Hashable {
         setenv("KEYCHAIN_HOME", url.appending(path: "vault").path(percentEncoded: false), 1)
     }
 
-    /// The folder that somebody has named, else the one in `FRIENDVATARS_DATA`, else `friendvatars-data` where the program was started.
+    /// The folder that somebody has named, else the one in `FRIENDVATARS_DATA`, else `friendvatars-data` where the
+    /// program was started.
     public static func location(named name: String?) -> URL {
         let variable = ProcessInfo.processInfo.environment["FRIENDVATARS_DATA"].flatMap { $0.isEmpty ? nil : $0 }
         return URL(fileURLWithPath: name ?? variable ?? "friendvatars-data")

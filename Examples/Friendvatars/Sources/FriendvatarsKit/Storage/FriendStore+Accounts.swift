@@ -108,7 +108,8 @@ extension FriendStore {
         try await database.write { db in
             try db.execute(sql: "DELETE FROM account WHERE id = ?", arguments: [id.uuidString])
         }
-        // What was in the log goes with it. Somebody who reads at the moment keeps it from that; then a later deletion does it.
+        // What was in the log goes with it. Somebody who reads at the moment keeps it from that; then a later deletion
+        // does it.
         try? await database.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
     }
 

@@ -20,8 +20,8 @@ extension FriendStore {
         )
     }
 
-    /// Makes sure that the database and the vault belong together: a vault without the key of the directory would make a new one, and
-    /// nobody would have an account any more.
+    /// Makes sure that the database and the vault belong together: a vault without the key of the directory would make
+    /// a new one, and nobody would have an account any more.
     func checkVault(_ folder: DataFolder) throws {
         // The key first: a vault that has the number has the key.
         _ = try keys.directory.digest(of: "", table: "account", column: "email")

@@ -3,8 +3,8 @@ import GRDB
 import ProtectedDatabase
 import SealedFields
 
-/// The database of accounts, friends and sessions: encrypted as a whole, and what is personal in it sealed once more with keys of the
-/// account that it belongs to.
+/// The database of accounts, friends and sessions: encrypted as a whole, and what is personal in it sealed once more
+/// with keys of the account that it belongs to.
 public struct FriendStore: Sendable {
     let database: ProtectedDatabase
     let keys = AccountKeys()

@@ -2,7 +2,8 @@ import Foundation
 import FriendvatarsKit
 import Hummingbird
 
-/// Pictures, by the number of a friend: nothing in the address says whose it is, and no part of it is part of a path on the disk.
+/// Pictures, by the number of a friend: nothing in the address says whose it is, and no part of it is part of a path on
+/// the disk.
 struct AvatarRoutes: Sendable {
     let app: FriendvatarsApp
 

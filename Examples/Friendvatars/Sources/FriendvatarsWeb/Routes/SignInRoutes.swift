@@ -97,7 +97,8 @@ struct SignInRoutes: Sendable {
         }
     }
 
-    /// A token that nobody has seen before, whatever the browser came with: nobody can be given a session to sign in to.
+    /// A token that nobody has seen before, whatever the browser came with: nobody can be given a session to sign in
+    /// to.
     private func welcome(_ account: Account, _ request: Request) async throws -> Response {
         if let former = cookie.text(in: request) { try await app.sessions.revoke(former) }
         var response = Response.seeOther("/friends")

@@ -4,8 +4,8 @@ import Hummingbird
 
 /// Finds out which machine a request comes from.
 struct ClientAddress: RouterMiddleware {
-    /// Whether the connection comes from a proxy of one's own. Its word counts then, and nobody's else: what was in the header before, it
-    /// has got from the client.
+    /// Whether the connection comes from a proxy of one's own. Its word counts then, and nobody's else: what was in the
+    /// header before, it has got from the client.
     let isBehindProxy: Bool
 
     func handle(

@@ -1,11 +1,12 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection on which no whole request came in time, or no answer was taken: one that trickles, as one that says nothing,
-/// holds a place that others need. Also one whose body is larger than any form, which nobody reads to its end.
+/// Closes a connection on which no whole request came in time, or no answer was taken: one that trickles, as one that
+/// says nothing, holds a place that others need. Also one whose body is larger than any form, which nobody reads to its
+/// end.
 ///
-/// Its place is after the decoder of HTTP. There is always a time that runs: for the next request while all that were asked are
-/// answered, which an answer can be before its request has ended; else for the answer.
+/// Its place is after the decoder of HTTP. There is always a time that runs: for the next request while all that were
+/// asked are answered, which an answer can be before its request has ended; else for the answer.
 final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
@@ -46,7 +47,8 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
             if size > limit { return context.close(promise: nil) }
         case .end:
             asked += 1
-            // Browsers wait for one answer before they ask again. Who sends requests by the thousand keeps a thread from others.
+            // Browsers wait for one answer before they ask again. Who sends requests by the thousand keeps a thread
+            // from others.
             if asked - answered > Self.pipeline { return context.close(promise: nil) }
             start(context)
         }

@@ -12,7 +12,8 @@ public struct TLSIdentity: Sendable {
     let configuration: TLSConfiguration
     /// SHA-256 of the certificate, by which a person can compare what a browser warns about.
     public let fingerprint: String
-    /// SHA-256 of the public key in Base64, as browsers' pins and `--ignore-certificate-errors-spki-list` have it (RFC 7469).
+    /// SHA-256 of the public key in Base64, as browsers' pins and `--ignore-certificate-errors-spki-list` have it (RFC
+    /// 7469).
     public let keyPin: String
 
     /// Browsers take no certificate for longer than 398 days.

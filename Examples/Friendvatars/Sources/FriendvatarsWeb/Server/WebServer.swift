@@ -22,8 +22,8 @@ public struct WebServer: Sendable {
         public var isBehindProxy = false
         /// Seconds for a whole request to come in, 1 to 3,600; an answer has six times as long to be taken.
         public var patience = 20
-        /// Whether other machines reach the server, by a name: browsers are told to insist on TLS for it. Not for `localhost`, which
-        /// other programs serve, too.
+        /// Whether other machines reach the server, by a name: browsers are told to insist on TLS for it. Not for
+        /// `localhost`, which other programs serve, too.
         public var isForOthers = false
         /// The most connections at a time, a quarter of them from one address unless a proxy is in front.
         public var connections = 1_000

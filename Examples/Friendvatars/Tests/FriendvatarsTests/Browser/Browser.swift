@@ -2,7 +2,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A real Chromium without a window, spoken to in the DevTools protocol through a pipe (chromedevtools.github.io/devtools-protocol).
+/// A real Chromium without a window, spoken to in the DevTools protocol through a pipe
+/// (chromedevtools.github.io/devtools-protocol).
 actor Browser {
     /// What a command or a page did not do.
     struct Failure: Error, CustomStringConvertible {
@@ -25,7 +26,8 @@ actor Browser {
 
     /// Starts one with a profile of its own.
     ///
-    /// - Parameter pin: SHA-256 of the public key of a server whose certificate it takes, though nobody known has signed it.
+    /// - Parameter pin: SHA-256 of the public key of a server whose certificate it takes, though nobody known has
+    ///   signed it.
     init(trusting pin: String) async throws {
         folder = try TemporaryFolder()
         let answers = Pipe()

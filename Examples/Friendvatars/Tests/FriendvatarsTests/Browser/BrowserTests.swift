@@ -127,7 +127,8 @@ struct BrowserTests {
         }
     }
 
-    /// Signing up with the keyboard alone: everything that can be used can be got to, in an order that makes sense, and is seen.
+    /// Signing up with the keyboard alone: everything that can be used can be got to, in an order that makes sense, and
+    /// is seen.
     @Test func keyboard() async throws {
         try await withBrowser { browser, server in
             let page = try await Page(in: browser)

@@ -4,7 +4,8 @@ import Logging
 import Synchronization
 import Testing
 
-/// A service of pictures, as Gravatar is one: at `/avatar/HASH`, PNG files for those that it knows, and 404 for the others.
+/// A service of pictures, as Gravatar is one: at `/avatar/HASH`, PNG files for those that it knows, and 404 for the
+/// others.
 final class AvatarStub: Sendable {
     /// What it does when it is asked.
     enum Mood: Sendable, CaseIterable {

@@ -15,7 +15,8 @@ enum ProgramStart {
 
     /// Starts one with the descriptors that `describe` adds actions for, and its standard ones.
     ///
-    /// - Parameter leadsSession: Whether it leads a session of its own; the first terminal that it opens becomes its controlling one.
+    /// - Parameter leadsSession: Whether it leads a session of its own; the first terminal that it opens becomes its
+    ///   controlling one.
     static func start(
         _ name: String, _ arguments: [String], environment: [String: String], leadsSession: Bool = false,
         _ describe: (inout posix_spawn_file_actions_t) -> Void

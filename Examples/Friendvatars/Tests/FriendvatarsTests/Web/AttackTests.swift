@@ -12,7 +12,8 @@ struct AttackTests {
             #expect(try await ada.signUp("ada@example.com").location == "/friends")
             _ = try await ada.get("/friends")
             let friend = ["name": "Zoe", "email": "zoe@example.com"]
-            // Another site's form comes with the cookie of the victim and without the field, or with the attacker's own.
+            // Another site's form comes with the cookie of the victim and without the field, or with the attacker's
+            // own.
             let eve = WebClient(server)
             _ = try await eve.signUp("eve@example.com", name: "Eve")
             _ = try await eve.get("/friends")
@@ -341,7 +342,8 @@ struct AttackTests {
         }
     }
 
-    /// Requests that are damaged in all kinds of ways: each is answered with an error or not at all, and nothing else happens.
+    /// Requests that are damaged in all kinds of ways: each is answered with an error or not at all, and nothing else
+    /// happens.
     @Test func malformedRequests() async throws {
         let count = ProcessInfo.processInfo.environment["KEYCHAIN_TEST_SCALE"] == "soak" ? 10_000 : 2_000
         try await withServer(options: ["--plain"]) { server in
