@@ -99,7 +99,7 @@ struct AttestCommand: DocumentedCommand {
     }
 }
 
-/// The nonce of the person who asks for a proof.
+/// The nonce that the verifier of a proof has chosen.
 struct AttestationNonce: ExpressibleByArgument {
     let bytes: Data
 

@@ -57,14 +57,16 @@ extension SessionStore {
     public func isRemovalDue() async throws -> Bool { false }
 }
 
-/// Sessions in memory, which end with the program. What is void is removed now and then as sessions are added, so that
-/// there are never many more than twice as many as are good, or were replaced and still tell who copied a token.
+/// Sessions in memory, which end with the program.
+///
+/// The store removes void sessions from time to time, when sessions are added. So it holds at most about twice as many
+/// as it needs: the valid sessions, and the replaced ones that show whether a token was copied.
 public actor MemorySessionStore: SessionStore {
     private var sessions: [Data: SignInSession] = [:]
-    /// Since void ones were removed.
+    /// The number of sessions that were added since the last removal of void sessions.
     private var added = 0
 
-    /// How many there are.
+    /// The number of sessions.
     var count: Int { sessions.count }
 
     /// Without sessions.
@@ -103,6 +105,6 @@ public actor MemorySessionStore: SessionStore {
         added = 0
     }
 
-    /// When half of them are new, so that each is looked at twice or so; and not for a few.
+    /// Returns true when half of the sessions are new, and at least 500. So each session is checked about twice.
     public func isRemovalDue() -> Bool { added >= max(500, sessions.count / 2) }
 }

@@ -15,8 +15,8 @@ import Foundation
 public struct SessionTokens: Sendable {
     /// How long things are good.
     public struct Lifetimes: Sendable, Hashable {
-        /// A person who makes no request for this long has to sign in again. It may be half of this: the time counts
-        /// from when the token was made.
+        /// The time without a request after which a person has to sign in again. The time counts from the creation of
+        /// the token, so a person may have to sign in again after half of it.
         public var idle: Duration
         /// The time after sign-in until the person has to sign in again.
         public var whole: Duration

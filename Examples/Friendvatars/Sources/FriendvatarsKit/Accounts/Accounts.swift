@@ -5,8 +5,8 @@ import GRDB
 /// Signs people up and in, and deletes their accounts.
 ///
 /// All data about a person is sealed with the account's own keys. Deleting the account destroys these keys. After that,
-/// no copy of the database, however old, shows the person's name, address or friends. A person who has such a copy and
-/// the vault can still find out that an address once had an account, by trying addresses.
+/// not even an old copy of the database shows the person's name, address or friends. But an attacker who has such a
+/// copy and the vault can try addresses, and so find out which addresses once had an account.
 public struct Accounts: Sendable {
     let store: FriendStore
     private let hasher: PasswordHasher
