@@ -8,8 +8,16 @@ func measureAudit(in vaults: FilledVaults, count: Int, rounds: Int) throws {
     let scratch = try ScratchVaults(vaults)
     let sides: [(name: String, vault: EmbeddedVault)] = [
         ("off", try EmbeddedVault.open(at: scratch.copyFolder(count, "off"))),
-        ("direct", try EmbeddedVault.open(at: scratch.copyFolder(count, "direct"), audit: AuditLog())),
-        ("buffered", try EmbeddedVault.open(at: scratch.copyFolder(count, "buffered"), audit: BufferedAudit())),
+        (
+            "direct",
+            try EmbeddedVault.open(
+                at: scratch.copyFolder(count, "direct"), surroundings: VaultSurroundings(audit: AuditLog()))
+        ),
+        (
+            "buffered",
+            try EmbeddedVault.open(
+                at: scratch.copyFolder(count, "buffered"), surroundings: VaultSurroundings(audit: BufferedAudit()))
+        ),
     ]
     var samples = sides.map { _ in Samples(.elapsed) }
     var random = FastRandom(seed: 1)

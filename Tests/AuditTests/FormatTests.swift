@@ -72,7 +72,7 @@ import VaultInterface
         let folder = try TemporaryFolder()
         let path = folder.path(of: "vault")
         func make() throws -> [AuditRecord] {
-            let vault = try EmbeddedVault.open(at: path, audit: AuditLog())
+            let vault = try EmbeddedVault.open(at: path, surroundings: VaultSurroundings(audit: AuditLog()))
             _ = try vault.add(.password("s", "a", "1"), as: .app)
             try vault.erase(as: .owner)
             _ = try vault.add(.password("s", "a", "2"), as: .app)

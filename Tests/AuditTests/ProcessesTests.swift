@@ -12,7 +12,8 @@ import VaultInterface
     private func audited(_ folder: TemporaryFolder) throws -> EmbeddedVault {
         var limits = AuditLimits()
         limits.patience = Patience.duration
-        let vault = try EmbeddedVault.open(at: folder.path(of: "vault"), audit: AuditLog(limits: limits))
+        let vault = try EmbeddedVault.open(
+            at: folder.path(of: "vault"), surroundings: VaultSurroundings(audit: AuditLog(limits: limits)))
         _ = try vault.add(.password("s", "a", "value"), as: .app)
         return vault
     }

@@ -14,7 +14,8 @@ import VaultInterface
 
     @Test func everyOperationIsRecordedAsItEnded() throws {
         let folder = try TemporaryFolder()
-        let vault = try EmbeddedVault.open(at: folder.path(of: "vault"), audit: AuditLog())
+        let vault = try EmbeddedVault.open(
+            at: folder.path(of: "vault"), surroundings: VaultSurroundings(audit: AuditLog()))
         _ = try vault.add(.password("s", "a", "1"), as: .app)
         _ = try vault.add(.password("s", "b", "2"), as: .app)
         #expect(throws: VaultError.duplicateItem) { try vault.add(.password("s", "a", "3"), as: .app) }
@@ -52,7 +53,8 @@ import VaultInterface
     /// As a served vault does for a claimed group that is not held.
     @Test func newItemsForAGroupThatIsNotHeldAreRefusedAndRecorded() throws {
         let folder = try TemporaryFolder()
-        let vault = try EmbeddedVault.open(at: folder.path(of: "vault"), audit: AuditLog())
+        let vault = try EmbeddedVault.open(
+            at: folder.path(of: "vault"), surroundings: VaultSurroundings(audit: AuditLog()))
         let client = Client(identifier: "app", accessGroups: ["TEAM.app"], preferredGroup: "OTHER.app")
         let refusal = VaultError.accessDenied(.groupNotHeld(group: "OTHER.app", client: "app"))
         #expect(throws: refusal) { try vault.add(.password("s", "a", "1"), as: client) }
@@ -77,7 +79,8 @@ import VaultInterface
 
     @Test func keysOfFilesAreRecorded() throws {
         let folder = try TemporaryFolder()
-        let vault = try EmbeddedVault.open(at: folder.path(of: "vault"), audit: AuditLog())
+        let vault = try EmbeddedVault.open(
+            at: folder.path(of: "vault"), surroundings: VaultSurroundings(audit: AuditLog()))
         var key = try KeptFileKey.make(.none, in: vault, as: .app)
         _ = try key.opens(in: vault, as: .app)
         _ = try vault.rewrapFileKey(from: .none, to: .complete, file: key.file, wrapped: key.made.wrapped, as: .app)
@@ -102,7 +105,8 @@ import VaultInterface
 
     @Test func theLogIsForThoseWhoHoldEveryGroup() throws {
         let folder = try TemporaryFolder()
-        let vault = try EmbeddedVault.open(at: folder.path(of: "vault"), audit: AuditLog())
+        let vault = try EmbeddedVault.open(
+            at: folder.path(of: "vault"), surroundings: VaultSurroundings(audit: AuditLog()))
         #expect(throws: VaultError.self) { try vault.auditRecords(AuditQuery(), as: .app) }
         #expect(throws: VaultError.self) { try vault.verifyAudit(as: .app) }
         let events = try vault.auditRecords(AuditQuery(), as: .owner).map(\.event)
@@ -120,7 +124,7 @@ import VaultInterface
         let canary = "Kq7VwZ3canaryXb9Tm"
         let folder = try TemporaryFolder()
         let path = folder.path(of: "vault")
-        let vault = try EmbeddedVault.open(at: path, audit: BufferedAudit())
+        let vault = try EmbeddedVault.open(at: path, surroundings: VaultSurroundings(audit: BufferedAudit()))
         let client = Client(identifier: "c", accessGroups: ["TEAM.\(canary)"])
         for itemClass in ItemClass.stored {
             var item = NewItem(
@@ -152,7 +156,7 @@ import VaultInterface
     @Test func passcodeAndLockAreRecorded() throws {
         let folder = try TemporaryFolder()
         let path = folder.path(of: "vault")
-        let vault = try EmbeddedVault.open(at: path, audit: AuditLog())
+        let vault = try EmbeddedVault.open(at: path, surroundings: VaultSurroundings(audit: AuditLog()))
         let first = try SecretBytes("first passcode")
         let second = try SecretBytes("second passcode")
         try vault.setPasscode(first, options: .cheapest, as: .owner)

@@ -13,7 +13,8 @@ import VaultInterface
     /// More operations wait for a person than there are threads for tasks, and tasks go on.
     @Test func aPersonWhoTakesTheirTimeHoldsUpNoTask() async throws {
         let person = SlowPerson()
-        let vault = try EmbeddedVault.inMemory(keys: KeychainUnderTest().keys, authenticator: person)
+        let vault = try EmbeddedVault.inMemory(
+            keys: KeychainUnderTest().keys, surroundings: VaultSurroundings(authenticator: person))
         try await VaultSession.$override.withValue(Provider(vault)) {
             let keychain = Keychain(service: "bank", accessControl: .userPresence)
             try await keychain.set("secret", for: "ada")

@@ -21,7 +21,8 @@ final class KeychainUnderTest: VaultSessionProvider {
         let enclave = try SoftwareEnclave()
         keys = try ClassKeys(Keybag.generate(in: enclave), in: enclave)
         vault = try EmbeddedVault.inMemory(
-            keys: keys, authenticator: asksPerson ? person : nil, now: tickingClock())
+            keys: keys,
+            surroundings: VaultSurroundings(authenticator: asksPerson ? person : nil, now: tickingClock()))
         self.client = client
     }
 

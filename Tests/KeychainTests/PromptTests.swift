@@ -24,7 +24,8 @@ import VaultInterface
             return answer.flatMap { try? KeychainPasscode($0) }
         }
         let vault = try EmbeddedVault.open(
-            at: folder.path(of: "vault"), authenticator: PersonAuthenticator(prompt: prompt))
+            at: folder.path(of: "vault"),
+            surroundings: VaultSurroundings(authenticator: PersonAuthenticator(prompt: prompt)))
         try await VaultSession.$override.withValue(Folder(session: VaultSession(vault: vault, client: .app))) {
             try await KeychainLock.setPasscode(
                 KeychainPasscode("swordfish"), options: .init(cost: .init(memoryKiB: 1_024, passes: 1)))

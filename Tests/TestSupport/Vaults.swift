@@ -3,6 +3,7 @@ import Enclave
 import Foundation
 import Keybag
 import KeychainModel
+import SecureMemory
 import Synchronization
 import Vault
 import VaultInterface
@@ -36,12 +37,17 @@ private final class Ticks: Sendable {
 }
 
 /// Makes a vault in memory with new keys.
+///
+/// - Parameter person: Whom the vault asks; nil for nobody.
 package func memoryVault(
     person: (any Authenticator)? = nil, now: @escaping @Sendable () -> Date = { Date() }
 ) throws -> EmbeddedVault {
     let enclave = try SoftwareEnclave()
+    // Tests of items with a password take what costs least.
     return try EmbeddedVault.inMemory(
-        keys: ClassKeys(Keybag.generate(in: enclave), in: enclave), authenticator: person, now: now)
+        keys: ClassKeys(Keybag.generate(in: enclave), in: enclave),
+        surroundings: VaultSurroundings(
+            authenticator: person, now: now, passwordCost: Argon2id.Cost(memoryKiB: 8, passes: 1)))
 }
 
 extension NewItem {

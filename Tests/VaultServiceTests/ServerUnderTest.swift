@@ -29,7 +29,8 @@ final class ServerUnderTest {
 
     init(_ limits: ServerLimits = ServerLimits(), authenticator: (any Authenticator)? = nil) throws {
         folder = try TemporaryFolder()
-        let vault = try EmbeddedVault.open(at: folder.path(of: "vault"), authenticator: authenticator)
+        let vault = try EmbeddedVault.open(
+            at: folder.path(of: "vault"), surroundings: VaultSurroundings(authenticator: authenticator))
         var rule = Entitlements.Rule()
         rule.executable = DaemonUnderTest.ownExecutable
         rule.groups = ["TEAM.app", "*"]

@@ -12,12 +12,6 @@ import VaultInterface
 
 /// Items that need a person.
 @Suite struct AccessControlledItemTests {
-    static func vault(_ person: PersonUnderTest?) throws -> EmbeddedVault {
-        let vault = try memoryVault(person: person)
-        vault.passwordCost.withLock { $0 = Argon2id.Cost(memoryKiB: 8, passes: 1) }
-        return vault
-    }
-
     static func item(_ account: String, _ flags: AccessControl.Flags, password: String? = nil) throws -> NewItem {
         var item = NewItem.password("bank", account, "secret of \(account)")
         item.accessControl = AccessControl(protection: .whenUnlocked, flags: flags)
@@ -36,7 +30,7 @@ import VaultInterface
     }
 
     @Test func whatCannotBeAskedForIsNotRead() throws {
-        let vault = try Self.vault(nil)
+        let vault = try memoryVault()
         _ = try vault.add(Self.item("a", .userPresence), as: .app)
         for includingValues in [true, false] {
             let error = #expect(throws: VaultError.self) {
@@ -58,7 +52,7 @@ import VaultInterface
         #expect(!AccessControl.isValid(flags))
         #expect(AccessControl(protection: .whenUnlocked, flags: flags).isConstrained)
         #expect(!flags.isSatisfied(by: [.passcode, .biometry, .companion]))
-        let vault = try Self.vault(PersonUnderTest())
+        let vault = try memoryVault(person: PersonUnderTest())
         var item = try Self.item("a", flags, password: "p")
         #expect(
             throws: VaultError.invalidRequest(
@@ -84,7 +78,7 @@ import VaultInterface
 
     @Test func asksOncePerKind() throws {
         let person = PersonUnderTest()
-        let vault = try Self.vault(person)
+        let vault = try memoryVault(person: person)
         for number in 0..<3 {
             _ = try vault.add(Self.item("presence \(number)", .userPresence), as: .app)
             _ = try vault.add(Self.item("finger \(number)", .biometryAny), as: .app)
@@ -97,7 +91,7 @@ import VaultInterface
     }
 
     @Test func saysWhatItLeavesOut() throws {
-        let vault = try Self.vault(PersonUnderTest())
+        let vault = try memoryVault(person: PersonUnderTest())
         let guarded = try vault.add(Self.item("a", .userPresence), as: .app)
         _ = try vault.add(.password("bank", "plain", "plain"), as: .app)
         var query = try Self.query(nil, .skip)
@@ -110,7 +104,7 @@ import VaultInterface
 
     @Test func aContextIsAskedForOnce() throws {
         let person = PersonUnderTest()
-        let vault = try Self.vault(person)
+        let vault = try memoryVault(person: person)
         let context = UUID()
         _ = try vault.add(Self.item("a", .userPresence), as: .app)
         #expect(
@@ -146,7 +140,7 @@ import VaultInterface
 
     @Test func readingGrantsToTheContext() throws {
         let person = PersonUnderTest()
-        let vault = try Self.vault(person)
+        let vault = try memoryVault(person: person)
         let context = UUID()
         _ = try vault.add(Self.item("a", .userPresence), as: .app)
         for _ in 0..<3 { _ = try vault.copy(Self.query("a", context: context), includingValues: true, as: .app) }
@@ -156,7 +150,7 @@ import VaultInterface
     }
 
     @Test func anEndedContextIsRefused() throws {
-        let vault = try Self.vault(PersonUnderTest())
+        let vault = try memoryVault(person: PersonUnderTest())
         let context = UUID()
         _ = try vault.add(.password("bank", "plain", "plain"), as: .app)
         _ = try vault.authenticate(.userPresence, context: context, options: .init(), as: .app)
@@ -174,7 +168,7 @@ import VaultInterface
     @Test func endingAContextTakesThePromptAway() async throws {
         let person = PersonUnderTest()
         person.willNotAnswer()
-        let vault = try Self.vault(person)
+        let vault = try memoryVault(person: person)
         let context = UUID()
         _ = try vault.add(Self.item("a", .userPresence), as: .app)
         async let outcome: Result<Int, VaultError> = Task.detached {
@@ -199,7 +193,7 @@ import VaultInterface
     @Test func aPromptThatBringsNothingEnds() throws {
         let person = PersonUnderTest()
         person.willAnswer(.succeeded([]))
-        let vault = try Self.vault(person)
+        let vault = try memoryVault(person: person)
         _ = try vault.add(Self.item("a", .userPresence), as: .app)
         #expect(throws: VaultError.authenticationFailed) {
             try vault.copy(Self.query("a"), includingValues: true, as: .app)

@@ -26,7 +26,7 @@ import VaultInterface
     @Test(arguments: ["pw", "", "größer 🔑", String(repeating: "x", count: 5000)])
     func opensUnderItsPasswordOnly(password: String) throws {
         let person = PersonUnderTest()
-        let vault = try Items.vault(person)
+        let vault = try memoryVault(person: person)
         _ = try vault.add(Items.item("a", .applicationPassword, password: password), as: .app)
         #expect(try Self.values(vault, "a", password: password) == ["secret of a"])
         for includingValues in [true, false] {
@@ -43,7 +43,7 @@ import VaultInterface
     }
 
     @Test func isNotStoredWithoutAPassword() throws {
-        let vault = try Items.vault(PersonUnderTest())
+        let vault = try memoryVault(person: PersonUnderTest())
         let error = #expect(throws: VaultError.self) {
             try vault.add(Items.item("a", .applicationPassword), as: .app)
         }
@@ -57,7 +57,7 @@ import VaultInterface
 
     @Test func needsThePersonToo() throws {
         let person = PersonUnderTest()
-        let vault = try Items.vault(person)
+        let vault = try memoryVault(person: person)
         _ = try vault.add(Items.item("a", [.userPresence, .applicationPassword], password: "pw"), as: .app)
         #expect(try Self.values(vault, "a", password: "pw", .allow) == ["secret of a"])
         #expect(person.requests.count == 1)
@@ -71,7 +71,7 @@ import VaultInterface
     }
 
     @Test func anUpdateKeepsThePassword() throws {
-        let vault = try Items.vault(nil)
+        let vault = try memoryVault()
         _ = try vault.add(Items.item("a", .applicationPassword, password: "pw"), as: .app)
         let changes = ItemChanges(attributes: [.label: .string("new")], value: Data("changed".utf8))
         #expect(throws: VaultError.self) { try vault.update(Items.query("a"), with: changes, as: .app) }
@@ -89,7 +89,7 @@ import VaultInterface
     }
 
     @Test func anUpdateGivesAndTakesThePassword() throws {
-        let vault = try Items.vault(nil)
+        let vault = try memoryVault()
         for account in ["a", "b", "c"] { _ = try vault.add(.password("bank", account, account), as: .app) }
         let control = AccessControl(protection: .afterFirstUnlock, flags: .applicationPassword)
         let guarded = ItemChanges(accessControl: control)
@@ -104,7 +104,7 @@ import VaultInterface
     }
 
     @Test func puttingAndExchangingNeedIt() throws {
-        let vault = try Items.vault(nil)
+        let vault = try memoryVault()
         _ = try vault.put(Items.item("a", .applicationPassword, password: "pw"), as: .app)
         var next = try Items.item("a", .applicationPassword, password: "other")
         next.value = Data("next".utf8)
@@ -120,7 +120,7 @@ import VaultInterface
     }
 
     @Test func anItemWithoutAValueIsGuardedToo() throws {
-        let vault = try Items.vault(nil)
+        let vault = try memoryVault()
         var item = try Items.item("a", .applicationPassword, password: "pw")
         item.value = nil
         _ = try vault.add(item, as: .app)
@@ -132,7 +132,7 @@ import VaultInterface
     }
 
     @Test func eachItemHasItsOwnSalt() throws {
-        let vault = try Items.vault(nil)
+        let vault = try memoryVault()
         for account in ["a", "b"] {
             _ = try vault.add(Items.item(account, .applicationPassword, password: account), as: .app)
         }

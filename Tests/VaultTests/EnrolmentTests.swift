@@ -17,7 +17,7 @@ import VaultInterface
     ])
     func diesWithTheEnrolment(flags: AccessControl.Flags) throws {
         let person = PersonUnderTest()
-        let vault = try Items.vault(person)
+        let vault = try memoryVault(person: person)
         _ = try vault.add(Items.item("a", flags), as: .app)
         _ = try vault.add(Items.item("any", .biometryAny), as: .app)
         #expect(try vault.copy(Items.query("a"), includingValues: true, as: .app).count == 1)
@@ -45,7 +45,7 @@ import VaultInterface
     /// Where the passcode will do as well, the passcode still does, and a new finger does not.
     @Test func anAlternativeOutlivesTheEnrolment() throws {
         let person = PersonUnderTest()
-        let vault = try Items.vault(person)
+        let vault = try memoryVault(person: person)
         _ = try vault.add(Items.item("a", [.biometryCurrentSet, .or, .devicePasscode]), as: .app)
         person.willAnswer(.succeeded(.biometry))
         #expect(try vault.copy(Items.query("a"), includingValues: true, as: .app).count == 1)
@@ -67,19 +67,19 @@ import VaultInterface
     @Test func isNotStoredWhereNobodyIsEnrolled() throws {
         let person = PersonUnderTest()
         person.enrolment = nil
-        let vault = try Items.vault(person)
+        let vault = try memoryVault(person: person)
         #expect(throws: VaultError.presence(.biometryNotEnrolled)) {
             try vault.add(Items.item("a", .biometryCurrentSet), as: .app)
         }
         #expect(throws: VaultError.presence(.biometryNotAvailable)) {
-            try Items.vault(nil).add(Items.item("a", .biometryCurrentSet), as: .app)
+            try memoryVault().add(Items.item("a", .biometryCurrentSet), as: .app)
         }
         #expect(try vault.items(Items.query()).isEmpty)
     }
 
     @Test func goesWithAPassword() throws {
         let person = PersonUnderTest()
-        let vault = try Items.vault(person)
+        let vault = try memoryVault(person: person)
         let flags: AccessControl.Flags = [.biometryCurrentSet, .applicationPassword]
         _ = try vault.add(Items.item("a", flags, password: "pw"), as: .app)
         #expect(try vault.copy(Items.query("a", password: "pw"), includingValues: true, as: .app).count == 1)

@@ -31,7 +31,8 @@ import VaultInterface
         let folder = try TemporaryFolder()
         let person = PersonUnderTest()
         person.enrolment = try Self.factor("enrolment")
-        let vault = try EmbeddedVault.open(at: Self.fixture(in: folder), authenticator: person)
+        let vault = try EmbeddedVault.open(
+            at: Self.fixture(in: folder), surroundings: VaultSurroundings(authenticator: person))
         let options = AuthenticationOptions(
             applicationPassword: try Self.factor("password").withUnsafeBytes { try SecretBytes(copying: $0) })
         for item in try FixtureItems.guarded() {

@@ -15,7 +15,9 @@ import VaultInterface
         case .memory: try body(memoryVault(now: tickingClock()))
         case .disk:
             let folder = try TemporaryFolder()
-            try body(EmbeddedVault.open(at: folder.path(of: "vault"), now: tickingClock()))
+            try body(
+                EmbeddedVault.open(
+                    at: folder.path(of: "vault"), surroundings: VaultSurroundings(now: tickingClock())))
         }
     }
 

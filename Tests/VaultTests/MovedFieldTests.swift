@@ -22,7 +22,9 @@ import VaultInterface
 
         init() throws {
             folder = try TemporaryFolder()
-            vault = try EmbeddedVault.open(at: folder.path(of: "vault"))
+            vault = try EmbeddedVault.open(
+                at: folder.path(of: "vault"),
+                surroundings: VaultSurroundings(passwordCost: Argon2id.Cost(memoryKiB: 8, passes: 1)))
             database = try DatabaseQueue(path: folder.path(of: "vault/items.db"))
             columns = try database.read { try $0.columns(in: "item").map(\.name) }
             try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = OFF") }
@@ -141,7 +143,6 @@ import VaultInterface
     /// The head of a seal cannot be cut off, nor put before another item's.
     @Test func whatOpensAnItemDoesNotMove() throws {
         let target = try Target()
-        target.vault.passwordCost.withLock { $0 = Argon2id.Cost(memoryKiB: 8, passes: 1) }
         let password = try SecretBytes("pw")
         for account in ["a", "b"] {
             var item = NewItem.password("s", account, "value of \(account)")

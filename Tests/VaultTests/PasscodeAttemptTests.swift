@@ -33,7 +33,10 @@ import VaultInterface
         path = folder.path(of: "vault")
     }
 
-    private func open() throws -> EmbeddedVault { try EmbeddedVault.open(at: path, bootClock: machine.clock) }
+    private func open(asking authenticator: (any Authenticator)? = nil) throws -> EmbeddedVault {
+        try EmbeddedVault.open(
+            at: path, surroundings: VaultSurroundings(authenticator: authenticator, bootClock: machine.clock))
+    }
 
     private func makeVault(eraseAfter: Int? = nil) throws {
         let options = PasscodeOptions(cost: PasscodeOptions.cheapest.cost, eraseAfter: eraseAfter)
@@ -142,7 +145,7 @@ import VaultInterface
     /// Who may not erase must not be able to by answering a question with wrong passcodes.
     @Test func onlyWhoMayEraseErasesByAnswering() throws {
         try makeVault(eraseAfter: 3)
-        let vault = try EmbeddedVault.open(at: path, authenticator: Guesser(), bootClock: machine.clock)
+        let vault = try open(asking: Guesser())
         for _ in 0..<6 {
             machine.wait(86_400)
             #expect(throws: VaultError.authenticationFailed) {

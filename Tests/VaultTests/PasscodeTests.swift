@@ -191,9 +191,7 @@ import VaultInterface
     private final class Graces: Sendable {
         private let put = Collected<(length: Duration, lock: @Sendable () -> Void)>()
 
-        init(of vault: EmbeddedVault) {
-            vault.afterGrace.withLock { [put] in $0 = { put.append(($0, $1)) } }
-        }
+        var surroundings: VaultSurroundings { VaultSurroundings(afterGrace: { [put] in put.append(($0, $1)) }) }
 
         var lengths: [Duration] { put.all.map(\.length) }
 
@@ -201,8 +199,8 @@ import VaultInterface
     }
 
     @Test func lockingCanBePutOff() throws {
-        let vault = try EmbeddedVault.open(at: path)
-        let graces = Graces(of: vault)
+        let graces = Graces()
+        let vault = try EmbeddedVault.open(at: path, surroundings: graces.surroundings)
         try vault.setPasscode(.test("1"), options: .cheapest, as: .owner)
         try vault.lock(after: .seconds(2), as: .app)
         #expect(vault.lockState == .unlocked)
@@ -219,8 +217,8 @@ import VaultInterface
     }
 
     @Test func aLockIsNotPutOffAgain() throws {
-        let vault = try EmbeddedVault.open(at: path)
-        let graces = Graces(of: vault)
+        let graces = Graces()
+        let vault = try EmbeddedVault.open(at: path, surroundings: graces.surroundings)
         try vault.setPasscode(.test("1"), options: .cheapest, as: .owner)
         try vault.lock(after: .milliseconds(50), as: .app)
         try vault.lock(after: .seconds(3600), as: .app)

@@ -76,10 +76,12 @@ struct Daemon: ParsableCommand {
             let audit = BufferedAudit()
             let vault = try EmbeddedVault.open(
                 at: paths.home,
-                // The reader has the fingers of the user that the daemon runs as. A system daemon serves other users.
-                authenticator: PersonAuthenticator(
-                    prompt: RemotePrompt(), biometry: options.system ? nil : FingerprintReader()),
-                audit: audit)
+                surroundings: VaultSurroundings(
+                    // The reader has the fingers of the user that the daemon runs as. A system daemon serves other
+                    // users.
+                    authenticator: PersonAuthenticator(
+                        prompt: RemotePrompt(), biometry: options.system ? nil : FingerprintReader()),
+                    audit: audit))
             try Self.unlockWithCredential(vault, logger)
             audit.record(AuditEvent(.started, client: "keychaind"))
             defer {

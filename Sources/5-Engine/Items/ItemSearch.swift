@@ -3,7 +3,7 @@ import KeychainModel
 import Sealing
 
 /// The conditions of a search that can be checked without a key.
-package struct ItemSearch {
+package struct ItemSearch: Sendable {
     /// The starting point of the search.
     package enum Seek: Sendable {
         /// The row with this primary-key digest; at most one.
@@ -15,6 +15,11 @@ package struct ItemSearch {
         case filed([Int64])
         /// Every row.
         case everything
+
+        fileprivate func accepts(_ row: RowBinding) -> Bool {
+            guard case .terms(let terms) = self else { return true }
+            return terms.allSatisfy { row.terms.contains($0) }
+        }
     }
 
     package var itemClass: ItemClass
@@ -27,8 +32,6 @@ package struct ItemSearch {
     package var protection: ProtectionClass?
     package var isTombstone: Bool?
     package var identifier: UUID?
-    /// Receives the error of each malformed row, which is then skipped; nil to fail at the first one.
-    package var reportMalformed: ((StoreError) -> Void)?
 
     package init(
         itemClass: ItemClass, seek: Seek, requiredTerms: [Int64] = [], groups: [Int64]? = nil,
@@ -53,5 +56,6 @@ package struct ItemSearch {
             && (isTombstone.map { $0 == row.isTombstone } ?? true)
             && (identifier.map { $0 == row.identifier } ?? true)
             && requiredTerms.allSatisfy { row.terms.contains($0) }
+            && seek.accepts(row)
     }
 }

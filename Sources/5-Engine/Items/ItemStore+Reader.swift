@@ -10,15 +10,79 @@ extension ItemStore {
         /// The keybag whose keys the caller holds.
         let keybag: UUID?
 
-        /// Runs `body` with each row that `search` accepts, until `body` returns false.
+        // Each row includes the keybag, so that rows and their keybag are read at the same moment.
+        private static let selection = "SELECT \(ItemRow.columns), vault.keybag FROM "
+        private static let byPrimaryKey = selection + "item JOIN vault ON vault.id = 1 WHERE pk = ?"
+        private static let byTerm =
+            selection + "term JOIN item ON item.id = term.item JOIN vault ON vault.id = 1 WHERE term.term = ?"
+        private static let all = selection + "item JOIN vault ON vault.id = 1 ORDER BY item.id"
+        private static let keybagColumn: Int32 = 11
+
+        /// Runs `body` with each row that `search` accepts, until `body` returns false. Chooses the statement that
+        /// visits the fewest rows.
         ///
+        /// - Parameter malformed: Receives the error of each malformed row, which is then skipped.
         /// - Throws: ``StoreError/otherKeybag`` if the rows are not sealed with the reader's keybag.
         package func forEach(
-            _ search: ItemSearch, includingCiphertext: Bool, _ body: (ItemRow) throws -> Bool
+            _ search: ItemSearch, includingCiphertext: Bool, malformed: (StoreError) throws -> Void = { throw $0 },
+            _ body: (ItemRow) throws -> Bool
         ) throws {
-            try Search(
-                database: database, keybag: keybag, search: search, includingCiphertext: includingCiphertext
-            ).run(body)
+            /// Returns false if `body` ended the search.
+            func visit(_ sql: String, binding bind: (SQLStatement) throws -> Void) throws -> Bool {
+                let statement = try database.statement(sql)
+                defer { statement.reset() }
+                try bind(statement)
+                var isFirst = true
+                while try statement.step() {
+                    if isFirst {
+                        isFirst = false
+                        let owner = statement.withBlob(Self.keybagColumn) { UUID(bytes: $0) } ?? nil
+                        guard keybag == nil || owner == keybag else { throw StoreError.otherKeybag }
+                    }
+                    let binding: RowBinding
+                    do {
+                        binding = try ItemRow.binding(statement)
+                    } catch {
+                        try malformed(error)
+                        continue
+                    }
+                    guard search.accepts(binding) else { continue }
+                    let row = try ItemRow(statement, binding: binding, includingCiphertext: includingCiphertext)
+                    guard try body(row) else { return false }
+                }
+                if isFirst, let keybag, try keybagIdentifier() != keybag { throw StoreError.otherKeybag }
+                return true
+            }
+
+            switch search.seek {
+            case .primaryKey(let digest):
+                _ = try visit(Self.byPrimaryKey) { try $0.bind(digest, at: 1) }
+            case .terms(let terms):
+                guard let rarest = try rarest(of: terms) else { return }
+                _ = try visit(Self.byTerm) { try $0.bind(rarest, at: 1) }
+            case .filed(let terms):
+                for term in terms {
+                    guard try visit(Self.byTerm, binding: { try $0.bind(term, at: 1) }) else { return }
+                }
+            case .everything:
+                _ = try visit(Self.all) { _ in }
+            }
+        }
+
+        /// Returns the term with the fewest rows. Counts only as far as needed to compare.
+        private func rarest(of terms: [Int64]) throws -> Int64? {
+            guard terms.count > 1 else { return terms.first }
+            var best: (term: Int64, count: Int64)?
+            for term in terms {
+                let statement = try database.statement(
+                    "SELECT count(*) FROM (SELECT 1 FROM term WHERE term = ? LIMIT 1000)")
+                defer { statement.reset() }
+                try statement.bind(term, at: 1)
+                let count = try statement.step() ? statement.integer(0) ?? 0 : 0
+                if count < best?.count ?? .max { best = (term, count) }
+                if count <= 1 { break }
+            }
+            return best?.term
         }
 
         package func rows(_ search: ItemSearch, includingCiphertext: Bool) throws -> [ItemRow] {

@@ -1,67 +1,46 @@
 import Access
-import Dispatch
+import Bytes
 import Enclave
 import FoundationEssentials
-import Items
 import Keybag
 import KeychainModel
-import PrivateFiles
-import Sealing
-import SecureMemory
-import Synchronization
-import SystemLibraries
 import VaultInterface
 
-/// The vault engine in the caller's process: it takes every decision about items.
-///
-/// Any number of threads may call it, and any number of processes may have the same folder open: a
-/// write is one SQLite transaction, a search one statement.
-package final class EmbeddedVault: Vault {
-    let store: ItemStore
-    let gate: AccessGate
-    let authenticator: (any Authenticator)?
-    let now: @Sendable () -> Date
-    /// Nil for a vault in memory.
-    let folder: VaultFolder?
-    let notifier: ChangeNotifier
-    let lockNotifier: LockNotifier
-    let contexts = AuthenticationContexts()
-    /// The cost of stretching the application password of a new item. Tests lower it.
-    package let passwordCost = Mutex(Argon2id.Cost.applicationPassword)
-    let passcodeGuard: PasscodeGuard
-    /// Held while a passcode is checked. A try is counted before it is known to be right, so tries at the same time
-    /// would add up to too many.
-    let passcodeTurn = DispatchSemaphore(value: 1)
-    /// In memory only: a program that can restart the process that serves the vault can also read its folder, and guess
-    /// the passcode there.
-    let answers = Mutex(AnswerBudget())
-    let bootClock: BootClock
-    let pendingLock = Mutex(PendingLock())
-    /// Calls its closure when a grace is over. Tests replace it, to decide when that is.
-    package let afterGrace = Mutex<@Sendable (Duration, @escaping @Sendable () -> Void) -> Void> { grace, lock in
-        let seconds = Double(grace.components.seconds) + Double(grace.components.attoseconds) / 1e18
-        DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: lock)
-    }
-    private let storeFile: FileIdentity?
-    private let opened: Mutex<OpenedKeybag>
+/// The vault engine in the caller's process. It takes every decision about items: each operation is performed by the
+/// part whose job it is.
+package final class EmbeddedVault: VaultEngine {
+    private let vault: OpenedVault
+    private let access: AccessGate
+    private let presence: VaultPresence
+    private let items: VaultItems
+    private let maintenance: VaultMaintenance
+    private let lock: VaultLock
+    private let passcode: VaultPasscode
+    private let enclaveKeys: VaultEnclaveKeys
+    private let fileKeys: VaultFileKeys
+    private let recovery: VaultRecovery
+    private let audit: VaultAudit
 
-    private init(
-        store: ItemStore, keybag: OpenedKeybag, folder: VaultFolder?, authenticator: (any Authenticator)?,
-        audit: any AuditSink, bootClock: BootClock, now: @escaping @Sendable () -> Date
-    ) throws {
-        self.store = store
-        self.folder = folder
-        self.authenticator = authenticator
-        self.now = now
-        gate = AccessGate(audit: audit)
-        opened = Mutex(keybag)
-        storeFile = try folder.map { try $0.folder.identity(of: VaultFolder.storeName) }
-        notifier = ChangeNotifier()
-        lockNotifier = LockNotifier(keybag.keys.lockState)
-        self.bootClock = bootClock
-        passcodeGuard = PasscodeGuard(folder: folder?.folder, clock: bootClock)
-        beginAudit()
+    private init(_ vault: OpenedVault, _ surroundings: VaultSurroundings) {
+        self.vault = vault
+        access = AccessGate(audit: surroundings.audit)
+        let passcodes = PasscodeCheck(vault, clock: surroundings.bootClock)
+        presence = VaultPresence(access, vault.contexts, passcodes, surroundings)
+        let gate = VaultGate(access, vault, presence)
+        items = VaultItems(vault: vault, gate: gate, now: surroundings.now)
+        maintenance = VaultMaintenance(vault: vault, gate: gate, tries: passcodes.tries)
+        let fileAgreementKey = FileAgreementKeyFile(vault: vault)
+        lock = VaultLock(vault, gate, passcodes, fileAgreementKey, surroundings)
+        passcode = VaultPasscode(
+            vault: vault, gate: gate, passcodes: passcodes, lock: lock, fileAgreementKey: fileAgreementKey)
+        enclaveKeys = VaultEnclaveKeys(vault: vault, gate: gate)
+        fileKeys = VaultFileKeys(vault: vault, gate: gate, agreementKey: fileAgreementKey)
+        recovery = VaultRecovery(vault: vault, gate: gate)
+        audit = VaultAudit(vault: vault, gate: gate)
+        audit.begin(surroundings)
     }
+
+    // MARK: Opening and closing
 
     /// The vault in the folder at `path`; made if there is none.
     ///
@@ -74,16 +53,11 @@ package final class EmbeddedVault: Vault {
     ///   ever replaced to get going.
     package static func open(
         at path: String, in kind: EnclaveKind? = nil, detectsRollback: Bool = false,
-        enclaves: EnclavePlace = .environment,
-        authenticator: (any Authenticator)? = nil, audit: any AuditSink = NoAudit(),
-        bootClock: BootClock = .system, now: @escaping @Sendable () -> Date = { Date() }
+        enclaves: EnclavePlace = .environment, surroundings: VaultSurroundings = VaultSurroundings()
     ) throws(VaultError) -> EmbeddedVault {
         do {
-            let (folder, keybag, store) = try VaultFolder.open(
-                at: path, in: kind, detectsRollback: detectsRollback, enclaves: enclaves)
-            return try EmbeddedVault(
-                store: store, keybag: keybag, folder: folder, authenticator: authenticator, audit: audit,
-                bootClock: bootClock, now: now)
+            let vault = try VaultFolder.open(at: path, in: kind, detectsRollback: detectsRollback, enclaves: enclaves)
+            return EmbeddedVault(vault, surroundings)
         } catch {
             throw VaultError(error)
         }
@@ -91,124 +65,212 @@ package final class EmbeddedVault: Vault {
 
     /// Returns a vault in memory, which ends with this object.
     package static func inMemory(
-        keys: ClassKeys, authenticator: (any Authenticator)? = nil, audit: any AuditSink = NoAudit(),
-        bootClock: BootClock = .system, now: @escaping @Sendable () -> Date = { Date() }
+        keys: ClassKeys, surroundings: VaultSurroundings = VaultSurroundings()
     ) throws(VaultError) -> EmbeddedVault {
         do {
-            let store = try ItemStore.inMemory()
-            try store.create(for: keys.keybag.identifier)
-            return try EmbeddedVault(
-                store: store, keybag: OpenedKeybag(keys), folder: nil, authenticator: authenticator, audit: audit,
-                bootClock: bootClock, now: now)
+            return EmbeddedVault(try OpenedVault.inMemory(keys), surroundings)
         } catch {
             throw VaultError(error)
         }
     }
 
-    /// Runs `body` on a connection, with the keys that the rows are sealed under.
-    func reading<Result>(
-        for authorization: Authorization, _ body: (ItemStore.Reader, OpenedKeybag) throws -> Result
-    ) throws -> Result {
-        let keybag = currentKeybag
-        do {
-            return try readingOnce(authorization, body)
-        } catch KeybagError.locked(let protection) {
-            // Another program may have taken the passcode away.
-            try takeOverChangedKeybag()
-            guard currentKeybag !== keybag else { throw KeybagError.locked(protection) }
-            return try readingOnce(authorization, body)
-        }
+    package static func openVault(at path: String) throws(VaultError) -> any VaultEngine {
+        let surroundings = VaultSurroundings(
+            authenticator: ProcessAuthenticator(folder: path), audit: VaultAudit.sink(forVaultAt: path))
+        return try open(at: path, surroundings: surroundings)
     }
 
-    private func readingOnce<Result>(
-        _ authorization: Authorization, _ body: (ItemStore.Reader, OpenedKeybag) throws -> Result
-    ) throws -> Result {
-        try retrying { keybag in
-            try store.read(for: authorization, under: keybag.identifier) { try body($0, keybag) }
-        }
-    }
-
-    /// Runs `body` in a transaction that is durable when this returns.
-    func writing<Result>(
-        for authorization: Authorization, _ body: (ItemStore.Writer, OpenedKeybag) throws -> Result
-    ) throws -> Result {
-        let result = try retrying { keybag in
-            try checkStoreIsInPlace()
-            try checkKeybagIsCurrent(keybag)
-            return try store.write(for: authorization, under: keybag.identifier) { try body($0, keybag) }
-        }
-        notifier.changed(.thisProcess)
-        return result
-    }
-
-    /// Runs `body` again with fresh keys when another process has erased the vault since it was opened.
-    private func retrying<Result>(_ body: (OpenedKeybag) throws -> Result) throws -> Result {
-        for _ in 0..<Self.mostErasesMet {
-            do {
-                return try body(currentKeybag)
-            } catch StoreError.otherKeybag {
-                try reloadKeybag()
-            }
-        }
-        throw VaultError.busy
-    }
-
-    /// The number of erases by other processes after which an operation gives up.
-    private static let mostErasesMet = 20
-
-    var currentKeybag: OpenedKeybag { opened.withLock { $0 } }
-
-    /// Tells the observers of the lock, after it may have changed.
-    func tellLockState() { lockNotifier.tell { currentKeybag.keys.lockState } }
-
-    func replaceKeybag(_ keybag: OpenedKeybag) {
-        let former = opened.withLock { opened in
-            defer { opened = keybag }
-            return opened.identifier
-        }
-        if former != keybag.identifier { lockNotifier.tellOfErasing() }
-        // A person who was shown to be there before a change of the passcode or an erase does not count afterwards.
-        contexts.forgetGrants()
-        tellLockState()
-    }
-
-    /// Reads the keybag again that another process has replaced, and completes that process's erase if it did not get
-    /// to the rows.
-    private func reloadKeybag() throws {
-        guard let folder else { return }
-        try folder.folder.withLock {
-            let keybag = try folder.openKeybag()
-            try folder.checkOwner(of: store, keybag.keys.keybag)
-            let previous = currentKeybag
-            if previous.identifier == keybag.identifier { keybag.keys.inherit(from: previous.keys) }
-            replaceKeybag(keybag)
-        }
-    }
-
-    /// Continues with the present keybag if another program has replaced it, for example to change the passcode.
-    func takeOverChangedKeybag() throws {
-        do {
-            try checkKeybagIsCurrent(currentKeybag)
-        } catch StoreError.otherKeybag {
-            try reloadKeybag()
-        }
-    }
-
-    /// Checks that no other process has replaced the keybag.
+    /// Puts the vault in the folder at `path` into a fresh enclave, without a passcode.
     ///
-    /// If an erase died between keys and rows, the next program that opens the vault completes it. Rows that were
-    /// written with the old keys until then would be lost.
-    func checkKeybagIsCurrent(_ keybag: OpenedKeybag) throws {
-        guard let folder, let file = keybag.file else { return }
-        guard try folder.folder.version(of: VaultFolder.keybagName) == file else { throw StoreError.otherKeybag }
+    /// Items that were for the lost device only are lost: there is no key for them. All other items stay. If the
+    /// recovery is interrupted, do it again.
+    ///
+    /// - Returns: The vault, and how many items were lost.
+    package static func recover(
+        at path: String, with key: RecoveryKey, in kind: EnclaveKind, detectsRollback: Bool = false,
+        enclaves: EnclavePlace = .environment, as client: Client
+    ) throws(VaultError) -> (vault: EmbeddedVault, lostItems: Int) {
+        try VaultRecovery.restoreKeys(
+            at: path, with: key, in: kind, detectsRollback: detectsRollback, enclaves: enclaves)
+        let surroundings = VaultSurroundings(audit: VaultAudit.sink(forVaultAt: path))
+        let vault = try open(at: path, in: kind, enclaves: enclaves, surroundings: surroundings)
+        return (vault, try vault.recovery.finish(as: client))
     }
 
-    /// A folder that was moved away or replaced while open would swallow what is written to it.
-    func checkStoreIsInPlace() throws {
-        guard let folder, let storeFile else { return }
-        guard let present = try? folder.folder.identity(of: VaultFolder.storeName), present == storeFile else {
-            throw VaultError.unusableVault(
-                reason: "\(folder.folder.path) was moved or replaced while in use; start the program again")
-        }
+    package func close() {
+        access.flush()
+        vault.close()
+    }
+
+    // MARK: Items
+
+    package func perform(_ operation: AddItem, as client: Client) throws(VaultError) -> StoredItem {
+        try items.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: AddIdentity, as client: Client) throws(VaultError) {
+        try items.perform(operation, as: client)
+    }
+
+    package func perform(
+        _ operation: CopyItems, as client: Client, send: (CopyItems.Part) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        try items.perform(operation, as: client, send: send)
+    }
+
+    package func perform(_ operation: UpdateItems, as client: Client) throws(VaultError) -> Int {
+        try items.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: DeleteItems, as client: Client) throws(VaultError) -> Int {
+        try items.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: PutItem, as client: Client) throws(VaultError) -> StoredItem {
+        try items.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: ExchangeItem, as client: Client) throws(VaultError) -> Bool {
+        try items.perform(operation, as: client)
+    }
+
+    package func changes() -> AsyncStream<VaultChange> { vault.changes() }
+
+    // MARK: The vault as a whole
+
+    package func perform(_ operation: ReadStatus, as client: Client) throws(VaultError) -> VaultStatus {
+        try maintenance.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: EraseVault, as client: Client) throws(VaultError) {
+        try maintenance.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: VerifyItems, as client: Client) throws(VaultError) -> IntegrityReport {
+        try maintenance.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: DeleteDamagedItems, as client: Client) throws(VaultError) -> Int {
+        try maintenance.perform(operation, as: client)
+    }
+
+    // MARK: The passcode and the lock
+
+    package func perform(_ operation: SetPasscode, as client: Client) throws(VaultError) {
+        try passcode.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: ChangePasscode, as client: Client) throws(VaultError) {
+        try passcode.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: RemovePasscode, as client: Client) throws(VaultError) {
+        try passcode.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: UnlockVault, as client: Client) throws(VaultError) {
+        try lock.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: LockVault, as client: Client) throws(VaultError) {
+        try lock.perform(operation, as: client)
+    }
+
+    package func lockEvents() -> AsyncStream<LockEvent> { vault.lockNotifier.stream() }
+
+    package func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation {
+        vault.lockNotifier.observe(tell)
+    }
+
+    package var lockState: LockState { vault.keys.lockState }
+
+    /// Moves to `lockState`; see ``ClassKeys/enter(_:)``.
+    package func enter(_ lockState: LockState) { lock.enter(lockState) }
+
+    package var hasPasscodeClass: Bool { vault.keys.hasPasscodeClass }
+
+    /// Gives the passcode-only class a fresh key, or destroys its key and deletes every item of that class, because
+    /// nothing can open their rows again.
+    package func setPasscodeClass(present: Bool) throws(VaultError) { try passcode.setClass(present: present) }
+
+    // MARK: Asking a person
+
+    package func perform(
+        _ operation: ReadPresenceAvailability, as client: Client
+    ) throws(VaultError) -> PresenceAvailability {
+        presence.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: Authenticate, as client: Client) throws(VaultError) -> PresenceProofs {
+        try presence.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: EndContext, as client: Client) throws(VaultError) {
+        presence.perform(operation, as: client)
+    }
+
+    // MARK: The audit log
+
+    package func perform(
+        _ operation: ReadAudit, as client: Client, send: (AuditRecord) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        try audit.perform(operation, as: client, send: send)
+    }
+
+    package func perform(_ operation: VerifyAudit, as client: Client) throws(VaultError) -> AuditReport {
+        try audit.perform(operation, as: client)
+    }
+
+    // MARK: Keys of the enclave, and of protected files
+
+    package func perform(_ operation: MakeEnclaveKey, as client: Client) throws(VaultError) -> EnclaveKeyRecord {
+        try enclaveKeys.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: UseEnclaveKey, as client: Client) throws(VaultError) -> Data {
+        try enclaveKeys.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: MakeFileKey, as client: Client) throws(VaultError) -> FileKey {
+        try fileKeys.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: OpenFileKey, as client: Client) throws(VaultError) -> SecretBytes {
+        try fileKeys.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: RewrapFileKey, as client: Client) throws(VaultError) -> Data {
+        try fileKeys.perform(operation, as: client)
+    }
+
+    // MARK: The enclave and its loss
+
+    package var enclaveKind: EnclaveKind { vault.keys.keybag.enclaveKind }
+
+    /// Whether the vault detects an older copy of the keybag.
+    package var detectsRollback: Bool { vault.keys.keybag.counter != nil }
+
+    /// Returns the lockout that ``takeLockout(_:)`` would set up: with a fresh password, unless the lockout has an
+    /// owner already.
+    ///
+    /// - Returns: Nil for an enclave without such a guard.
+    package func plannedLockout() throws(VaultError) -> EnclaveLockout? {
+        try EnclaveLockout.planned(in: vault.keys.enclave)
+    }
+
+    /// Becomes the owner of a lockout that has none. Only the password can undo this, so the person must have it
+    /// before.
+    ///
+    /// - Returns: False if the lockout has an owner by now.
+    package func takeLockout(_ lockout: EnclaveLockout) throws(VaultError) -> Bool {
+        try lockout.take(in: vault.keys.enclave)
+    }
+
+    /// Stores the class keys once more, wrapped with a recovery key, and returns that key. It cannot be read again.
+    /// Earlier recovery keys open only older copies of the folder.
+    ///
+    /// - Throws: ``VaultError/interactionNotAllowed(reason:)`` unless the vault is unlocked.
+    package func makeRecoveryKey(as client: Client) throws(VaultError) -> RecoveryKey {
+        try recovery.makeKey(as: client)
     }
 }

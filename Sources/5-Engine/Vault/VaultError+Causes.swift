@@ -74,3 +74,27 @@ extension VaultError {
         }
     }
 }
+
+extension AuditFailure {
+    package init(_ error: VaultError) {
+        self =
+            switch error {
+            case .accessDenied(let refusal): AuditFailure(refusal)
+            case .itemNotFound: .notFound
+            case .duplicateItem: .duplicate
+            case .interactionNotAllowed, .itemPasswordMissing, .classKeyAbsent: .locked
+            case .authenticationFailed: .authenticationFailed
+            case .userCanceled: .canceled
+            case .presence(.userCancel), .presence(.systemCancel), .presence(.appCancel): .canceled
+            case .presence(.authenticationFailed): .authenticationFailed
+            case .wrongPasscode: .wrongPasscode
+            case .passcodeDelayed: .delayed
+            case .passcodeNotSet: .noPasscode
+            case .erasedAfterWrongPasscodes: .erased
+            case .invalidRequest, .valueTooLarge, .attributesTooLarge, .unsupported, .passcodeIsSet: .invalid
+            case .corruptItem, .corruptVault, .corruptFileKey: .damaged
+            case .unusableVault, .readOnly, .diskFull, .inputOutput, .busy: .storage
+            default: .other
+            }
+    }
+}

@@ -66,16 +66,17 @@ public final class TestKeychain: Sendable {
     ) throws {
         let clock = TestClock()
         let authenticator = ScriptedAuthenticator()
+        // A test has no reason to pay for what slows down an attacker.
+        let surroundings = VaultSurroundings(
+            authenticator: authenticator, now: { clock.now }, passwordCost: Argon2id.Cost(memoryKiB: 8, passes: 1))
         do {
             if let folder {
-                vault = try EmbeddedVault.open(at: folder, authenticator: authenticator, now: { clock.now })
+                vault = try EmbeddedVault.open(at: folder, surroundings: surroundings)
             } else {
                 let enclave = try enclave ?? SoftwareEnclave()
                 let keys = try ClassKeys(Keybag.generate(in: enclave), in: enclave)
-                vault = try EmbeddedVault.inMemory(keys: keys, authenticator: authenticator, now: { clock.now })
+                vault = try EmbeddedVault.inMemory(keys: keys, surroundings: surroundings)
             }
-            // A test has no reason to pay for what slows down an attacker.
-            vault.passwordCost.withLock { $0 = Argon2id.Cost(memoryKiB: 8, passes: 1) }
             if isPasscodeSet { try vault.setPasscodeClass(present: true) }
             let engine = vault
             served = isServed ? try ServedVault(engine) : nil

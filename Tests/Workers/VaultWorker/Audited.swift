@@ -11,7 +11,7 @@ extension VaultWorker {
     static func audit(_ path: String, count: Int) throws {
         var limits = AuditLimits()
         limits.patience = Patience.duration
-        let vault = try EmbeddedVault.open(at: path, audit: AuditLog(limits: limits))
+        let vault = try EmbeddedVault.open(at: path, surroundings: VaultSurroundings(audit: AuditLog(limits: limits)))
         waitForCue()
         for _ in 0..<count {
             _ = try vault.copy(.password("s", "a"), includingValues: true, as: .app)
@@ -22,7 +22,7 @@ extension VaultWorker {
     /// Reads with no room for the log to grow beyond `bytes`; prints `read N` and `missed N`.
     static func auditLimited(_ path: String, bytes: UInt64) throws {
         let log = AuditLog()
-        let vault = try EmbeddedVault.open(at: path, audit: log)
+        let vault = try EmbeddedVault.open(at: path, surroundings: VaultSurroundings(audit: log))
         signal(SIGXFSZ, SIG_IGN)
         var limit = rlimit(rlim_cur: rlim_t(bytes), rlim_max: unlimited)
         setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)

@@ -17,8 +17,10 @@ extension VaultWorker {
     static func writeGuardedFixture(_ path: String) throws {
         let person = PersonUnderTest()
         person.enrolment = FixtureItems.enrolment
-        let vault = try EmbeddedVault.open(at: path, authenticator: person)
-        vault.passwordCost.withLock { $0 = Argon2id.Cost(memoryKiB: 64, passes: 2) }
+        let vault = try EmbeddedVault.open(
+            at: path,
+            surroundings: VaultSurroundings(
+                authenticator: person, passwordCost: Argon2id.Cost(memoryKiB: 64, passes: 2)))
         for item in try FixtureItems.guarded() { _ = try vault.add(item, as: FixtureItems.client) }
     }
 }

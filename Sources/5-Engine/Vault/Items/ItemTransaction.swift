@@ -6,27 +6,40 @@ import KeychainModel
 import Sealing
 import VaultInterface
 
-/// The steps of writes, all within a transaction.
-extension EmbeddedVault {
-    func insert(
-        _ item: StoredItem, _ presence: PresenceCheck, in writer: ItemStore.Writer, _ keybag: OpenedKeybag
-    ) throws {
-        let factors = try keybag.factors(forSealing: item, insteadOf: nil, presence)
-        let (row, filing) = try keybag.seal(item, factors, rowID: try writer.nextRowID())
+/// The steps of writes, in one transaction.
+struct ItemTransaction {
+    private let writer: ItemStore.Writer
+    private let keybag: OpenedKeybag
+    private let presence: PresenceCheck
+    private let now: @Sendable () -> Date
+
+    init(
+        _ writer: ItemStore.Writer, _ keybag: OpenedKeybag, _ presence: PresenceCheck,
+        _ now: @escaping @Sendable () -> Date
+    ) {
+        self.writer = writer
+        self.keybag = keybag
+        self.presence = presence
+        self.now = now
+    }
+
+    /// Stores a new item.
+    ///
+    /// - Throws: ``VaultError/duplicateItem`` if a live item has its primary key.
+    func insert(_ item: StoredItem) throws {
+        try makeRoom(for: keybag.primaryKey(of: item), of: item.itemClass)
+        let (row, filing) = try keybag.seal(item, presence, rowID: writer.nextRowID())
         try writer.insert(row, filedUnder: filing)
     }
 
     /// The live item that has the primary key of `item`, opened with its value; an operation that leaves out
     /// items that need a person finds none.
-    func liveItem(
-        withPrimaryKeyOf item: StoredItem, _ presence: PresenceCheck, in writer: ItemStore.Writer,
-        _ keybag: OpenedKeybag
-    ) throws -> LiveItem {
-        guard let row = try liveRow(withPrimaryKeyOf: item, in: writer, keybag) else { return .none }
+    func liveItem(withPrimaryKeyOf item: StoredItem) throws -> LiveItem {
+        guard let row = try liveRow(withPrimaryKeyOf: item) else { return .none }
         var found = try keybag.openMetadata(of: row)
         guard try keybag.permits(found, in: row, presence) else { return .withheld }
         found.value = try keybag.openValue(of: row, accessControl: found.accessControl, presence)
-        return .found(Found(row: row, item: found))
+        return .found(FoundItem(row: row, item: found))
     }
 
     /// The result of a search for a primary key.
@@ -34,21 +47,17 @@ extension EmbeddedVault {
         case none
         /// An item that needs a person, and the operation asks nobody.
         case withheld
-        case found(Found)
+        case found(FoundItem)
     }
 
     /// The row of the live item that has the primary key of `item`.
-    func liveRow(
-        withPrimaryKeyOf item: StoredItem, in writer: ItemStore.Writer, _ keybag: OpenedKeybag
-    ) throws -> ItemRow? {
+    func liveRow(withPrimaryKeyOf item: StoredItem) throws -> ItemRow? {
         let search = ItemSearch(itemClass: item.itemClass, seek: .primaryKey(keybag.primaryKey(of: item)))
         return try writer.reader.rows(search, includingCiphertext: true).first
     }
 
     /// Makes sure that no live item has this primary key, and removes a tombstone that has it.
-    func makeRoom(
-        for primaryKey: Data, of itemClass: ItemClass, in writer: ItemStore.Writer, _ keybag: OpenedKeybag
-    ) throws {
+    private func makeRoom(for primaryKey: Data, of itemClass: ItemClass) throws {
         let search = ItemSearch(itemClass: itemClass, seek: .primaryKey(primaryKey), isTombstone: nil)
         for row in try writer.reader.rows(search, includingCiphertext: false) {
             guard row.binding.isTombstone else { throw VaultError.duplicateItem }
@@ -59,29 +68,25 @@ extension EmbeddedVault {
     }
 
     /// Replaces a found item by `item`, which keeps the row and the identifier.
-    func replace(
-        _ found: Found, with item: StoredItem, _ presence: PresenceCheck, in writer: ItemStore.Writer,
-        _ keybag: OpenedKeybag
-    ) throws {
+    func replace(_ found: FoundItem, with item: StoredItem) throws {
         let old = found.row
         let primaryKey = keybag.primaryKey(of: item)
         let oldTerms = keybag.filedTerms(of: old)
         let movesAway = primaryKey != old.binding.primaryKey
-        if movesAway { try makeRoom(for: primaryKey, of: item.itemClass, in: writer, keybag) }
+        if movesAway { try makeRoom(for: primaryKey, of: item.itemClass) }
 
         if isBoundAlike(found.item, item), found.item.value == item.value {
             let (row, filing) = try keybag.resealMetadata(of: old, as: item)
             try writer.replaceMetadata(row, filedUnder: filing, insteadOf: oldTerms)
         } else {
             let isGuardedAlike = found.item.accessControl == item.accessControl
-            let factors = try keybag.factors(
-                forSealing: item, insteadOf: isGuardedAlike ? old : nil, presence)
-            let (row, filing) = try keybag.seal(item, factors, rowID: old.binding.rowID)
+            let (row, filing) = try keybag.seal(
+                item, insteadOf: isGuardedAlike ? old : nil, presence, rowID: old.binding.rowID)
             try writer.replace(row, filedUnder: filing, insteadOf: oldTerms)
         }
         if movesAway, old.binding.isSynchronizable {
             let (tombstone, filing) = try keybag.sealTombstone(
-                for: old, identifier: UUID(), rowID: try writer.nextRowID(), item: found.item, now: now())
+                for: old, identifier: UUID(), rowID: writer.nextRowID(), item: found.item, now: now())
             try writer.insert(tombstone, filedUnder: filing)
         }
     }
@@ -95,9 +100,7 @@ extension EmbeddedVault {
     /// Removes a row; a synchronizable one leaves a tombstone.
     ///
     /// - Parameter item: The opened item where that was possible; deleting needs no key.
-    func remove(
-        _ row: ItemRow, opened item: StoredItem?, in writer: ItemStore.Writer, _ keybag: OpenedKeybag
-    ) throws {
+    func remove(_ row: ItemRow, opened item: StoredItem?) throws {
         let terms = keybag.filedTerms(of: row)
         guard row.binding.isSynchronizable, !row.binding.isTombstone else {
             return try writer.delete(row.binding.rowID, filedUnder: terms)

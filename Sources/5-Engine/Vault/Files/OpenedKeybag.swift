@@ -1,3 +1,5 @@
+import Access
+import Crypto
 import FoundationEssentials
 import Keybag
 import PrivateFiles
@@ -41,5 +43,28 @@ final class OpenedKeybag: Sendable {
             known[name] = digest
             return digest
         }
+    }
+
+    /// The digests of the access groups in `scope`; nil for all groups.
+    func groupDigests(in scope: GroupScope) -> [Int64]? {
+        switch scope {
+        case .every: nil
+        case .only(let names): names.map(groupDigest)
+        }
+    }
+}
+
+/// The key of a keybag's audit log.
+struct AuditKey: AuditSeal {
+    let identifier: UUID
+    private let key: SymmetricKey
+
+    init(_ key: SymmetricKey, of keybag: UUID) {
+        identifier = keybag
+        self.key = key
+    }
+
+    func tag(of message: Data) -> Data {
+        Data(HMAC<SHA256>.authenticationCode(for: message, using: key))
     }
 }

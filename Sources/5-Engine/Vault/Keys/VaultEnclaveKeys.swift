@@ -10,16 +10,20 @@ import Sealing
 import SecureMemory
 import VaultInterface
 
-extension EmbeddedVault {
-    package func perform(_ operation: MakeEnclaveKey, as client: Client) throws(VaultError) -> EnclaveKeyRecord {
+/// Makes and uses keys of the enclave. The vault stores none of them.
+struct VaultEnclaveKeys: Sendable {
+    let vault: OpenedVault
+    let gate: VaultGate
+
+    func perform(_ operation: MakeEnclaveKey, as client: Client) throws(VaultError) -> EnclaveKeyRecord {
         let accessControl = operation.accessControl
-        return try gated(
-            AccessRequest(.makeKey, itemClass: .key), as: client, asking: operation.options, recordedAs: .written
-        ) { _, presence in
+        let authorization = try gate.authorize(
+            AccessRequest(.makeKey, itemClass: .key), as: client, recordedAs: .written)
+        return try gate.perform(authorization, asking: operation.options) { presence in
             guard accessControl.flags.map(AccessControl.isValid) ?? true else {
                 throw VaultError.invalidRequest(reason: "an access control with flags that exclude each other")
             }
-            return try withKeys { keybag in
+            return try vault.withKeybag { keybag in
                 let classKey = try keybag.keys.classKey(for: accessControl.protection)
                 let factors =
                     accessControl.isSealedFurther
@@ -32,12 +36,12 @@ extension EmbeddedVault {
         }
     }
 
-    package func perform(_ operation: UseEnclaveKey, as client: Client) throws(VaultError) -> Data {
+    func perform(_ operation: UseEnclaveKey, as client: Client) throws(VaultError) -> Data {
         let key = operation.key
-        return try gated(
-            AccessRequest(.useKey, itemClass: .key), as: client, asking: operation.options, recordedAs: .used
-        ) { _, presence in
-            try withKeys { keybag in
+        let authorization = try gate.authorize(
+            AccessRequest(.useKey, itemClass: .key), as: client, recordedAs: .used)
+        return try gate.perform(authorization, asking: operation.options) { presence in
+            try vault.withKeybag { keybag in
                 let classKey = try keybag.keys.classKey(for: key.accessControl.protection)
                 let header = try Self.header(of: key)
                 guard try presence.permits(key.accessControl, header, classKey: { classKey }) else {
@@ -57,18 +61,6 @@ extension EmbeddedVault {
                     authorization: EnclaveKeyDerivation.authorization(of: key, under: keyKey),
                     in: keybag.keys.enclave)
             }
-        }
-    }
-
-    /// Runs `body` with the keys of the vault. Runs it again with the new keys if another program has replaced them.
-    private func withKeys<Result>(_ body: (OpenedKeybag) throws -> Result) throws -> Result {
-        let keybag = currentKeybag
-        do {
-            return try body(keybag)
-        } catch KeybagError.locked(let protection) {
-            try takeOverChangedKeybag()
-            guard currentKeybag !== keybag else { throw KeybagError.locked(protection) }
-            return try body(currentKeybag)
         }
     }
 
@@ -154,5 +146,26 @@ extension EnclaveKeyKind {
         case .p256: [.signing, .keyAgreement]
         case .mlkem768, .mlkem1024, .mldsa65, .mldsa87: nil
         }
+    }
+}
+
+/// What guards a key of the enclave, derived from the key that opens its protection class and its factors (HKDF-SHA256,
+/// RFC 5869).
+enum EnclaveKeyDerivation {
+    /// What the enclave asks for at each use; bound to all that was decided before the key was made, so that a key
+    /// whose access control was changed does not open.
+    static func authorization(of record: EnclaveKeyRecord, under key: SymmetricKey) -> SymmetricKey {
+        derive(from: key, record, Data("swift-keychain/v1/enclave-key/authorization".utf8) + record.head)
+    }
+
+    /// The first 16 bytes of HMAC-SHA256 (RFC 2104) over the record.
+    static func tag(of record: EnclaveKeyRecord, under key: SymmetricKey) -> Data {
+        let tagKey = derive(from: key, record, Data("swift-keychain/v1/enclave-key/record".utf8))
+        return Data(HMAC<SHA256>.authenticationCode(for: record.body, using: tagKey)).prefix(EnclaveKeyRecord.tagSize)
+    }
+
+    private static func derive(from key: SymmetricKey, _ record: EnclaveKeyRecord, _ info: Data) -> SymmetricKey {
+        defer { wipeRecentlyFreed(.derivation) }
+        return HKDF<SHA256>.deriveKey(inputKeyMaterial: key, salt: record.salt, info: info, outputByteCount: 32)
     }
 }

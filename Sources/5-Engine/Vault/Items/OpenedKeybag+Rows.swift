@@ -9,10 +9,13 @@ import VaultInterface
 extension OpenedKeybag {
     /// An item as a row, and the terms to file it under.
     ///
-    /// - Parameter factors: What the value is sealed under beside the class key.
+    /// - Parameters:
+    ///   - old: The row of the item that it takes the place of, if both have the same access control.
+    ///   - presence: What the value is sealed under beside the class key.
     func seal(
-        _ item: StoredItem, _ factors: SealingFactors?, rowID: Int64
+        _ item: StoredItem, insteadOf old: ItemRow? = nil, _ presence: PresenceCheck, rowID: Int64
     ) throws -> (row: ItemRow, filing: [Int64]) {
+        let factors = try factors(forSealing: item, insteadOf: old, presence)
         let binding = binding(of: item, rowID: rowID)
         let protection = item.accessControl.protection
         var sealed = SealedValue.none

@@ -35,7 +35,7 @@ struct VaultFolder: Sendable {
     ///   - detectsRollback: Whether a new vault gets a counter.
     static func open(
         at path: String, in kind: EnclaveKind?, detectsRollback: Bool, enclaves: EnclavePlace
-    ) throws -> (folder: VaultFolder, keybag: OpenedKeybag, store: ItemStore) {
+    ) throws -> OpenedVault {
         guard path.hasPrefix("/") else {
             throw VaultError.unusableVault(reason: "the vault's folder must be an absolute path, not '\(path)'")
         }
@@ -116,9 +116,7 @@ struct VaultFolder: Sendable {
         OpenedKeybag(try ClassKeys(keybag, in: enclave), file: try folder.version(of: Self.keybagName))
     }
 
-    private func openExisting(
-        expecting kind: EnclaveKind?
-    ) throws -> (folder: VaultFolder, keybag: OpenedKeybag, store: ItemStore) {
+    private func openExisting(expecting kind: EnclaveKind?) throws -> OpenedVault {
         for name in [Self.deviceSecretName, Self.storeName] where !folder.contains(name) {
             throw VaultError.unusableVault(
                 reason: "\(folder.path(of: name)) is missing; restore the whole folder from a backup, "
@@ -130,7 +128,7 @@ struct VaultFolder: Sendable {
         let store = try openStore()
         do {
             try checkOwner(of: store, keybag.keys.keybag)
-            return (self, keybag, store)
+            return try OpenedVault(store, keybag, in: self)
         } catch {
             store.abandon()
             throw error
@@ -159,9 +157,7 @@ struct VaultFolder: Sendable {
         try store.write(for: AccessGate.authorize(.completeErase)) { try $0.reset(to: keybag.identifier) }
     }
 
-    private func create(
-        in kind: EnclaveKind, detectsRollback: Bool
-    ) throws -> (folder: VaultFolder, keybag: OpenedKeybag, store: ItemStore) {
+    private func create(in kind: EnclaveKind, detectsRollback: Bool) throws -> OpenedVault {
         try removeRemainsOfInterruptedCreation()
         let enclave = try remainingEnclave(of: kind) ?? makeEnclave(Self.deviceSecretName, kind)
         let keybag = try Keybag.generate(in: enclave, counter: detectsRollback ? makeCounter(in: enclave) : nil)
@@ -171,7 +167,7 @@ struct VaultFolder: Sendable {
         try folder.synchronize()
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
         try folder.remove(Self.nextCounterName)
-        return (self, try opened(keybag, in: enclave), store)
+        return try OpenedVault(store, opened(keybag, in: enclave), in: self)
     }
 
     /// A counter for a new keybag; one that a killed program has made for it, if there is one. For callers that hold

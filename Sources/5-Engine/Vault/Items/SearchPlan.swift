@@ -8,13 +8,11 @@ import VaultInterface
 /// How a query is carried out: what the store decides by digests, and what is decided on the opened
 /// item.
 struct SearchPlan {
-    var search: ItemSearch
+    let search: ItemSearch
     /// The attributes to compare once a row is open. Digests are short, so all of them are compared.
     let exact: [AttributeName: AttributeValue]
     /// Whether some condition can be decided only on opened attributes, even for a deletion.
     let needsOpenedAttributes: Bool
-    /// Where items are reported that are left out because they need a person.
-    var reportWithheld: ((WithheldItem) -> Void)?
 
     init(_ query: ItemQuery, authorization: Authorization, keybag: OpenedKeybag) throws(VaultError) {
         let index = keybag.index
@@ -45,11 +43,7 @@ struct SearchPlan {
             }
         }
 
-        let groups: [Int64]? =
-            switch authorization.scope {
-            case .every: nil
-            case .only(let names): names.map(keybag.groupDigest)
-            }
+        let groups = keybag.groupDigests(in: authorization.scope)
         let filed = terms.filter { itemClass.filedAttributes.contains($0.name) }.map(\.term)
         let seek: ItemSearch.Seek =
             if let identifier = query.identifier {

@@ -1,0 +1,81 @@
+import Access
+import Keybag
+import KeychainModel
+import SecureMemory
+import VaultInterface
+
+/// The way into the vault: asks the gate, performs what it allows, and records the outcome.
+struct VaultGate: Sendable {
+    let access: AccessGate
+    private let vault: OpenedVault
+    private let presence: VaultPresence
+
+    init(_ access: AccessGate, _ vault: OpenedVault, _ presence: VaultPresence) {
+        self.access = access
+        self.vault = vault
+        self.presence = presence
+    }
+
+    /// - Parameter event: The event that the audit log records.
+    func authorize(
+        _ request: AccessRequest, as client: Client, recordedAs event: AuditEvent.Kind
+    ) throws(VaultError) -> Authorization {
+        do {
+            return try access.authorize(request, for: client, recordedAs: event)
+        } catch {
+            throw .accessDenied(error)
+        }
+    }
+
+    /// Performs an authorized request that needs nobody else's consent, and records the outcome.
+    func perform<Result>(
+        _ authorization: Authorization, _ body: () throws -> Result
+    ) throws(VaultError) -> Result {
+        do {
+            let result = try body()
+            access.record(authorization)
+            return result
+        } catch {
+            throw recorded(error, of: authorization)
+        }
+    }
+
+    /// Performs an authorized request that may need a person, an application password or the enrolment for some items,
+    /// and records the outcome.
+    ///
+    /// If `body` throws a ``PresenceCheck/Need``, the need is met, and `body` runs again.
+    ///
+    /// - Parameter items: Returns the number of items for the audit log from the result; nil for no number.
+    func perform<Result>(
+        _ authorization: Authorization, asking options: AuthenticationOptions,
+        items: (Result) -> Int? = { _ in nil }, _ body: (PresenceCheck) throws -> Result
+    ) throws(VaultError) -> Result {
+        // Keys that a lock wipes must not stay in memory that ciphers have freed.
+        defer { if vault.keys.isLockable { wipeRecentlyFreed(.cipher) } }
+        do {
+            let check = try presence.check(options, of: authorization.client)
+            while true {
+                do {
+                    check.beginAttempt()
+                    let result = try body(check)
+                    access.record(authorization, items: items(result))
+                    return result
+                } catch let need as PresenceCheck.Need {
+                    try presence.meet(need, check, authorization.client)
+                }
+            }
+        } catch {
+            throw recorded(error, of: authorization)
+        }
+    }
+
+    private func recorded(_ error: any Error, of authorization: Authorization) -> VaultError {
+        let failure = VaultError(error)
+        if case .accessDenied(let refusal) = failure {
+            access.refused(authorization.request, for: authorization.client, refusal)
+        } else {
+            access.record(authorization, failure: AuditFailure(failure))
+        }
+        return failure
+    }
+}

@@ -1,0 +1,267 @@
+import Access
+import Bytes
+import FoundationEssentials
+import Items
+import Keybag
+import KeychainModel
+import Sealing
+import VaultInterface
+
+/// The sizes that a vault accepts.
+package enum ItemLimits {
+    /// The largest value: 16 MiB.
+    package static let value = 16 << 20
+    /// The largest encoding of an item's attributes: 1 MiB.
+    package static let attributes = 1 << 20
+}
+
+/// Finds, adds, changes and deletes items.
+struct VaultItems: Sendable {
+    let vault: OpenedVault
+    let gate: VaultGate
+    let now: @Sendable () -> Date
+
+    func perform(
+        _ operation: CopyItems, as client: Client, send: (CopyItems.Part) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        let query = operation.query
+        let authorization = try gate.authorize(
+            AccessRequest(.copy, query), as: client, recordedAs: operation.includingValues ? .read : .listed)
+        let found = try gate.perform(authorization, asking: query.authentication, items: \.count) { presence in
+            var reports: [CopyItems.Part] = []
+            let found = try vault.reading(for: authorization) { reader, keybag in
+                // A reading that is repeated reports everything again.
+                reports = []
+                let finder = ItemFinder(reader, keybag, authorization, presence) { reports.append($0) }
+                return query.itemClass == .identity
+                    ? try finder.identities(query)
+                    : try finder.items(query, includingValues: operation.includingValues).map(\.item)
+            }
+            // Reports are sent even if the search finds no item.
+            for report in reports { try send(report) }
+            guard !found.isEmpty else { throw VaultError.itemNotFound }
+            return found
+        }
+        for item in found { try send(.item(item)) }
+    }
+
+    func perform(_ operation: AddItem, as client: Client) throws(VaultError) -> StoredItem {
+        let new = operation.item
+        let authorization = try gate.authorize(AccessRequest(.add, new), as: client, recordedAs: .written)
+        return try gate.perform(authorization, asking: new.authentication, items: { _ in 1 }) { presence in
+            let item = try storedForm(of: new, for: client)
+            try vault.writing(for: authorization) { writer, keybag in
+                // Whether the class key is there is decided before uniqueness: adding an existing item to a
+                // locked vault is refused for the lock.
+                try keybag.keys.checkAvailable(item.accessControl.protection)
+                try ItemTransaction(writer, keybag, presence, now).insert(item)
+            }
+            return item
+        }
+    }
+
+    func perform(_ operation: PutItem, as client: Client) throws(VaultError) -> StoredItem {
+        let new = operation.item
+        let authorization = try gate.authorize(AccessRequest(.put, new), as: client, recordedAs: .written)
+        return try gate.perform(authorization, asking: new.authentication, items: { _ in 1 }) { presence in
+            let item = try storedForm(of: new, for: client)
+            return try vault.writing(for: authorization) { writer, keybag in
+                try keybag.keys.checkAvailable(item.accessControl.protection)
+                let transaction = ItemTransaction(writer, keybag, presence, now)
+                switch try transaction.liveItem(withPrimaryKeyOf: item) {
+                case .none:
+                    try transaction.insert(item)
+                    return item
+                case .withheld: throw VaultError.itemNotFound
+                case .found(let existing):
+                    var updated = existing.item
+                    updated.attributes.merge(item.attributes) { $1 }
+                    updated.accessControl = item.accessControl
+                    updated.value = item.value ?? updated.value
+                    updated.modificationDate = modificationDate(after: existing.item)
+                    try transaction.replace(existing, with: updated)
+                    return updated
+                }
+            }
+        }
+    }
+
+    func perform(_ operation: ExchangeItem, as client: Client) throws(VaultError) -> Bool {
+        let new = operation.item
+        let authorization = try gate.authorize(
+            AccessRequest(.exchange, new), as: client, recordedAs: new.value == nil ? .deleted : .written)
+        return try gate.perform(authorization, asking: new.authentication, items: { $0 ? 1 : 0 }) { presence in
+            let item = try storedForm(of: new, for: client)
+            return try vault.writing(for: authorization) { writer, keybag in
+                try keybag.keys.checkAvailable(item.accessControl.protection)
+                return try exchange(
+                    item, expecting: operation.expected, in: ItemTransaction(writer, keybag, presence, now))
+            }
+        }
+    }
+
+    private func exchange(
+        _ item: StoredItem, expecting expected: Data?, in transaction: ItemTransaction
+    ) throws -> Bool {
+        switch try transaction.liveItem(withPrimaryKeyOf: item) {
+        case .none:
+            guard expected == nil, item.value != nil else { return false }
+            try transaction.insert(item)
+        case .withheld: return false
+        case .found(let existing):
+            guard let expected, isEqualInConstantTime(existing.item.value ?? Data(), expected) else { return false }
+            guard let value = item.value else {
+                try transaction.remove(existing.row, opened: existing.item)
+                return true
+            }
+            var updated = existing.item
+            updated.attributes.merge(item.attributes) { $1 }
+            updated.value = value
+            updated.modificationDate = modificationDate(after: existing.item)
+            try transaction.replace(existing, with: updated)
+        }
+        return true
+    }
+
+    func perform(_ operation: UpdateItems, as client: Client) throws(VaultError) -> Int {
+        let (query, changes) = (operation.query, operation.changes)
+        let authorization = try gate.authorize(AccessRequest(.update, query), as: client, recordedAs: .written)
+        if let group = changes.accessGroup {
+            _ = try gate.authorize(AccessRequest(.update, query, toGroup: group), as: client, recordedAs: .written)
+        }
+        return try gate.perform(authorization, asking: query.authentication, items: { $0 }) { presence in
+            guard query.itemClass != .identity else {
+                throw VaultError.unsupported(reason: "an identity is changed through its certificate or its key")
+            }
+            try checkSize(changes.value)
+            return try vault.writing(for: authorization) { writer, keybag in
+                let found = try ItemFinder(writer.reader, keybag, authorization, presence)
+                    .items(query, includingValues: true)
+                guard !found.isEmpty else { throw VaultError.itemNotFound }
+                let transaction = ItemTransaction(writer, keybag, presence, now)
+                for match in found { try transaction.replace(match, with: applied(changes, to: match.item)) }
+                return found.count
+            }
+        }
+    }
+
+    private func applied(_ changes: ItemChanges, to item: StoredItem) throws(VaultError) -> StoredItem {
+        var updated = item
+        updated.attributes.merge(changes.attributes) { $1 }
+        if let group = changes.accessGroup { updated.accessGroup = group }
+        if let synchronizable = changes.isSynchronizable { updated.isSynchronizable = synchronizable }
+        if let control = changes.accessControl { updated.accessControl = control }
+        if let value = changes.value { updated.value = value }
+        if case .date(let date) = updated.attributes.removeValue(forKey: .creationDate) { updated.creationDate = date }
+        updated.modificationDate = modificationDate(after: item)
+        try checkEnforceable(updated.accessControl, isSynchronizable: updated.isSynchronizable)
+        return updated
+    }
+
+    func perform(_ operation: DeleteItems, as client: Client) throws(VaultError) -> Int {
+        let query = operation.query
+        let authorization = try gate.authorize(AccessRequest(.delete, query), as: client, recordedAs: .deleted)
+        var referrers: Authorization?
+        if query.itemClass == .identity {
+            referrers = try gate.authorize(
+                AccessRequest(.copy, itemClass: .certificate, namesItems: query.namesItems), as: client,
+                recordedAs: .listed)
+        }
+        return try gate.perform(authorization, asking: query.authentication, items: { $0 }) { presence in
+            try vault.writing(for: authorization) { writer, keybag in
+                let finder = ItemFinder(writer.reader, keybag, authorization, .waived)
+                let transaction = ItemTransaction(writer, keybag, presence, now)
+                if let referrers {
+                    let certificates = ItemFinder(writer.reader, keybag, referrers, .waived)
+                    return try deleteIdentities(query, finder, referrers: certificates, in: transaction)
+                }
+                let rows = try finder.rows(query)
+                guard !rows.isEmpty else { throw VaultError.itemNotFound }
+                for row in rows { try transaction.remove(row, opened: try? keybag.openMetadata(of: row)) }
+                return rows.count
+            }
+        }
+    }
+
+    /// Deletes the certificates of the identities, and each key that no other certificate refers to.
+    ///
+    /// - Parameter referrers: Finds certificates that the client may not delete, too.
+    private func deleteIdentities(
+        _ query: ItemQuery, _ finder: ItemFinder, referrers: ItemFinder, in transaction: ItemTransaction
+    ) throws -> Int {
+        let pairs = try finder.pairs(query)
+        guard !pairs.isEmpty else { throw VaultError.itemNotFound }
+        var removed: Set<Int64> = []
+        for certificate in pairs.map(\.certificate.row) where removed.insert(certificate.binding.rowID).inserted {
+            try transaction.remove(certificate, opened: nil)
+        }
+        for key in pairs.map(\.key) where removed.insert(key.row.binding.rowID).inserted {
+            guard let label = key.item.attributes[.applicationLabel],
+                try referrers.certificates(withKeyHash: label).isEmpty
+            else { continue }
+            try transaction.remove(key.row, opened: key.item)
+        }
+        return pairs.count
+    }
+
+    func perform(_ operation: AddIdentity, as client: Client) throws(VaultError) {
+        let (certificate, key) = (operation.certificate, operation.key)
+        _ = try gate.authorize(AccessRequest(.add, certificate), as: client, recordedAs: .written)
+        let authorization = try gate.authorize(AccessRequest(.add, key), as: client, recordedAs: .written)
+        _ = try gate.perform(authorization, asking: key.authentication, items: { $0 }) { presence in
+            let halves = [try storedForm(of: certificate, for: client), try storedForm(of: key, for: client)]
+            return try vault.writing(for: authorization) { writer, keybag in
+                let transaction = ItemTransaction(writer, keybag, presence, now)
+                var added = 0
+                for half in halves {
+                    try keybag.keys.checkAvailable(half.accessControl.protection)
+                    guard try transaction.liveRow(withPrimaryKeyOf: half) == nil else { continue }
+                    try transaction.insert(half)
+                    added += 1
+                }
+                guard added > 0 else { throw VaultError.duplicateItem }
+                return added
+            }
+        }
+    }
+
+    /// Returns the new item in the form in which it will be stored.
+    private func storedForm(of item: NewItem, for client: Client) throws(VaultError) -> StoredItem {
+        try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
+        guard item.itemClass != .identity else {
+            throw .unsupported(reason: "an identity is stored as its certificate and its key")
+        }
+        try checkSize(item.value)
+        let group: String
+        do {
+            group = try AccessPolicy.groupForNewItem(item.accessGroup, client: client)
+        } catch {
+            throw .accessDenied(error)
+        }
+        let now = now()
+        return StoredItem(
+            itemClass: item.itemClass, identifier: UUID(), attributes: item.attributes, accessGroup: group,
+            accessControl: item.accessControl, isSynchronizable: item.isSynchronizable, creationDate: now,
+            modificationDate: now, value: item.value)
+    }
+
+    /// Returns the present time, and at least a millisecond after the item's last change, so that changes have an
+    /// order.
+    private func modificationDate(after item: StoredItem) -> Date {
+        max(now(), item.modificationDate.addingTimeInterval(0.001))
+    }
+
+    private func checkSize(_ value: Data?) throws(VaultError) {
+        if let value, value.count > ItemLimits.value {
+            throw .valueTooLarge(size: value.count, limit: ItemLimits.value)
+        }
+    }
+
+    /// Constraints are enforced where an item is read; what this vault has no way to ask for, nobody reads. But a
+    /// constraint that cannot leave the machine must not be synchronized.
+    private func checkEnforceable(_ control: AccessControl, isSynchronizable: Bool) throws(VaultError) {
+        if control.flags != nil, isSynchronizable {
+            throw .invalidRequest(reason: "an access control cannot be synchronized; leave one of the two out")
+        }
+    }
+}

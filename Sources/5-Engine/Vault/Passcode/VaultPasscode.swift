@@ -1,0 +1,119 @@
+import Access
+import Bytes
+import Keybag
+import KeychainModel
+import Sealing
+import SecureMemory
+import VaultInterface
+
+/// Sets, changes and removes the passcode. Each rewraps the class keys and changes no item, so the time does not
+/// depend on the number of items.
+struct VaultPasscode: Sendable {
+    let vault: OpenedVault
+    let gate: VaultGate
+    let passcodes: PasscodeCheck
+    let lock: VaultLock
+    let fileAgreementKey: FileAgreementKeyFile
+
+    func perform(_ operation: SetPasscode, as client: Client) throws(VaultError) {
+        try gated(as: client, recordedAs: .passcodeSet) {
+            try checkNew(operation.passcode)
+            // Another program may have set one: its items must stay, and its count of wrong passcodes too.
+            try vault.takeOverChangedKeybag()
+            guard vault.keys.keybag.passcode == nil else { throw VaultError.passcodeIsSet }
+            // A removal that was interrupted may have left them. Their key is gone.
+            try deleteItemsOfPasscodeClass()
+            let (protection, key) = try PasscodeProtection(operation.options).guarding(
+                operation.passcode, in: vault.keys.enclave)
+            // Before the passcode is set, so that tries are counted from the first moment.
+            try passcodes.tries.forget(vault.keys)
+            try replace(nil, by: key, protection)
+        }
+    }
+
+    func perform(_ operation: ChangePasscode, as client: Client) throws(VaultError) {
+        try gated(as: client, recordedAs: .passcodeChanged) {
+            try checkNew(operation.next)
+            let present = try passcodes.checked(operation.passcode)
+            let (protection, nextKey) = try PasscodeProtection(operation.options).guarding(
+                operation.next, in: vault.keys.enclave)
+            try replace(present, by: nextKey, protection)
+        }
+    }
+
+    func perform(_ operation: RemovePasscode, as client: Client) throws(VaultError) {
+        try gated(as: client, recordedAs: .passcodeRemoved) {
+            let present = try passcodes.checked(operation.passcode)
+            // First the key, then the rows: nothing can open them from here on, and nothing finds them.
+            try replace(present, by: nil, nil)
+            try deleteItemsOfPasscodeClass()
+        }
+    }
+
+    /// Gives the passcode-only class a fresh key, or destroys its key and deletes every item of that class, because
+    /// nothing can open their rows again.
+    func setClass(present: Bool) throws(VaultError) {
+        do {
+            try vault.keys.setPasscodeClass(present: present)
+            if !present { try deleteItemsOfPasscodeClass() }
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
+    private func gated(
+        as client: Client, recordedAs event: AuditEvent.Kind, _ body: () throws -> Void
+    ) throws(VaultError) {
+        let request = AccessRequest(.passcode, isAboutWholeVault: true)
+        try gate.perform(gate.authorize(request, as: client, recordedAs: event), body)
+    }
+
+    private func replace(
+        _ present: CheckedPasscode?, by nextKey: LockedBytes?, _ protection: PasscodeProtection?
+    ) throws {
+        try vault.rewrapKeys(from: present, to: nextKey, protection)
+        lock.callOff()
+        fileAgreementKey.update()
+    }
+
+    /// Deletes none if the class has a key again.
+    private func deleteItemsOfPasscodeClass() throws {
+        try vault.deleteRows { row, keys in
+            row.protection == .whenPasscodeSetThisDeviceOnly && !keys.hasPasscodeClass
+        }
+    }
+
+    private func checkNew(_ passcode: SecretBytes) throws(VaultError) {
+        guard !passcode.isEmpty else { throw .invalidRequest(reason: "a passcode has at least one character") }
+        guard passcode.count <= Self.longest else {
+            throw .invalidRequest(reason: "a passcode has at most \(Self.longest) bytes")
+        }
+    }
+
+    /// More than a person types, and less than a file that is given by mistake.
+    private static let longest = 1024
+}
+
+extension PasscodeProtection {
+    /// Makes a protection with a fresh salt and the chosen cost.
+    fileprivate init(_ options: PasscodeOptions) throws {
+        let cost: Argon2id.Cost
+        switch options.cost {
+        case .interactive: cost = try PasscodeCost.calibrated()
+        case .explicit(let memoryMiB, let passes):
+            cost = Argon2id.Cost(
+                memoryKiB: UInt32(clamping: memoryMiB) &* 1024, passes: UInt32(clamping: passes))
+            guard (1...4096).contains(memoryMiB), cost.isSensible else {
+                throw VaultError.invalidRequest(reason: "a passcode costs 1 to 4096 MiB and 1 to 64 passes")
+            }
+        }
+        var eraseAfter: UInt8?
+        if let limit = options.eraseAfter {
+            guard (1...255).contains(limit) else {
+                throw VaultError.invalidRequest(reason: "the vault is erased after 1 to 255 wrong passcodes, or never")
+            }
+            eraseAfter = UInt8(limit)
+        }
+        self = .fresh(cost: cost, eraseAfter: eraseAfter)
+    }
+}

@@ -1,0 +1,68 @@
+import Access
+import Audit
+import CLibrary
+import KeychainModel
+import PrivateFiles
+import VaultInterface
+
+/// Begins the vault's audit log, and reads it.
+struct VaultAudit: Sendable {
+    let vault: OpenedVault
+    let gate: VaultGate
+
+    /// Returns the log of the vault in the folder at `path`. A vault that has a log keeps it, whichever program opens
+    /// the vault. `KEYCHAIN_AUDIT=1` begins a log.
+    static func sink(forVaultAt path: String) -> any AuditSink {
+        let isAsked = getenv("KEYCHAIN_AUDIT").map { strcmp($0, "1") == 0 } ?? false
+        guard isAsked || access("\(path)/\(AuditFiles.headName)", F_OK) == 0 else { return NoAudit() }
+        return AuditLog()
+    }
+
+    /// Gives the log its folder and its key. A vault in memory has neither.
+    func begin(_ surroundings: VaultSurroundings) {
+        guard gate.access.isRecording, let folder = vault.folder else { return }
+        gate.access.begin(
+            in: AuditPlace(
+                folder: folder.folder.path, seal: { [weak vault] in vault?.keybag.auditSeal }, now: surroundings.now))
+    }
+
+    func perform(
+        _ operation: ReadAudit, as client: Client, send: (AuditRecord) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        try authorize(client)
+        let records = try inLogFolder { path throws(FileError) in
+            try AuditReader(folder: path).records(operation.query)
+        }
+        for record in records { try send(record) }
+    }
+
+    func perform(_ operation: VerifyAudit, as client: Client) throws(VaultError) -> AuditReport {
+        try authorize(client)
+        guard let seal = vault.keybag.auditSeal else { throw VaultError.classKeyAbsent(.always) }
+        return try inLogFolder { path throws(FileError) in try AuditVerifier.verify(folder: path, under: seal) }
+    }
+
+    /// Records the reading of the log before it is read, so that the last record is authenticated with the present key.
+    private func authorize(_ client: Client) throws(VaultError) {
+        let authorization = try gate.authorize(
+            AccessRequest(.status, isAboutWholeVault: true), as: client, recordedAs: .inspected)
+        gate.access.record(authorization)
+        gate.access.flush()
+    }
+
+    private func inLogFolder<Result>(
+        _ body: (String) throws(FileError) -> Result?
+    ) throws(VaultError) -> Result {
+        let found: Result?
+        do {
+            found = try vault.folder.flatMap { folder throws(FileError) in try body(folder.folder.path) }
+        } catch {
+            throw VaultError(error)
+        }
+        guard let found else {
+            throw .unusableVault(
+                reason: "this vault has no audit log; begin one by using the vault with KEYCHAIN_AUDIT=1")
+        }
+        return found
+    }
+}

@@ -1,0 +1,110 @@
+import Access
+import Enclave
+import Items
+import Keybag
+import KeychainModel
+import PrivateFiles
+import Sealing
+import VaultInterface
+
+/// Tells the state of the vault, erases it, and finds and deletes damaged items.
+struct VaultMaintenance: Sendable {
+    let vault: OpenedVault
+    let gate: VaultGate
+    let tries: PasscodeGuard
+
+    func perform(_ operation: ReadStatus, as client: Client) throws(VaultError) -> VaultStatus {
+        let authorization = try gate.authorize(AccessRequest(.status), as: client, recordedAs: .inspected)
+        return try gate.perform(authorization) {
+            try vault.takeOverChangedKeybag()
+            let keys = vault.keys
+            var status = VaultStatus(
+                path: vault.folder?.folder.path, enclave: keys.keybag.enclaveKind.name, lockState: keys.lockState,
+                isPasscodeSet: keys.hasPasscodeClass, itemCounts: try vault.itemCounts(for: authorization),
+                formatVersion: 1)
+            if keys.keybag.passcode != nil {
+                let attempts = try tries.state(keys)
+                status.failedAttempts = Int(attempts.failures)
+                status.retryAfter = max(Int(attempts.wait.rounded(.up)), try keys.enclave.lockoutTime())
+            }
+            return status
+        }
+    }
+
+    func perform(_ operation: EraseVault, as client: Client) throws(VaultError) {
+        let authorization = try gate.authorize(
+            AccessRequest(.erase, isAboutWholeVault: true), as: client, recordedAs: .erased)
+        try gate.perform(authorization) { try vault.erase(for: authorization) }
+    }
+
+    func perform(_ operation: VerifyItems, as client: Client) throws(VaultError) -> IntegrityReport {
+        let authorization = try gate.authorize(
+            AccessRequest(.status, isAboutWholeVault: true), as: client, recordedAs: .inspected)
+        return try gate.perform(authorization, asking: .init(), items: \.validItems) { _ in
+            try verifyRows(authorization)
+        }
+    }
+
+    func perform(_ operation: DeleteDamagedItems, as client: Client) throws(VaultError) -> Int {
+        let authorization = try gate.authorize(
+            AccessRequest(.delete, isAboutWholeVault: true), as: client, recordedAs: .deleted)
+        return try gate.perform(authorization, asking: .init(), items: { $0 }) { _ in
+            try vault.writing(for: authorization) { writer, keybag in
+                let damaged = try damagedRows(in: writer.reader, keybag)
+                for row in damaged { try writer.deleteUnread(row) }
+                return damaged.count
+            }
+        }
+    }
+
+    private func verifyRows(_ authorization: Authorization) throws -> IntegrityReport {
+        let problems = try vault.structuralProblems()
+        return try vault.reading(for: authorization) { reader, keybag in
+            var report = IntegrityReport(validItems: 0, lockedItems: 0, problems: problems)
+            var filings: [(row: Int64, terms: Set<Int64>)] = []
+            try reader.forEachRow { row in
+                do {
+                    let row = try row.get()
+                    guard let (item, isSealedFurther) = try opened(row, keybag) else { return }
+                    filings.append((row.binding.rowID, keybag.expectedFiling(of: row, item)))
+                    if isSealedFurther { report.lockedItems += 1 } else { report.validItems += 1 }
+                } catch KeybagError.locked {
+                    report.lockedItems += 1
+                } catch {
+                    report.problems.append(VaultError(error).description)
+                }
+            }
+            for filing in filings
+            where try reader.filings(of: filing.row, under: filing.terms) < filing.terms.count {
+                report.problems.append(
+                    "item \(filing.row) is missing from the search index; store it again to mend the index")
+            }
+            return report
+        }
+    }
+
+    /// The item in `row`, and whether more than the class key opens its value, which then was not opened; nil if it is
+    /// of a class that has no key any more.
+    private func opened(_ row: ItemRow, _ keybag: OpenedKeybag) throws -> (item: StoredItem, isSealedFurther: Bool)? {
+        guard keybag.keys.hasKey(for: row.binding.protection) else { return nil }
+        let item = try keybag.openMetadata(of: row)
+        let isSealedFurther = try keybag.header(of: row, item.accessControl) != nil
+        _ = try keybag.openValue(of: row, accessControl: item.accessControl, .waived)
+        return (item, isSealedFurther)
+    }
+
+    private func damagedRows(in reader: ItemStore.Reader, _ keybag: OpenedKeybag) throws -> [Int64] {
+        var damaged: [Int64] = []
+        try reader.forEachRow { row in
+            do {
+                _ = try opened(try row.get(), keybag)
+            } catch KeybagError.locked {
+                return
+            } catch {
+                guard case .corruptItem(let row, _) = VaultError(error) else { throw error }
+                damaged.append(row)
+            }
+        }
+        return damaged
+    }
+}

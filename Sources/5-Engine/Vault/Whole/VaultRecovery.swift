@@ -1,0 +1,79 @@
+import Access
+import Enclave
+import FoundationEssentials
+import Keybag
+import KeychainModel
+import PrivateFiles
+import Sealing
+import VaultInterface
+
+/// Makes the recovery key, and recovers a vault whose enclave is gone.
+struct VaultRecovery: Sendable {
+    let vault: OpenedVault
+    let gate: VaultGate
+
+    /// Stores the class keys once more, wrapped with a recovery key, and returns that key.
+    func makeKey(as client: Client) throws(VaultError) -> RecoveryKey {
+        let authorization = try gate.authorize(
+            AccessRequest(.passcode, isAboutWholeVault: true), as: client, recordedAs: .recoveryKeyMade)
+        return try gate.perform(authorization) {
+            try vault.takeOverChangedKeybag()
+            guard let folder = vault.folder else {
+                throw VaultError.unsupported(reason: "a vault in memory cannot be recovered")
+            }
+            try vault.checkStoreIsInPlace()
+            let key = try RecoveryKey.random()
+            let keys = vault.keys
+            let record = try RecoveryRecord.make(of: keys, under: key)
+            try folder.folder.withLock {
+                guard try folder.openKeybag().identifier == keys.keybag.identifier else { throw VaultError.busy }
+                try folder.folder.replace(VaultFolder.recoveryName, with: record.encoded(under: key))
+            }
+            return key
+        }
+    }
+
+    /// Puts the keys of the vault in the folder at `path` into a fresh enclave, without a passcode.
+    static func restoreKeys(
+        at path: String, with key: RecoveryKey, in kind: EnclaveKind, detectsRollback: Bool, enclaves: EnclavePlace
+    ) throws(VaultError) {
+        do {
+            let folder = VaultFolder(folder: try PrivateFolder(existing: path), enclaves: enclaves)
+            try folder.folder.withLock { try folder.recover(with: key, in: kind, detectsRollback) }
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
+    /// Deletes the items that were for the lost device only.
+    ///
+    /// - Returns: How many there were.
+    func finish(as client: Client) throws(VaultError) -> Int {
+        gate.access.record(.recovered, by: client)
+        do {
+            return try vault.deleteRows { row, _ in !RecoveryRecord.classes.contains(row.protection) }
+        } catch {
+            throw VaultError(error)
+        }
+    }
+}
+
+extension VaultFolder {
+    /// For callers that hold the folder's lock.
+    fileprivate func recover(with key: RecoveryKey, in kind: EnclaveKind, _ detectsRollback: Bool) throws {
+        guard folder.contains(Self.recoveryName), folder.contains(Self.storeName) else {
+            throw VaultError.unusableVault(
+                reason: "\(folder.path) has no recovery record with items; restore the whole folder from a backup")
+        }
+        let encoded = try folder.read(Self.recoveryName, limit: RecoveryRecord.largestEncoding)
+        let record = try RecoveryRecord(decoding: encoded, with: key)
+        let enclave = try makeEnclave(Self.nextSecretName, kind)
+        var keybag = try record.restored(in: enclave, with: key)
+        if detectsRollback { keybag.counter = try makeCounter(in: enclave) }
+        // The device secret first: with the old keybag it opens nothing, and the record stays to do this again.
+        try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
+        try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
+        try folder.remove(Self.nextCounterName)
+        try folder.remove(PasscodeGuard.fileName)
+    }
+}
