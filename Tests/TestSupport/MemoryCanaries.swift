@@ -91,7 +91,7 @@ package struct MemoryCanaries {
         var keys: [[UInt8]] = []
         try ItemStore.open(path: path + "/items.db").read(for: AccessGate.authorize(.removeUnreadable)) { reader in
             try reader.forEachRow { row in
-                let key = try AES.KeyWrap.unwrap(row.get().valueSeal.prefix(40), using: classKey)
+                let key = try AES.KeyWrap.unwrap(row.get().value.seal.prefix(40), using: classKey)
                 keys.append(key.withUnsafeBytes { Array($0) })
             }
         }

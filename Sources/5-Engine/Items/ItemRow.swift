@@ -9,22 +9,12 @@ package struct ItemRow: Sendable, Hashable {
     package var binding: RowBinding
     /// The sealed attributes.
     package var metadata: Data
-    /// The value's seal; empty for an item without a value.
-    package var valueSeal: Data
-    /// The value's ciphertext; nil if it was not read.
-    package var ciphertext: Data?
+    package var value: SealedValue
 
-    package init(binding: RowBinding, metadata: Data, valueSeal: Data, ciphertext: Data?) {
+    package init(binding: RowBinding, metadata: Data, value: SealedValue) {
         self.binding = binding
         self.metadata = metadata
-        self.valueSeal = valueSeal
-        self.ciphertext = ciphertext
-    }
-
-    /// The sealed value; nil if there is none or if it was not read.
-    package var sealedValue: SealedValue? {
-        guard !valueSeal.isEmpty, let ciphertext else { return nil }
-        return SealedValue(seal: valueSeal, ciphertext: ciphertext)
+        self.value = value
     }
 
     static let columns = "item.id, class, pk, uuid, grp, pdmn, flags, terms, meta, seal, data"
@@ -64,15 +54,12 @@ package struct ItemRow: Sendable, Hashable {
         } catch {
             throw .malformedRow(id: binding.rowID, reason: "value seal")
         }
-        if includingCiphertext {
-            guard let data = row.blob(10) else { throw .malformedRow(id: binding.rowID, reason: "value") }
-            ciphertext = data
-        } else {
-            ciphertext = nil
+        value = SealedValue(seal: seal, ciphertext: includingCiphertext ? row.blob(10) : nil)
+        if includingCiphertext, value.ciphertext == nil {
+            throw .malformedRow(id: binding.rowID, reason: "value")
         }
         self.binding = binding
         self.metadata = metadata
-        valueSeal = seal
     }
 
     private static func terms(in bytes: UnsafeRawBufferPointer) -> [Int64]? {
@@ -98,9 +85,9 @@ package struct ItemRow: Sendable, Hashable {
         try statement.bind(flags, at: 7)
         try statement.bind(encodedTerms, at: 8)
         try statement.bind(metadata, at: 9)
-        try statement.bind(valueSeal, at: 10)
+        try statement.bind(value.seal, at: 10)
         // Not copied, because it can be large.
-        try (ciphertext ?? Data()).withUnsafeBytes { bytes in
+        try (value.ciphertext ?? Data()).withUnsafeBytes { bytes in
             try statement.lending(bytes, at: 11) { try statement.run() }
         }
     }

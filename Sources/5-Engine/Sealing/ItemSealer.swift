@@ -7,10 +7,13 @@ import KeychainModel
 package struct SealedValue: Sendable, Hashable {
     /// The seal: a ``SealHeader`` if the value needs more than the class key; then the wrapped key of the item (40
     /// bytes, RFC 3394), the nonce (12) and the tag (16).
+    ///
+    /// Empty for an item without a value.
     package var seal: Data
-    package var ciphertext: Data
+    /// Nil if it was not read.
+    package var ciphertext: Data?
 
-    package init(seal: Data, ciphertext: Data) {
+    package init(seal: Data, ciphertext: Data?) {
         self.seal = seal
         self.ciphertext = ciphertext
     }
@@ -58,13 +61,14 @@ package enum ItemSealer {
     package static func open(
         _ sealed: SealedValue, accessControl: AccessControl, binding: RowBinding, wrappingKey: SymmetricKey
     ) throws(SealingError) -> Data {
+        guard let ciphertext = sealed.ciphertext else { throw .malformed("its value was not read") }
         let itemKey = try self.itemKey(in: sealed.seal, wrappingKey: wrappingKey)
         let seal = sealed.seal.suffix(SealedValue.sealSize)
         let header = sealed.seal.dropLast(SealedValue.sealSize)
         let start = seal.startIndex
         do {
             let box = try AES.GCM.SealedBox(
-                nonce: AES.GCM.Nonce(data: seal[(start + 40)..<(start + 52)]), ciphertext: sealed.ciphertext,
+                nonce: AES.GCM.Nonce(data: seal[(start + 40)..<(start + 52)]), ciphertext: ciphertext,
                 tag: seal[(start + 52)...])
             return try AES.GCM.open(
                 box, using: itemKey, authenticating: binding.valueContext(accessControl: accessControl) + header)

@@ -33,7 +33,7 @@ extension OpenedKeybag {
             metadata: try ItemSealer.seal(
                 metadata: encode(item), valueSeal: sealed.seal, binding: binding,
                 metadataKey: keys.metadataKey(for: protection)),
-            valueSeal: sealed.seal, ciphertext: sealed.ciphertext)
+            value: sealed)
         return (row, filing(of: item, binding: binding))
     }
 
@@ -44,7 +44,7 @@ extension OpenedKeybag {
         var resealed = row
         resealed.binding = binding
         resealed.metadata = try ItemSealer.seal(
-            metadata: encode(item), valueSeal: row.valueSeal, binding: binding,
+            metadata: encode(item), valueSeal: row.value.seal, binding: binding,
             metadataKey: keys.metadataKey(for: item.accessControl.protection))
         return (resealed, filing(of: item, binding: binding))
     }
@@ -56,7 +56,7 @@ extension OpenedKeybag {
         do {
             metadata = try ItemMetadata(
                 decoding: ItemSealer.open(
-                    metadata: row.metadata, valueSeal: row.valueSeal, binding: row.binding,
+                    metadata: row.metadata, valueSeal: row.value.seal, binding: row.binding,
                     metadataKey: key))
         } catch {
             throw VaultError.corruptItem(row: row.binding.rowID, reason: error.reason)
@@ -88,7 +88,7 @@ extension OpenedKeybag {
         let sealed = try ItemSealer.seal(
             metadata: metadata.encoded(), valueSeal: Data(), binding: binding,
             metadataKey: keys.metadataKey(for: .always))
-        let tombstone = ItemRow(binding: binding, metadata: sealed, valueSeal: Data(), ciphertext: Data())
+        let tombstone = ItemRow(binding: binding, metadata: sealed, value: .none)
         return (tombstone, filedTerms(of: tombstone))
     }
 

@@ -16,7 +16,7 @@ extension OpenedKeybag {
     func header(of row: ItemRow, _ accessControl: AccessControl) throws -> SealHeader? {
         let header: SealHeader?
         do {
-            header = try SealedValue.header(of: row.valueSeal)
+            header = try SealedValue.header(of: row.value.seal)
         } catch {
             throw VaultError.corruptItem(row: row.binding.rowID, reason: error.reason)
         }
@@ -32,7 +32,7 @@ extension OpenedKeybag {
     /// - Parameter presence: Where the key comes from if the class key alone does not open the value.
     /// - Throws: ``VaultError/authenticationFailed`` for another application password than the item's.
     func openValue(of row: ItemRow, accessControl: AccessControl, _ presence: PresenceCheck) throws -> Data? {
-        guard let sealed = row.sealedValue else { return nil }
+        guard !row.value.seal.isEmpty, row.value.ciphertext != nil else { return nil }
         let classKey = try keys.classKey(for: row.binding.protection)
         let header = try header(of: row, accessControl)
         if header != nil, presence.isWaived { return nil }
@@ -41,7 +41,7 @@ extension OpenedKeybag {
             // Passed on at once: a copy with a name would keep the bytes from being wiped.
             let value = Data.wipedWhenFreed(
                 try ItemSealer.open(
-                    sealed, accessControl: accessControl, binding: row.binding, wrappingKey: wrappingKey))
+                    row.value, accessControl: accessControl, binding: row.binding, wrappingKey: wrappingKey))
             return header?.hasValue == false ? nil : value
         }
     }
@@ -52,7 +52,7 @@ extension OpenedKeybag {
         let classKey = try keys.classKey(for: row.binding.protection)
         let wrappingKey = try presence.wrappingKey(for: header, classKey: classKey)
         try opening(row) { () throws(SealingError) in
-            try ItemSealer.check(row.valueSeal, wrappingKey: wrappingKey)
+            try ItemSealer.check(row.value.seal, wrappingKey: wrappingKey)
         }
     }
 
