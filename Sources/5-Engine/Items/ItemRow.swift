@@ -108,3 +108,15 @@ extension UUID {
         self.init(uuid: bytes.loadUnaligned(as: uuid_t.self))
     }
 }
+
+extension SQLStatement {
+    /// Binds a copy of `bytes`.
+    func bind(_ bytes: Data, at index: Int32) throws {
+        try bytes.withUnsafeBytes { try bind($0, at: index) }
+    }
+
+    /// Returns a copy of the blob in a column; nil for another type.
+    func blob(_ column: Int32) -> Data? {
+        withBlob(column) { Data($0) }
+    }
+}

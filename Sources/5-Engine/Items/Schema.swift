@@ -136,3 +136,17 @@ extension ItemStore {
         }
     }
 }
+
+extension SQLConnection {
+    /// Returns the texts in the first column of the rows of `sql`.
+    func texts(_ sql: String) throws -> [String] {
+        let statement = try statement(sql)
+        defer { statement.reset() }
+        var texts: [String] = []
+        while try statement.step() {
+            guard let text = statement.text(0) else { throw StoreError.corrupt(reason: "a column holds no text") }
+            texts.append(text)
+        }
+        return texts
+    }
+}

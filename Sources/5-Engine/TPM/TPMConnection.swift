@@ -1,3 +1,4 @@
+import CLibrary
 import CTSS2
 import Dispatch
 import Enclave
@@ -252,4 +253,49 @@ private final class Answer<Value: Sendable>: Sendable {
         guard isThere.wait(timeout: .now() + .seconds(seconds)) == .success else { return nil }
         return value.withLock { $0 }
     }
+}
+
+/// A program's turn at a TPM without a resource manager. Until it ends, no other program of this package uses that TPM.
+/// Between two commands, the TPM itself would let other programs see and flush the loaded objects.
+final class Turn {
+    private let folder: Int32
+
+    /// Waits for the turn; nil if the folder cannot be locked.
+    ///
+    /// - Parameter path: A folder that all programs with this TPM can read. Nothing is written to it.
+    init?(lockingFolder path: String) {
+        folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return nil }
+        guard SystemCall.retryOnInterrupt({ flock(folder, LOCK_EX) }) == 0 else {
+            close(folder)
+            return nil
+        }
+    }
+
+    deinit {
+        close(folder)
+    }
+}
+
+/// Runs `body` with SIGPIPE blocked for this thread.
+///
+/// The stack uses `write` for a TPM behind a socket. If the other end is closed, SIGPIPE would end the program. The
+/// error of `write` is enough.
+package func withoutPipeSignal<Result>(_ body: () -> Result) -> Result {
+    var pipe = sigset_t()
+    sigemptyset(&pipe)
+    sigaddset(&pipe, SIGPIPE)
+    var before = sigset_t()
+    pthread_sigmask(SIG_BLOCK, &pipe, &before)
+    defer {
+        // The signal belongs to this thread. Unless it was ignored, it is pending here and is consumed.
+        var pending = sigset_t()
+        sigpending(&pending)
+        if sigismember(&pending, SIGPIPE) == 1, sigismember(&before, SIGPIPE) == 0 {
+            var now = timespec()
+            sigtimedwait(&pipe, nil, &now)
+        }
+        pthread_sigmask(SIG_SETMASK, &before, nil)
+    }
+    return body()
 }
