@@ -6,7 +6,7 @@ import SystemSQLite
 
 /// The rows of a vault in SQLite. It sees digests and sealed bytes, and no keys.
 package final class ItemStore: Sendable {
-    private let writer: WriterConnection
+    let writer: WriterConnection
     /// Nil for a store in memory, whose only connection also reads.
     private let readers: ReaderPool?
 
@@ -116,14 +116,10 @@ package final class ItemStore: Sendable {
     package func write<Result>(
         for authorization: Authorization, under keybag: UUID? = nil, _ body: (Writer) throws -> Result
     ) throws -> Result {
-        try inTransaction { database in
+        try writer.transaction { database in
             if let keybag, try Schema.keybagIdentifier(in: database) != keybag { throw StoreError.otherKeybag }
             return try body(Writer(database: database, keybag: keybag))
         }
-    }
-
-    func inTransaction<Result>(_ body: (SQLConnection) throws -> Result) throws -> Result {
-        try writer.use { database in try database.transaction { try body(database) } }
     }
 
     /// Returns the results of SQLite's own check of the file's structure; empty if there is no problem.

@@ -68,7 +68,7 @@ extension ItemStore {
     /// Creates the tables of a new store whose rows will belong to `keybag`.
     package func create(for keybag: UUID) throws(StoreError) {
         do {
-            try inTransaction { database in
+            try writer.transaction { database in
                 for statement in Schema.statements { try database.execute(statement) }
                 let statement = try database.prepare("INSERT INTO vault (id, keybag) VALUES (1, ?)")
                 try statement.bind(keybag.bytes, at: 1)

@@ -19,6 +19,15 @@ final class WriterConnection: @unchecked Sendable {
         try queue.sync { try body(connection()) }
     }
 
+    /// Lends the connection to `body` in a transaction, which is durable when this returns, and rolled back if `body`
+    /// throws.
+    func transaction<Result>(_ body: (SQLConnection) throws -> Result) throws -> Result {
+        try queue.sync {
+            let connection = try connection()
+            return try connection.transaction { try body(connection) }
+        }
+    }
+
     private func connection() throws -> SQLConnection {
         if let opened { return opened }
         let connection = try open()
