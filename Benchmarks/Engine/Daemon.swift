@@ -42,7 +42,7 @@ func measureDaemon(in vaults: FilledVaults, count: Int, rounds: Int) throws {
                 var random = FastRandom(seed: UInt64.random(in: 0 ... .max))
                 return {
                     let query = SampleItems.query(Int.random(in: 0..<count, using: &random))
-                    let found = try vault.copy(query, includingValues: true, as: SampleItems.client)
+                    let found = try SampleItems.session(vault).perform(CopyItems(query, includingValues: true))
                     guard found.first?.value?.count == 32 else { throw RawStore.Failure(reason: "wrong item") }
                 }
             }

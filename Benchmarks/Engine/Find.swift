@@ -73,7 +73,7 @@ struct FixedSession: VaultSessionProvider {
 }
 
 func find(_ query: ItemQuery, in vault: EmbeddedVault) throws {
-    let found = try vault.copy(query, includingValues: true, as: SampleItems.client)
+    let found = try SampleItems.session(vault).perform(CopyItems(query, includingValues: true))
     guard found.count == 1, found[0].value?.count == 32 else { throw RawStore.Failure(reason: "wrong item") }
 }
 

@@ -35,6 +35,6 @@ func measureMemory(in vaults: FilledVaults, count: Int, values: Bool) throws {
 
 private func list(values: Bool, count: Int, in vault: EmbeddedVault) throws {
     let query = ItemQuery(itemClass: .genericPassword)
-    let found = try vault.copy(query, includingValues: values, as: SampleItems.client)
+    let found = try SampleItems.session(vault).perform(CopyItems(query, includingValues: values))
     guard found.count == count else { throw RawStore.Failure(reason: "\(found.count) items instead of \(count)") }
 }

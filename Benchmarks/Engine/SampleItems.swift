@@ -11,6 +11,8 @@ enum SampleItems {
     static let client = Client(identifier: "benchmark", accessGroups: ["benchmark"])
     static let owner = Client(identifier: "owner", accessGroups: ["*"])
 
+    static func session(_ vault: any Vault) -> VaultSession { VaultSession(vault: vault, client: client) }
+
     static func service(_ number: Int) -> String { "com.example.service-\(number / 4)" }
     static func account(_ number: Int) -> String { "user-\(number)@example.com" }
     static func value(_ number: Int) -> Data { Data(String(format: "%032d", number).utf8) }
@@ -78,7 +80,7 @@ struct FilledVaults {
     /// Opens and closes the vault, so that its write-ahead log is empty when it is copied.
     private func fill(_ path: String, from first: Int, upTo count: Int) throws {
         let vault = try EmbeddedVault.open(at: path)
-        for number in first..<count { _ = try vault.add(SampleItems.item(number), as: SampleItems.client) }
+        for number in first..<count { _ = try vault.perform(AddItem(SampleItems.item(number)), as: SampleItems.client) }
     }
 }
 

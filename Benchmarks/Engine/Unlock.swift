@@ -15,7 +15,7 @@ func measureUnlock(in vaults: FilledVaults, count: Int, rounds: Int) throws {
     let path = try scratch.copyFolder(count, "unlock")
     let passcode = try SecretBytes("correct horse battery staple")
     let vault = try EmbeddedVault.open(at: path)
-    try vault.setPasscode(passcode, options: PasscodeOptions(), as: SampleItems.owner)
+    try vault.perform(SetPasscode(passcode, options: PasscodeOptions()), as: SampleItems.owner)
     let secret = try Data(contentsOf: URL(fileURLWithPath: path + "/device-secret"))
     let keybag = try Keybag(
         decoding: Data(contentsOf: URL(fileURLWithPath: path + "/keybag")), in: SoftwareEnclave(decoding: secret))
@@ -23,8 +23,8 @@ func measureUnlock(in vaults: FilledVaults, count: Int, rounds: Int) throws {
     var (ours, floor) = (Samples(.elapsed), Samples(.elapsed))
     for _ in 0..<rounds {
         try floor.measure(operations: 1) { _ = try protection.stretched(passcode) }
-        try vault.lock(after: .zero, as: SampleItems.owner)
-        try ours.measure(operations: 1) { try vault.unlock(with: passcode, as: SampleItems.owner) }
+        try vault.perform(LockVault(after: .zero), as: SampleItems.owner)
+        try ours.measure(operations: 1) { try vault.perform(UnlockVault(with: passcode), as: SampleItems.owner) }
     }
     emit("unlock.vault", ours)
     emit("unlock.argon2id", floor)
@@ -37,12 +37,14 @@ func measurePasscodeChange(in vaults: FilledVaults, count: Int, rounds: Int) thr
     let vault = try EmbeddedVault.open(at: scratch.copyFolder(count, "passcode"))
     let passcodes = [try SecretBytes("one"), try SecretBytes("other")]
     let options = PasscodeOptions(cost: .explicit(memoryMiB: 1, passes: 1))
-    try vault.setPasscode(passcodes[0], options: options, as: SampleItems.owner)
+    try vault.perform(SetPasscode(passcodes[0], options: options), as: SampleItems.owner)
     var samples = Samples(.elapsed)
     for round in 0..<rounds {
         try samples.measure(operations: 1) {
-            try vault.changePasscode(
-                from: passcodes[round % 2], to: passcodes[(round + 1) % 2], options: options, as: SampleItems.owner)
+            try vault.perform(
+                ChangePasscode(
+                    from: passcodes[round % 2], to: passcodes[(round + 1) % 2], options: options), as: SampleItems.owner
+            )
         }
     }
     emit("passcode.change.\(count)", samples)

@@ -19,14 +19,14 @@ func measureWrites(in vaults: FilledVaults, counts: [Int], rounds: Int) throws {
             let items = (next..<(next + operations)).map(SampleItems.item)
             next += operations
             try add.measure(operations: operations) {
-                for item in items { _ = try vault.add(item, as: SampleItems.client) }
+                for item in items { _ = try vault.perform(AddItem(item), as: SampleItems.client) }
             }
             try insertFloor.measure(operations: operations) { for _ in 0..<operations { try raw.insertOne() } }
             let queries = items.map { _ in SampleItems.query(Int.random(in: 0..<count, using: &random)) }
             try update.measure(operations: operations) {
                 for query in queries {
                     let changes = ItemChanges(value: Data("a new value of thirty-two bytes.".utf8))
-                    _ = try vault.update(query, with: changes, as: SampleItems.client)
+                    _ = try vault.perform(UpdateItems(query, with: changes), as: SampleItems.client)
                 }
             }
             try updateFloor.measure(operations: operations) {

@@ -1,6 +1,7 @@
 import Foundation
 import Keychain
 import KeychainModel
+import TestSupport
 import Testing
 import Vault
 import VaultInterface

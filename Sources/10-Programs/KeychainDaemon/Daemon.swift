@@ -138,7 +138,7 @@ struct Daemon: ParsableCommand {
     private static func unlockWithCredential(_ vault: EmbeddedVault, _ logger: Logger) throws {
         guard let passcode = try ServiceCredential.passcode() else { return }
         do throws(VaultError) {
-            try vault.unlock(with: passcode, as: LockSignalUnit.client)
+            try vault.perform(UnlockVault(with: passcode), as: LockSignalUnit.client)
             logger.notice("unlocked with the service's credential")
         } catch {
             logger.error("not unlocked with the service's credential", metadata: ["reason": "\(error)"])

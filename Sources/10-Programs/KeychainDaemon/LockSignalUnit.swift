@@ -28,7 +28,7 @@ struct LockSignalUnit: Service {
 
     private func lock(after grace: Duration, because reason: String) {
         do throws(VaultError) {
-            try vault.lock(after: grace, as: Self.client)
+            try vault.perform(LockVault(after: grace), as: Self.client)
             logger.notice("locking", metadata: ["reason": "\(reason)", "after": "\(grace)"])
         } catch {
             // Without a passcode there is nothing to lock.

@@ -28,18 +28,18 @@ package protocol FileKeySource: Sendable {
 /// The keys of files from the session's vault, on behalf of its client.
 extension VaultSession: FileKeySource {
     package func makeFileKey(for fileClass: FileProtectionClass, file: Data) throws(VaultError) -> FileKey {
-        try vault.makeFileKey(for: fileClass, file: file, as: client)
+        try perform(MakeFileKey(for: fileClass, file: file))
     }
 
     package func fileKey(
         for fileClass: FileProtectionClass, file: Data, wrapped: Data
     ) throws(VaultError) -> SecretBytes {
-        try vault.fileKey(for: fileClass, file: file, wrapped: wrapped, as: client)
+        try perform(OpenFileKey(for: fileClass, file: file, wrapped: wrapped)).key
     }
 
     package func rewrapFileKey(
         from: FileProtectionClass, to: FileProtectionClass, file: Data, wrapped: Data
     ) throws(VaultError) -> Data {
-        try vault.rewrapFileKey(from: from, to: to, file: file, wrapped: wrapped, as: client)
+        try perform(RewrapFileKey(from: from, to: to, file: file, wrapped: wrapped))
     }
 }

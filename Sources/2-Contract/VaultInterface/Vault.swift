@@ -36,6 +36,7 @@ package protocol Vault: AnyObject, Sendable {
 
 extension Vault {
     /// Performs an operation that sends nothing before its reply.
+    @discardableResult
     package func perform<Operation: UnaryOperation>(
         _ operation: Operation, as client: Client
     ) throws(VaultError) -> Operation.Reply {

@@ -1,4 +1,5 @@
 import Access
+import KeychainModel
 
 /// The vault and the client that Apple's global functions act on.
 package struct VaultSession: Sendable {
@@ -8,6 +9,32 @@ package struct VaultSession: Sendable {
     package init(vault: any Vault, client: Client) {
         self.vault = vault
         self.client = client
+    }
+
+    /// Performs an operation that sends nothing before its reply.
+    @discardableResult
+    package func perform<Operation: UnaryOperation>(_ operation: Operation) throws(VaultError) -> Operation.Reply {
+        try vault.perform(operation, as: client)
+    }
+
+    /// Performs a search, and collects the items.
+    ///
+    /// - Parameter report: Takes what the query asks to be told besides; see ``SearchReports``.
+    package func perform(
+        _ operation: CopyItems, report: (CopyItems.Part) -> Void = { _ in }
+    ) throws(VaultError) -> [StoredItem] {
+        var items: [StoredItem] = []
+        _ = try vault.perform(operation, as: client) { part throws(VaultError) in
+            if case .item(let item) = part { items.append(item) } else { report(part) }
+        }
+        return items
+    }
+
+    /// Reads the audit log, and collects the records.
+    package func perform(_ operation: ReadAudit) throws(VaultError) -> [AuditRecord] {
+        var records: [AuditRecord] = []
+        _ = try vault.perform(operation, as: client) { record throws(VaultError) in records.append(record) }
+        return records
     }
 
     /// The session of the running task: what a test put in its place, else the process's own.

@@ -48,7 +48,7 @@ package struct EnclavePrivateKey: CurvePrivateKey {
         do {
             let session = try VaultSession.current()
             willUse?(session)
-            return try session.vault.useEnclaveKey(record, for: operation, options: authentication, as: session.client)
+            return try session.perform(UseEnclaveKey(record, for: operation, options: authentication))
         } catch VaultError.invalidRequest(let reason) {
             throw .invalidInput(reason: reason)
         } catch {

@@ -154,8 +154,7 @@ package struct KeyItems: Sendable {
     /// - Returns: The public key, and its hash, which is the label for finding the key.
     package func makeEnclaveKey(_ control: AccessControl) throws(StoredKeyError) -> (public: KeyData, label: Data) {
         let record = try onVault { (session) throws(VaultError) in
-            try session.vault.makeEnclaveKey(
-                .p256, accessControl: control, options: AuthenticationOptions(), as: session.client)
+            try session.perform(MakeEnclaveKey(.p256, accessControl: control, options: AuthenticationOptions()))
         }
         guard let publicKey = EnclavePrivateKey(record: record, authentication: AuthenticationOptions()).publicKey
         else { throw .damaged(reason: "the enclave made no usable key; try again") }
@@ -228,7 +227,7 @@ package struct KeyItems: Sendable {
     private func add(_ item: NewItem) throws(StoredKeyError) -> Bool {
         try onVault { (session) throws(VaultError) in
             do throws(VaultError) {
-                _ = try session.vault.add(item, as: session.client)
+                try session.perform(AddItem(item))
                 return true
             } catch .duplicateItem {
                 return false
@@ -238,7 +237,7 @@ package struct KeyItems: Sendable {
 
     private func update(_ query: ItemQuery, _ changes: ItemChanges) throws(StoredKeyError) {
         try onVault { (session) throws(VaultError) in
-            _ = try session.vault.update(query, with: changes, as: session.client)
+            _ = try session.perform(UpdateItems(query, with: changes))
         }
     }
 
@@ -257,7 +256,7 @@ package struct KeyItems: Sendable {
     private func copy(_ query: ItemQuery, includingValues: Bool) throws(StoredKeyError) -> [StoredItem] {
         try onVault { (session) throws(VaultError) in
             do throws(VaultError) {
-                return try session.vault.copy(query, includingValues: includingValues, as: session.client)
+                return try session.perform(CopyItems(query, includingValues: includingValues))
             } catch .itemNotFound {
                 return []
             }
@@ -267,7 +266,7 @@ package struct KeyItems: Sendable {
     private func delete(_ query: ItemQuery) throws(StoredKeyError) {
         try onVault { (session) throws(VaultError) in
             do throws(VaultError) {
-                _ = try session.vault.delete(query, as: session.client)
+                try session.perform(DeleteItems(query))
             } catch .itemNotFound {}
         }
     }

@@ -15,8 +15,8 @@ struct EnclaveKey: Sendable {
     ) throws(SecureEnclaveError) {
         let session = try Self.session(for: context)
         do {
-            record = try session.vault.makeEnclaveKey(
-                kind, accessControl: accessControl.control, options: Self.options(of: context), as: session.client)
+            record = try session.perform(
+                MakeEnclaveKey(kind, accessControl: accessControl.control, options: Self.options(of: context)))
         } catch {
             throw SecureEnclaveError(error)
         }
@@ -37,8 +37,7 @@ struct EnclaveKey: Sendable {
     func perform(_ operation: EnclaveKeyOperation) throws(SecureEnclaveError) -> Data {
         let session = try Self.session(for: context)
         do {
-            return try session.vault.useEnclaveKey(
-                record, for: operation, options: Self.options(of: context), as: session.client)
+            return try session.perform(UseEnclaveKey(record, for: operation, options: Self.options(of: context)))
         } catch {
             throw SecureEnclaveError(error)
         }

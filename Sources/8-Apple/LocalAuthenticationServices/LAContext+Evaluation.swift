@@ -21,7 +21,7 @@ extension LAContext {
     private func unavailability(of policy: LAPolicy, in session: VaultSession) -> LAError? {
         if _keychainState.isInvalidated { return LAError(.invalidContext) }
         do throws(VaultError) {
-            let available = try session.presence()
+            let available = try session.perform(ReadPresenceAvailability())
             let failure = policy.failure(given: available)
             state.withLock { state in
                 state.biometryType = LABiometryType(available.biometryKind)
@@ -51,7 +51,7 @@ extension LAContext {
             }
             if control.protection == .whenPasscodeSetThisDeviceOnly {
                 do throws(VaultError) {
-                    guard try session.presence().isPasscodeSet else { throw .passcodeNotSet }
+                    guard try session.perform(ReadPresenceAvailability()).isPasscodeSet else { throw .passcodeNotSet }
                 } catch {
                     throw LAError(error)
                 }
@@ -69,8 +69,7 @@ extension LAContext {
             interaction: interactionNotAllowed ? .fail : .allow, prompt: reason.isEmpty ? nil : reason,
             titles: PromptTitles(cancel: localizedCancelTitle, passcode: localizedFallbackTitle))
         do throws(VaultError) {
-            _ = try session.vault.authenticate(
-                flags, context: _keychainState.identifier, options: options, as: session.client)
+            try session.perform(Authenticate(flags, context: _keychainState.identifier, options: options))
         } catch {
             throw LAError(error)
         }

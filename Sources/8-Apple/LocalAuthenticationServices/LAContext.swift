@@ -97,7 +97,7 @@ open class LAContext: NSObject, _SecAuthenticationContext, @unchecked Sendable {
 
     /// The enrolled fingers and faces as they are now.
     open var domainState: LADomainState {
-        let available = try? VaultSession.current().presence()
+        let available = try? VaultSession.current().perform(ReadPresenceAvailability())
         return LADomainState(
             biometry: LADomainStateBiometry(
                 biometryType: available.map { LABiometryType($0.biometryKind) } ?? .none,
@@ -215,12 +215,6 @@ open class LAContext: NSObject, _SecAuthenticationContext, @unchecked Sendable {
 
     /// Where replies are delivered and persons are waited for.
     static let queue = DispatchQueue(label: "com.apple.LocalAuthentication.LAContext", attributes: .concurrent)
-}
-
-extension VaultSession {
-    func presence() throws(VaultError) -> PresenceAvailability {
-        try vault.presenceAvailability(as: client)
-    }
 }
 
 extension PresenceAvailability {

@@ -63,7 +63,7 @@ final class LockObservers: Sendable {
             // vault is unlocked again, files that were opened since must stay open.
             let holders = self.holders(key, number)
             if !isImmediate.withLock({ $0 }) {
-                let status = try? presence.vault?.status(as: client)
+                let status = try? presence.vault?.perform(ReadStatus(), as: client)
                 if status?.lockState == .unlocked { return }
             }
             for holder in holders { holder.lock() }

@@ -23,7 +23,7 @@ public enum ProtectedData {
     /// Whether files of class `complete` can be used now; false also where the vault cannot be asked.
     public static var isProtectedDataAvailable: Bool {
         guard let session = try? VaultSession.current() else { return false }
-        return (try? session.vault.status(as: session.client))?.lockState == .unlocked
+        return (try? session.perform(ReadStatus()))?.lockState == .unlocked
     }
 
     /// What happens from now on, beginning with how it is now: ``Event/didBecomeAvailable`` or

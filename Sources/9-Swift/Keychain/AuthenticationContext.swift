@@ -61,9 +61,8 @@ extension Keychain {
             let flags = try control.flags()
             state.use(in: session)
             try KeychainError.translating {
-                _ = try session.vault.authenticate(
-                    flags, context: state.identifier, options: AuthenticationOptions(prompt: reason),
-                    as: session.client)
+                _ = try session.perform(
+                    Authenticate(flags, context: state.identifier, options: AuthenticationOptions(prompt: reason)))
             }
         }
 

@@ -10,9 +10,6 @@ struct BoundKeychain: Sendable {
     let keychain: Keychain
     let session: VaultSession
 
-    private var vault: any Vault { session.vault }
-    private var client: Client { session.client }
-
     private var itemClass: ItemClass {
         switch keychain.target {
         case .service: .genericPassword
@@ -31,7 +28,7 @@ struct BoundKeychain: Sendable {
     /// The group named, else the one where the vault puts the program's new items, so that reading and
     /// storing look at the same place. Nil leaves the refusal of a program without groups to the vault.
     private var accessGroup: String? {
-        keychain.accessGroup ?? client.accessGroups.first { $0 != Client.everyGroup }
+        keychain.accessGroup ?? session.client.accessGroups.first { $0 != Client.everyGroup }
     }
 
     private func query(_ account: String?, limit: Int? = nil) -> ItemQuery {
@@ -102,7 +99,7 @@ struct BoundKeychain: Sendable {
 
     private func first(_ query: ItemQuery, includingValue: Bool) throws -> StoredItem? {
         do {
-            return try vault.copy(query, includingValues: includingValue, as: client).first
+            return try session.perform(CopyItems(query, includingValues: includingValue)).first
         } catch .itemNotFound {
             return nil
         } catch {
@@ -134,14 +131,14 @@ struct BoundKeychain: Sendable {
         _ data: Data, _ account: String, _ attributes: KeychainItem.Attributes = .init()
     ) throws {
         let item = try newItem(account, data, attributes)
-        _ = try KeychainError.translating { try vault.put(item, as: client) }
+        _ = try KeychainError.translating { try session.perform(PutItem(item)) }
     }
 
     func contains(_ account: String) throws -> Bool {
         var query = query(account, limit: 1)
         query.authentication = AuthenticationOptions(interaction: .fail)
         do {
-            return try !vault.copy(query, includingValues: false, as: client).isEmpty
+            return try !session.perform(CopyItems(query, includingValues: false)).isEmpty
         } catch .itemNotFound {
             return false
         } catch .interactionNotAllowed, .itemPasswordMissing, .enrolmentChanged {
@@ -160,34 +157,34 @@ struct BoundKeychain: Sendable {
     func exchange(_ account: String, expecting expected: Data?, with new: Data?) throws -> Bool {
         let item = try newItem(account, new)
         return try KeychainError.translating {
-            try vault.exchange(item, expecting: expected, as: client)
+            try session.perform(ExchangeItem(item, expecting: expected))
         }
     }
 
     func setAttributes(_ account: String, _ attributes: KeychainItem.Attributes) throws {
         let changes = ItemChanges(attributes: try named(attributes))
         _ = try KeychainError.translating {
-            try vault.update(changeQuery(account), with: changes, as: client)
+            try session.perform(UpdateItems(changeQuery(account), with: changes))
         }
     }
 
     func rename(_ account: String, to newAccount: String) throws {
         let changes = ItemChanges(attributes: [.account: .string(newAccount)])
         _ = try KeychainError.translating {
-            try vault.update(changeQuery(account), with: changes, as: client)
+            try session.perform(UpdateItems(changeQuery(account), with: changes))
         }
     }
 
     func protect(_ account: String) throws {
         let changes = ItemChanges(accessControl: try accessControl())
         _ = try KeychainError.translating {
-            try vault.update(changeQuery(account), with: changes, as: client)
+            try session.perform(UpdateItems(changeQuery(account), with: changes))
         }
     }
 
     func items(includingValues: Bool) throws -> [KeychainItem] {
         do {
-            return try vault.copy(query(nil), includingValues: includingValues, as: client)
+            return try session.perform(CopyItems(query(nil), includingValues: includingValues))
                 .map { KeychainItem($0) }
                 .sorted { $0.account < $1.account }
         } catch .itemNotFound {
@@ -203,7 +200,7 @@ struct BoundKeychain: Sendable {
 
     private func delete(_ query: ItemQuery) throws -> Int {
         do {
-            return try vault.delete(query, as: client)
+            return try session.perform(DeleteItems(query))
         } catch .itemNotFound {
             return 0
         } catch {

@@ -41,7 +41,7 @@ public enum KeychainLock {
     ///
     /// - Throws: ``KeychainError``.
     public static func status() throws -> Status {
-        try perform { vault, client in Status(try vault.status(as: client)) }
+        Status(try perform(ReadStatus()))
     }
 
     /// Sets a passcode where there is none. The items stay; those stored from now on under
@@ -52,9 +52,7 @@ public enum KeychainLock {
         _ passcode: KeychainPasscode, options: KeychainPasscode.Options = .init()
     ) throws {
         let options = try PasscodeOptions(options)
-        try perform { vault, client in
-            try vault.setPasscode(passcode.secret, options: options, as: client)
-        }
+        try perform(SetPasscode(passcode.secret, options: options))
     }
 
     /// Puts another passcode in the place of the present one, in the same time for one item as for a million.
@@ -65,23 +63,21 @@ public enum KeychainLock {
         from passcode: KeychainPasscode, to next: KeychainPasscode, options: KeychainPasscode.Options = .init()
     ) throws {
         let options = try PasscodeOptions(options)
-        try perform { vault, client in
-            try vault.changePasscode(from: passcode.secret, to: next.secret, options: options, as: client)
-        }
+        try perform(ChangePasscode(from: passcode.secret, to: next.secret, options: options))
     }
 
     /// Removes the passcode, and with it for good every item that exists only while there is one.
     ///
     /// - Throws: As ``changePasscode(from:to:options:)``.
     public static func removePasscode(_ passcode: KeychainPasscode) throws {
-        try perform { vault, client in try vault.removePasscode(passcode.secret, as: client) }
+        try perform(RemovePasscode(passcode.secret))
     }
 
     /// Unlocks.
     ///
     /// - Throws: As ``changePasscode(from:to:options:)``.
     public static func unlock(with passcode: KeychainPasscode) throws {
-        try perform { vault, client in try vault.unlock(with: passcode.secret, as: client) }
+        try perform(UnlockVault(with: passcode.secret))
     }
 
     /// Locks: the keys of items that are accessible 'when unlocked' are wiped.
@@ -89,19 +85,19 @@ public enum KeychainLock {
     /// - Parameter grace: How long to wait; an unlocking meanwhile calls it off.
     /// - Throws: ``KeychainError/Code/passcodeRequired`` when there is no passcode to unlock with again.
     public static func lock(after grace: Duration = .zero) throws {
-        try perform { vault, client in try vault.lock(after: grace, as: client) }
+        try perform(LockVault(after: grace))
     }
 
-    /// Runs `body` as the owner of the whole vault, which a program with a vault of its own is. A daemon knows
-    /// better and refuses those it has not granted it.
-    private static func perform<Result>(
-        _ body: (any Vault, Client) throws -> Result
-    ) throws -> Result {
+    /// Performs an operation as the owner of the whole vault, which a program with a vault of its own is. A daemon
+    /// knows better and refuses those it has not granted it.
+    @discardableResult
+    private static func perform<Operation: UnaryOperation>(_ operation: Operation) throws -> Operation.Reply {
         try KeychainError.translating {
-            let session = try VaultSession.current()
-            var client = session.client
-            if !client.accessGroups.contains(Client.everyGroup) { client.accessGroups.append(Client.everyGroup) }
-            return try body(session.vault, client)
+            var session = try VaultSession.current()
+            if !session.client.accessGroups.contains(Client.everyGroup) {
+                session.client.accessGroups.append(Client.everyGroup)
+            }
+            return try session.perform(operation)
         }
     }
 }

@@ -63,6 +63,7 @@ struct Failure: Error {
 }
 
 /// Runs `body` and turns the vault's errors into failures.
+@discardableResult
 func failing<Result>(_ body: () throws(VaultError) -> Result) throws(Failure) -> Result {
     do {
         return try body()

@@ -13,7 +13,7 @@ func withOwnersVault<Result>(
     let result = try VaultSession.$override.withValue(owner) { Swift.Result { () throws(Failure) in try body() } }.get()
     try PasscodeNote.show(require, "the database opens only once one is") { () throws(Failure) in
         do throws(VaultError) {
-            return try owner.session.vault.status(as: owner.session.client)
+            return try owner.session.perform(ReadStatus())
         } catch {
             throw Failure(error)
         }

@@ -128,7 +128,7 @@ struct ExportCommand: DocumentedCommand {
             itemClass: .certificate, attributes: [.label: .string(selection.key)], accessGroup: selection.group,
             synchronizable: .any)
         do {
-            return try session.session.vault.copy(query, includingValues: true, as: session.session.client)
+            return try session.session.perform(CopyItems(query, includingValues: true))
                 .compactMap(\.value)
         } catch {
             if error == .itemNotFound { return [] }

@@ -37,7 +37,7 @@ struct ExportedIdentity {
         let query = ItemQuery(
             itemClass: .certificate, attributes: attributes, accessGroup: group, synchronizable: .any)
         do {
-            return try session.session.vault.copy(query, includingValues: true, as: session.session.client)
+            return try session.session.perform(CopyItems(query, includingValues: true))
                 .compactMap { $0.value.flatMap { try? Certificate(der: $0) } }
         } catch {
             if error == .itemNotFound { return [] }

@@ -102,7 +102,7 @@ struct ImportCommand: DocumentedCommand {
         let query = ItemQuery(
             itemClass: .certificate, attributes: naming, accessGroup: protection.group, synchronizable: .any,
             authentication: AuthenticationOptions(interaction: .skip))
-        let found = try? session.session.vault.copy(query, includingValues: false, as: session.session.client)
+        let found = try? session.session.perform(CopyItems(query, includingValues: false))
         return found?.first?.attributes[.label].flatMap(Self.text)
     }
 
@@ -126,7 +126,7 @@ struct ImportCommand: DocumentedCommand {
             itemClass: .certificate, attributes: attributes, accessGroup: protection.group,
             value: certificate.encoded)
         do {
-            _ = try session.session.vault.add(item, as: session.session.client)
+            _ = try session.session.perform(AddItem(item))
             return ImportAnswer(kind: "certificate", name: name, isNew: true)
         } catch {
             guard error == .duplicateItem else { throw Failure(error) }

@@ -76,8 +76,9 @@ struct AttestCommand: DocumentedCommand {
         let record = try session.attestableKey(of: pair)
         let nonce = nonce?.bytes ?? SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
         let encoded = try failing { () throws(VaultError) in
-            try session.session.vault.useEnclaveKey(
-                record, for: .attest(nonce: nonce), options: options, as: session.session.client)
+            try session.session.perform(
+                UseEnclaveKey(
+                    record, for: .attest(nonce: nonce), options: options))
         }
         let (attestation, shown) = try AttestationFiles.checking { () throws(AttestationError) in
             let attestation = try KeyAttestation(decoding: encoded)
@@ -148,7 +149,7 @@ extension KeyCommandSession {
             ], accessGroup: pair.group, synchronizable: .any)
         let found: [StoredItem]
         do {
-            found = try session.vault.copy(query, includingValues: true, as: session.client)
+            found = try session.perform(CopyItems(query, includingValues: true))
         } catch {
             guard error == .itemNotFound else { throw Failure(error) }
             throw Failure(

@@ -71,8 +71,9 @@ struct CreateKeyCommand: DocumentedCommand {
         }
         let vault = session.session
         let record = try failing { () throws(VaultError) in
-            try vault.vault.makeEnclaveKey(
-                .p256, accessControl: control, options: authentication, as: vault.client)
+            try vault.perform(
+                MakeEnclaveKey(
+                    .p256, accessControl: control, options: authentication))
         }
         guard let key = VaultKey(record, use: KeyUse(authentication: authentication)) else {
             throw Failure(status: errSecInternalComponent, "the enclave made no key: `keychain status --verify`")

@@ -55,7 +55,7 @@ struct DeleteKeyCommand: DocumentedCommand {
             itemClass: .key, attributes: [.applicationLabel: .data(pair.hash)], accessGroup: pair.group,
             synchronizable: .any)
         let count = try failing { () throws(VaultError) in
-            try session.session.vault.delete(query, as: session.session.client)
+            try session.session.perform(DeleteItems(query))
         }
         if json { try StandardOutput.write(json: Answer(deleted: count)) }
     }

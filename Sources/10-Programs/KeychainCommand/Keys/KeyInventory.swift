@@ -1,4 +1,3 @@
-import Access
 import FoundationEssentials
 import KeychainModel
 import Synchronization
@@ -15,8 +14,8 @@ struct KeyInventory {
     /// Looks at every key. Asks for no person; whether the passcode is asked for depends on the vault.
     ///
     /// - Parameter group: Nil for every group.
-    init(of vault: any Vault, as client: Client, group: String? = nil) throws(Failure) {
-        let search = Search(vault: vault, client: client, group: group)
+    init(of session: VaultSession, group: String? = nil) throws(Failure) {
+        let search = Search(session: session, group: group)
         let publicHalves = try search.halves(.public, includingValues: true)
         let privateHalves = try search.halves(.private, includingValues: false)
         isLocked = publicHalves.isLocked || privateHalves.isLocked
@@ -59,8 +58,7 @@ struct KeyInventory {
 
     /// Searches of one vault.
     private struct Search {
-        let vault: any Vault
-        let client: Client
+        let session: VaultSession
         let group: String?
         let damaged = Damage()
 
@@ -101,7 +99,7 @@ struct KeyInventory {
         /// Returns nil if the lock hides one of the items.
         private func items(_ query: ItemQuery, _ includingValues: Bool) throws(Failure) -> [StoredItem]? {
             do {
-                return try vault.copy(query, includingValues: includingValues, as: client) { part in
+                return try session.perform(CopyItems(query, includingValues: includingValues)) { part in
                     if case .damage(let reason) = part { damaged.reasons.withLock { _ = $0.insert(reason) } }
                 }
             } catch {
@@ -121,7 +119,7 @@ struct KeyInventory {
             query.accessGroup = pair.group
             query.reports.insert(.withheld)
             do {
-                let found = try vault.copy(query, includingValues: false, as: client) { part in
+                let found = try session.perform(CopyItems(query, includingValues: false)) { part in
                     switch part {
                     case .withheld(let item): withheld = item.accessControl
                     case .damage(let reason): damaged.reasons.withLock { _ = $0.insert(reason) }

@@ -43,7 +43,7 @@ struct KeyCommandSession {
     /// Asks for the passcode when it meets locked items.
     let session: VaultSession
     /// Does not ask for the passcode.
-    private let base: any Vault
+    private let base: VaultSession
 
     /// For a command that reads keys or uses them. If there is no vault, none is made.
     static func forLooking(
@@ -58,21 +58,21 @@ struct KeyCommandSession {
 
     init(_ session: VaultSession) {
         self.session = session
-        base = session.withoutUnlocking.vault
+        base = session.withoutUnlocking
     }
 
     func status() throws(Failure) -> VaultStatus {
-        try failing { () throws(VaultError) in try base.status(as: session.client) }
+        try failing { () throws(VaultError) in try base.perform(ReadStatus()) }
     }
 
     /// The keys that can be seen with the vault as it is.
     func inventory(_ group: String? = nil) throws(Failure) -> KeyInventory {
-        try KeyInventory(of: base, as: session.client, group: group)
+        try KeyInventory(of: base, group: group)
     }
 
     /// The keys that can be seen with the vault unlocked, for which the passcode may be asked.
     func unlockedInventory(_ group: String? = nil) throws(Failure) -> KeyInventory {
-        try KeyInventory(of: session.vault, as: session.client, group: group)
+        try KeyInventory(of: session, group: group)
     }
 
     /// Returns the private key of a pair, and asks for a person if the key requires it.
@@ -88,7 +88,7 @@ struct KeyCommandSession {
             itemClass: .key, attributes: [.keyClass: .number(1), .applicationLabel: .data(pair.hash)],
             accessGroup: pair.group, synchronizable: .any, authentication: options)
         let found = try failing { () throws(VaultError) in
-            try session.vault.copy(query, includingValues: true, as: session.client)
+            try session.perform(CopyItems(query, includingValues: true))
         }
         guard let item = found.first, let key = VaultKey.stored(in: item, use: KeyUse(authentication: options)) else {
             throw Failure(

@@ -68,7 +68,7 @@ struct KeyStore {
             itemClass: .key, attributes: [.label: .string(label)], accessGroup: group, synchronizable: .any,
             authentication: AuthenticationOptions(interaction: .skip))
         do {
-            _ = try session.session.vault.copy(query, includingValues: false, as: session.session.client)
+            _ = try session.session.perform(CopyItems(query, includingValues: false))
         } catch {
             if error == .itemNotFound { return }
             throw Failure(error)
@@ -114,7 +114,10 @@ struct KeyStore {
         item.attributes[.label] = label.map { .string($0) }
         item.attributes[.applicationTag] = protection.tag.map { .string($0) }
         do {
-            return try session.session.vault.add(item, as: session.session.client)
+            var stored = try session.session.perform(AddItem(item))
+            // The vault does not send back the value that it was given.
+            stored.value = item.value
+            return stored
         } catch {
             guard isOptional, error == .duplicateItem else { throw Failure(error) }
             return StoredItem(

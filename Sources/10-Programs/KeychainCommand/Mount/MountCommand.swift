@@ -152,10 +152,10 @@ struct MountCommand: DocumentedCommand {
     ///
     /// - Returns: The passcode, if the process in the background has to unlock for itself because there is no daemon.
     private func passcodeToHandOn(_ session: VaultSession) throws(Failure) -> SecretBytes? {
-        let status = try failing { () throws(VaultError) in try session.vault.status(as: session.client) }
+        let status = try failing { () throws(VaultError) in try session.perform(ReadStatus()) }
         guard status.isPasscodeSet, status.lockState == .beforeFirstUnlock || !status.isShared else { return nil }
         let secret = try passcode.ask("Mounting needs the vault to be unlocked.")
-        try failing { () throws(VaultError) in try session.vault.unlock(with: secret, as: session.client) }
+        try failing { () throws(VaultError) in try session.perform(UnlockVault(with: secret)) }
         return status.isShared ? nil : secret
     }
 

@@ -25,13 +25,13 @@ final class UnlockingVault: Vault {
             guard Operation.traits.contains(.usesClassKeys), case .interactionNotAllowed = error,
                 try isLocked(as: client)
             else { throw error }
-            try base.unlock(with: askForPasscode(), as: client)
+            try base.perform(UnlockVault(with: askForPasscode()), as: client)
             return try base.perform(operation, as: client, send: send)
         }
     }
 
     private func isLocked(as client: Client) throws(VaultError) -> Bool {
-        let status = try base.status(as: client)
+        let status = try base.perform(ReadStatus(), as: client)
         return status.isPasscodeSet && status.lockState != .unlocked
     }
 

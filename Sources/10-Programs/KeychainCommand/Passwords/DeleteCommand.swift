@@ -33,7 +33,7 @@ struct DeleteCommand: DocumentedCommand {
         let search = PasswordSearch(name, scope, AuthenticationOptions(interaction: .skip))
         let item = try search.oneIfAny(in: session)
         let count = try failing { () throws(VaultError) in
-            try session.vault.delete(item.map(ItemQuery.init(item:)) ?? search.query, as: session.client)
+            try session.perform(DeleteItems(item.map(ItemQuery.init(item:)) ?? search.query))
         }
         if json { try StandardOutput.write(json: Answer(deleted: count)) }
     }

@@ -74,7 +74,7 @@ struct ListCommand: DocumentedCommand {
         query.authentication = AuthenticationOptions(interaction: .skip)
         if let service { query.attributes[.service] = .string(service) }
         do {
-            return try session.vault.copy(query, includingValues: false, as: session.client) { part in
+            return try session.perform(CopyItems(query, includingValues: false)) { part in
                 switch part {
                 case .damage: leftOut.damaged += 1
                 case .withheld: leftOut.withheld += 1

@@ -59,7 +59,7 @@ struct PasswordSearch {
         in session: VaultSession, includingValues: Bool, remedies: Ambiguity.Remedies = .options
     ) throws(Failure) -> StoredItem {
         let found = try failing { () throws(VaultError) in
-            try session.vault.copy(query, includingValues: includingValues, as: session.client)
+            try session.perform(CopyItems(query, includingValues: includingValues))
         }
         guard let item = found.first else { throw Failure(.itemNotFound) }
         guard found.count == 1 else { throw Ambiguity(items: found).failure(remedies) }

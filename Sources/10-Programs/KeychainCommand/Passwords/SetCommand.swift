@@ -81,7 +81,7 @@ struct SetCommand: DocumentedCommand {
             return
         }
         let item = try failing { () throws(VaultError) in
-            try session.vault.put(newItem(secret, authentication), as: session.client)
+            try session.perform(PutItem(newItem(secret, authentication)))
         }
         if json { try StandardOutput.write(json: ItemSummary(item)) }
     }
@@ -107,7 +107,7 @@ struct SetCommand: DocumentedCommand {
         do {
             var query = ItemQuery(item: item)
             query.authentication = search.query.authentication
-            _ = try session.vault.update(query, with: changes, as: session.client)
+            _ = try session.perform(UpdateItems(query, with: changes))
             return true
         } catch {
             if error == .itemNotFound { return false }

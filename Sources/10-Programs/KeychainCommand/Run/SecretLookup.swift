@@ -63,7 +63,8 @@ final class SecretLookup {
     /// Lets go of the vault and of the secrets, because the command may run for a long time.
     func close() {
         if let session, let context = authentication.context {
-            session.vault.endContext(context, as: session.client)
+            // A daemon that is out of reach has forgotten the context.
+            _ = try? session.perform(EndContext(context))
         }
         session = nil
         found = [:]

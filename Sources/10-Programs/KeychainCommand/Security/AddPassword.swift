@@ -43,8 +43,9 @@ struct AddPassword: SecuritySubcommand {
         }
         if given[.label] == nil { given[.label] = subject }
         try securing(Self.operation) { () throws(VaultError) in
-            _ = try session.vault.add(
-                NewItem(itemClass: kind.itemClass, attributes: given, value: password ?? Data()), as: session.client)
+            _ = try session.perform(
+                AddItem(
+                    NewItem(itemClass: kind.itemClass, attributes: given, value: password ?? Data())))
         }
     }
 
@@ -71,7 +72,7 @@ struct AddPassword: SecuritySubcommand {
         let query = ItemQuery(
             itemClass: kind.itemClass, attributes: kind.primaryKey(of: attributes), synchronizable: .any)
         do {
-            return try session.vault.copy(query, includingValues: false, as: session.client)
+            return try session.perform(CopyItems(query, includingValues: false))
         } catch {
             if error == .itemNotFound { return [] }
             throw .vault(error, during: Self.operation)
@@ -86,8 +87,9 @@ struct AddPassword: SecuritySubcommand {
             throw SecurityFailure(Ambiguity(items: items).failure(remedy: "`keychain set --group`"))
         }
         try securing("SecKeychainItemModifyContent") { () throws(VaultError) in
-            _ = try session.vault.update(
-                ItemQuery(item: item), with: ItemChanges(attributes: attributes, value: password), as: session.client)
+            _ = try session.perform(
+                UpdateItems(
+                    ItemQuery(item: item), with: ItemChanges(attributes: attributes, value: password)))
         }
     }
 }

@@ -24,7 +24,7 @@ struct DumpKeychain: SecuritySubcommand {
     ) throws(SecurityFailure) -> [StoredItem] {
         let query = ItemQuery(itemClass: itemClass, synchronizable: .any)
         do {
-            return try session.vault.copy(query, includingValues: includingValues, as: session.client)
+            return try session.perform(CopyItems(query, includingValues: includingValues))
         } catch {
             if error == .itemNotFound { return [] }
             throw .vault(error, during: "SecKeychainSearchCopyNext")

@@ -44,7 +44,7 @@ struct DeletePassword: SecuritySubcommand {
         let session = try securing { () throws(Failure) in try VaultSession.ofOwner() }
         let item = try kind.first(options, includingValues: false, session)
         try securing("SecKeychainItemDelete") { () throws(VaultError) in
-            _ = try session.vault.delete(ItemQuery(item: item), as: session.client)
+            _ = try session.perform(DeleteItems(ItemQuery(item: item)))
         }
         try tool.print(ItemText(item, keychain: tool.keychainPath()).lines)
         tool.complain(plain: "password has been deleted.")
@@ -65,7 +65,7 @@ extension PasswordKind {
         let query = ItemQuery(
             itemClass: itemClass, attributes: try attributes(options), synchronizable: .any, limit: 1)
         let found = try securing("SecKeychainSearchCopyNext") { () throws(VaultError) in
-            try session.vault.copy(query, includingValues: includingValues, as: session.client)
+            try session.perform(CopyItems(query, includingValues: includingValues))
         }
         guard let item = found.first else { throw .vault(.itemNotFound, during: "SecKeychainSearchCopyNext") }
         return item

@@ -28,7 +28,7 @@ struct LockKeychain: SecuritySubcommand {
         }
         let session = try securing { () throws(Failure) in try VaultSession.ofOwner() }
         do {
-            try session.vault.lock(after: .zero, as: session.client)
+            try session.perform(LockVault(after: .zero))
         } catch {
             throw .vault(error, during: "SecKeychainLock \(path)")
         }
@@ -53,7 +53,7 @@ struct UnlockKeychain: SecuritySubcommand {
             given = try securing { () throws(Failure) in try PasscodeInput.none.ask("password to unlock \(path): ") }
         }
         do {
-            try session.vault.unlock(with: given, as: session.client)
+            try session.perform(UnlockVault(with: given))
         } catch {
             throw .vault(error, during: "SecKeychainUnlock \(path)")
         }

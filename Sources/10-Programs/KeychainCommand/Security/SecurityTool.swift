@@ -154,7 +154,7 @@ extension SecurityTool {
     func status() throws(SecurityFailure) -> VaultStatus {
         let session = try securing { () throws(Failure) in try VaultSession.ofOwner() }
         return try securing("SecKeychainGetStatus") { () throws(VaultError) in
-            try session.vault.status(as: session.client)
+            try session.perform(ReadStatus())
         }
     }
 

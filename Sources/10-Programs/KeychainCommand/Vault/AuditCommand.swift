@@ -45,7 +45,7 @@ struct AuditCommand: DocumentedCommand {
         let session = try VaultSession.ofOwnerForLooking()
         if verify { return try check(session) }
         let records = try failing { () throws(VaultError) in
-            try session.vault.auditRecords(query, as: session.client)
+            try session.perform(ReadAudit(query))
         }
         guard !records.isEmpty else { return }
         if json {
@@ -63,7 +63,7 @@ struct AuditCommand: DocumentedCommand {
     }
 
     private func check(_ session: VaultSession) throws {
-        let report = try failing { () throws(VaultError) in try session.vault.verifyAudit(as: session.client) }
+        let report = try failing { () throws(VaultError) in try session.perform(VerifyAudit()) }
         if json {
             try StandardOutput.write(
                 json: Answer(

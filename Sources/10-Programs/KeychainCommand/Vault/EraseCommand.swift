@@ -30,7 +30,7 @@ struct EraseCommand: DocumentedCommand {
     func run() throws {
         if !yes { try confirm() }
         let session = try VaultSession.ofOwner()
-        try failing { () throws(VaultError) in try session.vault.erase(as: session.client) }
+        try failing { () throws(VaultError) in try session.perform(EraseVault()) }
         if json { try StandardOutput.write(json: Answer()) }
     }
 

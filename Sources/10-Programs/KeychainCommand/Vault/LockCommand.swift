@@ -37,9 +37,9 @@ struct LockCommand: DocumentedCommand {
         let session = try VaultSession.ofOwnerForLooking()
         try session.requirePasscode()
         try failing { () throws(VaultError) in
-            try session.vault.lock(after: .seconds(after), as: session.client)
+            try session.perform(LockVault(after: .seconds(after)))
         }
-        let status = try failing { () throws(VaultError) in try session.vault.status(as: session.client) }
+        let status = try failing { () throws(VaultError) in try session.perform(ReadStatus()) }
         if json { return try StandardOutput.write(json: LockAnswer(lock: status.lockState.rawValue)) }
         guard !status.isShared else { return }
         // Nothing failed, but the person has to know that mounted folders and other programs are not locked.
@@ -78,8 +78,8 @@ struct UnlockCommand: DocumentedCommand {
                     + "--passcode-fd")
         }
         let passcode = try passcode.ask()
-        try failing { () throws(VaultError) in try session.vault.unlock(with: passcode, as: session.client) }
-        let status = try failing { () throws(VaultError) in try session.vault.status(as: session.client) }
+        try failing { () throws(VaultError) in try session.perform(UnlockVault(with: passcode)) }
+        let status = try failing { () throws(VaultError) in try session.perform(ReadStatus()) }
         if json { try StandardOutput.write(json: LockAnswer(lock: status.lockState.rawValue)) }
     }
 }

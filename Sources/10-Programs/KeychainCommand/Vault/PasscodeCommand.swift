@@ -47,11 +47,11 @@ struct SetPasscodeCommand: DocumentedCommand {
 
     func run() throws {
         let session = try VaultSession.ofOwner()
-        let status = try failing { () throws(VaultError) in try session.vault.status(as: session.client) }
+        let status = try failing { () throws(VaultError) in try session.perform(ReadStatus()) }
         guard !status.isPasscodeSet else { throw Failure(.passcodeIsSet) }
         let passcode = try new.ask()
         try failing { () throws(VaultError) in
-            try session.vault.setPasscode(passcode, options: new.options, as: session.client)
+            try session.perform(SetPasscode(passcode, options: new.options))
         }
         if json { try StandardOutput.write(json: PasscodeCommandAnswer(passcode: true)) }
     }
@@ -82,7 +82,7 @@ struct ChangePasscodeCommand: DocumentedCommand {
         let old = try passcode.ask()
         let next = try new.ask()
         try failing { () throws(VaultError) in
-            try session.vault.changePasscode(from: old, to: next, options: new.options, as: session.client)
+            try session.perform(ChangePasscode(from: old, to: next, options: new.options))
         }
         if json { try StandardOutput.write(json: PasscodeCommandAnswer(passcode: true)) }
     }
@@ -110,7 +110,7 @@ struct RemovePasscodeCommand: DocumentedCommand {
         try session.requirePasscode()
         let passcode = try passcode.ask()
         try failing { () throws(VaultError) in
-            try session.vault.removePasscode(passcode, as: session.client)
+            try session.perform(RemovePasscode(passcode))
         }
         if json { try StandardOutput.write(json: PasscodeCommandAnswer(passcode: false)) }
     }
@@ -122,7 +122,7 @@ extension VaultSession {
     /// - Returns: The vault's state.
     @discardableResult
     func requirePasscode() throws(Failure) -> VaultStatus {
-        let status = try failing { () throws(VaultError) in try vault.status(as: client) }
+        let status = try failing { () throws(VaultError) in try perform(ReadStatus()) }
         guard status.isPasscodeSet else { throw Failure(.passcodeNotSet) }
         return status
     }

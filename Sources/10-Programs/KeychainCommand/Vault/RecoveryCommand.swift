@@ -58,7 +58,9 @@ struct CreateRecoveryCommand: DocumentedCommand {
         defer { vault.close() }
         if vault.lockState != .unlocked {
             let given = try passcode.ask()
-            try failing { () throws(VaultError) in try vault.unlock(with: given, as: RecoveryCommand.owner) }
+            try failing { () throws(VaultError) in
+                try vault.perform(UnlockVault(with: given), as: RecoveryCommand.owner)
+            }
         }
         let key = try failing { () throws(VaultError) in try vault.makeRecoveryKey(as: RecoveryCommand.owner) }
         if json {

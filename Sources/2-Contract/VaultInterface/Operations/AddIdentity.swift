@@ -43,10 +43,3 @@ package struct AddIdentity: UnaryOperation {
         key = try reader.newItem()
     }
 }
-
-extension Vault {
-    /// Performs ``AddIdentity``.
-    package func addIdentity(certificate: NewItem, key: NewItem, as client: Client) throws(VaultError) {
-        _ = try perform(AddIdentity(certificate: certificate, key: key), as: client)
-    }
-}

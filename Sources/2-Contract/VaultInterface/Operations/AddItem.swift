@@ -32,29 +32,12 @@ package struct AddItem: UnaryOperation {
     }
 }
 
-extension Vault {
-    /// Performs ``AddItem``.
-    ///
-    /// - Returns: The item as it is stored, with its value.
-    package func add(_ item: NewItem, as client: Client) throws(VaultError) -> StoredItem {
-        try perform(AddItem(item), as: client).withValue(of: item)
-    }
-}
-
 extension StoredItem {
     /// The item without the value, if the caller gave one with `item`: it need not be sent back.
     func withoutValue(knownFrom item: NewItem) -> StoredItem {
         guard item.value != nil else { return self }
         var copy = self
         copy.value = nil
-        return copy
-    }
-
-    /// The item with the value that the caller gave with `item`.
-    func withValue(of item: NewItem) -> StoredItem {
-        guard let value = item.value else { return self }
-        var copy = self
-        copy.value = value
         return copy
     }
 }

@@ -45,12 +45,3 @@ package struct Authenticate: UnaryOperation {
         options = try reader.authenticationOptions()
     }
 }
-
-extension Vault {
-    /// Performs ``Authenticate``.
-    package func authenticate(
-        _ flags: AccessControl.Flags, context: UUID, options: AuthenticationOptions, as client: Client
-    ) throws(VaultError) -> PresenceProofs {
-        try perform(Authenticate(flags, context: context, options: options), as: client)
-    }
-}

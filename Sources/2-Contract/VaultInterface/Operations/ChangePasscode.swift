@@ -39,12 +39,3 @@ package struct ChangePasscode: UnaryOperation {
         options = try reader.passcodeOptions()
     }
 }
-
-extension Vault {
-    /// Performs ``ChangePasscode``.
-    package func changePasscode(
-        from passcode: SecretBytes, to next: SecretBytes, options: PasscodeOptions, as client: Client
-    ) throws(VaultError) {
-        _ = try perform(ChangePasscode(from: passcode, to: next, options: options), as: client)
-    }
-}

@@ -75,18 +75,3 @@ extension CopyItems.Part: WireValue {
         }
     }
 }
-
-extension Vault {
-    /// Performs ``CopyItems`` and collects the items.
-    ///
-    /// - Parameter report: Takes what the query asks to be told besides; see ``SearchReports``.
-    package func copy(
-        _ query: ItemQuery, includingValues: Bool, as client: Client, report: (CopyItems.Part) -> Void = { _ in }
-    ) throws(VaultError) -> [StoredItem] {
-        var items: [StoredItem] = []
-        _ = try perform(CopyItems(query, includingValues: includingValues), as: client) { part throws(VaultError) in
-            if case .item(let item) = part { items.append(item) } else { report(part) }
-        }
-        return items
-    }
-}

@@ -21,10 +21,3 @@ package struct DeleteDamagedItems: UnaryOperation {
     package func encode(to buffer: WireBuffer) {}
     package init(from reader: inout WireReader) throws(WireError) {}
 }
-
-extension Vault {
-    /// Performs ``DeleteDamagedItems``.
-    package func deleteDamaged(as client: Client) throws(VaultError) -> Int {
-        try perform(DeleteDamagedItems(), as: client)
-    }
-}

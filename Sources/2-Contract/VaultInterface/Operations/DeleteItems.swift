@@ -31,10 +31,3 @@ package struct DeleteItems: UnaryOperation {
         query = try reader.itemQuery()
     }
 }
-
-extension Vault {
-    /// Performs ``DeleteItems``.
-    package func delete(_ query: ItemQuery, as client: Client) throws(VaultError) -> Int {
-        try perform(DeleteItems(query), as: client)
-    }
-}

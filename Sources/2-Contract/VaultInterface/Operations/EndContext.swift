@@ -29,11 +29,3 @@ package struct EndContext: UnaryOperation {
         context = try reader.uuid()
     }
 }
-
-extension Vault {
-    /// Performs ``EndContext``. Does nothing where the vault is out of reach: a daemon that is gone has forgotten the
-    /// context.
-    package func endContext(_ context: UUID, as client: Client) {
-        _ = try? perform(EndContext(context), as: client)
-    }
-}

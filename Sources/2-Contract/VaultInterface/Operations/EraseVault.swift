@@ -19,10 +19,3 @@ package struct EraseVault: UnaryOperation {
     package func encode(to buffer: WireBuffer) {}
     package init(from reader: inout WireReader) throws(WireError) {}
 }
-
-extension Vault {
-    /// Performs ``EraseVault``.
-    package func erase(as client: Client) throws(VaultError) {
-        _ = try perform(EraseVault(), as: client)
-    }
-}

@@ -39,12 +39,3 @@ package struct ExchangeItem: UnaryOperation {
         expected = try reader.optionalValue()
     }
 }
-
-extension Vault {
-    /// Performs ``ExchangeItem``.
-    package func exchange(
-        _ item: NewItem, expecting expected: Data?, as client: Client
-    ) throws(VaultError) -> Bool {
-        try perform(ExchangeItem(item, expecting: expected), as: client)
-    }
-}

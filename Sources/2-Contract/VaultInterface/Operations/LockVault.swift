@@ -32,13 +32,6 @@ package struct LockVault: UnaryOperation {
     }
 }
 
-extension Vault {
-    /// Performs ``LockVault``.
-    package func lock(after grace: Duration, as client: Client) throws(VaultError) {
-        _ = try perform(LockVault(after: grace), as: client)
-    }
-}
-
 extension UInt64 {
     fileprivate init(clamping real: Double) {
         self = real.isFinite && real > 0 ? UInt64(Swift.min(real, 1e15)) : 0

@@ -47,12 +47,3 @@ package struct MakeEnclaveKey: UnaryOperation {
         options = try reader.authenticationOptions()
     }
 }
-
-extension Vault {
-    /// Performs ``MakeEnclaveKey``.
-    package func makeEnclaveKey(
-        _ kind: EnclaveKeyKind, accessControl: AccessControl, options: AuthenticationOptions, as client: Client
-    ) throws(VaultError) -> EnclaveKeyRecord {
-        try perform(MakeEnclaveKey(kind, accessControl: accessControl, options: options), as: client)
-    }
-}

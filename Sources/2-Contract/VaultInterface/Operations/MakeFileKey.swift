@@ -39,12 +39,3 @@ package struct MakeFileKey: UnaryOperation {
         file = try reader.data()
     }
 }
-
-extension Vault {
-    /// Performs ``MakeFileKey``.
-    package func makeFileKey(
-        for fileClass: FileProtectionClass, file: Data, as client: Client
-    ) throws(VaultError) -> FileKey {
-        try perform(MakeFileKey(for: fileClass, file: file), as: client)
-    }
-}

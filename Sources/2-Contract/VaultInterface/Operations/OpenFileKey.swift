@@ -56,12 +56,3 @@ package struct OpenFileKey: UnaryOperation {
         wrapped = try reader.data()
     }
 }
-
-extension Vault {
-    /// Performs ``OpenFileKey``.
-    package func fileKey(
-        for fileClass: FileProtectionClass, file: Data, wrapped: Data, as client: Client
-    ) throws(VaultError) -> SecretBytes {
-        try perform(OpenFileKey(for: fileClass, file: file, wrapped: wrapped), as: client).key
-    }
-}

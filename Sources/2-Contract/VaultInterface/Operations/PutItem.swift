@@ -30,12 +30,3 @@ package struct PutItem: UnaryOperation {
         item = try reader.newItem()
     }
 }
-
-extension Vault {
-    /// Performs ``PutItem``.
-    ///
-    /// - Returns: The item as it is stored, with its value.
-    package func put(_ item: NewItem, as client: Client) throws(VaultError) -> StoredItem {
-        try perform(PutItem(item), as: client).withValue(of: item)
-    }
-}

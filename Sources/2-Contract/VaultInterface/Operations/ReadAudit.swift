@@ -35,12 +35,3 @@ package struct ReadAudit: VaultOperation {
             limit: try reader.optional { reader throws(WireError) in Int(try reader.integer(UInt32.self)) })
     }
 }
-
-extension Vault {
-    /// Performs ``ReadAudit`` and collects the records.
-    package func auditRecords(_ query: AuditQuery, as client: Client) throws(VaultError) -> [AuditRecord] {
-        var records: [AuditRecord] = []
-        _ = try perform(ReadAudit(query), as: client) { record throws(VaultError) in records.append(record) }
-        return records
-    }
-}

@@ -18,10 +18,3 @@ package struct ReadPresenceAvailability: UnaryOperation {
     package func encode(to buffer: WireBuffer) {}
     package init(from reader: inout WireReader) throws(WireError) {}
 }
-
-extension Vault {
-    /// Performs ``ReadPresenceAvailability``.
-    package func presenceAvailability(as client: Client) throws(VaultError) -> PresenceAvailability {
-        try perform(ReadPresenceAvailability(), as: client)
-    }
-}

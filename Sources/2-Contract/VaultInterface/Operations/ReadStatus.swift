@@ -18,10 +18,3 @@ package struct ReadStatus: UnaryOperation {
     package func encode(to buffer: WireBuffer) {}
     package init(from reader: inout WireReader) throws(WireError) {}
 }
-
-extension Vault {
-    /// Performs ``ReadStatus``.
-    package func status(as client: Client) throws(VaultError) -> VaultStatus {
-        try perform(ReadStatus(), as: client)
-    }
-}

@@ -30,10 +30,3 @@ package struct RemovePasscode: UnaryOperation {
         passcode = try reader.secret()
     }
 }
-
-extension Vault {
-    /// Performs ``RemovePasscode``.
-    package func removePasscode(_ passcode: SecretBytes, as client: Client) throws(VaultError) {
-        _ = try perform(RemovePasscode(passcode), as: client)
-    }
-}

@@ -43,12 +43,3 @@ package struct RewrapFileKey: UnaryOperation {
         wrapped = try reader.data()
     }
 }
-
-extension Vault {
-    /// Performs ``RewrapFileKey``.
-    package func rewrapFileKey(
-        from present: FileProtectionClass, to next: FileProtectionClass, file: Data, wrapped: Data, as client: Client
-    ) throws(VaultError) -> Data {
-        try perform(RewrapFileKey(from: present, to: next, file: file, wrapped: wrapped), as: client)
-    }
-}

@@ -36,12 +36,3 @@ package struct SetPasscode: UnaryOperation {
         options = try reader.passcodeOptions()
     }
 }
-
-extension Vault {
-    /// Performs ``SetPasscode``.
-    package func setPasscode(
-        _ passcode: SecretBytes, options: PasscodeOptions, as client: Client
-    ) throws(VaultError) {
-        _ = try perform(SetPasscode(passcode, options: options), as: client)
-    }
-}

@@ -30,10 +30,3 @@ package struct UnlockVault: UnaryOperation {
         passcode = try reader.secret()
     }
 }
-
-extension Vault {
-    /// Performs ``UnlockVault``.
-    package func unlock(with passcode: SecretBytes, as client: Client) throws(VaultError) {
-        _ = try perform(UnlockVault(with: passcode), as: client)
-    }
-}

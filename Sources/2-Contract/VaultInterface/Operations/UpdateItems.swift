@@ -41,12 +41,3 @@ package struct UpdateItems: UnaryOperation {
         changes = try reader.itemChanges()
     }
 }
-
-extension Vault {
-    /// Performs ``UpdateItems``.
-    package func update(
-        _ query: ItemQuery, with changes: ItemChanges, as client: Client
-    ) throws(VaultError) -> Int {
-        try perform(UpdateItems(query, with: changes), as: client)
-    }
-}

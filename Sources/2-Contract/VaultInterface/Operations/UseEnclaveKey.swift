@@ -42,13 +42,3 @@ package struct UseEnclaveKey: UnaryOperation {
         options = try reader.authenticationOptions()
     }
 }
-
-extension Vault {
-    /// Performs ``UseEnclaveKey``.
-    package func useEnclaveKey(
-        _ key: EnclaveKeyRecord, for operation: EnclaveKeyOperation, options: AuthenticationOptions,
-        as client: Client
-    ) throws(VaultError) -> Data {
-        try perform(UseEnclaveKey(key, for: operation, options: options), as: client)
-    }
-}

@@ -18,10 +18,3 @@ package struct VerifyAudit: UnaryOperation {
     package func encode(to buffer: WireBuffer) {}
     package init(from reader: inout WireReader) throws(WireError) {}
 }
-
-extension Vault {
-    /// Performs ``VerifyAudit``.
-    package func verifyAudit(as client: Client) throws(VaultError) -> AuditReport {
-        try perform(VerifyAudit(), as: client)
-    }
-}

@@ -18,10 +18,3 @@ package struct VerifyItems: UnaryOperation {
     package func encode(to buffer: WireBuffer) {}
     package init(from reader: inout WireReader) throws(WireError) {}
 }
-
-extension Vault {
-    /// Performs ``VerifyItems``.
-    package func verify(as client: Client) throws(VaultError) -> IntegrityReport {
-        try perform(VerifyItems(), as: client)
-    }
-}

@@ -40,7 +40,7 @@ public final class _SecAuthenticationState: Sendable {
     @discardableResult
     package func use(in session: VaultSession) -> Bool {
         let isUsable = remember(session)
-        if !isUsable { session.vault.endContext(identifier, as: session.client) }
+        if !isUsable { end(in: session) }
         return isUsable
     }
 
@@ -64,7 +64,12 @@ public final class _SecAuthenticationState: Sendable {
             defer { state.sessions = [] }
             return state.sessions
         }
-        for session in sessions { session.vault.endContext(identifier, as: session.client) }
+        for session in sessions { end(in: session) }
+    }
+
+    private func end(in session: VaultSession) {
+        // A daemon that is out of reach has forgotten the context.
+        _ = try? session.perform(EndContext(identifier))
     }
 
     deinit {

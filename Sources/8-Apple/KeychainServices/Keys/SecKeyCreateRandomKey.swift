@@ -152,8 +152,8 @@ private struct KeyRequest {
         }
         do throws(VaultError) {
             let session = try VaultSession.current()
-            let record = try session.vault.makeEnclaveKey(
-                .p256, accessControl: protection, options: use.authentication, as: session.client)
+            let record = try session.perform(
+                MakeEnclaveKey(.p256, accessControl: protection, options: use.authentication))
             if let key = VaultKey(record, use: use) { return SecKey(key) }
         } catch {
             throw KeyCreationFailure(status: error.osStatus, description: error.description)

@@ -20,7 +20,9 @@ enum ItemOperations {
             use: KeyUse(authentication: authentication, context: request.context?._keychainState))
         switch request.subject {
         case .item(let item):
-            let stored = try onVault { try session.vault.add(item, as: session.client) }
+            var stored = try onVault { try session.perform(AddItem(item)) }
+            // The vault does not send back the value that it was given.
+            stored.value = item.value ?? stored.value
             return shape.ofAdd(stored)
         case .identity(let certificate, let key):
             return try addIdentity(certificate, key, shape, session)
@@ -36,7 +38,7 @@ enum ItemOperations {
         }
         try use(request.context, in: session)
         let items = try onVault {
-            try session.vault.copy(request.query, includingValues: request.needsValues, as: session.client)
+            try session.perform(CopyItems(request.query, includingValues: request.needsValues))
         }
         if request.needsTrust { throw .unimplemented }
         let use = KeyUse(
@@ -51,7 +53,7 @@ enum ItemOperations {
         }
         try use(request.context, in: session)
         _ = try onVault {
-            try session.vault.update(request.query, with: request.changes, as: session.client)
+            try session.perform(UpdateItems(request.query, with: request.changes))
         }
     }
 
@@ -61,7 +63,7 @@ enum ItemOperations {
             try DeleteRequest(dictionary)
         }
         try use(request.context, in: session)
-        _ = try onVault { try session.vault.delete(request.query, as: session.client) }
+        _ = try onVault { try session.perform(DeleteItems(request.query)) }
     }
 
     /// Stores both halves of an identity; one of them may exist already, such as a certificate renewed for
@@ -69,8 +71,8 @@ enum ItemOperations {
     private static func addIdentity(
         _ certificate: NewItem, _ key: NewItem, _ shape: ResultShape, _ session: VaultSession
     ) throws(SecItemFailure) -> ItemResult {
-        try onVault {
-            try session.vault.addIdentity(certificate: certificate, key: key, as: session.client)
+        _ = try onVault {
+            try session.perform(AddIdentity(certificate: certificate, key: key))
         }
         if shape.returns.isEmpty { return .untouched }
         let schema = ItemClass.certificate.schema
@@ -80,7 +82,7 @@ enum ItemOperations {
             synchronizable: certificate.isSynchronizable ? .synchronizableOnly : .localOnly, limit: 1,
             authentication: key.authentication)
         let found = try onVault {
-            try session.vault.copy(query, includingValues: true, as: session.client)
+            try session.perform(CopyItems(query, includingValues: true))
         }
         return found.first.map(shape.ofAdd) ?? .untouched
     }
