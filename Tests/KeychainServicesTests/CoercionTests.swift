@@ -91,15 +91,17 @@ import Testing
         let made = try #require(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, [], nil))
         let item: [String: Any] = ["class": "genp", "accc": made]
         #expect(throws: SecItemFailure.parameter) {
-            try AddRequest(item.merging(["sync": true]) { $1 } as NSDictionary)
+            try ItemDictionary(item.merging(["sync": true]) { $1 } as NSDictionary).newItems()
         }
-        #expect(throws: Never.self) { try AddRequest(item.merging(["sync": false]) { $1 } as NSDictionary) }
+        #expect(throws: Never.self) {
+            try ItemDictionary(item.merging(["sync": false]) { $1 } as NSDictionary).newItems()
+        }
         #expect(throws: SecItemFailure.parameter) {
-            try UpdateRequest(["class": "genp"], changes: ["accc": made, "sync": true])
+            try ItemDictionary(["class": "genp"]).updateItems(with: ["accc": made, "sync": true])
         }
         #expect(throws: SecItemFailure.parameter) {
-            try UpdateRequest(["class": "genp", "sync": true], changes: ["accc": made])
+            try ItemDictionary(["class": "genp", "sync": true]).updateItems(with: ["accc": made])
         }
-        #expect(throws: Never.self) { try UpdateRequest(["class": "genp"], changes: ["accc": made]) }
+        #expect(throws: Never.self) { try ItemDictionary(["class": "genp"]).updateItems(with: ["accc": made]) }
     }
 }

@@ -16,7 +16,10 @@ import Testing
 
     private func refusal(of dictionary: NSDictionary) -> OSStatus {
         do {
-            return try CopyRequest(dictionary).incompatibility?.status ?? errSecSuccess
+            let parsed = try ItemDictionary(dictionary)
+            _ = try parsed.searchQuery()
+            _ = try parsed.match.filters(for: parsed.itemClass)
+            return errSecSuccess
         } catch {
             return error.status
         }
@@ -71,16 +74,18 @@ import Testing
     }
 
     @Test func falseIsTheSameAsNoFlag() throws {
-        let request = try CopyRequest(["class": "genp", "r_Data": true, "r_Attributes": false])
-        #expect(request.returns == .data)
+        let dictionary = try ItemDictionary(["class": "genp", "r_Data": true, "r_Attributes": false])
+        #expect(dictionary.returns == .data)
     }
 
     @Test func limits() throws {
         func limit(_ value: Any) -> (Int?, Bool)? {
-            guard let request = try? CopyRequest(["class": "genp", "m_Limit": value] as NSDictionary) else {
+            guard let dictionary = try? ItemDictionary(["class": "genp", "m_Limit": value] as NSDictionary),
+                let query = try? dictionary.searchQuery()
+            else {
                 return nil
             }
-            return (request.query.limit, request.wantsArray)
+            return (query.limit, dictionary.match.wantsArray)
         }
         for (value, count, isArray) in [
             ("m_LimitOne" as Any, 1 as Int?, false), ("m_LimitAll", nil, true), (1, 1, false), (2, 2, true),
@@ -91,8 +96,8 @@ import Testing
             #expect(found.0 == count && found.1 == isArray, "\(value)")
         }
         for value in ["three" as Any, "1", Data("1".utf8), true, NSNull(), Date()] { #expect(limit(value) == nil) }
-        let unlimited = try CopyRequest(["class": "genp"])
-        #expect(unlimited.query.limit == 1 && !unlimited.wantsArray)
+        let unlimited = try ItemDictionary(["class": "genp"])
+        #expect(try unlimited.searchQuery().limit == 1 && !unlimited.match.wantsArray)
     }
 
     @Test func matchKeys() {
@@ -120,9 +125,10 @@ import Testing
     @Test func issuersAreNormalized() throws {
         let name = Data([0x30, 0x0c, 0x31, 0x0a, 0x30, 0x08, 0x06, 0x03, 0x55, 0x04, 0x03, 0x13, 0x01, 0x78])
         let normalized = Data([0x31, 0x0a, 0x30, 0x08, 0x06, 0x03, 0x55, 0x04, 0x03, 0x13, 0x01, 0x58])
-        let request = try CopyRequest(["class": "cert", "m_Issuers": [Data([1]), name], "issr": name] as NSDictionary)
-        #expect(request.query.filters == [.issuers([normalized])])
-        #expect(request.query.attributes[.issuer] == .data(normalized))
+        let dictionary = try ItemDictionary(
+            ["class": "cert", "m_Issuers": [Data([1]), name], "issr": name] as NSDictionary)
+        #expect(try dictionary.match.filters(for: .certificate) == [.issuers([normalized])])
+        #expect(try dictionary.searchQuery().attributes[.issuer] == .data(normalized))
     }
 
     @Test func useKeys() throws {
@@ -137,7 +143,7 @@ import Testing
         #expect(refusal(["u_UserIndependentKeychain": true]) == errSecSuccess)
 
         func interaction(_ entries: [String: Any]) throws -> AuthenticationOptions {
-            try CopyRequest(entries.merging(["class": "genp"]) { $1 } as NSDictionary).query.authentication
+            try ItemDictionary(entries.merging(["class": "genp"]) { $1 } as NSDictionary).use.authentication
         }
         #expect(try interaction([:]).interaction == .allow)
         #expect(try interaction(["u_AuthUI": "u_AuthUIF"]).interaction == .fail)
@@ -170,10 +176,10 @@ import Testing
 
     @Test func persistentReferences() throws {
         let reference = Data("genp".utf8) + Data(1...16)
-        let found = try CopyRequest(["v_PersistentRef": reference] as NSDictionary)
-        #expect(found.query.itemClass == .genericPassword)
-        #expect(found.query.synchronizable == .any)
-        let identifier = try #require(found.query.identifier)
+        let found = try ItemDictionary(["v_PersistentRef": reference] as NSDictionary).searchQuery()
+        #expect(found.itemClass == .genericPassword)
+        #expect(found.synchronizable == .any)
+        let identifier = try #require(found.identifier)
         #expect(PersistentReference(itemClass: .genericPassword, identifier: identifier).data == reference)
 
         #expect(refusal(of: ["v_PersistentRef": Data("genp".utf8) + Data(count: 8)] as NSDictionary) == errSecSuccess)
@@ -188,7 +194,7 @@ import Testing
             #expect(refusal(["v_PersistentRef": reference, name: value]) == errSecParam)
         }
         #expect(throws: Never.self) {
-            try DeleteRequest(["v_PersistentRef": reference, "labl": "x"] as NSDictionary)
+            try ItemDictionary(["v_PersistentRef": reference, "labl": "x"] as NSDictionary).deletionQuery()
         }
     }
 
@@ -226,10 +232,11 @@ import Testing
             }
         }
         let observed = [
-            status { _ = try AddRequest(dictionary) }, status { _ = try CopyRequest(dictionary) },
-            status { _ = try UpdateRequest(dictionary, changes: [:]) },
-            status { _ = try UpdateRequest(["class": "genp"], changes: [key: value.object]) },
-            status { _ = try DeleteRequest(dictionary) },
+            status { _ = try ItemDictionary(dictionary).newItems() },
+            status { _ = try ItemDictionary(dictionary).searchQuery() },
+            status { _ = try ItemDictionary(dictionary).updateItems(with: [:]) },
+            status { _ = try ItemDictionary(["class": "genp"]).updateItems(with: [key: value.object]) },
+            status { _ = try ItemDictionary(dictionary).deletionQuery() },
         ]
         #expect(observed == expected)
     }

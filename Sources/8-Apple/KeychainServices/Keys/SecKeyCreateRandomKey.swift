@@ -174,13 +174,11 @@ private struct KeyRequest {
             item.removeObject(forKey: kSecAttrAccessControl)
             item[kSecAttrAccessible] = control.control.protection.rawValue
         }
-        do throws(SecItemFailure) {
-            _ = try ItemOperations.add(item)
-        } catch {
+        let status = SecItemAdd(item, nil)
+        guard status == errSecSuccess else {
             let half = key.keyClass == .public ? "public" : "private"
             throw KeyCreationFailure(
-                status: error.status,
-                description: "The \(half) key was not stored: \(StatusMessages.text(for: error.status))")
+                status: status, description: "The \(half) key was not stored: \(StatusMessages.text(for: status))")
         }
     }
 }

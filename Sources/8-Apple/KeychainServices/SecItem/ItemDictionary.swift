@@ -1,17 +1,20 @@
 import Foundation
 import KeychainModel
+import VaultKeys
 
 /// A dictionary of the SecItem functions, taken apart by the grammar all four share.
 ///
 /// A key of four characters is an attribute; the first character of any other key says which family it
-/// belongs to. What a family's entries mean together is decided by the request that is made from them.
+/// belongs to. What a family's entries mean together is decided by the function that takes the
+/// dictionary.
 struct ItemDictionary {
     /// The most entries a dictionary may have (Apple, SecDbQuery.c).
     static let greatestCount = 128
 
-    private(set) var itemClass: ItemClass
+    private var classValue: Any?
     /// As the caller gave them; what they may hold depends on the class.
-    private(set) var attributes: [(name: AttributeName, value: Any)] = []
+    private var attributes: [(name: AttributeName, value: Any)] = []
+    private(set) var itemClass = ItemClass.genericPassword
     private(set) var returns: ReturnFlags = []
     private(set) var match = MatchKeys()
     private(set) var use = UseKeys()
@@ -21,88 +24,77 @@ struct ItemDictionary {
 
     init(_ dictionary: NSDictionary) throws(SecItemFailure) {
         guard dictionary.count <= Self.greatestCount else { throw .parameter }
-        var entries = Entries()
-        entries.attributes.reserveCapacity(dictionary.count)
+        attributes.reserveCapacity(dictionary.count)
         var failure: SecItemFailure?
         // Of the ways to walk a dictionary this one makes the fewest copies.
         dictionary.enumerateKeysAndObjects { key, value, _ in
             do throws(SecItemFailure) {
-                try entries.read(key, value)
+                try read(key, value)
             } catch {
                 // The first counts, unless the class is wrong: that does not depend on the order.
                 failure = failure ?? error
             }
         }
-        itemClass = try entries.resolvedClass()
+        itemClass = try resolvedClass()
         if let failure { throw failure }
-        attributes = entries.attributes
-        returns = entries.returns
-        match = entries.match
-        use = entries.use
-        value = entries.value
-        reference = entries.reference
-        persistentReference = entries.persistentReference
     }
 
-    /// What has been read so far.
-    private struct Entries {
-        var classValue: Any?
-        var attributes: [(name: AttributeName, value: Any)] = []
-        var returns: ReturnFlags = []
-        var match = MatchKeys()
-        var use = UseKeys()
-        var value: Data?
-        var reference: ValueReference?
-        var persistentReference: PersistentReference?
+    /// The form of the result.
+    var shape: ResultShape {
+        ResultShape(
+            returns: returns, use: KeyUse(authentication: use.authentication, context: use.context?._keychainState))
+    }
 
-        mutating func read(_ key: Any, _ value: Any) throws(SecItemFailure) {
-            guard let key = key as? String else { throw .parameter }
-            if let name = AttributeName(key) {
-                // kSecUseDataProtectionKeychain has the form of an attribute and changes nothing here.
-                if name != .dataProtectionKeychain { attributes.append((name, value)) }
-                return
-            }
-            if key.utf16.count == 4 { throw .noSuchAttribute }
-            switch key.utf8.first {
-            case UInt8(ascii: "c"):
-                guard key == "class" else { throw .parameter }
-                classValue = value
-            case UInt8(ascii: "m"): try match.read(key, value)
-            case UInt8(ascii: "r"): try returns.read(key, value)
-            case UInt8(ascii: "u"): try use.read(key, value)
-            case UInt8(ascii: "v"): try readValue(key, value)
-            case UInt8(ascii: "f"): break
-            default: throw .parameter
-            }
+    /// The attributes, converted as the class says.
+    func terms() throws(SecItemFailure) -> AttributeTerms { try AttributeTerms(attributes, of: itemClass) }
+
+    private mutating func read(_ key: Any, _ value: Any) throws(SecItemFailure) {
+        guard let key = key as? String else { throw .parameter }
+        if let name = AttributeName(key) {
+            // kSecUseDataProtectionKeychain has the form of an attribute and changes nothing here.
+            if name != .dataProtectionKeychain { attributes.append((name, value)) }
+            return
         }
-
-        private mutating func readValue(_ key: String, _ value: Any) throws(SecItemFailure) {
-            switch key {
-            case "v_Data":
-                guard let data = value as? Data else { throw .parameter }
-                self.value = data
-            case "v_Ref":
-                guard let reference = ValueReference(value) else { throw .parameter }
-                self.reference = reference
-            case "v_PersistentRef":
-                guard let data = value as? Data, let reference = PersistentReference(data) else { throw .parameter }
-                persistentReference = reference
-            default:
-                throw .parameter
-            }
+        if key.utf16.count == 4 { throw .noSuchAttribute }
+        switch key.utf8.first {
+        case UInt8(ascii: "c"):
+            guard key == "class" else { throw .parameter }
+            classValue = value
+        case UInt8(ascii: "m"): try match.read(key, value)
+        case UInt8(ascii: "r"): try returns.read(key, value)
+        case UInt8(ascii: "u"): try use.read(key, value)
+        case UInt8(ascii: "v"): try readValue(key, value)
+        case UInt8(ascii: "f"): break
+        default: throw .parameter
         }
+    }
 
-        /// The class named, or else the one that a reference brings along.
-        func resolvedClass() throws(SecItemFailure) -> ItemClass {
-            guard let classValue else {
-                guard let itemClass = persistentReference?.itemClass ?? reference?.itemClass else { throw .parameter }
-                return itemClass
-            }
-            guard let string = classValue as? String else { throw .parameter }
-            guard let itemClass = ItemClass(rawValue: string) else { throw .noSuchClass }
-            if let persistentReference, persistentReference.itemClass != itemClass { throw .noSuchClass }
+    private mutating func readValue(_ key: String, _ value: Any) throws(SecItemFailure) {
+        switch key {
+        case "v_Data":
+            guard let data = value as? Data else { throw .parameter }
+            self.value = data
+        case "v_Ref":
+            guard let reference = ValueReference(value) else { throw .parameter }
+            self.reference = reference
+        case "v_PersistentRef":
+            guard let data = value as? Data, let reference = PersistentReference(data) else { throw .parameter }
+            persistentReference = reference
+        default:
+            throw .parameter
+        }
+    }
+
+    /// The class named, or else the one that a reference brings along.
+    private func resolvedClass() throws(SecItemFailure) -> ItemClass {
+        guard let classValue else {
+            guard let itemClass = persistentReference?.itemClass ?? reference?.itemClass else { throw .parameter }
             return itemClass
         }
+        guard let string = classValue as? String else { throw .parameter }
+        guard let itemClass = ItemClass(rawValue: string) else { throw .noSuchClass }
+        if let persistentReference, persistentReference.itemClass != itemClass { throw .noSuchClass }
+        return itemClass
     }
 }
 

@@ -1,5 +1,7 @@
+import Access
 import Foundation
 import KeychainModel
+import VaultInterface
 
 /// Adds an item to the keychain.
 ///
@@ -9,7 +11,7 @@ import KeychainModel
 /// - Returns: ``errSecSuccess``; ``errSecDuplicateItem`` if an item with the same primary key exists; another
 ///   status if the dictionary is malformed or the vault refuses.
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
-    status { try ItemOperations.add(attributes).store(in: result) }
+    status { try ItemDictionary(attributes).add(in: $0).store(in: result) }
 }
 
 /// Finds items and returns their values, attributes or references.
@@ -21,7 +23,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 /// - Returns: ``errSecSuccess``; ``errSecItemNotFound`` if there is none; ``errSecInteractionNotAllowed`` if the
 ///   vault is locked for one of them; another status if the dictionary is malformed or the vault refuses.
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
-    status { try ItemOperations.copy(query).store(in: result) }
+    status { try ItemDictionary(query).copy(in: $0).store(in: result) }
 }
 
 /// Changes every item that a query finds, or none.
@@ -33,7 +35,7 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
 /// - Returns: ``errSecSuccess``; ``errSecItemNotFound`` if there is none; ``errSecDuplicateItem`` if two items would
 ///   have the same primary key; another status if a dictionary is malformed or the vault refuses.
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
-    status { try ItemOperations.update(query, with: attributesToUpdate) }
+    status(groupOf: query) { try ItemDictionary(query).update(with: attributesToUpdate, in: $0) }
 }
 
 /// Deletes every item that a query finds.
@@ -42,14 +44,36 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 /// - Returns: ``errSecSuccess``; ``errSecItemNotFound`` if there is none; another status if the dictionary is
 ///   malformed or the vault refuses.
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
-    status { try ItemOperations.delete(query) }
+    status(groupOf: query) { try ItemDictionary(query).delete(in: $0) }
 }
 
-private func status(of call: () throws -> Void) -> OSStatus {
+/// Runs `call` on the vault of the running task.
+///
+/// - Parameter query: The dictionary of a function that checks a named group before anything else.
+private func status(groupOf query: NSDictionary? = nil, of call: (VaultSession) throws -> Void) -> OSStatus {
     do {
-        try onVault(call)
-        return errSecSuccess
+        let session = try VaultSession.current()
+        do {
+            try call(session)
+            return errSecSuccess
+        } catch let failure as SecItemFailure {
+            // A missing entitlement is reported before a malformed dictionary: a client without groups may do nothing.
+            guard session.client.mayUse(nil) else { return errSecMissingEntitlement }
+            if let named = query?[kSecAttrAccessGroup] {
+                guard let group = named as? String, session.client.mayUse(group) else {
+                    return errSecMissingEntitlement
+                }
+            }
+            return failure.status
+        }
     } catch {
-        return error.status
+        return (error as? VaultError)?.osStatus ?? errSecInternal
+    }
+}
+
+extension Client {
+    /// Whether it may use `group`, or for nil any group.
+    func mayUse(_ group: String?) -> Bool {
+        (try? AccessPolicy.scope(of: .init(.copy, accessGroup: group), for: self)) != nil
     }
 }

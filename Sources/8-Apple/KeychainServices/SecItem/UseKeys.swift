@@ -1,5 +1,7 @@
+import Access
 import Foundation
 import KeychainModel
+import VaultInterface
 
 /// The `kSecUse…` entries: how the operation goes about its work, and whether a person may be asked.
 struct UseKeys {
@@ -46,6 +48,13 @@ struct UseKeys {
             // The lists and keychain files of macOS among them: there is one keychain here.
             throw .parameter
         }
+    }
+
+    /// Tells the authentication context where it is used. One that was invalidated is refused before anything is looked
+    /// for.
+    func begin(in session: VaultSession) throws(VaultError) {
+        guard let context, !context._keychainState.use(in: session) else { return }
+        throw .presence(.invalidContext)
     }
 
     /// Explicit keys come before what an authentication context says.

@@ -1,15 +1,9 @@
-import VaultInterface
-
 /// Why a SecItem call does not do what it was asked: the status it returns.
 struct SecItemFailure: Error, Equatable {
     let status: OSStatus
 
     init(_ status: OSStatus) {
         self.status = status
-    }
-
-    init(_ error: VaultError) {
-        status = error.osStatus
     }
 
     /// A malformed dictionary or argument.
@@ -20,15 +14,4 @@ struct SecItemFailure: Error, Equatable {
     /// A combination that this keychain does not implement.
     static let unimplemented = SecItemFailure(errSecUnimplemented)
     static let missingEntitlement = SecItemFailure(errSecMissingEntitlement)
-}
-
-/// Runs a call on the vault, and throws its error as a status.
-func onVault<Value>(_ call: () throws -> Value) throws(SecItemFailure) -> Value {
-    do {
-        return try call()
-    } catch let error as VaultError {
-        throw SecItemFailure(error)
-    } catch {
-        throw error as? SecItemFailure ?? SecItemFailure(errSecInternal)
-    }
 }

@@ -1,25 +1,25 @@
 import Foundation
 import KeychainModel
+import VaultInterface
 
-/// What `SecItemUpdate` is asked.
-struct UpdateRequest {
-    let query: ItemQuery
-    let changes: ItemChanges
-    let context: (any _SecAuthenticationContext)?
+/// `SecItemUpdate`.
+extension ItemDictionary {
+    func update(with changes: NSDictionary, in session: VaultSession) throws {
+        let operation = try updateItems(with: changes)
+        try use.begin(in: session)
+        try session.perform(operation)
+    }
 
-    init(_ dictionary: NSDictionary, changes: NSDictionary) throws(SecItemFailure) {
-        let parts = try ItemDictionary(dictionary)
-        guard parts.returns.isEmpty, parts.match.count == 0, !parts.use.skipsConstrainedItems else {
-            throw .parameter
-        }
-        query = try parts.query(try AttributeTerms(parts.attributes, of: parts.itemClass))
-        context = parts.use.context
-        self.changes = try Self.changes(changes, of: parts.itemClass)
+    func updateItems(with changes: NSDictionary) throws(SecItemFailure) -> UpdateItems {
+        guard returns.isEmpty, match.count == 0, !use.skipsConstrainedItems else { throw .parameter }
+        let query = try query(try terms())
+        let changes = try Self.changes(changes, of: itemClass)
         // What has constraints stays on the machine that can enforce them.
-        if self.changes.accessControl?.flags != nil {
-            let isSynchronizable = self.changes.isSynchronizable ?? (query.synchronizable == .synchronizableOnly)
+        if changes.accessControl?.flags != nil {
+            let isSynchronizable = changes.isSynchronizable ?? (query.synchronizable == .synchronizableOnly)
             guard !isSynchronizable else { throw .parameter }
         }
+        return UpdateItems(query, with: changes)
     }
 
     /// Only attributes of the class and the value may be changed; every other key is refused as an
