@@ -77,13 +77,13 @@ import VaultService
         let vault = try daemon.connect()
         for fileClass in [UInt8(0), 5, 255] {
             let socket = try daemon.greeted()
-            let frame = WireBuffer()
+            let frame = FrameBuffer()
             frame.appendRequest(
                 MakeFileKey(for: .none, file: Data(count: 16)), claim: vault.granted, canAsk: false)
             var bytes = Data(frame.bytes)
             // The class stands before the identifier and its length.
             bytes[bytes.count - 21] = fileClass
-            try socket.send(WireBuffer(bytes), within: Patience.duration)
+            try socket.send(FrameBuffer(bytes), within: Patience.duration)
             let kind = try socket.receiveFrame(into: frame)
             #expect(kind == .failure)
         }

@@ -46,7 +46,7 @@ import VaultService
     @Test func mutatedRequests() throws {
         var samples = WireSamples()
         for _ in 0..<TestScale.count(300, soak: 10_000) {
-            let frame = WireBuffer()
+            let frame = FrameBuffer()
             let request = try samples.request()
             frame.appendRequest(request.operation, claim: request.claim, canAsk: request.canAsk)
             let bytes = samples.random.mutated(Data(frame.bytes))
@@ -83,13 +83,13 @@ import VaultService
 
     /// The status that the daemon reports on this connection.
     private func status(on socket: FrameSocket) throws -> VaultStatus? {
-        let frame = WireBuffer()
+        let frame = FrameBuffer()
         let client = Client(identifier: "x", accessGroups: ["*"])
         frame.appendRequest(ReadStatus(), claim: client, canAsk: false)
         try socket.send(frame, within: Patience.duration)
         let kind = try socket.receiveFrame(into: frame)
         guard kind == .result else { return nil }
-        var reader = WireReader(frame, from: 1)
+        var reader = FrameReader(frame, from: 1)
         _ = try reader.integer(UInt32.self)
         return try VaultStatus(from: &reader)
     }
@@ -137,7 +137,7 @@ import VaultService
         var asked: [FrameSocket] = []
         for _ in 0..<90 {
             let socket = try small.greeted()
-            let frame = WireBuffer()
+            let frame = FrameBuffer()
             let operation = Authenticate(.devicePasscode, context: UUID(), options: AuthenticationOptions())
             frame.appendRequest(operation, claim: owner.granted, canAsk: true)
             try socket.send(frame, within: Patience.duration)
@@ -168,7 +168,7 @@ import VaultService
         var item = NewItem.password("large", "value", "")
         item.value = Data(repeating: 1, count: 4 << 20)
         _ = try vault.add(item, as: vault.granted)
-        let frame = WireBuffer()
+        let frame = FrameBuffer()
         frame.appendRequest(
             CopyItems(.password("large"), includingValues: true), claim: vault.granted, canAsk: false)
         var deaf: [FrameSocket] = []
@@ -209,7 +209,7 @@ import VaultService
         let socket = try daemon.greeted()
         send(Data([0xFF, 0xFF, 0xFF, 0xFF, 0x02]), on: socket.descriptor)
         #expect(throws: SocketError.closed) {
-            try socket.receiveFrame(into: WireBuffer(), limit: 1 << 10)
+            try socket.receiveFrame(into: FrameBuffer(), limit: 1 << 10)
         }
         try expectAnswer()
     }

@@ -59,10 +59,10 @@ import VaultInterface
         try eventually("there is room") { thread.isFinished }
     }
 
-    private func largeRequest(_ client: Client) -> WireBuffer {
+    private func largeRequest(_ client: Client) -> FrameBuffer {
         var item = NewItem.password("large", "value", "")
         item.value = Data(repeating: 1, count: 16 << 20)
-        let frame = WireBuffer()
+        let frame = FrameBuffer()
         frame.appendRequest(PutItem(item), claim: client, canAsk: false)
         return frame
     }

@@ -61,7 +61,7 @@ extension FrameSocket {
     /// A connection that has been greeted, for tests that speak the protocol themselves.
     static func greeted(at path: String) throws -> FrameSocket {
         let socket = FrameSocket(try UnixSocket.connect(to: path))
-        let frame = WireBuffer()
+        let frame = FrameBuffer()
         frame.appendFrame(.hello) { Hello().encode(to: frame) }
         try socket.send(frame, within: Patience.duration)
         _ = try socket.receiveFrame(into: frame)
@@ -69,7 +69,7 @@ extension FrameSocket {
     }
 
     /// The next frame, however long it takes.
-    func receiveFrame(into frame: WireBuffer, limit: Int = 1 << 20) throws(SocketError) -> FrameKind {
+    func receiveFrame(into frame: FrameBuffer, limit: Int = 1 << 20) throws(SocketError) -> FrameKind {
         try receive(into: frame, limit: limit, first: Patience.duration, rest: Patience.duration)
     }
 }

@@ -24,7 +24,7 @@ import VaultService
                 "--socket", path, "--entitlements", folder.path(of: "none"), "--log", "error",
             ], command: "bash", passing: listener)
         #expect(receive(notifications).hasPrefix("READY=1"))
-        let frame = WireBuffer()
+        let frame = FrameBuffer()
         frame.appendFrame(.hello) { Hello().encode(to: frame) }
         try early.send(frame, within: Patience.duration)
         let kind = try early.receiveFrame(into: frame)

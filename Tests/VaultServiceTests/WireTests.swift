@@ -15,9 +15,9 @@ import VaultService
         for count in 0..<TestScale.count(500, soak: 10_000) {
             let code = OperationCode.allCases[count % OperationCode.allCases.count]
             let request = try samples.request(for: code)
-            let encoded = WireBuffer()
+            let encoded = FrameBuffer()
             encoded.appendRequest(request.operation, claim: request.claim, canAsk: request.canAsk)
-            var reader = WireReader(encoded, from: 5)
+            var reader = FrameReader(encoded, from: 5)
             let header = try RequestHeader(from: &reader)
             #expect(
                 header
@@ -63,9 +63,9 @@ import VaultService
 
     @Test func repliesSurviveTheirEncoding() throws {
         func expectSurvival<Reply: WireValue & Equatable>(_ reply: Reply, _ seed: UInt64) throws {
-            let encoded = WireBuffer()
+            let encoded = FrameBuffer()
             reply.encode(to: encoded)
-            var reader = WireReader(encoded)
+            var reader = FrameReader(encoded)
             #expect(try Reply(from: &reader) == reply, "seed \(seed)")
             #expect(throws: Never.self) { try reader.finish() }
         }
@@ -73,10 +73,10 @@ import VaultService
         for _ in 0..<TestScale.count(50, soak: 1_000) {
             for reply in try samples.replies() { try expectSurvival(reply, samples.random.seed) }
             let (made, opened) = try samples.secretReplies()
-            let encoded = WireBuffer()
+            let encoded = FrameBuffer()
             made.encode(to: encoded)
             opened.encode(to: encoded)
-            var reader = WireReader(encoded)
+            var reader = FrameReader(encoded)
             let decoded = try FileKey(from: &reader)
             #expect(decoded.key == made.key && decoded.wrapped == made.wrapped)
             #expect(try OpenFileKey.Reply(from: &reader).key == opened.key)
@@ -84,38 +84,38 @@ import VaultService
     }
 
     @Test func keysOfFilesOfAnotherLengthAreRefused() throws {
-        let encoded = WireBuffer()
+        let encoded = FrameBuffer()
         OpenFileKey.Reply(key: try SecretBytes("short")).encode(to: encoded)
-        var reader = WireReader(encoded)
-        #expect(throws: WireError.self) { try OpenFileKey.Reply(from: &reader) }
-        reader = WireReader(encoded)
-        #expect(throws: WireError.self) { try FileKey(from: &reader) }
+        var reader = FrameReader(encoded)
+        #expect(throws: FrameError.self) { try OpenFileKey.Reply(from: &reader) }
+        reader = FrameReader(encoded)
+        #expect(throws: FrameError.self) { try FileKey(from: &reader) }
     }
 
     @Test func errorsSurviveTheirEncoding() throws {
         var samples = WireSamples()
         for _ in 0..<500 {
             let error = samples.error()
-            let encoded = WireBuffer()
-            encoded.append(error)
-            var reader = WireReader(encoded)
-            let decoded = try reader.vaultError()
+            let encoded = FrameBuffer()
+            encoded.write(error)
+            var reader = FrameReader(encoded)
+            let decoded = try reader.read(VaultError.self)
             #expect(decoded == error, "seed \(samples.random.seed)")
         }
     }
 
     @Test func questionsAndAnswersSurviveTheirEncoding() throws {
         let question = PasscodeQuestion(purpose: .presence, reason: "to read a password", complaint: "wrong")
-        let buffer = WireBuffer()
-        buffer.append(question, seconds: 60)
-        var reader = WireReader(buffer)
-        let decoded = try reader.question()
+        let buffer = FrameBuffer()
+        buffer.write(SentQuestion(question, seconds: 60))
+        var reader = FrameReader(buffer)
+        let decoded = try reader.read(SentQuestion.self)
         #expect(decoded.question == question && decoded.seconds == 60)
 
         buffer.removeAll()
-        buffer.append(.passcode(try SecretBytes("hunter2")))
-        reader = WireReader(buffer)
-        guard case .passcode(let passcode) = try reader.answer() else {
+        buffer.write(PasscodeAnswer.passcode(try SecretBytes("hunter2")))
+        reader = FrameReader(buffer)
+        guard case .passcode(let passcode) = try reader.read(PasscodeAnswer.self) else {
             Issue.record("not a passcode")
             return
         }
@@ -133,45 +133,45 @@ import VaultService
         #expect(refused > 0, "seed \(samples.random.seed)")
         for _ in 0..<TestScale.count(2_000, soak: 10_000) {
             let request = try samples.request()
-            let encoded = WireBuffer()
+            let encoded = FrameBuffer()
             encoded.appendRequest(request.operation, claim: request.claim, canAsk: request.canAsk)
             _ = decode(samples.random.mutated(Data(encoded.bytes.dropFirst(5))))
         }
     }
 
     private func decode(_ bytes: Data) -> Bool {
-        let buffer = WireBuffer(bytes)
+        let buffer = FrameBuffer(bytes)
         var isRequest = false
-        var reader = WireReader(buffer)
+        var reader = FrameReader(buffer)
         if let header = try? RequestHeader(from: &reader), case .operation(let code) = header.subject,
             let operation = try? code.operation.init(from: &reader)
         {
             isRequest = true
-            operation.encode(to: WireBuffer())
+            operation.encode(to: FrameBuffer())
         }
         for code in OperationCode.allCases { decodeAnswer(to: code.operation, buffer) }
-        reader = WireReader(buffer)
-        _ = try? reader.vaultError()
-        reader = WireReader(buffer)
-        _ = try? reader.question()
-        reader = WireReader(buffer)
-        _ = try? reader.answer()
+        reader = FrameReader(buffer)
+        _ = try? reader.read(VaultError.self)
+        reader = FrameReader(buffer)
+        _ = try? reader.read(SentQuestion.self)
+        reader = FrameReader(buffer)
+        _ = try? reader.read(PasscodeAnswer.self)
         return isRequest
     }
 
-    private func decodeAnswer<Operation: VaultOperation>(to operation: Operation.Type, _ buffer: WireBuffer) {
-        var reader = WireReader(buffer)
-        (try? Operation.Reply(from: &reader))?.encode(to: WireBuffer())
-        reader = WireReader(buffer)
-        (try? Operation.Part(from: &reader))?.encode(to: WireBuffer())
+    private func decodeAnswer<Operation: VaultOperation>(to operation: Operation.Type, _ buffer: FrameBuffer) {
+        var reader = FrameReader(buffer)
+        (try? Operation.Reply(from: &reader))?.encode(to: FrameBuffer())
+        reader = FrameReader(buffer)
+        (try? Operation.Part(from: &reader))?.encode(to: FrameBuffer())
     }
 
     @Test func aCountBeyondTheMessageTakesNoMemory() {
         // An add whose attributes are announced as the most there can be, and of which none comes.
-        let buffer = WireBuffer()
+        let buffer = FrameBuffer()
         buffer.append(ItemClass.genericPassword.storedCode)
         buffer.append(UInt32(WireLimits.attributes))
-        var reader = WireReader(buffer)
-        #expect(throws: WireError.self) { try AddItem(from: &reader) }
+        var reader = FrameReader(buffer)
+        #expect(throws: FrameError.self) { try AddItem(from: &reader) }
     }
 }

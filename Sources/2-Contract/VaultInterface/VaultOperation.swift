@@ -1,5 +1,4 @@
 import Access
-import Frames
 import KeychainModel
 
 /// An operation of a vault as a value: its properties are what it takes, ``Reply`` is what it returns, and both know
@@ -72,8 +71,6 @@ package struct OperationTraits: OptionSet, Sendable {
 }
 
 /// The reply of an operation that has nothing to tell.
-package struct Done: WireValue, Equatable {
+package struct Done: EmptyWireValue, Equatable {
     package init() {}
-    package func encode(to buffer: WireBuffer) {}
-    package init(from reader: inout WireReader) throws(WireError) {}
 }

@@ -114,7 +114,7 @@ extension VaultWorker {
     private static func execute(_ program: String, connectedTo socket: String) throws -> String {
         let descriptor = try UnixSocket.connect(to: socket)
         let connection = FrameSocket(descriptor, ownsDescriptor: false)
-        let frame = WireBuffer()
+        let frame = FrameBuffer()
         frame.appendFrame(.hello) { Hello().encode(to: frame) }
         try connection.send(frame, within: Patience.duration)
         let kind = try connection.receive(
@@ -129,14 +129,14 @@ extension VaultWorker {
 
     private static func call(on descriptor: Int32) throws -> String {
         let connection = FrameSocket(descriptor)
-        let frame = WireBuffer()
+        let frame = FrameBuffer()
         frame.appendRequest(
             DescribeCaller(), claim: Client(identifier: "x", accessGroups: []), canAsk: false)
         try connection.send(frame, within: Patience.duration)
         let kind = try connection.receive(
             into: frame, limit: 1 << 16, first: Patience.duration, rest: Patience.duration)
-        var reader = WireReader(frame, from: 1)
-        if kind == .failure { throw try reader.vaultError() }
+        var reader = FrameReader(frame, from: 1)
+        if kind == .failure { throw try reader.read(VaultError.self) }
         return "answered"
     }
 }

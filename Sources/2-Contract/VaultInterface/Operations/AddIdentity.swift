@@ -33,13 +33,10 @@ package struct AddIdentity: UnaryOperation {
         return Done()
     }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(certificate)
-        buffer.append(key)
-    }
+    package func encode(to buffer: FrameBuffer) { buffer.write(certificate, key) }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        certificate = try reader.newItem()
-        key = try reader.newItem()
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        certificate = try reader.read()
+        key = try reader.read()
     }
 }

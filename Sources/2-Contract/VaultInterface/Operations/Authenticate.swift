@@ -33,15 +33,11 @@ package struct Authenticate: UnaryOperation {
         try engine.perform(self, as: client)
     }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(flags.rawValue)
-        buffer.append(context)
-        buffer.append(options)
-    }
+    package func encode(to buffer: FrameBuffer) { buffer.write(flags.rawValue, context, options) }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        flags = AccessControl.Flags(rawValue: try reader.integer(UInt64.self))
-        context = try reader.uuid()
-        options = try reader.authenticationOptions()
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        flags = AccessControl.Flags(rawValue: try reader.read())
+        context = try reader.read()
+        options = try reader.read()
     }
 }

@@ -27,15 +27,11 @@ package struct ChangePasscode: UnaryOperation {
         return Done()
     }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(passcode)
-        buffer.append(next)
-        buffer.append(options)
-    }
+    package func encode(to buffer: FrameBuffer) { buffer.write(passcode, next, options) }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        passcode = try reader.secret()
-        next = try reader.secret()
-        options = try reader.passcodeOptions()
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        passcode = try reader.read()
+        next = try reader.read()
+        options = try reader.read()
     }
 }

@@ -40,38 +40,29 @@ package struct CopyItems: VaultOperation {
         return Done()
     }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(query)
-        buffer.append(includingValues)
-    }
+    package func encode(to buffer: FrameBuffer) { buffer.write(query, includingValues) }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        query = try reader.itemQuery()
-        includingValues = try reader.bool()
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        query = try reader.read()
+        includingValues = try reader.read()
     }
 }
 
 extension CopyItems.Part: WireValue {
-    package func encode(to buffer: WireBuffer) {
+    package func encode(to buffer: FrameBuffer) {
         switch self {
-        case .item(let item):
-            buffer.append(UInt8(1))
-            buffer.append(item)
-        case .damage(let reason):
-            buffer.append(UInt8(2))
-            buffer.append(reason)
-        case .withheld(let item):
-            buffer.append(UInt8(3))
-            buffer.append(item)
+        case .item(let item): buffer.write(code: 1, item)
+        case .damage(let reason): buffer.write(code: 2, reason)
+        case .withheld(let item): buffer.write(code: 3, item)
         }
     }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        switch try reader.integer(UInt8.self) {
-        case 1: self = .item(try reader.storedItem())
-        case 2: self = .damage(reason: try reader.string())
-        case 3: self = .withheld(try reader.withheldItem())
-        default: throw WireError("unknown part of a search's answer")
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        switch try reader.read(UInt8.self) {
+        case 1: self = .item(try reader.read())
+        case 2: self = .damage(reason: try reader.read())
+        case 3: self = .withheld(try reader.read())
+        default: throw FrameError("unknown part of a search's answer")
         }
     }
 }

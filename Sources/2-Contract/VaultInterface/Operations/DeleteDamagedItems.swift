@@ -1,11 +1,10 @@
 import Access
-import Frames
 
 /// Deletes every row that cannot be opened with a key that is there: damaged rows, and rows of another vault. Replies
 /// how many were deleted.
 ///
 /// Items stay whose class is locked, and items that ask for more than the class key.
-package struct DeleteDamagedItems: UnaryOperation {
+package struct DeleteDamagedItems: UnaryOperation, EmptyWireValue {
     package init() {}
 
     package typealias Reply = Int
@@ -17,7 +16,4 @@ package struct DeleteDamagedItems: UnaryOperation {
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
         try engine.perform(self, as: client)
     }
-
-    package func encode(to buffer: WireBuffer) {}
-    package init(from reader: inout WireReader) throws(WireError) {}
 }

@@ -25,9 +25,9 @@ package struct DeleteItems: UnaryOperation {
         try engine.perform(self, as: client)
     }
 
-    package func encode(to buffer: WireBuffer) { buffer.append(query) }
+    package func encode(to buffer: FrameBuffer) { buffer.write(query) }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        query = try reader.itemQuery()
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        query = try reader.read()
     }
 }

@@ -1,8 +1,7 @@
 import Access
-import Frames
 
 /// Replies whom the vault takes the caller for, and what it may do.
-package struct DescribeCaller: UnaryOperation {
+package struct DescribeCaller: UnaryOperation, EmptyWireValue {
     package init() {}
 
     package typealias Reply = CallerDescription
@@ -14,7 +13,4 @@ package struct DescribeCaller: UnaryOperation {
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
         CallerDescription(client)
     }
-
-    package func encode(to buffer: WireBuffer) {}
-    package init(from reader: inout WireReader) throws(WireError) {}
 }

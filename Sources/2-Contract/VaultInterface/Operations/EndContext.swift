@@ -21,11 +21,9 @@ package struct EndContext: UnaryOperation {
         return Done()
     }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(context)
-    }
+    package func encode(to buffer: FrameBuffer) { buffer.write(context) }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        context = try reader.uuid()
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        context = try reader.read()
     }
 }

@@ -1,8 +1,7 @@
 import Access
-import Frames
 
 /// Destroys every key and every item of every group, for good.
-package struct EraseVault: UnaryOperation {
+package struct EraseVault: UnaryOperation, EmptyWireValue {
     package init() {}
 
     package typealias Reply = Done
@@ -15,7 +14,4 @@ package struct EraseVault: UnaryOperation {
         try engine.perform(self, as: client)
         return Done()
     }
-
-    package func encode(to buffer: WireBuffer) {}
-    package init(from reader: inout WireReader) throws(WireError) {}
 }

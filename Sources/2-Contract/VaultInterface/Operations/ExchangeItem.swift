@@ -29,13 +29,10 @@ package struct ExchangeItem: UnaryOperation {
         try engine.perform(self, as: client)
     }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(item)
-        buffer.append(optional: expected) { buffer.append($0) }
-    }
+    package func encode(to buffer: FrameBuffer) { buffer.write(item, expected) }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        item = try reader.newItem()
-        expected = try reader.optionalValue()
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        item = try reader.read()
+        expected = try reader.itemValue()
     }
 }

@@ -22,13 +22,13 @@ package struct LockVault: UnaryOperation {
         return Done()
     }
 
-    package func encode(to buffer: WireBuffer) {
+    package func encode(to buffer: FrameBuffer) {
         buffer.append(UInt64(clamping: grace / .milliseconds(1)))
     }
 
-    package init(from reader: inout WireReader) throws(WireError) {
+    package init(from reader: inout FrameReader) throws(FrameError) {
         // 2⁵⁰ ms are 35,000 years; no number from outside may exceed what a Duration holds.
-        grace = .milliseconds(Int64(clamping: try reader.integer(UInt64.self) % (1 << 50)))
+        grace = .milliseconds(Int64(clamping: try reader.read(UInt64.self) % (1 << 50)))
     }
 }
 

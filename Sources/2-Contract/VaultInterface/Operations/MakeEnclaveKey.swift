@@ -32,18 +32,11 @@ package struct MakeEnclaveKey: UnaryOperation {
         try engine.perform(self, as: client)
     }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(kind.rawValue)
-        buffer.append(accessControl)
-        buffer.append(options)
-    }
+    package func encode(to buffer: FrameBuffer) { buffer.write(kind, accessControl, options) }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        guard let known = EnclaveKeyKind(rawValue: try reader.integer(UInt8.self)) else {
-            throw WireError("unknown kind of key")
-        }
-        kind = known
-        accessControl = try reader.accessControl()
-        options = try reader.authenticationOptions()
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        kind = try reader.read()
+        accessControl = try reader.read()
+        options = try reader.read()
     }
 }

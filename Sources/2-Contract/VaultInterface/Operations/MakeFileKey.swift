@@ -29,13 +29,10 @@ package struct MakeFileKey: UnaryOperation {
         try engine.perform(self, as: client)
     }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(fileClass.rawValue)
-        buffer.append(file)
-    }
+    package func encode(to buffer: FrameBuffer) { buffer.write(fileClass, file) }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        fileClass = try reader.fileClass()
-        file = try reader.data()
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        fileClass = try reader.read()
+        file = try reader.read()
     }
 }

@@ -32,11 +32,11 @@ package struct OpenFileKey: UnaryOperation {
             self.key = key
         }
 
-        package func encode(to buffer: WireBuffer) { buffer.append(key) }
+        package func encode(to buffer: FrameBuffer) { buffer.write(key) }
 
-        package init(from reader: inout WireReader) throws(WireError) {
-            key = try reader.secret()
-            guard key.count == FileKey.size else { throw WireError("the key of a file has another length") }
+        package init(from reader: inout FrameReader) throws(FrameError) {
+            key = try reader.read()
+            guard key.count == FileKey.size else { throw FrameError("the key of a file has another length") }
         }
     }
 
@@ -44,15 +44,11 @@ package struct OpenFileKey: UnaryOperation {
         Reply(key: try engine.perform(self, as: client))
     }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(fileClass.rawValue)
-        buffer.append(file)
-        buffer.append(wrapped)
-    }
+    package func encode(to buffer: FrameBuffer) { buffer.write(fileClass, file, wrapped) }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        fileClass = try reader.fileClass()
-        file = try reader.data()
-        wrapped = try reader.data()
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        fileClass = try reader.read()
+        file = try reader.read()
+        wrapped = try reader.read()
     }
 }

@@ -24,14 +24,10 @@ package struct ReadAudit: VaultOperation {
         return Done()
     }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(optional: query.since) { buffer.append($0) }
-        buffer.append(optional: query.limit) { buffer.append(UInt32(clamping: $0)) }
-    }
+    package func encode(to buffer: FrameBuffer) { buffer.write(query.since, query.limit.map(UInt32.init(clamping:))) }
 
-    package init(from reader: inout WireReader) throws(WireError) {
+    package init(from reader: inout FrameReader) throws(FrameError) {
         query = AuditQuery(
-            since: try reader.optional { reader throws(WireError) in try reader.integer(Int64.self) },
-            limit: try reader.optional { reader throws(WireError) in Int(try reader.integer(UInt32.self)) })
+            since: try reader.read(), limit: try reader.read(UInt32?.self).map(Int.init))
     }
 }

@@ -1,8 +1,7 @@
 import Access
-import Frames
 
 /// Replies what a person could be asked for now. Asks nobody.
-package struct ReadPresenceAvailability: UnaryOperation {
+package struct ReadPresenceAvailability: UnaryOperation, EmptyWireValue {
     package init() {}
 
     package typealias Reply = PresenceAvailability
@@ -14,7 +13,4 @@ package struct ReadPresenceAvailability: UnaryOperation {
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
         try engine.perform(self, as: client)
     }
-
-    package func encode(to buffer: WireBuffer) {}
-    package init(from reader: inout WireReader) throws(WireError) {}
 }

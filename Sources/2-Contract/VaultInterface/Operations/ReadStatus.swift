@@ -1,8 +1,7 @@
 import Access
-import Frames
 
 /// Replies what state the vault is in.
-package struct ReadStatus: UnaryOperation {
+package struct ReadStatus: UnaryOperation, EmptyWireValue {
     package init() {}
 
     package typealias Reply = VaultStatus
@@ -14,7 +13,4 @@ package struct ReadStatus: UnaryOperation {
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
         try engine.perform(self, as: client)
     }
-
-    package func encode(to buffer: WireBuffer) {}
-    package init(from reader: inout WireReader) throws(WireError) {}
 }

@@ -29,17 +29,12 @@ package struct RewrapFileKey: UnaryOperation {
         try engine.perform(self, as: client)
     }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(present.rawValue)
-        buffer.append(next.rawValue)
-        buffer.append(file)
-        buffer.append(wrapped)
-    }
+    package func encode(to buffer: FrameBuffer) { buffer.write(present, next, file, wrapped) }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        present = try reader.fileClass()
-        next = try reader.fileClass()
-        file = try reader.data()
-        wrapped = try reader.data()
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        present = try reader.read()
+        next = try reader.read()
+        file = try reader.read()
+        wrapped = try reader.read()
     }
 }

@@ -26,13 +26,10 @@ package struct SetPasscode: UnaryOperation {
         return Done()
     }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(passcode)
-        buffer.append(options)
-    }
+    package func encode(to buffer: FrameBuffer) { buffer.write(passcode, options) }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        passcode = try reader.secret()
-        options = try reader.passcodeOptions()
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        passcode = try reader.read()
+        options = try reader.read()
     }
 }

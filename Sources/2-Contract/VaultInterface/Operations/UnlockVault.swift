@@ -22,11 +22,9 @@ package struct UnlockVault: UnaryOperation {
         return Done()
     }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(passcode)
-    }
+    package func encode(to buffer: FrameBuffer) { buffer.write(passcode) }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        passcode = try reader.secret()
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        passcode = try reader.read()
     }
 }

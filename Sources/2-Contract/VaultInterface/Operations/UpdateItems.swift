@@ -31,13 +31,10 @@ package struct UpdateItems: UnaryOperation {
         try engine.perform(self, as: client)
     }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(query)
-        buffer.append(changes)
-    }
+    package func encode(to buffer: FrameBuffer) { buffer.write(query, changes) }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        query = try reader.itemQuery()
-        changes = try reader.itemChanges()
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        query = try reader.read()
+        changes = try reader.read()
     }
 }

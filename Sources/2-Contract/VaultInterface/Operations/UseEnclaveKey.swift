@@ -30,15 +30,11 @@ package struct UseEnclaveKey: UnaryOperation {
         try engine.perform(self, as: client)
     }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(key.encoded)
-        buffer.append(operation)
-        buffer.append(options)
-    }
+    package func encode(to buffer: FrameBuffer) { buffer.write(key, operation, options) }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        key = try reader.enclaveKeyRecord()
-        operation = try reader.enclaveKeyOperation()
-        options = try reader.authenticationOptions()
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        key = try reader.read()
+        operation = try reader.read()
+        options = try reader.read()
     }
 }

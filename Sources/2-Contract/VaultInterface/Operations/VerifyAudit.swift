@@ -1,8 +1,7 @@
 import Access
-import Frames
 
 /// Checks every record of the audit log.
-package struct VerifyAudit: UnaryOperation {
+package struct VerifyAudit: UnaryOperation, EmptyWireValue {
     package init() {}
 
     package typealias Reply = AuditReport
@@ -14,7 +13,4 @@ package struct VerifyAudit: UnaryOperation {
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
         try engine.perform(self, as: client)
     }
-
-    package func encode(to buffer: WireBuffer) {}
-    package init(from reader: inout WireReader) throws(WireError) {}
 }

@@ -1,8 +1,7 @@
 import Access
-import Frames
 
 /// Reads every row, and replies which of them cannot be opened.
-package struct VerifyItems: UnaryOperation {
+package struct VerifyItems: UnaryOperation, EmptyWireValue {
     package init() {}
 
     package typealias Reply = IntegrityReport
@@ -14,7 +13,4 @@ package struct VerifyItems: UnaryOperation {
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
         try engine.perform(self, as: client)
     }
-
-    package func encode(to buffer: WireBuffer) {}
-    package init(from reader: inout WireReader) throws(WireError) {}
 }

@@ -2,7 +2,7 @@ import Access
 import Frames
 
 /// Whom the server takes the client for, and what it may do.
-package struct CallerDescription: Sendable, Equatable {
+package struct CallerDescription: WireValue, Equatable {
     package var identifier: String
     /// The access groups it holds, in order.
     package var accessGroups: [String]
@@ -26,17 +26,17 @@ package struct CallerDescription: Sendable, Equatable {
 
     package var client: Client { Client(identifier: identifier, accessGroups: accessGroups) }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(identifier)
-        buffer.append(list: accessGroups) { buffer.append($0) }
-        buffer.append(list: listableGroups) { buffer.append($0) }
-        buffer.append(rights.rawValue)
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(identifier)
+        buffer.write(list: accessGroups)
+        buffer.write(list: listableGroups)
+        buffer.write(rights.rawValue)
     }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        identifier = try reader.string()
-        accessGroups = try reader.strings(limit: WireLimits.accessGroups)
-        listableGroups = try reader.strings(limit: WireLimits.accessGroups)
-        rights = CallerRights(rawValue: try reader.integer(UInt8.self))
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        identifier = try reader.read()
+        accessGroups = try reader.list(limit: WireLimits.accessGroups)
+        listableGroups = try reader.list(limit: WireLimits.accessGroups)
+        rights = CallerRights(rawValue: try reader.read())
     }
 }

@@ -1,60 +1,40 @@
 import Access
 import Frames
 
-// The audit log's records.
+// The audit log.
 
-extension WireBuffer {
-    package func append(_ record: AuditRecord) {
-        append(record.sequence)
-        append(record.time)
-        append(record.event)
-        append(optional: record.client) { append($0) }
-        append(optional: record.operation) { append($0) }
-        append(optional: record.itemClass) { append($0) }
-        append(optional: record.group) { append($0) }
-        append(optional: record.items) { append(UInt64(clamping: $0)) }
-        append(optional: record.failure) { append($0) }
-        append(optional: record.missed) { append(UInt64(clamping: $0)) }
-        append(optional: record.lost) { append($0) }
-        append(optional: record.torn) { append(UInt64(clamping: $0)) }
-        append(optional: record.key) { append($0) }
-        append(optional: record.previous) { append($0) }
+extension AuditRecord: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(
+            sequence, time, event, client, operation, itemClass, group, items, failure, missed, lost, torn, key,
+            previous)
     }
 
-    package func append(_ report: AuditReport) {
-        append(UInt64(clamping: report.records))
-        append(UInt64(clamping: report.recordsOfEarlierKeys))
-        append(UInt64(clamping: report.missedEvents))
-        append(list: report.problems.prefix(WireLimits.reports)) { append($0) }
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(sequence: try reader.read(), time: try reader.read(), event: try reader.read())
+        client = try reader.read()
+        operation = try reader.read()
+        itemClass = try reader.read()
+        group = try reader.read()
+        items = try reader.read()
+        failure = try reader.read()
+        missed = try reader.read()
+        lost = try reader.read()
+        torn = try reader.read()
+        key = try reader.read()
+        previous = try reader.read()
     }
 }
 
-extension WireReader {
-    package mutating func auditRecord() throws(WireError) -> AuditRecord {
-        var record = AuditRecord(
-            sequence: try integer(UInt64.self), time: try integer(Int64.self), event: try string())
-        record.client = try optionalString()
-        record.operation = try optionalString()
-        record.itemClass = try optionalString()
-        record.group = try optionalString()
-        record.items = try optionalCount()
-        record.failure = try optionalString()
-        record.missed = try optionalCount()
-        record.lost = try optional { reader throws(WireError) in try reader.integer(UInt64.self) }
-        record.torn = try optionalCount()
-        record.key = try optionalString()
-        record.previous = try optionalString()
-        return record
+extension AuditReport: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(records, recordsOfEarlierKeys, missedEvents)
+        buffer.write(list: problems.prefix(WireLimits.reports))
     }
 
-    private mutating func optionalCount() throws(WireError) -> Int? {
-        try optional { reader throws(WireError) in Int(clamping: try reader.integer(UInt64.self)) }
-    }
-
-    package mutating func auditReport() throws(WireError) -> AuditReport {
-        AuditReport(
-            records: Int(clamping: try integer(UInt64.self)),
-            recordsOfEarlierKeys: Int(clamping: try integer(UInt64.self)),
-            missedEvents: Int(clamping: try integer(UInt64.self)), problems: try strings(limit: WireLimits.reports))
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(
+            records: try reader.read(), recordsOfEarlierKeys: try reader.read(), missedEvents: try reader.read(),
+            problems: try reader.list(limit: WireLimits.reports))
     }
 }

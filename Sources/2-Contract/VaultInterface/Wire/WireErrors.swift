@@ -4,140 +4,106 @@ import KeychainModel
 
 // Refusals: a code, then the fields of that code.
 
-extension WireBuffer {
-    package func append(_ error: VaultError) {
-        switch error {
-        case .itemNotFound: append(UInt8(1))
-        case .duplicateItem: append(UInt8(2))
-        case .accessDenied(let denied):
-            append(UInt8(3))
-            append(denied)
-        case .interactionNotAllowed(let reason): append(4, reason)
-        case .classKeyAbsent(let protection):
-            append(UInt8(5))
-            append(protection.storedCode)
-        case .authenticationFailed: append(UInt8(6))
-        case .userCanceled: append(UInt8(7))
-        case .presence(let failure):
-            append(UInt8(8))
-            append(failure.wireCode)
-        case .wrongPasscode(let seconds): append(9, seconds: seconds)
-        case .passcodeDelayed(let seconds): append(10, seconds: seconds)
-        case .passcodeNotSet: append(UInt8(11))
-        case .passcodeIsSet: append(UInt8(12))
-        case .erasedAfterWrongPasscodes: append(UInt8(13))
-        case .invalidRequest(let reason): append(14, reason)
-        case .valueTooLarge(let size, let limit): append(15, Int64(size), Int64(limit))
-        case .attributesTooLarge(let size, let limit): append(16, Int64(size), Int64(limit))
-        case .unsupported(let reason): append(17, reason)
-        case .corruptItem(let row, let reason):
-            append(UInt8(18))
-            append(row)
-            append(reason)
-        case .corruptVault(let reason): append(19, reason)
-        case .unusableVault(let reason): append(20, reason)
-        case .readOnly(let reason): append(21, reason)
-        case .diskFull(let reason): append(22, reason)
-        case .inputOutput(let reason): append(23, reason)
-        case .busy: append(UInt8(24))
-        case .memoryUnavailable: append(UInt8(25))
-        case .enrolmentChanged: append(UInt8(26))
-        case .corruptFileKey: append(UInt8(27))
-        case .itemPasswordMissing: append(UInt8(28))
+extension VaultError: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        switch self {
+        case .itemNotFound: buffer.write(code: 1)
+        case .duplicateItem: buffer.write(code: 2)
+        case .accessDenied(let denied): buffer.write(code: 3, denied)
+        case .interactionNotAllowed(let reason): buffer.write(code: 4, reason)
+        case .classKeyAbsent(let protection): buffer.write(code: 5, protection)
+        case .authenticationFailed: buffer.write(code: 6)
+        case .userCanceled: buffer.write(code: 7)
+        case .presence(let failure): buffer.write(code: 8, failure)
+        case .wrongPasscode(let seconds): buffer.write(code: 9, UInt32(clamping: seconds))
+        case .passcodeDelayed(let seconds): buffer.write(code: 10, UInt32(clamping: seconds))
+        case .passcodeNotSet: buffer.write(code: 11)
+        case .passcodeIsSet: buffer.write(code: 12)
+        case .erasedAfterWrongPasscodes: buffer.write(code: 13)
+        case .invalidRequest(let reason): buffer.write(code: 14, reason)
+        case .valueTooLarge(let size, let limit): buffer.write(code: 15, size, limit)
+        case .attributesTooLarge(let size, let limit): buffer.write(code: 16, size, limit)
+        case .unsupported(let reason): buffer.write(code: 17, reason)
+        case .corruptItem(let row, let reason): buffer.write(code: 18, row, reason)
+        case .corruptVault(let reason): buffer.write(code: 19, reason)
+        case .unusableVault(let reason): buffer.write(code: 20, reason)
+        case .readOnly(let reason): buffer.write(code: 21, reason)
+        case .diskFull(let reason): buffer.write(code: 22, reason)
+        case .inputOutput(let reason): buffer.write(code: 23, reason)
+        case .busy: buffer.write(code: 24)
+        case .memoryUnavailable: buffer.write(code: 25)
+        case .enrolmentChanged: buffer.write(code: 26)
+        case .corruptFileKey: buffer.write(code: 27)
+        case .itemPasswordMissing: buffer.write(code: 28)
         }
     }
 
-    private func append(_ code: UInt8, _ reason: String) {
-        append(code)
-        append(reason)
-    }
-
-    private func append(_ code: UInt8, seconds: Int) {
-        append(code)
-        append(UInt32(clamping: seconds))
-    }
-
-    private func append(_ code: UInt8, _ first: Int64, _ second: Int64) {
-        append(code)
-        append(first)
-        append(second)
-    }
-
-    private func append(_ denied: AccessDenied) {
-        switch denied {
-        case .noAccessGroups(let client):
-            append(1, client)
-        case .groupNotHeld(let group, let client):
-            append(2, group)
-            append(client)
-        case .tokenGroupIsReadOnly:
-            append(UInt8(3))
-        case .rightNotHeld(let right, let client):
-            append(4, right)
-            append(client)
-        case .unknownCaller(let reason):
-            append(5, reason)
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        switch try reader.read(UInt8.self) {
+        case 1: self = .itemNotFound
+        case 2: self = .duplicateItem
+        case 3: self = .accessDenied(try reader.read())
+        case 4: self = .interactionNotAllowed(reason: try reader.read())
+        case 5: self = .classKeyAbsent(try reader.read())
+        case 6: self = .authenticationFailed
+        case 7: self = .userCanceled
+        case 8: self = .presence(try reader.read())
+        case 9: self = .wrongPasscode(retryAfter: Int(try reader.read(UInt32.self)))
+        case 10: self = .passcodeDelayed(retryAfter: Int(try reader.read(UInt32.self)))
+        case 11: self = .passcodeNotSet
+        case 12: self = .passcodeIsSet
+        case 13: self = .erasedAfterWrongPasscodes
+        case 14: self = .invalidRequest(reason: try reader.read())
+        case 15: self = .valueTooLarge(size: try reader.read(), limit: try reader.read())
+        case 16: self = .attributesTooLarge(size: try reader.read(), limit: try reader.read())
+        case 17: self = .unsupported(reason: try reader.read())
+        case 18: self = .corruptItem(row: try reader.read(), reason: try reader.read())
+        case 19: self = .corruptVault(reason: try reader.read())
+        case 20: self = .unusableVault(reason: try reader.read())
+        case 21: self = .readOnly(reason: try reader.read())
+        case 22: self = .diskFull(reason: try reader.read())
+        case 23: self = .inputOutput(reason: try reader.read())
+        case 24: self = .busy
+        case 25: self = .memoryUnavailable
+        case 26: self = .enrolmentChanged
+        case 27: self = .corruptFileKey
+        case 28: self = .itemPasswordMissing
+        default: throw FrameError("unknown error")
         }
     }
 }
 
-extension WireReader {
-    package mutating func vaultError() throws(WireError) -> VaultError {
-        switch try integer(UInt8.self) {
-        case 1: return .itemNotFound
-        case 2: return .duplicateItem
-        case 3: return .accessDenied(try accessDenied())
-        case 4: return .interactionNotAllowed(reason: try string())
-        case 5: return .classKeyAbsent(try protection())
-        case 6: return .authenticationFailed
-        case 7: return .userCanceled
-        case 8: return .presence(try authenticationFailure())
-        case 9: return .wrongPasscode(retryAfter: Int(try integer(UInt32.self)))
-        case 10: return .passcodeDelayed(retryAfter: Int(try integer(UInt32.self)))
-        case 11: return .passcodeNotSet
-        case 12: return .passcodeIsSet
-        case 13: return .erasedAfterWrongPasscodes
-        case 14: return .invalidRequest(reason: try string())
-        case 15: return .valueTooLarge(size: Int(try integer(Int64.self)), limit: Int(try integer(Int64.self)))
-        case 16: return .attributesTooLarge(size: Int(try integer(Int64.self)), limit: Int(try integer(Int64.self)))
-        case 17: return .unsupported(reason: try string())
-        case 18: return .corruptItem(row: try integer(Int64.self), reason: try string())
-        case 19: return .corruptVault(reason: try string())
-        case 20: return .unusableVault(reason: try string())
-        case 21: return .readOnly(reason: try string())
-        case 22: return .diskFull(reason: try string())
-        case 23: return .inputOutput(reason: try string())
-        case 24: return .busy
-        case 25: return .memoryUnavailable
-        case 26: return .enrolmentChanged
-        case 27: return .corruptFileKey
-        case 28: return .itemPasswordMissing
-        default: throw WireError("unknown error")
+extension AccessDenied: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        switch self {
+        case .noAccessGroups(let client): buffer.write(code: 1, client)
+        case .groupNotHeld(let group, let client): buffer.write(code: 2, group, client)
+        case .tokenGroupIsReadOnly: buffer.write(code: 3)
+        case .rightNotHeld(let right, let client): buffer.write(code: 4, right, client)
+        case .unknownCaller(let reason): buffer.write(code: 5, reason)
         }
     }
 
-    private mutating func accessDenied() throws(WireError) -> AccessDenied {
-        switch try integer(UInt8.self) {
-        case 1: return .noAccessGroups(client: try string())
-        case 2: return .groupNotHeld(group: try string(), client: try string())
-        case 3: return .tokenGroupIsReadOnly
-        case 4: return .rightNotHeld(right: try string(), client: try string())
-        case 5: return .unknownCaller(reason: try string())
-        default: throw WireError("unknown refusal")
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        switch try reader.read(UInt8.self) {
+        case 1: self = .noAccessGroups(client: try reader.read())
+        case 2: self = .groupNotHeld(group: try reader.read(), client: try reader.read())
+        case 3: self = .tokenGroupIsReadOnly
+        case 4: self = .rightNotHeld(right: try reader.read(), client: try reader.read())
+        case 5: self = .unknownCaller(reason: try reader.read())
+        default: throw FrameError("unknown refusal")
         }
-    }
-
-    package mutating func authenticationFailure() throws(WireError) -> AuthenticationFailure {
-        let code = try integer(UInt8.self)
-        guard let failure = AuthenticationFailure.allCases.first(where: { $0.wireCode == code }) else {
-            throw WireError("unknown failure to authenticate")
-        }
-        return failure
     }
 }
 
-extension AuthenticationFailure {
-    var wireCode: UInt8 {
+extension AuthenticationFailure: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.append(wireCode) }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self = try reader.coded("failure to authenticate") { code in Self.allCases.first { $0.wireCode == code } }
+    }
+
+    private var wireCode: UInt8 {
         switch self {
         case .authenticationFailed: 1
         case .userCancel: 2

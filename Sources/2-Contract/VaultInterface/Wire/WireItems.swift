@@ -2,159 +2,128 @@ import FoundationEssentials
 import Frames
 import KeychainModel
 
-// Items and their parts. Each type reads what it writes.
+// Items and their parts.
 
-extension WireBuffer {
-    /// A count, then for each attribute: name (4), type (1), value. Types: 1 string, 2 data, 3 number, 4 real, 5 date.
-    package func append(_ attributes: [AttributeName: AttributeValue]) {
-        append(UInt32(truncatingIfNeeded: attributes.count))
-        for (name, value) in attributes {
-            append(name.code)
-            switch value {
-            case .string(let string):
-                append(UInt8(1))
-                append(string)
-            case .data(let data):
-                append(UInt8(2))
-                append(data)
-            case .number(let number):
-                append(UInt8(3))
-                append(number)
-            case .real(let real):
-                append(UInt8(4))
-                append(real)
-            case .date(let date):
-                append(UInt8(5))
-                append(date)
-            }
+extension ItemClass: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.append(storedCode) }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self = try reader.coded("class of item", ItemClass.init(storedCode:))
+    }
+}
+
+extension ProtectionClass: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.append(storedCode) }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self = try reader.coded("protection class", ProtectionClass.init(storedCode:))
+    }
+}
+
+extension AccessControl: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.write(protection, flags?.rawValue) }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        let protection = try reader.read(ProtectionClass.self)
+        self.init(protection: protection, flags: try reader.read(UInt64?.self).map(Flags.init(rawValue:)))
+    }
+}
+
+/// The type (1), then the value. Types: 1 string, 2 data, 3 number, 4 real, 5 date.
+extension AttributeValue: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        switch self {
+        case .string(let string): buffer.write(code: 1, string)
+        case .data(let data): buffer.write(code: 2, data)
+        case .number(let number): buffer.write(code: 3, number)
+        case .real(let real): buffer.write(code: 4, real)
+        case .date(let date): buffer.write(code: 5, date)
         }
     }
 
-    package func append(_ control: AccessControl) {
-        append(control.protection.storedCode)
-        append(optional: control.flags) { append($0.rawValue) }
-    }
-
-    package func append(_ item: NewItem) {
-        append(item.itemClass.storedCode)
-        append(item.attributes)
-        append(optional: item.accessGroup) { append($0) }
-        append(item.accessControl)
-        append(item.isSynchronizable)
-        append(optional: item.value) { append($0) }
-        append(item.authentication)
-    }
-
-    package func append(_ changes: ItemChanges) {
-        append(changes.attributes)
-        append(optional: changes.accessGroup) { append($0) }
-        append(optional: changes.accessControl) { append($0) }
-        append(optional: changes.isSynchronizable) { append($0) }
-        append(optional: changes.value) { append($0) }
-    }
-
-    package func append(_ item: WithheldItem) {
-        append(item.itemClass.storedCode)
-        append(item.identifier)
-        append(item.accessControl)
-    }
-
-    package func append(_ item: StoredItem) {
-        append(item.itemClass.storedCode)
-        append(item.identifier)
-        append(item.attributes)
-        append(item.accessGroup)
-        append(item.accessControl)
-        append(item.isSynchronizable)
-        append(item.isTombstone)
-        append(item.creationDate)
-        append(item.modificationDate)
-        append(optional: item.value) { append($0) }
-        append(optional: item.identityKey) { key in
-            append(key.identifier)
-            append(key.attributes)
-            append(optional: key.value) { append($0) }
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        switch try reader.read(UInt8.self) {
+        case 1: self = .string(try reader.read())
+        case 2: self = .data(try reader.read())
+        case 3: self = .number(try reader.read())
+        case 4: self = .real(try reader.read())
+        case 5: self = .date(try reader.read())
+        default: throw FrameError("unknown type of attribute")
         }
     }
 }
 
-extension WireReader {
-    package mutating func attributes() throws(WireError) -> [AttributeName: AttributeValue] {
-        let count = try count(limit: WireLimits.attributes)
-        var attributes: [AttributeName: AttributeValue] = Dictionary(minimumCapacity: min(count, 32))
+/// Attributes: a count, then for each the name (4) and the value.
+extension Dictionary: WireValue where Key == AttributeName, Value == AttributeValue {
+    package func encode(to buffer: FrameBuffer) {
+        buffer.append(UInt32(truncatingIfNeeded: count))
+        for (name, value) in self { buffer.write(name.code, value) }
+    }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        let count = try reader.count(limit: WireLimits.attributes)
+        self.init(minimumCapacity: Swift.min(count, 32))
         for _ in 0..<count {
-            let name = AttributeName(code: try integer(UInt32.self))
-            let value: AttributeValue
-            switch try integer(UInt8.self) {
-            case 1: value = .string(try string())
-            case 2: value = .data(try data())
-            case 3: value = .number(try integer(Int64.self))
-            case 4: value = .real(try real())
-            case 5: value = .date(try date())
-            default: throw WireError("unknown type of attribute")
-            }
-            guard attributes.updateValue(value, forKey: name) == nil else { throw WireError("attribute twice") }
+            let name = AttributeName(code: try reader.read())
+            guard updateValue(try reader.read(), forKey: name) == nil else { throw FrameError("attribute twice") }
         }
-        return attributes
+    }
+}
+
+extension NewItem: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(itemClass, attributes, accessGroup, accessControl, isSynchronizable, value, authentication)
     }
 
-    package mutating func itemClass() throws(WireError) -> ItemClass {
-        guard let itemClass = ItemClass(storedCode: try integer(UInt8.self)) else {
-            throw WireError("unknown class of item")
-        }
-        return itemClass
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(
+            itemClass: try reader.read(), attributes: try reader.read(), accessGroup: try reader.read(),
+            accessControl: try reader.read(AccessControl.self), isSynchronizable: try reader.read(),
+            value: try reader.itemValue(), authentication: try reader.read())
+    }
+}
+
+extension ItemChanges: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(attributes, accessGroup, accessControl, isSynchronizable, value)
     }
 
-    package mutating func protection() throws(WireError) -> ProtectionClass {
-        guard let protection = ProtectionClass(storedCode: try integer(UInt8.self)) else {
-            throw WireError("unknown protection class")
-        }
-        return protection
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(
+            attributes: try reader.read(), accessGroup: try reader.read(), accessControl: try reader.read(),
+            isSynchronizable: try reader.read(), value: try reader.itemValue())
+    }
+}
+
+extension WithheldItem: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.write(itemClass, identifier, accessControl) }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(itemClass: try reader.read(), identifier: try reader.read(), accessControl: try reader.read())
+    }
+}
+
+extension StoredItem: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(
+            itemClass, identifier, attributes, accessGroup, accessControl, isSynchronizable, isTombstone, creationDate,
+            modificationDate, value, identityKey)
     }
 
-    package mutating func accessControl() throws(WireError) -> AccessControl {
-        let protection = try protection()
-        let flags = try optional { reader throws(WireError) in try reader.integer(UInt64.self) }
-        return AccessControl(protection: protection, flags: flags.map(AccessControl.Flags.init(rawValue:)))
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(
+            itemClass: try reader.read(), identifier: try reader.read(), attributes: try reader.read(),
+            accessGroup: try reader.read(), accessControl: try reader.read(), isSynchronizable: try reader.read(),
+            isTombstone: try reader.read(), creationDate: try reader.read(), modificationDate: try reader.read(),
+            value: try reader.itemValue())
+        identityKey = try reader.read()
     }
+}
 
-    package mutating func optionalString() throws(WireError) -> String? {
-        try optional { reader throws(WireError) in try reader.string() }
-    }
+extension StoredItem.IdentityKey: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.write(identifier, attributes, value) }
 
-    package mutating func optionalValue() throws(WireError) -> Data? {
-        try optional { reader throws(WireError) in try reader.value() }
-    }
-
-    package mutating func newItem() throws(WireError) -> NewItem {
-        NewItem(
-            itemClass: try itemClass(), attributes: try attributes(), accessGroup: try optionalString(),
-            accessControl: try accessControl(), isSynchronizable: try bool(), value: try optionalValue(),
-            authentication: try authenticationOptions())
-    }
-
-    package mutating func itemChanges() throws(WireError) -> ItemChanges {
-        ItemChanges(
-            attributes: try attributes(), accessGroup: try optionalString(),
-            accessControl: try optional { reader throws(WireError) in try reader.accessControl() },
-            isSynchronizable: try optional { reader throws(WireError) in try reader.bool() },
-            value: try optionalValue())
-    }
-
-    package mutating func withheldItem() throws(WireError) -> WithheldItem {
-        WithheldItem(itemClass: try itemClass(), identifier: try uuid(), accessControl: try accessControl())
-    }
-
-    package mutating func storedItem() throws(WireError) -> StoredItem {
-        var item = StoredItem(
-            itemClass: try itemClass(), identifier: try uuid(), attributes: try attributes(),
-            accessGroup: try string(), accessControl: try accessControl(), isSynchronizable: try bool(),
-            isTombstone: try bool(), creationDate: try date(), modificationDate: try date(),
-            value: try optionalValue())
-        item.identityKey = try optional { reader throws(WireError) in
-            StoredItem.IdentityKey(
-                identifier: try reader.uuid(), attributes: try reader.attributes(), value: try reader.optionalValue())
-        }
-        return item
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(identifier: try reader.read(), attributes: try reader.read(), value: try reader.itemValue())
     }
 }

@@ -2,43 +2,62 @@ import FoundationEssentials
 import Frames
 import KeychainModel
 
-extension WireBuffer {
-    package func append(_ operation: EnclaveKeyOperation) {
-        switch operation {
-        case .sign(let digest):
-            append(UInt8(1))
-            append(digest)
-        case .agree(let peer):
-            append(UInt8(2))
-            append(peer)
-        case .decapsulate(let capsule):
-            append(UInt8(3))
-            append(capsule)
-        case .signMessage(let message, let context):
-            append(UInt8(4))
-            append(message)
-            append(context)
-        case .attest(let nonce):
-            append(UInt8(5))
-            append(nonce)
+// Keys of the enclave, and of protected files.
+
+extension EnclaveKeyKind: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.append(rawValue) }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self = try reader.coded("kind of key", EnclaveKeyKind.init(rawValue:))
+    }
+}
+
+extension EnclaveKeyRecord: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.write(encoded) }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        guard let record = EnclaveKeyRecord(decoding: try reader.read()) else {
+            throw FrameError("no key of an enclave")
+        }
+        self = record
+    }
+}
+
+extension EnclaveKeyOperation: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        switch self {
+        case .sign(let digest): buffer.write(code: 1, digest)
+        case .agree(let peer): buffer.write(code: 2, peer)
+        case .decapsulate(let capsule): buffer.write(code: 3, capsule)
+        case .signMessage(let message, let context): buffer.write(code: 4, message, context)
+        case .attest(let nonce): buffer.write(code: 5, nonce)
+        }
+    }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        switch try reader.read(UInt8.self) {
+        case 1: self = .sign(digest: try reader.read())
+        case 2: self = .agree(with: try reader.read())
+        case 3: self = .decapsulate(try reader.read())
+        case 4: self = .signMessage(try reader.read(), context: try reader.read())
+        case 5: self = .attest(nonce: try reader.read())
+        default: throw FrameError("unknown use of a key")
         }
     }
 }
 
-extension WireReader {
-    package mutating func enclaveKeyRecord() throws(WireError) -> EnclaveKeyRecord {
-        guard let record = EnclaveKeyRecord(decoding: try data()) else { throw WireError("no key of an enclave") }
-        return record
-    }
+extension FileProtectionClass: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.append(rawValue) }
 
-    package mutating func enclaveKeyOperation() throws(WireError) -> EnclaveKeyOperation {
-        switch try integer(UInt8.self) {
-        case 1: return .sign(digest: try data())
-        case 2: return .agree(with: try data())
-        case 3: return .decapsulate(try data())
-        case 4: return .signMessage(try data(), context: try data())
-        case 5: return .attest(nonce: try data())
-        default: throw WireError("unknown use of a key")
-        }
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self = try reader.coded("class of files", FileProtectionClass.init(rawValue:))
+    }
+}
+
+extension FileKey: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.write(key, wrapped) }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(key: try OpenFileKey.Reply(from: &reader).key, wrapped: try reader.read())
     }
 }

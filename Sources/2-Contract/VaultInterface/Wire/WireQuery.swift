@@ -4,110 +4,94 @@ import KeychainModel
 
 // Queries and the ways to ask a person.
 
-extension WireBuffer {
-    package func append(_ query: ItemQuery) {
-        append(query.itemClass.storedCode)
-        append(query.attributes)
-        append(optional: query.accessGroup) { append($0) }
-        append(query.synchronizable.wireCode)
-        append(optional: query.identifier) { append($0) }
-        append(optional: query.limit) { append(UInt32(clamping: $0)) }
-        append(list: query.filters) { append($0) }
-        append(query.includesTombstones)
-        append(query.reports.rawValue)
-        append(query.authentication)
+extension ItemQuery: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(
+            itemClass, attributes, accessGroup, synchronizable, identifier, limit.map(UInt32.init(clamping:)))
+        buffer.write(list: filters)
+        buffer.write(includesTombstones, reports.rawValue, authentication)
     }
 
-    package func append(_ filter: ItemFilter) {
-        switch filter {
-        case .hostOrSubdomain(let host):
-            append(UInt8(1))
-            append(host)
-        case .emailAddress(let address):
-            append(UInt8(2))
-            append(address)
-        case .validOn(let date):
-            append(UInt8(3))
-            append(date)
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(
+            itemClass: try reader.read(), attributes: try reader.read(), accessGroup: try reader.read(),
+            synchronizable: try reader.read(), identifier: try reader.read(),
+            limit: try reader.read(UInt32?.self).map(Int.init), filters: try reader.list(limit: WireLimits.filters),
+            includesTombstones: try reader.read())
+        reports = SearchReports(rawValue: try reader.read())
+        authentication = try reader.read()
+    }
+}
+
+extension SynchronizableScope: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        switch self {
+        case .localOnly: buffer.write(code: 0)
+        case .synchronizableOnly: buffer.write(code: 1)
+        case .any: buffer.write(code: 2)
+        }
+    }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        switch try reader.read(UInt8.self) {
+        case 0: self = .localOnly
+        case 1: self = .synchronizableOnly
+        case 2: self = .any
+        default: throw FrameError("unknown scope")
+        }
+    }
+}
+
+extension ItemFilter: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        switch self {
+        case .hostOrSubdomain(let host): buffer.write(code: 1, host)
+        case .emailAddress(let address): buffer.write(code: 2, address)
+        case .validOn(let date): buffer.write(code: 3, date)
         case .issuers(let names):
-            append(UInt8(4))
-            append(list: names) { append($0) }
+            buffer.write(code: 4)
+            buffer.write(list: names)
         }
     }
 
-    package func append(_ options: AuthenticationOptions) {
-        append(options.interaction.wireCode)
-        append(optional: options.prompt) { append($0) }
-        append(optional: options.context) { append($0) }
-        append(optional: options.applicationPassword) { append($0) }
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        switch try reader.read(UInt8.self) {
+        case 1: self = .hostOrSubdomain(try reader.read())
+        case 2: self = .emailAddress(try reader.read())
+        case 3: self = .validOn(try reader.read())
+        case 4: self = .issuers(try reader.list(limit: WireLimits.issuers))
+        default: throw FrameError("unknown filter")
+        }
     }
 }
 
-extension WireReader {
-    package mutating func itemQuery() throws(WireError) -> ItemQuery {
-        var query = ItemQuery(
-            itemClass: try itemClass(), attributes: try attributes(), accessGroup: try optionalString(),
-            synchronizable: try synchronizableScope(),
-            identifier: try optional { reader throws(WireError) in try reader.uuid() },
-            limit: try optional { reader throws(WireError) in Int(try reader.integer(UInt32.self)) },
-            filters: try list(limit: WireLimits.filters) { reader throws(WireError) in try reader.filter() },
-            includesTombstones: try bool())
-        query.reports = SearchReports(rawValue: try integer(UInt8.self))
-        query.authentication = try authenticationOptions()
-        return query
+extension AuthenticationOptions: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(interaction, prompt, context, applicationPassword)
     }
 
-    private mutating func synchronizableScope() throws(WireError) -> SynchronizableScope {
-        switch try integer(UInt8.self) {
-        case 0: return .localOnly
-        case 1: return .synchronizableOnly
-        case 2: return .any
-        default: throw WireError("unknown scope")
-        }
-    }
-
-    private mutating func filter() throws(WireError) -> ItemFilter {
-        switch try integer(UInt8.self) {
-        case 1: return .hostOrSubdomain(try string())
-        case 2: return .emailAddress(try string())
-        case 3: return .validOn(try date())
-        case 4:
-            return .issuers(try list(limit: WireLimits.issuers) { reader throws(WireError) in try reader.data() })
-        default: throw WireError("unknown filter")
-        }
-    }
-
-    package mutating func authenticationOptions() throws(WireError) -> AuthenticationOptions {
-        let interaction: AuthenticationOptions.Interaction
-        switch try integer(UInt8.self) {
-        case 0: interaction = .allow
-        case 1: interaction = .fail
-        case 2: interaction = .skip
-        default: throw WireError("unknown interaction")
-        }
-        return AuthenticationOptions(
-            interaction: interaction, prompt: try optionalString(),
-            context: try optional { reader throws(WireError) in try reader.uuid() },
-            applicationPassword: try optional { reader throws(WireError) in try reader.secret() })
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(
+            interaction: try reader.read(), prompt: try reader.read(), context: try reader.read(),
+            applicationPassword: try reader.read())
     }
 }
 
-extension SynchronizableScope {
-    fileprivate var wireCode: UInt8 {
+extension AuthenticationOptions.Interaction: WireValue {
+    package func encode(to buffer: FrameBuffer) {
         switch self {
-        case .localOnly: 0
-        case .synchronizableOnly: 1
-        case .any: 2
+        case .allow: buffer.write(code: 0)
+        case .fail: buffer.write(code: 1)
+        case .skip: buffer.write(code: 2)
         }
     }
-}
 
-extension AuthenticationOptions.Interaction {
-    fileprivate var wireCode: UInt8 {
-        switch self {
-        case .allow: 0
-        case .fail: 1
-        case .skip: 2
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        switch try reader.read(UInt8.self) {
+        case 0: self = .allow
+        case 1: self = .fail
+        case 2: self = .skip
+        default: throw FrameError("unknown interaction")
         }
     }
 }

@@ -5,149 +5,151 @@ import KeychainModel
 
 // What a vault says about itself, and the questions for a person.
 
-extension WireBuffer {
-    package func append(_ options: PasscodeOptions) {
-        switch options.cost {
-        case .interactive: append(UInt8(0))
+extension PasscodeOptions: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        switch cost {
+        case .interactive: buffer.write(code: 0)
         case .explicit(let memory, let passes):
-            append(UInt8(1))
-            append(UInt32(clamping: memory))
-            append(UInt32(clamping: passes))
+            buffer.write(code: 1, UInt32(clamping: memory), UInt32(clamping: passes))
         }
-        append(optional: options.eraseAfter) { append(UInt32(clamping: $0)) }
+        buffer.write(eraseAfter.map(UInt32.init(clamping:)))
     }
 
-    package func append(_ status: VaultStatus) {
-        append(optional: status.path) { append($0) }
-        append(status.enclave)
-        append(status.lockState.wireCode)
-        append(status.isPasscodeSet)
-        append(UInt32(clamping: status.failedAttempts))
-        append(UInt32(clamping: status.retryAfter))
-        append(list: status.itemCounts) { itemClass, count in
-            append(itemClass.storedCode)
-            append(UInt64(clamping: count))
-        }
-        append(UInt32(clamping: status.formatVersion))
-    }
-
-    package func append(_ report: IntegrityReport) {
-        append(UInt64(clamping: report.validItems))
-        append(UInt64(clamping: report.lockedItems))
-        append(list: report.problems.prefix(WireLimits.reports)) { append($0) }
-    }
-
-    package func append(_ availability: PresenceAvailability) {
-        append(availability.biometryKind.rawValue)
-        append(optional: availability.biometryFailure) { append($0.wireCode) }
-        append(optional: availability.biometryState) { append($0) }
-        append(availability.isPasscodeSet)
-        append(optional: availability.passcodeFailure) { append($0.wireCode) }
-    }
-
-    /// - Parameter seconds: How long the answer is waited for.
-    package func append(_ question: PasscodeQuestion, seconds: UInt32) {
-        append(question.purpose.rawValue)
-        append(seconds)
-        append(question.reason)
-        append(optional: question.complaint) { append($0) }
-    }
-
-    package func append(_ answer: PasscodeAnswer) {
-        switch answer {
-        case .passcode(let passcode):
-            append(UInt8(1))
-            append(passcode)
-        case .canceled: append(UInt8(2))
-        case .timedOut: append(UInt8(3))
-        case .unavailable(let remedy):
-            append(UInt8(4))
-            append(remedy)
-        }
-    }
-}
-
-extension WireReader {
-    package mutating func passcodeOptions() throws(WireError) -> PasscodeOptions {
-        let cost: PasscodeOptions.Cost
-        switch try integer(UInt8.self) {
-        case 0: cost = .interactive
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        switch try reader.read(UInt8.self) {
+        case 0: self.init(cost: .interactive)
         case 1:
-            cost = .explicit(memoryMiB: Int(try integer(UInt32.self)), passes: Int(try integer(UInt32.self)))
-        default: throw WireError("unknown cost")
+            self.init(
+                cost: .explicit(memoryMiB: Int(try reader.read(UInt32.self)), passes: Int(try reader.read(UInt32.self)))
+            )
+        default: throw FrameError("unknown cost")
         }
-        let attempts = try optional { reader throws(WireError) in Int(try reader.integer(UInt32.self)) }
-        return PasscodeOptions(cost: cost, eraseAfter: attempts)
+        eraseAfter = try reader.read(UInt32?.self).map(Int.init)
+    }
+}
+
+extension VaultStatus: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(
+            path, enclave, lockState, isPasscodeSet, UInt32(clamping: failedAttempts), UInt32(clamping: retryAfter))
+        buffer.append(list: itemCounts) { itemClass, count in buffer.write(itemClass, count) }
+        buffer.write(UInt32(clamping: formatVersion))
     }
 
-    package mutating func status() throws(WireError) -> VaultStatus {
-        let path = try optionalString()
-        let enclave = try string()
-        let lockCode = try integer(UInt8.self)
-        guard let lockState = LockState.allCases.first(where: { $0.wireCode == lockCode }) else {
-            throw WireError("unknown lock state")
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(
+            path: try reader.read(), enclave: try reader.read(), lockState: try reader.read(),
+            isPasscodeSet: try reader.read(), itemCounts: [:], formatVersion: 0)
+        failedAttempts = Int(try reader.read(UInt32.self))
+        retryAfter = Int(try reader.read(UInt32.self))
+        let classes = try reader.count(limit: 16)
+        for _ in 0..<classes {
+            let itemClass = try reader.read(ItemClass.self)
+            itemCounts[itemClass] = try reader.read(Int.self)
         }
-        let isPasscodeSet = try bool()
-        let failedAttempts = Int(try integer(UInt32.self))
-        let retryAfter = Int(try integer(UInt32.self))
-        let counts = try list(limit: 16) { reader throws(WireError) in
-            (try reader.itemClass(), Int(clamping: try reader.integer(UInt64.self)))
-        }
-        var status = VaultStatus(
-            path: path, enclave: enclave, lockState: lockState, isPasscodeSet: isPasscodeSet,
-            itemCounts: Dictionary(counts, uniquingKeysWith: { first, _ in first }),
-            formatVersion: Int(try integer(UInt32.self)))
-        status.failedAttempts = failedAttempts
-        status.retryAfter = retryAfter
+        formatVersion = Int(try reader.read(UInt32.self))
         // A program that serves the vault sent it.
-        status.isShared = true
-        return status
+        isShared = true
     }
+}
 
-    package mutating func integrityReport() throws(WireError) -> IntegrityReport {
-        IntegrityReport(
-            validItems: Int(clamping: try integer(UInt64.self)), lockedItems: Int(clamping: try integer(UInt64.self)),
-            problems: try strings(limit: WireLimits.reports))
-    }
-
-    package mutating func presenceAvailability() throws(WireError) -> PresenceAvailability {
-        guard let kind = PresenceAvailability.BiometryKind(rawValue: try integer(UInt8.self)) else {
-            throw WireError("unknown kind of biometry")
+extension LockState: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        switch self {
+        case .beforeFirstUnlock: buffer.write(code: 0)
+        case .locked: buffer.write(code: 1)
+        case .unlocked: buffer.write(code: 2)
         }
-        return PresenceAvailability(
-            biometryKind: kind,
-            biometryFailure: try optional { reader throws(WireError) in try reader.authenticationFailure() },
-            biometryState: try optional { reader throws(WireError) in try reader.data() }, isPasscodeSet: try bool(),
-            passcodeFailure: try optional { reader throws(WireError) in try reader.authenticationFailure() })
     }
 
-    package mutating func question() throws(WireError) -> (question: PasscodeQuestion, seconds: UInt32) {
-        guard let purpose = PasscodeQuestion.Purpose(rawValue: try integer(UInt8.self)) else {
-            throw WireError("unknown question")
-        }
-        let seconds = try integer(UInt32.self)
-        let question = PasscodeQuestion(
-            purpose: purpose, reason: try string(), complaint: try optionalString())
-        return (question, seconds)
-    }
-
-    package mutating func answer() throws(WireError) -> PasscodeAnswer {
-        switch try integer(UInt8.self) {
-        case 1: return .passcode(try secret())
-        case 2: return .canceled
-        case 3: return .timedOut
-        case 4: return .unavailable(remedy: try string())
-        default: throw WireError("unknown answer")
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        switch try reader.read(UInt8.self) {
+        case 0: self = .beforeFirstUnlock
+        case 1: self = .locked
+        case 2: self = .unlocked
+        default: throw FrameError("unknown lock state")
         }
     }
 }
 
-extension LockState {
-    fileprivate var wireCode: UInt8 {
+extension LockEvent: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.append(rawValue) }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self = try reader.coded("change of the lock", LockEvent.init(rawValue:))
+    }
+}
+
+extension IntegrityReport: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(validItems, lockedItems)
+        buffer.write(list: problems.prefix(WireLimits.reports))
+    }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(
+            validItems: try reader.read(), lockedItems: try reader.read(),
+            problems: try reader.list(limit: WireLimits.reports))
+    }
+}
+
+extension PresenceAvailability: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(biometryKind.rawValue, biometryFailure, biometryState, isPasscodeSet, passcodeFailure)
+    }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(
+            biometryKind: try reader.coded("kind of biometry", BiometryKind.init(rawValue:)),
+            biometryFailure: try reader.read(), biometryState: try reader.read(), isPasscodeSet: try reader.read(),
+            passcodeFailure: try reader.read())
+    }
+}
+
+extension PresenceProofs: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.append(rawValue) }
+    package init(from reader: inout FrameReader) throws(FrameError) { self.init(rawValue: try reader.read()) }
+}
+
+/// A question on its way to a client.
+package struct SentQuestion: WireValue, Equatable {
+    package var question: PasscodeQuestion
+    /// How long the answer is waited for.
+    package var seconds: UInt32
+
+    package init(_ question: PasscodeQuestion, seconds: UInt32) {
+        self.question = question
+        self.seconds = seconds
+    }
+
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(question.purpose.rawValue, seconds, question.reason, question.complaint)
+    }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        let purpose = try reader.coded("question", PasscodeQuestion.Purpose.init(rawValue:))
+        seconds = try reader.read()
+        question = PasscodeQuestion(purpose: purpose, reason: try reader.read(), complaint: try reader.read())
+    }
+}
+
+extension PasscodeAnswer: WireValue {
+    package func encode(to buffer: FrameBuffer) {
         switch self {
-        case .beforeFirstUnlock: 0
-        case .locked: 1
-        case .unlocked: 2
+        case .passcode(let passcode): buffer.write(code: 1, passcode)
+        case .canceled: buffer.write(code: 2)
+        case .timedOut: buffer.write(code: 3)
+        case .unavailable(let remedy): buffer.write(code: 4, remedy)
+        }
+    }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        switch try reader.read(UInt8.self) {
+        case 1: self = .passcode(try reader.read())
+        case 2: self = .canceled
+        case 3: self = .timedOut
+        case 4: self = .unavailable(remedy: try reader.read())
+        default: throw FrameError("unknown answer")
         }
     }
 }

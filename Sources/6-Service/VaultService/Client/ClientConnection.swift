@@ -15,8 +15,8 @@ import VaultInterface
 final class ClientConnection: @unchecked Sendable {
     let caller: CallerDescription
     private let socket: FrameSocket
-    private let outgoing = WireBuffer()
-    private let incoming = WireBuffer()
+    private let outgoing = FrameBuffer()
+    private let incoming = FrameBuffer()
 
     /// Why a call was not answered.
     enum Failure: Error {
@@ -53,19 +53,19 @@ final class ClientConnection: @unchecked Sendable {
             throw .unusable(reason: "\(path): a user listens there who is neither you nor the owner of the folder")
         }
         do {
-            let frame = WireBuffer()
+            let frame = FrameBuffer()
             frame.appendFrame(.hello) { Hello().encode(to: frame) }
             try socket.send(frame, within: Self.patience)
             let kind = try socket.receive(
                 into: frame, limit: WireLimits.frame, first: Self.patience, rest: Self.patience)
-            var reader = WireReader(frame, from: 1)
+            var reader = FrameReader(frame, from: 1)
             switch kind {
             case .welcome:
                 let welcome = try Welcome(from: &reader)
-                guard welcome.version == WireProtocol.version else { throw WireError("another version") }
+                guard welcome.version == WireProtocol.version else { throw FrameError("another version") }
                 caller = welcome.caller
-            case .failure: throw try reader.vaultError()
-            default: throw WireError("no greeting")
+            case .failure: throw try reader.read(VaultError.self)
+            default: throw FrameError("no greeting")
             }
         } catch let error as VaultError {
             throw .refused(error)
@@ -106,9 +106,9 @@ final class ClientConnection: @unchecked Sendable {
             switch try socket.receive(into: incoming, limit: WireLimits.frame, first: nil, rest: Self.patience) {
             case .result: return
             case .failure:
-                var reader = WireReader(incoming, from: 1)
-                throw try reader.vaultError()
-            default: throw WireError("unexpected frame")
+                var reader = FrameReader(incoming, from: 1)
+                throw try reader.read(VaultError.self)
+            default: throw FrameError("unexpected frame")
             }
         }
     }
@@ -136,7 +136,7 @@ final class ClientConnection: @unchecked Sendable {
             return try receive()
         } catch let failure as VaultError {
             throw .refused(failure)
-        } catch is WireError {
+        } catch is FrameError {
             throw .unusable(reason: Self.malformedAnswer)
         } catch SocketError.malformed, SocketError.tooLong {
             throw .unusable(reason: Self.malformedAnswer)
@@ -155,36 +155,34 @@ final class ClientConnection: @unchecked Sendable {
         while true {
             // As long as the daemon is there it may be at work, or wait for a person.
             let kind = try socket.receive(into: incoming, limit: WireLimits.frame, first: nil, rest: Self.patience)
-            var reader = WireReader(incoming, from: 1)
+            var reader = FrameReader(incoming, from: 1)
             switch kind {
             case .result:
                 guard try reader.integer(UInt32.self) == UInt32(clamping: parts.count) else {
-                    throw WireError("parts of the answer are missing")
+                    throw FrameError("parts of the answer are missing")
                 }
                 let reply = try Operation.Reply(from: &reader)
                 try reader.finish()
                 return Answer(parts: parts, reply: .success(reply))
-            case .failure: return Answer(parts: parts, reply: .failure(try reader.vaultError()))
+            case .failure: return Answer(parts: parts, reply: .failure(try reader.read()))
             case .part:
                 parts.append(try Operation.Part(from: &reader))
                 try reader.finish()
-            case .message: prompt.show(try reader.string())
+            case .message: prompt.show(try reader.read())
             // The question that was taken back has been answered in the meantime.
             case .retraction: break
-            case .question: try answer(reader.question(), with: prompt)
-            default: throw WireError("unexpected frame")
+            case .question: try answer(reader.read(), with: prompt)
+            default: throw FrameError("unexpected frame")
             }
         }
     }
 
-    private func answer(
-        _ asked: (question: PasscodeQuestion, seconds: UInt32), with prompt: any PasscodePrompt
-    ) throws {
+    private func answer(_ asked: SentQuestion, with prompt: any PasscodePrompt) throws {
         let deadline = ContinuousClock.now + .seconds(Int64(asked.seconds))
         let answer = Retraction.watching(socket.descriptor) {
             prompt.ask(asked.question, until: deadline, cancellation: $0)
         }
-        outgoing.appendFrame(.answer) { outgoing.append(answer) }
+        outgoing.appendFrame(.answer) { outgoing.write(answer) }
         try socket.send(outgoing, within: Self.patience)
         outgoing.recycle()
     }
@@ -192,23 +190,25 @@ final class ClientConnection: @unchecked Sendable {
     private func pendingRefusal() throws -> VaultError {
         let kind = try socket.receive(
             into: incoming, limit: WireLimits.frame, first: .milliseconds(100), rest: .seconds(1))
-        guard kind == .failure else { throw WireError("unexpected frame") }
-        var reader = WireReader(incoming, from: 1)
-        return try reader.vaultError()
+        guard kind == .failure else { throw FrameError("unexpected frame") }
+        var reader = FrameReader(incoming, from: 1)
+        return try reader.read()
     }
 
     /// Waits for the next change that the daemon tells of, after a call for them.
     func waitForChange() throws {
         let kind = try socket.receive(into: incoming, limit: WireLimits.frame, first: nil, rest: Self.patience)
-        guard kind == .change else { throw WireError("unexpected frame") }
+        guard kind == .change else { throw FrameError("unexpected frame") }
     }
 
     /// Waits for what the daemon tells next of the lock, after a call for that.
     func waitForLockEvent() throws -> LockEvent {
         let kind = try socket.receive(into: incoming, limit: WireLimits.frame, first: nil, rest: Self.patience)
-        guard kind == .lock else { throw WireError("unexpected frame") }
-        var reader = WireReader(incoming, from: 1)
-        return try reader.lockEvent()
+        guard kind == .lock else { throw FrameError("unexpected frame") }
+        var reader = FrameReader(incoming, from: 1)
+        let event = try reader.read(LockEvent.self)
+        try reader.finish()
+        return event
     }
 
     /// Ends what waits on the connection. Safe on any thread.

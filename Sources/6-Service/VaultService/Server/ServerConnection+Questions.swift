@@ -12,8 +12,8 @@ extension ServerConnection: QuestionChannel {
         guard time > .zero else { return .timedOut }
         guard !cancellation.isCanceled else { return .canceled }
         let seconds = UInt32(max(1, min((time / .seconds(1)).rounded(.up), 86_400)))
-        let frame = WireBuffer()
-        frame.appendFrame(.question) { frame.append(question, seconds: seconds) }
+        let frame = FrameBuffer()
+        frame.appendFrame(.question) { frame.write(SentQuestion(question, seconds: seconds)) }
         do {
             try socket.send(frame, within: server.limits.transfer)
             // Any number of clients may leave questions open: they must not keep others out.
@@ -35,7 +35,7 @@ extension ServerConnection: QuestionChannel {
     }
 
     func show(_ message: String) {
-        let frame = WireBuffer()
+        let frame = FrameBuffer()
         frame.appendFrame(.message) { frame.append(message) }
         // A client that is gone needs no message.
         try? socket.send(frame, within: server.limits.transfer)
@@ -43,17 +43,17 @@ extension ServerConnection: QuestionChannel {
 
     /// Runs on the thread that takes the question back, while the connection's own thread only reads.
     private func retract() {
-        let frame = WireBuffer()
+        let frame = FrameBuffer()
         frame.appendFrame(.retraction)
         try? socket.send(frame, within: server.limits.transfer)
     }
 
-    private func receiveAnswer(_ frame: WireBuffer, within time: Duration) throws -> PasscodeAnswer {
+    private func receiveAnswer(_ frame: FrameBuffer, within time: Duration) throws -> PasscodeAnswer {
         let kind = try socket.receive(
             into: frame, limit: WireLimits.secret + 64, first: time, rest: server.limits.transfer)
-        guard kind == .answer else { throw WireError("an answer has to follow a question") }
-        var reader = WireReader(frame, from: 1)
-        let answer = try reader.answer()
+        guard kind == .answer else { throw FrameError("an answer has to follow a question") }
+        var reader = FrameReader(frame, from: 1)
+        let answer = try reader.read(PasscodeAnswer.self)
         try reader.finish()
         return answer
     }

@@ -13,8 +13,8 @@ import VaultInterface
 final class ServerConnection: @unchecked Sendable {
     let socket: FrameSocket
     let server: VaultServer
-    private let incoming = WireBuffer()
-    private let outgoing = WireBuffer()
+    private let incoming = FrameBuffer()
+    private let outgoing = FrameBuffer()
     private var peer: Peer?
     private var grant = CallerGrant(identifier: "")
     private var generation = -1
@@ -46,9 +46,9 @@ final class ServerConnection: @unchecked Sendable {
             self.peer = peer
             let kind = try socket.receive(
                 into: incoming, limit: WireLimits.greeting, first: server.limits.greeting, rest: server.limits.greeting)
-            guard kind == .hello else { throw WireError("a greeting has to come first") }
+            guard kind == .hello else { throw FrameError("a greeting has to come first") }
             server.isAtWork(self)
-            var reader = WireReader(incoming, from: 1)
+            var reader = FrameReader(incoming, from: 1)
             let hello = try Hello(from: &reader)
             guard (hello.lowest...hello.highest).contains(WireProtocol.version) else {
                 throw VaultError.unsupported(
@@ -118,7 +118,7 @@ final class ServerConnection: @unchecked Sendable {
             }
             try refreshGrant(of: peer)
             server.rates.admit(rateKey)
-            var reader = WireReader(incoming, from: 1)
+            var reader = FrameReader(incoming, from: 1)
             let header = try RequestHeader(from: &reader)
             canAsk = header.canAsk
             switch header.subject {
@@ -133,7 +133,7 @@ final class ServerConnection: @unchecked Sendable {
             }
         } catch let error as VaultError {
             refusal = error
-            outgoing.appendFrame(.failure) { outgoing.append(error) }
+            outgoing.appendFrame(.failure) { outgoing.write(error) }
             if case .accessDenied(.unknownCaller) = error { goesOn = false }
             record(error)
         } catch {
@@ -162,7 +162,7 @@ final class ServerConnection: @unchecked Sendable {
 
     private func fail(_ error: VaultError) {
         outgoing.removeAll()
-        outgoing.appendFrame(.failure) { outgoing.append(error) }
+        outgoing.appendFrame(.failure) { outgoing.write(error) }
         try? flush()
     }
 
@@ -174,7 +174,7 @@ final class ServerConnection: @unchecked Sendable {
     /// Performs the operation that follows `header`, and appends the answer to the outgoing buffer. What is ready is
     /// sent on the way, so that a long answer takes no more memory than a short one.
     private func answer<Operation: VaultOperation>(
-        _ type: Operation.Type, _ header: RequestHeader, _ reader: inout WireReader
+        _ type: Operation.Type, _ header: RequestHeader, _ reader: inout FrameReader
     ) throws {
         let operation = try Operation(from: &reader)
         try reader.finish()
@@ -184,14 +184,13 @@ final class ServerConnection: @unchecked Sendable {
         var parts: UInt32 = 0
         let reply = try RemotePrompt.$connection.withValue(self) {
             try server.vault.perform(operation, as: grant.client(claiming: claim)) { part throws(VaultError) in
-                outgoing.appendFrame(.part) { part.encode(to: outgoing) }
+                outgoing.appendFrame(.part) { outgoing.write(part) }
                 parts += 1
                 if outgoing.count >= Self.mostUnsent { try flushParts() }
             }
         }
         outgoing.appendFrame(.result) {
-            outgoing.append(parts)
-            reply.encode(to: outgoing)
+            outgoing.write(parts, reply)
         }
     }
 
@@ -216,7 +215,7 @@ final class ServerConnection: @unchecked Sendable {
             tell(of: server.vault.changes(), mayMiss: true) { frame, _ in frame.appendFrame(.change) }
         case .lockEvents:
             tell(of: server.vault.lockEvents(), mayMiss: false) { frame, event in
-                frame.appendFrame(.lock) { frame.append(event.rawValue) }
+                frame.appendFrame(.lock) { frame.write(event) }
             }
         }
     }
@@ -228,13 +227,13 @@ final class ServerConnection: @unchecked Sendable {
     ///   - mayMiss: Whether a client that does not read may miss elements; else its connection ends.
     private func tell<Element: Sendable>(
         of elements: AsyncStream<Element>, mayMiss: Bool,
-        _ write: @escaping @Sendable (WireBuffer, Element) -> Void
+        _ write: @escaping @Sendable (FrameBuffer, Element) -> Void
     ) {
         outgoing.appendFrame(.result) { outgoing.append(UInt32(0)) }
         guard (try? flush()) != nil else { return }
         let descriptor = socket.descriptor
         let teller = Task {
-            let frame = WireBuffer()
+            let frame = FrameBuffer()
             for await element in elements {
                 frame.removeAll()
                 write(frame, element)

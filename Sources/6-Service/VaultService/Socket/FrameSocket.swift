@@ -11,7 +11,7 @@ package enum SocketError: Error, Equatable {
     /// It did not read or write in time.
     case timedOut
     case tooLong(size: Int)
-    case malformed(WireError)
+    case malformed(FrameError)
     case system(errno: Int32)
 }
 
@@ -21,7 +21,7 @@ package enum SocketError: Error, Equatable {
 package final class FrameSocket {
     package let descriptor: Int32
     /// What came after the last frame; at most one read's worth, but for a frame that is under way.
-    private let incoming = WireBuffer()
+    private let incoming = FrameBuffer()
     private let ownsDescriptor: Bool
 
     package init(_ descriptor: Int32, ownsDescriptor: Bool = true) {
@@ -37,7 +37,7 @@ package final class FrameSocket {
     ///
     /// - Parameter sent: How many bytes went out before an error, for a caller that may start over.
     package func send(
-        _ buffer: WireBuffer, within time: Duration, sent: inout Int
+        _ buffer: FrameBuffer, within time: Duration, sent: inout Int
     ) throws(SocketError) {
         let deadline = ContinuousClock.now + time
         sent = 0
@@ -59,7 +59,7 @@ package final class FrameSocket {
         }
     }
 
-    package func send(_ buffer: WireBuffer, within time: Duration) throws(SocketError) {
+    package func send(_ buffer: FrameBuffer, within time: Duration) throws(SocketError) {
         var sent = 0
         try send(buffer, within: time, sent: &sent)
     }
@@ -73,7 +73,7 @@ package final class FrameSocket {
     ///     time that `admit` takes.
     ///   - admit: Called for a long frame before room is made for more of it, with how much there will be then.
     package func receive(
-        into frame: WireBuffer, limit: Int, first: Duration?, rest: Duration,
+        into frame: FrameBuffer, limit: Int, first: Duration?, rest: Duration,
         admit: (Int) throws(SocketError) -> Void = { _ throws(SocketError) in }
     ) throws(SocketError) -> FrameKind {
         frame.removeAll()
@@ -81,7 +81,7 @@ package final class FrameSocket {
         let started = ContinuousClock.now
         while incoming.count < 4 { try fill(4096, until: started + rest) }
         let length = Int(UInt32(bigEndian: incoming.bytes.loadUnaligned(as: UInt32.self)))
-        guard length >= 1 else { throw .malformed(WireError("empty frame")) }
+        guard length >= 1 else { throw .malformed(FrameError("empty frame")) }
         guard length <= limit else { throw .tooLong(size: length) }
         var deadline = started + rest + .seconds(length >> 20)
         // Room is made for what has come, not for what was announced.
@@ -98,7 +98,7 @@ package final class FrameSocket {
         frame.appendRaw(UnsafeRawBufferPointer(rebasing: bytes[4..<(4 + length)]))
         incoming.removeFirst(4 + length)
         guard let kind = FrameKind(rawValue: frame.bytes[0]) else {
-            throw .malformed(WireError("unknown kind of frame"))
+            throw .malformed(FrameError("unknown kind of frame"))
         }
         return kind
     }

@@ -25,7 +25,7 @@ package enum WireProtocol {
     package static let version: UInt16 = 2
 }
 
-extension WireBuffer {
+extension FrameBuffer {
     /// Appends a whole frame whose body is what `body` appends.
     package func appendFrame(_ kind: FrameKind, _ body: () -> Void = {}) {
         let start = count
@@ -37,7 +37,7 @@ extension WireBuffer {
 }
 
 /// The first frame from the client: which versions it speaks.
-package struct Hello: Equatable {
+package struct Hello: WireValue, Equatable {
     package var lowest: UInt16
     package var highest: UInt16
 
@@ -46,23 +46,21 @@ package struct Hello: Equatable {
         self.highest = highest
     }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(WireProtocol.magic)
-        buffer.append(lowest)
-        buffer.append(highest)
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(WireProtocol.magic, lowest, highest)
     }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        guard try reader.integer(UInt32.self) == WireProtocol.magic else { throw WireError("not this protocol") }
-        lowest = try reader.integer(UInt16.self)
-        highest = try reader.integer(UInt16.self)
-        guard lowest <= highest else { throw WireError("no version") }
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        guard try reader.read(UInt32.self) == WireProtocol.magic else { throw FrameError("not this protocol") }
+        lowest = try reader.read()
+        highest = try reader.read()
+        guard lowest <= highest else { throw FrameError("no version") }
         // A later version may say more in its greeting; what follows is not looked at.
     }
 }
 
 /// The server's answer: the version to be spoken, and whom it takes the client for.
-package struct Welcome: Equatable {
+package struct Welcome: WireValue, Equatable {
     package var version: UInt16
     package var caller: CallerDescription
 
@@ -71,13 +69,12 @@ package struct Welcome: Equatable {
         self.caller = caller
     }
 
-    package func encode(to buffer: WireBuffer) {
-        buffer.append(version)
-        caller.encode(to: buffer)
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(version, caller)
     }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        version = try reader.integer(UInt16.self)
-        caller = try CallerDescription(from: &reader)
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        version = try reader.read()
+        caller = try reader.read()
     }
 }

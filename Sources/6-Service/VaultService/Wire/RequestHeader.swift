@@ -17,7 +17,7 @@ package enum VaultSubscription: UInt8, Sendable {
 }
 
 /// What every request begins with; the operation's own fields follow.
-package struct RequestHeader: Sendable, Equatable {
+package struct RequestHeader: WireValue, Equatable {
     package enum Subject: Sendable, Equatable {
         case operation(OperationCode)
         case subscription(VaultSubscription)
@@ -35,44 +35,42 @@ package struct RequestHeader: Sendable, Equatable {
         self.canAsk = canAsk
     }
 
-    package init(from reader: inout WireReader) throws(WireError) {
-        let code = try reader.integer(UInt8.self)
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        let code = try reader.read(UInt8.self)
         if let code = OperationCode(rawValue: code) {
             subject = .operation(code)
         } else if let subscription = VaultSubscription(rawValue: code) {
             subject = .subscription(subscription)
         } else {
-            throw WireError("unknown operation")
+            throw FrameError("unknown operation")
         }
-        canAsk = try reader.bool()
+        canAsk = try reader.read()
         claim = Client(
-            identifier: try reader.string(), accessGroups: try reader.strings(limit: WireLimits.accessGroups))
+            identifier: try reader.read(), accessGroups: try reader.list(limit: WireLimits.accessGroups))
     }
 
-    package func encode(to buffer: WireBuffer) {
+    package func encode(to buffer: FrameBuffer) {
         switch subject {
         case .operation(let code): buffer.append(code.rawValue)
         case .subscription(let subscription): buffer.append(subscription.rawValue)
         }
-        buffer.append(canAsk)
-        buffer.append(claim.identifier)
-        buffer.append(list: claim.accessGroups) { buffer.append($0) }
+        buffer.write(canAsk, claim.identifier)
+        buffer.write(list: claim.accessGroups)
     }
 }
 
-extension WireBuffer {
+extension FrameBuffer {
     /// Appends the frame of a request for an operation.
     package func appendRequest<Operation: VaultOperation>(_ operation: Operation, claim: Client, canAsk: Bool) {
         appendFrame(.request) {
-            RequestHeader(.operation(Operation.code), claim: claim, canAsk: canAsk).encode(to: self)
-            operation.encode(to: self)
+            write(RequestHeader(.operation(Operation.code), claim: claim, canAsk: canAsk), operation)
         }
     }
 
     /// Appends the frame of a request for a subscription.
     package func appendRequest(_ subscription: VaultSubscription, claim: Client) {
         appendFrame(.request) {
-            RequestHeader(.subscription(subscription), claim: claim, canAsk: false).encode(to: self)
+            write(RequestHeader(.subscription(subscription), claim: claim, canAsk: false))
         }
     }
 }
