@@ -61,7 +61,7 @@ enum Program {
     /// process.
     ///
     /// - Returns: The exit status, or nil if the command line needs the parser.
-    private static func runShortcut(_ arguments: [String]) throws(Failure) -> Int32? {
+    private static func runShortcut(_ arguments: [String]) throws -> Int32? {
         switch arguments.first {
         case "security":
             return SecurityTool.run(Array(arguments.dropFirst()))
@@ -91,7 +91,7 @@ enum Program {
     private static func report(_ error: any Error, _ arguments: [String]) -> Int32 {
         let asJSON = isJSONAsked(arguments)
         if let exit = error as? ExitCode { return exit.rawValue }
-        guard let failure = error as? Failure else {
+        guard let failure = Failure(reporting: error) else {
             if KeychainTool.exitCode(for: error) == .success {
                 return printRequested(KeychainTool.fullMessage(for: error))
             }

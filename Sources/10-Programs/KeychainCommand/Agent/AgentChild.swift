@@ -10,7 +10,7 @@ final class AgentChild: Sendable {
     private let ended = Mutex<Int32?>(nil)
 
     /// Starts `command` with `socket` as its SSH_AUTH_SOCK.
-    init(_ command: [String], socket: String) throws(Failure) {
+    init(_ command: [String], socket: String) throws {
         setenv("SSH_AUTH_SOCK", socket, 1)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

@@ -77,7 +77,7 @@ struct AgentCommand: DocumentedCommand {
     /// - Returns: The command's exit status.
     private static func wait(
         for command: [String], socket: String, _ signals: borrowing AgentSignals
-    ) throws(Failure) -> Int32 {
+    ) throws -> Int32 {
         let child = try AgentChild(command, socket: socket)
         guard child.watch() else { throw noThread }
         while true {
@@ -88,7 +88,7 @@ struct AgentCommand: DocumentedCommand {
         }
     }
 
-    private func path() throws(Failure) -> String {
+    private func path() throws -> String {
         if let socket {
             return socket.hasPrefix("/") ? socket : FileManager.default.currentDirectoryPath + "/" + socket
         }
@@ -102,7 +102,7 @@ struct AgentCommand: DocumentedCommand {
         }
     }
 
-    private static func server(at path: String, _ keys: KeychainAgentKeys) throws(Failure) -> AgentServer {
+    private static func server(at path: String, _ keys: KeychainAgentKeys) throws -> AgentServer {
         do {
             return try AgentServer(at: path, keys)
         } catch SocketError.system(errno: EADDRINUSE) {

@@ -6,7 +6,7 @@ struct AgentFolder {
     let path: String
 
     /// Returns nil if the session has a folder for sockets, or if `isNeeded` is false.
-    init?(isNeeded: Bool) throws(Failure) {
+    init?(isNeeded: Bool) throws {
         guard isNeeded, Self.absolutePath("XDG_RUNTIME_DIR") == nil else { return nil }
         let parent = Self.absolutePath("TMPDIR") ?? "/tmp"
         // mkdtemp makes it with the mode 0700 (POSIX).

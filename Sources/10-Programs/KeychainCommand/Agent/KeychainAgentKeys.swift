@@ -11,18 +11,17 @@ struct KeychainAgentKeys: AgentKeys {
     let prompt: AgentPrompt
 
     /// Returns nil if there is no vault: an agent may be started before one is made.
-    private func session() throws(Failure) -> KeyCommandSession? {
+    private func session() throws -> KeyCommandSession? {
         do {
             return try KeyCommandSession.forLooking(prompt: prompt)
-        } catch {
-            if error.status == errSecItemNotFound { return nil }
-            throw error
+        } catch let failure as Failure where failure.status == errSecItemNotFound {
+            return nil
         }
     }
 
     /// Returns the keys that have a private half and a readable public key, also while the vault is locked.
     func keys() throws(SSHAgentError) -> [(key: SSHPublicKey, comment: String)] {
-        try refusing { () throws(Failure) in
+        try refusing {
             guard let session = try session() else { return [] }
             return try entries(session).map { ($0.key, $0.pair.name) }
         }
@@ -32,7 +31,7 @@ struct KeychainAgentKeys: AgentKeys {
         _ data: Data, with key: SSHPublicKey, _ algorithm: SSHSignatureAlgorithm, for purpose: SignaturePurpose,
         from asker: BoundHost?
     ) throws(SSHAgentError) -> Data {
-        try refusing { () throws(Failure) in
+        try refusing {
             guard let session = try session(), let pair = try entries(session).first(where: { $0.key == key })?.pair
             else {
                 throw Failure(
@@ -41,13 +40,13 @@ struct KeychainAgentKeys: AgentKeys {
             }
             let words = KnownHosts.ofUser.words(for: purpose, key: pair.name, from: asker)
             let privateKey = try session.privateKey(of: pair, AuthenticationOptions(prompt: words))
-            return try session.result { () throws(KeyError) in
+            return try session.result {
                 try privateKey.sign(data, by: algorithm.keyAlgorithm)
             }
         }
     }
 
-    private func entries(_ session: KeyCommandSession) throws(Failure) -> [(key: SSHPublicKey, pair: KeyPair)] {
+    private func entries(_ session: KeyCommandSession) throws -> [(key: SSHPublicKey, pair: KeyPair)] {
         try session.inventory().pairs.compactMap { pair in
             guard pair.hasPrivateHalf, let data = key(of: pair, session)?.keyData else { return nil }
             return SSHPublicKey(data).map { ($0, pair) }
@@ -62,13 +61,14 @@ struct KeychainAgentKeys: AgentKeys {
         return try? session.privateKey(of: pair, AuthenticationOptions(interaction: .skip)).publicKey
     }
 
-    private func refusing<Result>(_ body: () throws(Failure) -> Result) throws(SSHAgentError) -> Result {
+    private func refusing<Result>(_ body: () throws -> Result) throws(SSHAgentError) -> Result {
         do {
             return try body()
         } catch {
             // The protocol carries no message, so it is printed where the agent runs.
-            _ = error.report(asJSON: false)
-            throw .refused(reason: error.message)
+            let failure = Failure(error)
+            _ = failure.report(asJSON: false)
+            throw .refused(reason: failure.message)
         }
     }
 }

@@ -61,13 +61,3 @@ struct Failure: Error {
         return (try? JSON.string(body)) ?? #"{"error":{"status":\#(status)}}"#
     }
 }
-
-/// Runs `body` and turns the vault's errors into failures.
-@discardableResult
-func failing<Result>(_ body: () throws(VaultError) -> Result) throws(Failure) -> Result {
-    do {
-        return try body()
-    } catch {
-        throw Failure(error)
-    }
-}

@@ -39,10 +39,8 @@ struct CreateDatabaseCommand: DocumentedCommand {
 
     func run() throws {
         let storage = try key.storage
-        try withOwnersVault(passcode, requiring: key.require) { () throws(Failure) in
-            try handlingDatabase {
-                try ProtectedDatabaseFile(path: path).create(key: storage, pageSize: pageSize)
-            }
+        try withOwnersVault(passcode, requiring: key.require) {
+            try ProtectedDatabaseFile(path: path).create(key: storage, pageSize: pageSize)
         }
         if json { return try StandardOutput.write(json: Answer(path: path)) }
         try StandardOutput.write(line: "\(path.escapedForTerminal) made")

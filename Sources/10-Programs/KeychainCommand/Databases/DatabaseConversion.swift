@@ -10,18 +10,16 @@ enum DatabaseConversion {
     static func run(
         _ path: String, verb: String, json: Bool,
         _ body: (ProtectedDatabaseFile, (ProtectedDatabaseFile.Progress) -> Bool) throws -> Void
-    ) throws(Failure) {
+    ) throws {
         var meter: FileProgress?
         var done: UInt64 = 0
         defer { meter?.end() }
-        try handlingDatabase {
-            try body(ProtectedDatabaseFile(path: path)) { progress in
-                let shown = meter ?? FileProgress(progress.total)
-                meter = shown
-                if progress.done > done { shown.add(progress.done - done) }
-                done = max(done, progress.done)
-                return true
-            }
+        try body(ProtectedDatabaseFile(path: path)) { progress in
+            let shown = meter ?? FileProgress(progress.total)
+            meter = shown
+            if progress.done > done { shown.add(progress.done - done) }
+            done = max(done, progress.done)
+            return true
         }
         meter?.end()
         if json { return try StandardOutput.write(json: Answer(path: path, bytes: done)) }

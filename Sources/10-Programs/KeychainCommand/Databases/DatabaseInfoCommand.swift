@@ -29,15 +29,13 @@ struct DatabaseInfoCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        let summaries = try withOwnersVault(passcode) { () throws(Failure) in
-            try paths.map { (path) throws(Failure) in
+        let summaries = try withOwnersVault(passcode) {
+            try paths.map { path in
                 do {
                     return DatabaseSummary(path, try ProtectedDatabaseFile(path: path).info())
                 } catch ProtectedDatabaseError.Code.notDatabase {
                     guard let item = try CipherFileKeys().find(path) else { throw Failure.unknownDatabase(path) }
                     return DatabaseSummary(path, item)
-                } catch {
-                    throw Failure(ProtectedDatabaseError(error))
                 }
             }
         }

@@ -44,12 +44,12 @@ struct DatabaseKeyChanges: ParsableArguments {
     /// Returns how the key is kept from now on, or nil if nothing changes.
     ///
     /// - Parameter file: The database whose key it is.
-    func storage(_ file: ProtectedDatabaseFile) throws(Failure) -> DatabaseKeyStorage? {
+    func storage(_ file: ProtectedDatabaseFile) throws -> DatabaseKeyStorage? {
         guard isGiven else { return nil }
-        let former = try handlingDatabase { try file.info().key }
+        let former = try file.info().key
         let place = place ?? former?.place.option ?? .keychain
         guard place != .file || group == nil && require.isEmpty else {
-            throw .usage(
+            throw Failure.usage(
                 "a key in a file can have no access group and no requirements: choose another place with --key-in")
         }
         var requirements = require
@@ -57,7 +57,7 @@ struct DatabaseKeyChanges: ParsableArguments {
             requirements = ItemRequirement.allCases.filter { flags.contains($0.flag) }
         }
         guard place != .file || requirements.isEmpty else {
-            throw .usage(
+            throw Failure.usage(
                 "a key in a file can have no requirements, and this key has some: say --no-require to remove them")
         }
         return try DatabaseKeyOptions.storage(

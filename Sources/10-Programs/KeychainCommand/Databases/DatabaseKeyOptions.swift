@@ -66,13 +66,13 @@ struct DatabaseKeyOptions: ParsableArguments {
 
     /// How the key of a SQLCipher file is kept.
     var itemProtection: StoredKeyProtection {
-        get throws(Failure) {
+        get throws {
             guard place != .file else {
-                throw .usage(
+                throw Failure.usage(
                     "the key of a SQLCipher file cannot be in a file: say --key-in keychain or --key-in enclave")
             }
             let protection =
-                try className.map { (name) throws(Failure) in try FileProtectionClass(commandName: name) }
+                try className.map { try FileProtectionClass(commandName: $0) }
                 ?? .completeUntilFirstUserAuthentication
             let control = AccessControl(protection: protection.itemClass, flags: Self.flags(require, place))
             return StoredKeyProtection(control, isInEnclave: place == .enclave)
@@ -89,33 +89,31 @@ struct DatabaseKeyOptions: ParsableArguments {
     var isGiven: Bool { className != nil || place != nil || !require.isEmpty || group != nil }
 
     var storage: DatabaseKeyStorage {
-        get throws(Failure) { try Self.storage(className, place ?? .keychain, require, group: group, nil) }
+        get throws { try Self.storage(className, place ?? .keychain, require, group: group, nil) }
     }
 
     /// - Parameter former: How the key was kept. It keeps its class if none is given.
     static func storage(
         _ className: String?, _ place: Place, _ require: [ItemRequirement], group: String?,
         _ former: ProtectedDatabaseFile.KeyInfo?
-    ) throws(Failure) -> DatabaseKeyStorage {
-        let given = try className.map { (name) throws(Failure) in try FileProtectionClass(commandName: name) }
+    ) throws -> DatabaseKeyStorage {
+        let given = try className.map { try FileProtectionClass(commandName: $0) }
         let type = given?.type ?? former?.protection ?? .completeUntilFirstUserAuthentication
         // The keychain has classes that files do not have.
         let isOfItemsAlone = given == nil && former?.protection == nil
         let itemClass = isOfItemsAlone ? former?.accessible.flatMap { ProtectionClass(rawValue: $0) } : nil
-        return try handlingDatabase {
-            if place != .file, !require.isEmpty || itemClass != nil {
-                let control = AccessControl(
-                    protection: itemClass ?? FileProtectionClass(of: type)?.itemClass ?? .afterFirstUnlock,
-                    flags: flags(require, place))
-                let storage = DatabaseKeyStorage.item(
-                    StoredKeyProtection(control, isInEnclave: place == .enclave), accessGroup: group)
-                return type == .completeUnlessOpen && itemClass == nil ? storage.stayingOpen : storage
-            }
-            switch place {
-            case .keychain: return try .keychain(type, accessGroup: group)
-            case .enclave: return try .enclave(type, accessGroup: group)
-            case .file: return try .file(type)
-            }
+        if place != .file, !require.isEmpty || itemClass != nil {
+            let control = AccessControl(
+                protection: itemClass ?? FileProtectionClass(of: type)?.itemClass ?? .afterFirstUnlock,
+                flags: flags(require, place))
+            let storage = DatabaseKeyStorage.item(
+                StoredKeyProtection(control, isInEnclave: place == .enclave), accessGroup: group)
+            return type == .completeUnlessOpen && itemClass == nil ? storage.stayingOpen : storage
+        }
+        switch place {
+        case .keychain: return try .keychain(type, accessGroup: group)
+        case .enclave: return try .enclave(type, accessGroup: group)
+        case .file: return try .file(type)
         }
     }
 }

@@ -23,7 +23,7 @@ struct EncryptDatabaseCommand: DocumentedCommand {
 
     func run() throws {
         let storage = try key.storage
-        try withOwnersVault(passcode, requiring: key.require) { () throws(Failure) in
+        try withOwnersVault(passcode, requiring: key.require) {
             try DatabaseConversion.run(path, verb: "encrypted", json: json) { file, progress in
                 try file.encrypt(key: storage, progress: progress)
             }
@@ -47,7 +47,7 @@ struct DecryptDatabaseCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        try withOwnersVault(passcode) { () throws(Failure) in
+        try withOwnersVault(passcode) {
             try DatabaseConversion.run(path, verb: "made plain", json: json) { file, progress in
                 try file.decrypt(progress: progress)
             }

@@ -2,15 +2,6 @@ import DatabaseFiles
 import StatusCodes
 import VaultInterface
 
-/// Runs `body` and turns the error of a database into a failure.
-func handlingDatabase<Result>(_ body: () throws -> Result) throws(Failure) -> Result {
-    do {
-        return try body()
-    } catch {
-        throw Failure(ProtectedDatabaseError(error))
-    }
-}
-
 extension Failure {
     /// What went wrong with a database.
     init(_ error: ProtectedDatabaseError) {

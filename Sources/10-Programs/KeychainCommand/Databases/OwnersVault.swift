@@ -7,16 +7,12 @@ import VaultInterface
 ///
 /// - Parameter require: What opening the database takes from now on. A note says so if nobody can meet it yet.
 func withOwnersVault<Result>(
-    _ passcode: PasscodeInput, requiring require: [ItemRequirement] = [], _ body: () throws(Failure) -> Result
-) throws(Failure) -> Result {
+    _ passcode: PasscodeInput, requiring require: [ItemRequirement] = [], _ body: () throws -> Result
+) throws -> Result {
     let owner = OwnersVault(session: try VaultSession.ofOwner(passcode))
-    let result = try VaultSession.$override.withValue(owner) { Swift.Result { () throws(Failure) in try body() } }.get()
-    try PasscodeNote.show(require, "the database opens only once one is") { () throws(Failure) in
-        do throws(VaultError) {
-            return try owner.session.perform(ReadStatus())
-        } catch {
-            throw Failure(error)
-        }
+    let result = try VaultSession.$override.withValue(owner, operation: body)
+    try PasscodeNote.show(require, "the database opens only once one is") {
+        try owner.session.perform(ReadStatus())
     }
     return result
 }

@@ -28,7 +28,7 @@ struct RecoverDatabaseCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        try withOwnersVault(passcode, requiring: key.require) { () throws(Failure) in
+        try withOwnersVault(passcode, requiring: key.require) {
             let storage = try key.storage(ProtectedDatabaseFile(path: path))
             try DatabaseConversion.run(target, verb: "made", json: json) { new, progress in
                 try ProtectedDatabaseFile(path: path).recover(to: new, key: storage, progress: progress)

@@ -26,7 +26,7 @@ struct RekeyDatabaseCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        try withOwnersVault(passcode, requiring: key.require) { () throws(Failure) in
+        try withOwnersVault(passcode, requiring: key.require) {
             let storage = try key.storage(ProtectedDatabaseFile(path: path))
             try DatabaseConversion.run(path, verb: "has a new key", json: json) { file, progress in
                 try file.changeKey(to: storage, progress: progress)

@@ -29,13 +29,11 @@ struct SetDatabaseClassCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let info = try withOwnersVault(passcode, requiring: key.require) { () throws(Failure) in
+        let info = try withOwnersVault(passcode, requiring: key.require) {
             let file = ProtectedDatabaseFile(path: path)
             let storage = try key.storage(file)
-            return try handlingDatabase {
-                if let storage { try file.setKeyStorage(storage) }
-                return try file.info()
-            }
+            if let storage { try file.setKeyStorage(storage) }
+            return try file.info()
         }
         let summary = DatabaseSummary(path, info)
         if json { return try StandardOutput.write(json: summary) }

@@ -33,15 +33,16 @@ struct VerifyDatabaseCommand: DocumentedCommand {
 
     func run() throws {
         var failures: [Failure] = []
-        let answers = try withOwnersVault(passcode) { () throws(Failure) in
-            try paths.map { (path) throws(Failure) in
-                do throws(Failure) {
+        let answers = try withOwnersVault(passcode) {
+            try paths.map { path in
+                do {
                     return Answer(path: path, problems: try Self.problems(path))
                 } catch {
                     // The others are checked all the same.
-                    guard paths.count > 1, error.status != errSecUserCanceled else { throw error }
-                    failures.append(error)
-                    return Answer(path: path, problems: [], error: error.message)
+                    let failure = Failure(error)
+                    guard paths.count > 1, failure.status != errSecUserCanceled else { throw error }
+                    failures.append(failure)
+                    return Answer(path: path, problems: [], error: failure.message)
                 }
             }
         }
@@ -69,18 +70,16 @@ struct VerifyDatabaseCommand: DocumentedCommand {
         }
     }
 
-    private static func problems(_ path: String) throws(Failure) -> [String] {
+    private static func problems(_ path: String) throws -> [String] {
         do {
             return try ProtectedDatabaseFile(path: path).problems()
         } catch ProtectedDatabaseError.Code.notDatabase {
             // It may be a file of SQLCipher's.
-        } catch {
-            throw Failure(ProtectedDatabaseError(error))
         }
         let keys = CipherFileKeys()
         guard let item = try keys.find(path) else { throw Failure.unknownDatabase(path) }
         let key = try keys.read(item)
-        return try handlingTransfer(path) {
+        return try namingDatabase(path) {
             let database = try SQLCipherDatabase(path, key: key, readOnly: true)
             do throws(SQLCipherError) {
                 let found = try database.integrityProblems()

@@ -90,13 +90,13 @@ struct ExportCommand: DocumentedCommand {
             return try StandardOutput.write(encoding.encoding(of: key, comment: ""))
         }
         options.prompt = "hand out the private key '\(pair.name)'."
-        let key = { [options] () throws(Failure) in try Self.encoding(of: session.privateKey(of: pair, options), pair) }
+        let key = { [options] in try Self.encoding(of: session.privateKey(of: pair, options), pair) }
         guard part == .pkcs12 else { return try format.write(key(), as: "PRIVATE KEY") }
         let identity = ExportedIdentity(session: session, pair: pair)
         try StandardOutput.write(identity.encoded(key: key, passphrase: askPassphrase))
     }
 
-    private func askPassphrase() throws(Failure) -> SecretBytes {
+    private func askPassphrase() throws -> SecretBytes {
         if let passphrase { return try PasscodeInput.read(passphrase) }
         guard let terminal = CommandTerminal() else {
             throw PasscodeInput.nobodyToAsk("--passphrase-fd", for: "the passphrase of the file")
@@ -110,7 +110,7 @@ struct ExportCommand: DocumentedCommand {
     }
 
     /// A private key as PKCS#8.
-    private static func encoding(of key: VaultKey, _ pair: KeyPair) throws(Failure) -> Data {
+    private static func encoding(of key: VaultKey, _ pair: KeyPair) throws -> Data {
         guard key.kept == nil else {
             throw Failure(
                 status: errSecUnimplemented,
@@ -123,16 +123,15 @@ struct ExportCommand: DocumentedCommand {
         }
     }
 
-    private func certificates(_ session: KeyCommandSession) throws(Failure) -> [Data] {
+    private func certificates(_ session: KeyCommandSession) throws -> [Data] {
         let query = ItemQuery(
             itemClass: .certificate, attributes: [.label: .string(selection.key)], accessGroup: selection.group,
             synchronizable: .any)
         do {
             return try session.session.perform(CopyItems(query, includingValues: true))
                 .compactMap(\.value)
-        } catch {
-            if error == .itemNotFound { return [] }
-            throw Failure(error)
+        } catch VaultError.itemNotFound {
+            return []
         }
     }
 }

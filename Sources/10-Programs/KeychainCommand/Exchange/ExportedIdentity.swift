@@ -17,7 +17,7 @@ struct ExportedIdentity {
     private static let longestPath = 8
 
     /// Returns the key's certificate, and those of its issuers that the keychain has.
-    private func path() throws(Failure) -> [Certificate] {
+    private func path() throws -> [Certificate] {
         guard var path = try certificates([.publicKeyHash: .data(pair.hash)], in: pair.group).first.map({ [$0] }) else {
             throw Failure(
                 status: errSecItemNotFound,
@@ -33,15 +33,14 @@ struct ExportedIdentity {
 
     private func certificates(
         _ attributes: [AttributeName: AttributeValue], in group: String?
-    ) throws(Failure) -> [Certificate] {
+    ) throws -> [Certificate] {
         let query = ItemQuery(
             itemClass: .certificate, attributes: attributes, accessGroup: group, synchronizable: .any)
         do {
             return try session.session.perform(CopyItems(query, includingValues: true))
                 .compactMap { $0.value.flatMap { try? Certificate(der: $0) } }
-        } catch {
-            if error == .itemNotFound { return [] }
-            throw Failure(error)
+        } catch VaultError.itemNotFound {
+            return []
         }
     }
 
@@ -49,8 +48,8 @@ struct ExportedIdentity {
     ///
     /// - Parameter key: PKCS#8.
     func encoded(
-        key: () throws(Failure) -> Data, passphrase: () throws(Failure) -> SecretBytes
-    ) throws(Failure) -> Data {
+        key: () throws -> Data, passphrase: () throws -> SecretBytes
+    ) throws -> Data {
         let path = try path()
         let key = try key()
         let words = try passphrase()

@@ -72,7 +72,7 @@ struct ImportCommand: DocumentedCommand {
         try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
     }
 
-    private func askPassphrase() throws(Failure) -> SecretBytes {
+    private func askPassphrase() throws -> SecretBytes {
         if let passphrase { return try PasscodeInput.read(passphrase) }
         guard let terminal = CommandTerminal() else {
             throw PasscodeInput.nobodyToAsk("--passphrase-fd", for: "the passphrase of the file")
@@ -106,19 +106,18 @@ struct ImportCommand: DocumentedCommand {
         return found?.first?.attributes[.label].flatMap(Self.text)
     }
 
-    private func add(_ key: KeyData, _ label: String, _ store: KeyStore) throws(Failure) -> ImportAnswer {
+    private func add(_ key: KeyData, _ label: String, _ store: KeyStore) throws -> ImportAnswer {
         let kind = key.keyClass == .private ? Self.privateKey : "public key"
         do {
             _ = try store.add(VaultKey(key), label: label, protection.accessControl(isEnclave: false))
             return ImportAnswer(kind: kind, name: label, isNew: true)
-        } catch {
-            guard error.status == errSecDuplicateItem else { throw error }
+        } catch VaultError.duplicateItem {
             let stored = try store.session.inventory(store.group).pairs.first { $0.hash == key.applicationLabel }
             return ImportAnswer(kind: kind, name: stored?.label.flatMap(Self.text) ?? label, isNew: false)
         }
     }
 
-    private func add(_ certificate: Certificate, _ session: KeyCommandSession) throws(Failure) -> ImportAnswer {
+    private func add(_ certificate: Certificate, _ session: KeyCommandSession) throws -> ImportAnswer {
         var attributes = certificate.storedAttributes
         if let label { attributes[.label] = .string(label) }
         let name = label ?? certificate.subjectSummary ?? "certificate"
@@ -126,10 +125,9 @@ struct ImportCommand: DocumentedCommand {
             itemClass: .certificate, attributes: attributes, accessGroup: protection.group,
             value: certificate.encoded)
         do {
-            _ = try session.session.perform(AddItem(item))
+            try session.session.perform(AddItem(item))
             return ImportAnswer(kind: "certificate", name: name, isNew: true)
-        } catch {
-            guard error == .duplicateItem else { throw Failure(error) }
+        } catch VaultError.duplicateItem {
             return ImportAnswer(kind: "certificate", name: storedName(attributes, session) ?? name, isNew: false)
         }
     }

@@ -17,7 +17,7 @@ struct ImportedFile {
     /// Reads PEM, or DER of one certificate, key or PKCS#12 file.
     ///
     /// - Parameter passphrase: Called only if the file has a passphrase.
-    init(_ bytes: Data, passphrase: () throws(Failure) -> SecretBytes) throws(Failure) {
+    init(_ bytes: Data, passphrase: () throws -> SecretBytes) throws {
         if let documents = try Self.documents(in: bytes) {
             for document in documents { try read(document) }
         } else if let content = Self.content(Data(bytes)) {
@@ -37,7 +37,7 @@ struct ImportedFile {
         "the file holds no certificate and no key: it can be PEM, DER, PKCS#8 or PKCS#12, with RSA keys or keys on the "
             + "NIST curves")
 
-    private static func documents(in bytes: Data) throws(Failure) -> [PEM]? {
+    private static func documents(in bytes: Data) throws -> [PEM]? {
         guard bytes.firstRange(of: "-----BEGIN ") != nil else { return nil }
         guard let documents = PEM.documents(in: bytes) else {
             throw Failure(status: errSecDecode, "the file is PEM and damaged: fetch or export it again")
@@ -45,7 +45,7 @@ struct ImportedFile {
         return documents
     }
 
-    private mutating func read(_ document: PEM) throws(Failure) {
+    private mutating func read(_ document: PEM) throws {
         switch document.kind {
         case "CERTIFICATE", "X509 CERTIFICATE", "PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "PUBLIC KEY",
             "RSA PUBLIC KEY":
@@ -80,7 +80,7 @@ struct ImportedFile {
         return key.map(Content.key)
     }
 
-    private mutating func readExchange(_ bytes: Data, passphrase: () throws(Failure) -> SecretBytes) throws(Failure) {
+    private mutating func readExchange(_ bytes: Data, passphrase: () throws -> SecretBytes) throws {
         let file: ExchangeFile
         do {
             file = try ExchangeFile(bytes, passphrase: nil)
@@ -99,7 +99,7 @@ struct ImportedFile {
         }
     }
 
-    private static func exchangeFile(_ bytes: Data, _ passphrase: SecretBytes) throws(Failure) -> ExchangeFile {
+    private static func exchangeFile(_ bytes: Data, _ passphrase: SecretBytes) throws -> ExchangeFile {
         do {
             return try ExchangeFile(bytes, passphrase: passphrase)
         } catch {

@@ -25,7 +25,7 @@ struct CatCommand: DocumentedCommand {
         let session = try VaultSession.ofOwner(passcode)
         let isAlone = Processors.count == 1
         for path in paths {
-            let file = try handling { () throws(SealedFileError) in try SealedFile(path, .reading, keys: session) }
+            let file = try SealedFile(path, .reading, keys: session)
             defer { file.close() }
             if isAlone { try writeChunks(file) } else { try writePieces(file) }
         }
@@ -36,9 +36,7 @@ struct CatCommand: DocumentedCommand {
         var offset: UInt64 = 0
         while true {
             var written = Result<Void, any Error>.success(())
-            let count = try handling { () throws(SealedFileError) in
-                try file.readChunk(at: offset) { bytes in written = Result { try write(bytes) } }
-            }
+            let count = try file.readChunk(at: offset) { bytes in written = Result { try write(bytes) } }
             try written.get()
             guard count > 0 else { return }
             offset += UInt64(count)
@@ -55,7 +53,7 @@ struct CatCommand: DocumentedCommand {
         }
         var offset: UInt64 = 0
         while true {
-            let count = try handling { () throws(SealedFileError) in try file.read(into: buffer, at: offset) }
+            let count = try file.read(into: buffer, at: offset)
             guard count > 0 else { return }
             try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             offset += UInt64(count)

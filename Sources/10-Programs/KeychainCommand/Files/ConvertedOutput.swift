@@ -16,9 +16,9 @@ enum ConvertedOutput {
     }
 
     /// - Parameter suggestion: The name if none was given; nil if none can be made from `path`.
-    init(_ given: OutputOptions, for path: String, suggestion: String?) throws(Failure) {
+    init(_ given: OutputOptions, for path: String, suggestion: String?) throws {
         guard let name = given.output ?? (path == "-" ? "-" : suggestion) else {
-            throw .usage(
+            throw Failure.usage(
                 "the name \(path.escapedForTerminal) has no ending to leave out: name the new file with --output")
         }
         if name == "-" {

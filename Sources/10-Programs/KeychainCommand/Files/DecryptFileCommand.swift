@@ -65,14 +65,14 @@ struct DecryptFileCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let work = try paths.map { path throws(Failure) in try prepare(path) }
+        let work = try paths.map { try prepare($0) }
         let secret = try password.ask()
         let progress = FileProgress(
             work.reduce(0) { $0 + $1.input.size }, amongData: isToStandardOutput && StandardOutput.isTerminal)
         defer { progress.end() }
         var answers: [Answer] = []
         for work in work {
-            let bytes = try handling { () throws(SealedFileError) in try decrypt(work, secret, progress) }
+            let bytes = try decrypt(work, secret, progress)
             answers.append(
                 Answer(
                     path: work.input.path, output: work.output.name, bytes: bytes, form: work.form.rawValue,
@@ -89,19 +89,17 @@ struct DecryptFileCommand: DocumentedCommand {
         }
     }
 
-    private func prepare(_ path: String) throws(Failure) -> Work {
-        let input = try handling { () throws(SealedFileError) in
-            path == "-" ? InputBytes(0, named: "standard input") : try InputBytes(path)
-        }
-        let form = try handling { () throws(SealedFileError) in try PasswordFile.form(of: input) }
+    private func prepare(_ path: String) throws -> Work {
+        let input = path == "-" ? InputBytes(0, named: "standard input") : try InputBytes(path)
+        let form = try PasswordFile.form(of: input)
         let output = try ConvertedOutput(target, for: path, suggestion: Self.suggestion(for: path))
         if form == .openssl, iterations == nil {
-            throw .usage(
+            throw Failure.usage(
                 "\(input.path.escapedForTerminal) is a file of openssl, which does not say how its key is derived: "
                     + "give --iterations with the number of -iter, or with 10000 if only -pbkdf2 was given")
         }
         if form == .keychain, path != "-" {
-            _ = try handling { () throws(SealedFileError) in try PasswordFileHeader(path) }
+            _ = try PasswordFileHeader(path)
         }
         return Work(input: input, path: path, form: form, output: output)
     }

@@ -77,14 +77,12 @@ struct EncryptFileCommand: DocumentedCommand {
                 status: errSecParam, "an encrypted file is binary and standard output is a terminal: send it to a file")
         }
         let secret = try password.askNew()
-        let keys = try handling { () throws(SealedFileError) in
-            try PasswordFileKeys(secret, cost: cost).measured()
-        }
+        let keys = try PasswordFileKeys(secret, cost: cost).measured()
         let progress = FileProgress(work.reduce(0) { $0 + $1.input.size })
         var answers: [Answer] = []
         defer { progress.end() }
         for (input, output) in work {
-            let bytes = try handling { () throws(SealedFileError) in try encrypt(input, to: output, keys, progress) }
+            let bytes = try encrypt(input, to: output, keys, progress)
             answers.append(Answer(path: input.path, output: output.name, bytes: bytes))
         }
         progress.end()
@@ -98,18 +96,18 @@ struct EncryptFileCommand: DocumentedCommand {
 
     private static let standardInput = "standard input"
 
-    private static func open(_ path: String) throws(Failure) -> InputBytes {
+    private static func open(_ path: String) throws -> InputBytes {
         guard path != "-" else { return InputBytes(0, named: standardInput) }
         let name = path.escapedForTerminal
         do throws(SealedFileError) {
             _ = try SealedFileInfo(path)
         } catch {
             switch error {
-            case .notProtected: return try handling { () throws(SealedFileError) in try InputBytes(path) }
+            case .notProtected: return try InputBytes(path)
             case .encryptedWithPassword:
                 throw Failure(
                     status: errSecDuplicateItem, "\(name) is encrypted with a password already: leave it as it is")
-            default: throw Failure(error)
+            default: throw error
             }
         }
         throw Failure(

@@ -17,12 +17,3 @@ extension Failure {
         }
     }
 }
-
-/// Runs `body` and turns the error of a file into a failure.
-func handling<Result>(_ body: () throws(SealedFileError) -> Result) throws(Failure) -> Result {
-    do {
-        return try body()
-    } catch {
-        throw Failure(error)
-    }
-}

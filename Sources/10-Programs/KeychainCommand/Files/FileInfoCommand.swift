@@ -60,12 +60,12 @@ struct FileInfoCommand: DocumentedCommand {
                 case .notProtected, .system:
                     var answer = Answer(path, bytes: size)
                     // A mounted folder tells the class even of a file that cannot be opened.
-                    let mounted = try handling { () throws(SealedFileError) in try MountedClass.read(path) }
-                    if mounted == nil, error != .notProtected(path: path) { throw Failure(error) }
+                    let mounted = try MountedClass.read(path)
+                    if mounted == nil, error != .notProtected(path: path) { throw error }
                     answer.class = mounted?.commandName
                     answers.append(answer)
                 case .encryptedWithPassword: answers.append(try Self.underPassword(path))
-                default: throw Failure(error)
+                default: throw error
                 }
             }
         }
@@ -75,13 +75,11 @@ struct FileInfoCommand: DocumentedCommand {
         try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
     }
 
-    private static func underPassword(_ path: String) throws(Failure) -> Answer {
-        try handling { () throws(SealedFileError) in
-            let header = try PasswordFileHeader(path)
-            var answer = Answer(path, bytes: header.length, identifier: header.identifier)
-            answer.class = "password"
-            answer.cost = try WrappedUnderPassword(header.wrapped, path: path).cost.description
-            return answer
-        }
+    private static func underPassword(_ path: String) throws -> Answer {
+        let header = try PasswordFileHeader(path)
+        var answer = Answer(path, bytes: header.length, identifier: header.identifier)
+        answer.class = "password"
+        answer.cost = try WrappedUnderPassword(header.wrapped, path: path).cost.description
+        return answer
     }
 }

@@ -32,7 +32,7 @@ struct FileTree {
     /// - Parameter marks: Whether to find the files that keep a folder's class and the key to its names. They are of no
     ///   use plain or in another class.
     /// - Throws: ``Failure`` for a path that cannot be read.
-    init(_ paths: [String], marks: Bool) throws(Failure) {
+    init(_ paths: [String], marks: Bool) throws {
         hasMarks = marks
         for path in paths {
             var information = stat()
@@ -52,7 +52,7 @@ struct FileTree {
 
     /// - Parameter parent: The open folder in which `name` is looked up, so that a link that replaces a folder
     ///   meanwhile is not followed.
-    private mutating func addFolder(_ path: String, named name: String, in parent: Int32) throws(Failure) {
+    private mutating func addFolder(_ path: String, named name: String, in parent: Int32) throws {
         let descriptor = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure("open", path) }
         guard let stream = fdopendir(descriptor) else {
@@ -75,7 +75,7 @@ struct FileTree {
     }
 
     /// Returns the names in a folder, in an order that is the same each time.
-    private static func names(_ stream: OpaquePointer, _ folder: String) throws(Failure) -> [String] {
+    private static func names(_ stream: OpaquePointer, _ folder: String) throws -> [String] {
         var names: [String] = []
         errno = 0
         while let entry = readdir(stream) {

@@ -46,7 +46,7 @@ struct FileWork {
     static func run(
         _ paths: [String], verb: String, otherwise state: String, json: Bool, marks: Bool = false,
         _ body: @Sendable (_ file: FileTree.File, _ progress: (UInt64) -> Void) throws(SealedFileError) -> Outcome
-    ) throws(Failure) {
+    ) throws {
         let tree = try FileTree(paths, marks: marks)
         let named = Set(paths)
         let files = tree.files
@@ -84,7 +84,7 @@ struct FileWork {
 
     private static func report(
         _ answer: Answer, _ failure: Failure?, _ words: (verb: String, state: String), json: Bool, isOne: Bool
-    ) throws(Failure) {
+    ) throws {
         if json {
             try StandardOutput.write(json: answer)
         } else if failure == nil || !isOne {

@@ -14,36 +14,36 @@ struct PasswordInput: ParsableArguments {
     }
 
     /// The password of a new file, typed twice.
-    func askNew() throws(Failure) -> SecretBytes {
+    func askNew() throws -> SecretBytes {
         if let descriptor { return try Self.read(descriptor) }
         let answers = try terminal().askSecrets(["Password: ", "Password again: "])
         return try Self.nonempty(PasscodeInput.same(answers, "passwords"))
     }
 
     /// The password of an existing file.
-    func ask() throws(Failure) -> SecretBytes {
+    func ask() throws -> SecretBytes {
         if let descriptor { return try Self.read(descriptor) }
         return try Self.nonempty(PasscodeInput.only(terminal().askSecrets(["Password: "])))
     }
 
-    private func terminal() throws(Failure) -> CommandTerminal {
+    private func terminal() throws -> CommandTerminal {
         guard let terminal = CommandTerminal() else {
             throw PasscodeInput.nobodyToAsk("--password-fd", for: "the password")
         }
         return terminal
     }
 
-    private static func read(_ descriptor: Int32) throws(Failure) -> SecretBytes {
+    private static func read(_ descriptor: Int32) throws -> SecretBytes {
         do {
             return try nonempty(PasscodeInput.read(descriptor))
         } catch {
-            var failure = error
+            var failure = Failure(error)
             failure.message = failure.message.replacing("passcode", with: "password")
             throw failure
         }
     }
 
-    private static func nonempty(_ password: SecretBytes) throws(Failure) -> SecretBytes {
+    private static func nonempty(_ password: SecretBytes) throws -> SecretBytes {
         guard !password.isEmpty else {
             throw Failure(status: errSecParam, "the password is empty: give one of at least one character")
         }

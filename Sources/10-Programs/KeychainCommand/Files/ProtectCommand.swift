@@ -32,7 +32,7 @@ struct ProtectCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        let named = try className.map { (name) throws(Failure) in try FileProtectionClass(commandName: name) }
+        let named = try className.map { try FileProtectionClass(commandName: $0) }
         let conversion = FileConversion(keys: try VaultSession.ofOwner(passcode))
         try FileWork.run(paths, verb: "protected", otherwise: "protected already", json: json) {
             (file, progress) throws(SealedFileError) in

@@ -45,12 +45,12 @@ struct ItemPassword: ParsableArguments {
     /// Returns how an operation may ask, with the password if there is one.
     ///
     /// - Parameter isNew: Whether an item with such a password is stored. If none is given, a person types it twice.
-    func authentication(isNew: Bool = false) throws(Failure) -> AuthenticationOptions {
+    func authentication(isNew: Bool = false) throws -> AuthenticationOptions {
         if let descriptor { return AuthenticationOptions(applicationPassword: try PasscodeInput.read(descriptor)) }
         return isNew ? AuthenticationOptions(applicationPassword: try askNew()) : AuthenticationOptions()
     }
 
-    private func askNew() throws(Failure) -> SecretBytes {
+    private func askNew() throws -> SecretBytes {
         guard let terminal = CommandTerminal() else {
             throw PasscodeInput.nobodyToAsk("--item-password-fd", for: "the item's own password")
         }

@@ -100,7 +100,7 @@ struct AlgorithmChoice {
 
     static func signature(
         _ given: String?, isDigest: Bool, for key: VaultKey, _ operation: KeyOperation
-    ) throws(Failure) -> AlgorithmChoice {
+    ) throws -> AlgorithmChoice {
         let name = given ?? SignatureName(for: key.keyData).rawValue
         let known = SignatureName.allCases.map { ($0.rawValue, $0.algorithm(isDigest: isDigest)) }
         return try choose(name, known, for: key, operation)
@@ -108,7 +108,7 @@ struct AlgorithmChoice {
 
     static func encryption(
         _ given: String?, for key: VaultKey, _ operation: KeyOperation
-    ) throws(Failure) -> AlgorithmChoice {
+    ) throws -> AlgorithmChoice {
         let name = given ?? EncryptionName(for: key.keyData).rawValue
         return try choose(name, EncryptionName.allCases.map { ($0.rawValue, $0.algorithm) }, for: key, operation)
     }
@@ -116,7 +116,7 @@ struct AlgorithmChoice {
     private static func choose(
         _ name: String, _ known: [(name: String, algorithm: KeyAlgorithmName)], for key: VaultKey,
         _ operation: KeyOperation
-    ) throws(Failure) -> AlgorithmChoice {
+    ) throws -> AlgorithmChoice {
         let named = known.first { $0.name == name }?.algorithm
         let algorithm = named ?? KeyAlgorithmName(rawValue: name)
         guard named != nil || name.hasPrefix("algid:"), key.supports(algorithm, for: operation) else {

@@ -75,17 +75,10 @@ struct AttestCommand: DocumentedCommand {
         options.prompt = "prove where the key '\(pair.name)' is."
         let record = try session.attestableKey(of: pair)
         let nonce = nonce?.bytes ?? SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
-        let encoded = try failing { () throws(VaultError) in
-            try session.session.perform(
-                UseEnclaveKey(
-                    record, for: .attest(nonce: nonce), options: options))
-        }
-        let (attestation, shown) = try AttestationFiles.checking { () throws(AttestationError) in
-            let attestation = try KeyAttestation(decoding: encoded)
-            let shown = try attestation.verified(nonce: nonce)
-            guard shown.publicKey == record.publicKey else { throw .otherKey }
-            return (attestation, shown)
-        }
+        let encoded = try session.session.perform(UseEnclaveKey(record, for: .attest(nonce: nonce), options: options))
+        let attestation = try KeyAttestation(decoding: encoded)
+        let shown = try attestation.verified(nonce: nonce)
+        guard shown.publicKey == record.publicKey else { throw AttestationError.otherKey }
         let files = try AttestationFiles(attestation)
         if let out { try files.write(to: out) }
         let report = AttestationReport(shown)
@@ -135,7 +128,7 @@ struct AttestationReport {
 
 extension KeyCommandSession {
     /// Returns the record of a key that a TPM can attest.
-    fileprivate func attestableKey(of pair: KeyPair) throws(Failure) -> EnclaveKeyRecord {
+    fileprivate func attestableKey(of pair: KeyPair) throws -> EnclaveKeyRecord {
         guard pair.hasPrivateHalf else {
             throw Failure(
                 status: errSecItemNotFound,
@@ -150,8 +143,7 @@ extension KeyCommandSession {
         let found: [StoredItem]
         do {
             found = try session.perform(CopyItems(query, includingValues: true))
-        } catch {
-            guard error == .itemNotFound else { throw Failure(error) }
+        } catch VaultError.itemNotFound {
             throw Failure(
                 status: errSecUnimplemented, exitCode: ExitStatus.other,
                 "the key '\(pair.name)' was not made in an enclave, so nothing can prove where it is: make one with "

@@ -17,7 +17,7 @@ struct AttestationFiles {
         static let signature = "signature.bin"
     }
 
-    init(_ attestation: KeyAttestation) throws(Failure) {
+    init(_ attestation: KeyAttestation) throws {
         var contents = try Self.readable(
             key: attestation.key, attestationKey: attestation.attestationKey, signature: attestation.signature)
         contents[Name.key] = attestation.key
@@ -37,7 +37,7 @@ struct AttestationFiles {
     // MARK: Reading
 
     /// Reads the files of a folder that a check needs.
-    init(folder: String) throws(Failure) {
+    init(folder: String) throws {
         var contents: [String: Data] = [:]
         for name in [Name.key, Name.attestationKey, Name.statement, Name.signature] {
             contents[name] = try BytesInput.readAll(path: "\(folder)/\(name)")
@@ -49,14 +49,12 @@ struct AttestationFiles {
     }
 
     /// Checks the files, and that those for OpenSSL say the same as those of the TPM.
-    func verified(nonce: Data?) throws(Failure) -> AttestedKey {
+    func verified(nonce: Data?) throws -> AttestedKey {
         let (key, attestationKey) = (contents[Name.key] ?? Data(), contents[Name.attestationKey] ?? Data())
         let signature = contents[Name.signature] ?? Data()
-        let shown = try Self.checking { () throws(AttestationError) in
-            try AttestedKey(
-                key: key, attestationKey: attestationKey, statement: contents[Name.statement] ?? Data(),
-                signature: signature, nonce: nonce)
-        }
+        let shown = try AttestedKey(
+            key: key, attestationKey: attestationKey, statement: contents[Name.statement] ?? Data(),
+            signature: signature, nonce: nonce)
         for (name, expected) in try Self.readable(key: key, attestationKey: attestationKey, signature: signature)
         where contents[name].map({ $0 != expected }) ?? false {
             throw Self.refusal("\(name) does not say the same as the TPM's own structure beside it")
@@ -67,7 +65,7 @@ struct AttestationFiles {
     // MARK: Writing
 
     /// - Parameter folder: A new or empty folder, so that nothing is mixed up with an earlier attestation.
-    func write(to folder: String) throws(Failure) {
+    func write(to folder: String) throws {
         guard mkdir(folder, 0o777) == 0 || errno == EEXIST else { throw Self.unwritable(folder) }
         let present: [String]
         do {
@@ -103,18 +101,16 @@ struct AttestationFiles {
     /// Returns the structures in forms that other software reads.
     private static func readable(
         key: Data, attestationKey: Data, signature: Data
-    ) throws(Failure) -> [String: Data] {
-        let signature = try checking { () throws(AttestationError) in try AttestationSignature(decoding: signature) }
+    ) throws -> [String: Data] {
+        let signature = try AttestationSignature(decoding: signature)
         return [
             "key.pem": try pem(key, "key"), "ak.pem": try pem(attestationKey, "attestation key"),
             "signature.der": signature.der ?? Data(),
         ]
     }
 
-    private static func pem(_ area: Data, _ structure: String) throws(Failure) -> Data {
-        let point = try checking { () throws(AttestationError) in
-            try PublicArea(decoding: area, of: structure).point
-        }
+    private static func pem(_ area: Data, _ structure: String) throws -> Data {
+        let point = try PublicArea(decoding: area, of: structure).point
         do throws(CertificateError) {
             let key = try KeyData(point, type: .ellipticCurve, keyClass: .public)
             return PEM.encoding(try key.subjectPublicKeyInfo(), as: "PUBLIC KEY")
@@ -123,17 +119,14 @@ struct AttestationFiles {
         }
     }
 
-    static func checking<Result>(_ body: () throws(AttestationError) -> Result) throws(Failure) -> Result {
-        do {
-            return try body()
-        } catch {
-            throw refusal(error.description)
-        }
-    }
-
     static func refusal(_ reason: String) -> Failure {
         Failure(
             status: errSecVerifyFailed, exitCode: ExitStatus.other,
             "the attestation proves nothing: \(reason): ask for another, with a nonce of yours")
     }
+}
+
+extension Failure {
+    /// What is wrong with an attestation.
+    init(_ error: AttestationError) { self = AttestationFiles.refusal(error.description) }
 }

@@ -12,11 +12,11 @@ enum BytesInput {
     private static let limit = 512 << 20
 
     /// Reads everything on standard input.
-    static func readAll() throws(Failure) -> Data {
+    static func readAll() throws -> Data {
         try readAll(0, "standard input", limit, "sign its digest with --digest, or encrypt a key for it")
     }
 
-    static func readAll(path: String) throws(Failure) -> Data {
+    static func readAll(path: String) throws -> Data {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path, errno) }
         defer { close(descriptor) }
@@ -24,15 +24,15 @@ enum BytesInput {
     }
 
     /// Reads a file of certificates, keys or signatures on standard input.
-    static func readDocument() throws(Failure) -> Data { try readDocument(0, "standard input") }
+    static func readDocument() throws -> Data { try readDocument(0, "standard input") }
 
-    private static func readDocument(_ descriptor: Int32, _ name: String) throws(Failure) -> Data {
+    private static func readDocument(_ descriptor: Int32, _ name: String) throws -> Data {
         try readAll(descriptor, name, ExchangeFile.largest, "name a file with certificates, keys or a signature")
     }
 
     private static func readAll(
         _ descriptor: Int32, _ name: String, _ limit: Int, _ remedy: String
-    ) throws(Failure) -> Data {
+    ) throws -> Data {
         do throws(DescriptorReader.Failure) {
             return try DescriptorReader.readAll(descriptor, limit: limit)
         } catch {
@@ -79,7 +79,7 @@ enum BytesEncoding: String, CaseIterable, ExpressibleByArgument {
 
 /// Writes bytes to standard output, but no binary ones to a terminal, which would take them for commands.
 enum BytesOutput {
-    static func write(_ bytes: Data, isText: Bool = false, remedy: String = "send it to a file") throws(Failure) {
+    static func write(_ bytes: Data, isText: Bool = false, remedy: String = "send it to a file") throws {
         guard !StandardOutput.isTerminal || isText || isPrintable(bytes) else {
             throw Failure(
                 status: errSecParam, "the result is binary and standard output is a terminal: \(remedy)")

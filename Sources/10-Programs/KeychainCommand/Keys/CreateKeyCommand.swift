@@ -63,18 +63,14 @@ struct CreateKeyCommand: DocumentedCommand {
 
     private func create(
         _ control: AccessControl, _ session: KeyCommandSession, _ authentication: AuthenticationOptions
-    ) throws(Failure) -> VaultKey {
+    ) throws -> VaultKey {
         guard enclave else {
-            return try session.result { () throws(KeyError) in
+            return try session.result {
                 VaultKey(try SoftwareKeys.randomKey(type: type.type, sizeInBits: type.sizeInBits))
             }
         }
         let vault = session.session
-        let record = try failing { () throws(VaultError) in
-            try vault.perform(
-                MakeEnclaveKey(
-                    .p256, accessControl: control, options: authentication))
-        }
+        let record = try vault.perform(MakeEnclaveKey(.p256, accessControl: control, options: authentication))
         guard let key = VaultKey(record, use: KeyUse(authentication: authentication)) else {
             throw Failure(status: errSecInternalComponent, "the enclave made no key: `keychain status --verify`")
         }

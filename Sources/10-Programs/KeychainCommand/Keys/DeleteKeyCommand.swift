@@ -33,7 +33,7 @@ struct DeleteKeyCommand: DocumentedCommand {
     }
 
     /// Asks a person at the terminal before a key is deleted that cannot be made again.
-    private static func confirm(_ pair: KeyPair) throws(Failure) {
+    private static func confirm(_ pair: KeyPair) throws {
         let question: String
         switch pair.privateHalf {
         case .found where pair.isInEnclave: question = "The key '\(pair.name)' is in the enclave and cannot come back."
@@ -54,9 +54,7 @@ struct DeleteKeyCommand: DocumentedCommand {
         let query = ItemQuery(
             itemClass: .key, attributes: [.applicationLabel: .data(pair.hash)], accessGroup: pair.group,
             synchronizable: .any)
-        let count = try failing { () throws(VaultError) in
-            try session.session.perform(DeleteItems(query))
-        }
+        let count = try session.session.perform(DeleteItems(query))
         if json { try StandardOutput.write(json: Answer(deleted: count)) }
     }
 }

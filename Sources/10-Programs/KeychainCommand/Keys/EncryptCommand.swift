@@ -47,7 +47,7 @@ struct EncryptCommand: DocumentedCommand {
         let key = try session.publicKey(of: pair, itemPassword.authentication())
         let choice = try AlgorithmChoice.encryption(algorithm, for: key, .encrypt)
         let plaintext = try BytesInput.readAll()
-        let ciphertext = try session.result { () throws(KeyError) in
+        let ciphertext = try session.result {
             try key.encrypt(plaintext, by: choice.algorithm)
         }
         if json {
@@ -104,7 +104,7 @@ struct DecryptCommand: DocumentedCommand {
         options.prompt = "decrypt with the key '\(pair.name)'."
         let key = try session.privateKey(of: pair, options)
         let choice = try AlgorithmChoice.encryption(algorithm, for: key, .decrypt)
-        let plaintext = try session.result { () throws(KeyError) in
+        let plaintext = try session.result {
             try key.decrypt(ciphertext, by: choice.algorithm)
         }
         if json {

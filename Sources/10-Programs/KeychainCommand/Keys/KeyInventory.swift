@@ -14,7 +14,7 @@ struct KeyInventory {
     /// Looks at every key. Asks for no person; whether the passcode is asked for depends on the vault.
     ///
     /// - Parameter group: Nil for every group.
-    init(of session: VaultSession, group: String? = nil) throws(Failure) {
+    init(of session: VaultSession, group: String? = nil) throws {
         let search = Search(session: session, group: group)
         let publicHalves = try search.halves(.public, includingValues: true)
         let privateHalves = try search.halves(.private, includingValues: false)
@@ -83,7 +83,7 @@ struct KeyInventory {
         /// Returns the items of one half that the lock does not hide.
         func halves(
             _ half: Half, inEnclave: Bool = false, includingValues: Bool
-        ) throws(Failure) -> (items: [StoredItem], isLocked: Bool) {
+        ) throws -> (items: [StoredItem], isLocked: Bool) {
             var query = query(half)
             if inEnclave { query.attributes[.tokenID] = .string(EnclaveKeyRecord.tokenID) }
             if let items = try items(query, includingValues) { return (items, false) }
@@ -97,7 +97,7 @@ struct KeyInventory {
         }
 
         /// Returns nil if the lock hides one of the items.
-        private func items(_ query: ItemQuery, _ includingValues: Bool) throws(Failure) -> [StoredItem]? {
+        private func items(_ query: ItemQuery, _ includingValues: Bool) throws -> [StoredItem]? {
             do {
                 return try session.perform(CopyItems(query, includingValues: includingValues)) { part in
                     if case .damage(let reason) = part { damaged.reasons.withLock { _ = $0.insert(reason) } }
@@ -106,13 +106,13 @@ struct KeyInventory {
                 switch error {
                 case .itemNotFound: return []
                 case .interactionNotAllowed: return nil
-                default: throw Failure(error)
+                default: throw error
                 }
             }
         }
 
         /// Returns what is known about the private half of a pair that a search did not find.
-        func unseenPrivateHalf(of pair: KeyPair) throws(Failure) -> KeyPair.PrivateHalf {
+        func unseenPrivateHalf(of pair: KeyPair) throws -> KeyPair.PrivateHalf {
             var withheld: AccessControl?
             var query = query(.private)
             query.attributes[.applicationLabel] = .data(pair.hash)
@@ -132,7 +132,7 @@ struct KeyInventory {
                 case .itemNotFound:
                     return withheld.map(KeyPair.PrivateHalf.withheld) ?? .absent
                 case .interactionNotAllowed: return .locked
-                default: throw Failure(error)
+                default: throw error
                 }
             }
         }

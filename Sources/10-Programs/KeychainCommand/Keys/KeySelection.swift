@@ -16,7 +16,7 @@ struct KeySelection: ParsableArguments {
     var group: String?
 
     /// Returns the one key that is meant. Asks for no person.
-    func one(in session: KeyCommandSession) throws(Failure) -> KeyPair {
+    func one(in session: KeyCommandSession) throws -> KeyPair {
         var inventory = try session.inventory(group)
         if inventory.pairs(named: key).isEmpty, inventory.isLocked {
             inventory = try session.unlockedInventory(group)
@@ -48,11 +48,11 @@ struct KeyCommandSession {
     /// For a command that reads keys or uses them. If there is no vault, none is made.
     static func forLooking(
         _ passcode: PasscodeInput? = nil, prompt: (any PasscodePrompt)? = nil
-    ) throws(Failure) -> KeyCommandSession {
+    ) throws -> KeyCommandSession {
         KeyCommandSession(try .ofOwnerForLooking(passcode, prompt: prompt))
     }
 
-    static func forWriting(_ passcode: PasscodeInput? = nil) throws(Failure) -> KeyCommandSession {
+    static func forWriting(_ passcode: PasscodeInput? = nil) throws -> KeyCommandSession {
         KeyCommandSession(try .ofOwner(passcode))
     }
 
@@ -61,24 +61,24 @@ struct KeyCommandSession {
         base = session.withoutUnlocking
     }
 
-    func status() throws(Failure) -> VaultStatus {
-        try failing { () throws(VaultError) in try base.perform(ReadStatus()) }
+    func status() throws -> VaultStatus {
+        try base.perform(ReadStatus())
     }
 
     /// The keys that can be seen with the vault as it is.
-    func inventory(_ group: String? = nil) throws(Failure) -> KeyInventory {
+    func inventory(_ group: String? = nil) throws -> KeyInventory {
         try KeyInventory(of: base, group: group)
     }
 
     /// The keys that can be seen with the vault unlocked, for which the passcode may be asked.
-    func unlockedInventory(_ group: String? = nil) throws(Failure) -> KeyInventory {
+    func unlockedInventory(_ group: String? = nil) throws -> KeyInventory {
         try KeyInventory(of: session, group: group)
     }
 
     /// Returns the private key of a pair, and asks for a person if the key requires it.
     ///
     /// - Parameter options: How to ask, now and when the key is used.
-    func privateKey(of pair: KeyPair, _ options: AuthenticationOptions) throws(Failure) -> VaultKey {
+    func privateKey(of pair: KeyPair, _ options: AuthenticationOptions) throws -> VaultKey {
         guard pair.hasPrivateHalf else {
             throw Failure(
                 status: errSecItemNotFound,
@@ -87,9 +87,7 @@ struct KeyCommandSession {
         let query = ItemQuery(
             itemClass: .key, attributes: [.keyClass: .number(1), .applicationLabel: .data(pair.hash)],
             accessGroup: pair.group, synchronizable: .any, authentication: options)
-        let found = try failing { () throws(VaultError) in
-            try session.perform(CopyItems(query, includingValues: true))
-        }
+        let found = try session.perform(CopyItems(query, includingValues: true))
         guard let item = found.first, let key = VaultKey.stored(in: item, use: KeyUse(authentication: options)) else {
             throw Failure(
                 status: errSecDecode,
@@ -100,26 +98,29 @@ struct KeyCommandSession {
     }
 
     /// Returns the public key of a pair. The private key is read only if nothing else tells it.
-    func publicKey(of pair: KeyPair, _ options: AuthenticationOptions = .init()) throws(Failure) -> VaultKey {
+    func publicKey(of pair: KeyPair, _ options: AuthenticationOptions = .init()) throws -> VaultKey {
         if let key = pair.publicKey { return key }
         return try privateKey(of: pair, options).publicKey
     }
 
     /// Runs an operation of a key in this session, and returns its result.
-    func result<Value>(_ operation: () throws(KeyError) -> Value) throws(Failure) -> Value {
-        let result = VaultSession.$override.withValue(Provider(session: session)) { Result(catching: operation) }
-        do throws(KeyError) {
-            return try result.get()
-        } catch {
-            if case .refused(VaultError.itemPasswordMissing) = error {
-                throw .itemPasswordMissing
-            }
-            throw Failure(status: error.osStatus, Self.inOneStyle(error.description))
-        }
+    func result<Value>(_ operation: () throws -> Value) throws -> Value {
+        try VaultSession.$override.withValue(Provider(session: session), operation: operation)
     }
 
     private struct Provider: VaultSessionProvider {
         let session: VaultSession
+    }
+}
+
+extension Failure {
+    /// What went wrong with a key.
+    init(_ error: KeyError) {
+        if case .refused(VaultError.itemPasswordMissing) = error {
+            self = .itemPasswordMissing
+        } else {
+            self.init(status: error.osStatus, Self.inOneStyle(error.description))
+        }
     }
 
     /// Returns a sentence of a library in the style of the commands' messages.

@@ -38,8 +38,8 @@ struct KeyProtection: ParsableArguments {
     }
 
     /// Says on standard error if a stored key cannot be used until a passcode is set.
-    func warn(_ session: KeyCommandSession) throws(Failure) {
-        try PasscodeNote.show(require, "the key works only once one is") { () throws(Failure) in try session.status() }
+    func warn(_ session: KeyCommandSession) throws {
+        try PasscodeNote.show(require, "the key works only once one is") { try session.status() }
     }
 
     private var flags: AccessControl.Flags? {
@@ -63,15 +63,14 @@ struct KeyStore {
     var group: String { protection.group ?? session.session.client.accessGroups.first ?? "keychain" }
 
     /// Fails if a key in the group has this label already, so that a label means one key.
-    func requireUnused(_ label: String) throws(Failure) {
+    func requireUnused(_ label: String) throws {
         let query = ItemQuery(
             itemClass: .key, attributes: [.label: .string(label)], accessGroup: group, synchronizable: .any,
             authentication: AuthenticationOptions(interaction: .skip))
         do {
             _ = try session.session.perform(CopyItems(query, includingValues: false))
-        } catch {
-            if error == .itemNotFound { return }
-            throw Failure(error)
+        } catch VaultError.itemNotFound {
+            return
         }
         throw Failure(
             status: errSecDuplicateItem,
@@ -81,18 +80,17 @@ struct KeyStore {
 
     /// Stores a key, and for a private key both halves. The public half is stored even if the private one is there
     /// already, because a program may have been killed between the two.
-    func add(_ key: VaultKey, label: String?, _ control: AccessControl) throws(Failure) -> KeyPair {
+    func add(_ key: VaultKey, label: String?, _ control: AccessControl) throws -> KeyPair {
         var pair = KeyPair(hash: key.keyData.applicationLabel, group: group)
-        var duplicate: Failure?
+        var duplicate: VaultError?
         if key.keyClass == .private {
             // A key of the enclave guards its use itself, wherever its record is.
             let stored = key.kept == nil ? control : AccessControl(protection: control.protection)
-            do throws(Failure) {
+            do {
                 let item = try store(key, label, stored, isOptional: false)
                 pair.privateHalf = control.isConstrained && key.kept == nil ? .withheld(control) : .found(item)
-            } catch {
-                guard error.status == errSecDuplicateItem else { throw error }
-                duplicate = error
+            } catch VaultError.duplicateItem {
+                duplicate = .duplicateItem
             }
         }
         // The public half names the key and reveals no secret.
@@ -107,7 +105,7 @@ struct KeyStore {
     /// - Parameter isOptional: Whether it is no error if the item is there already.
     private func store(
         _ key: VaultKey, _ label: String?, _ control: AccessControl, isOptional: Bool
-    ) throws(Failure) -> StoredItem {
+    ) throws -> StoredItem {
         var item = NewItem(
             itemClass: .key, attributes: key.storedAttributes, accessGroup: group, accessControl: control,
             value: key.storedValue, authentication: authentication)
@@ -118,8 +116,7 @@ struct KeyStore {
             // The vault does not send back the value that it was given.
             stored.value = item.value
             return stored
-        } catch {
-            guard isOptional, error == .duplicateItem else { throw Failure(error) }
+        } catch VaultError.duplicateItem where isOptional {
             return StoredItem(
                 itemClass: .key, identifier: UUID(), attributes: item.attributes, accessGroup: group,
                 accessControl: control, isSynchronizable: false, creationDate: Date(), modificationDate: Date(),

@@ -13,7 +13,7 @@ enum PublicKeyFormat: String, CaseIterable, ExpressibleByArgument {
     case pem, der, openssh, jwk
 
     /// Returns the key in this form. Text ends with a newline.
-    func encoding(of key: VaultKey, comment: String) throws(Failure) -> Data {
+    func encoding(of key: VaultKey, comment: String) throws -> Data {
         let data = key.keyData
         switch self {
         case .der: return try Self.info(of: data)
@@ -31,7 +31,7 @@ enum PublicKeyFormat: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    private static func info(of key: KeyData) throws(Failure) -> Data {
+    private static func info(of key: KeyData) throws -> Data {
         do {
             return try key.subjectPublicKeyInfo()
         } catch {

@@ -62,20 +62,13 @@ struct RequestCommand: DocumentedCommand {
         var options = try itemPassword.authentication()
         options.prompt = "sign a request for a certificate with the key '\(pair.name)'."
         let key = try session.privateKey(of: pair, options)
-        let request = try Self.encoded { () throws(CertificateError) in
-            try CertificateRequest(subject: name, key: key.keyData, hostNames: dns)
-        }
-        let signature = try session.result { () throws(KeyError) in
-            try key.sign(request.body, by: request.algorithm.keyAlgorithm)
-        }
-        let encoding = try Self.encoded { () throws(CertificateError) in try request.encoded(signature: signature) }
-        try format.write(encoding, as: "CERTIFICATE REQUEST")
-    }
-
-    private static func encoded<Result>(_ body: () throws(CertificateError) -> Result) throws(Failure) -> Result {
         do {
-            return try body()
-        } catch {
+            let request = try CertificateRequest(subject: name, key: key.keyData, hostNames: dns)
+            let signature = try session.result {
+                try key.sign(request.body, by: request.algorithm.keyAlgorithm)
+            }
+            try format.write(request.encoded(signature: signature), as: "CERTIFICATE REQUEST")
+        } catch let error as CertificateError {
             throw Failure(status: errSecParam, "the request cannot be written: \(error)")
         }
     }
@@ -85,7 +78,7 @@ struct RequestCommand: DocumentedCommand {
 enum DocumentFormat: String, CaseIterable, ExpressibleByArgument {
     case pem, der
 
-    func refuseTerminal() throws(Failure) {
+    func refuseTerminal() throws {
         guard self == .pem || !StandardOutput.isTerminal else {
             throw Failure(
                 status: errSecParam,
@@ -94,7 +87,7 @@ enum DocumentFormat: String, CaseIterable, ExpressibleByArgument {
     }
 
     /// - Parameter kind: What stands in the lines around PEM.
-    func write(_ der: Data, as kind: String) throws(Failure) {
+    func write(_ der: Data, as kind: String) throws {
         try StandardOutput.write(self == .pem ? PEM.encoding(der, as: kind) : der)
     }
 }

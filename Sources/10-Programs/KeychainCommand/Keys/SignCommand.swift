@@ -61,7 +61,7 @@ struct SignCommand: DocumentedCommand {
         options.prompt = "sign with the key '\(pair.name)'."
         let key = try session.privateKey(of: pair, options)
         let choice = try AlgorithmChoice.signature(algorithm, isDigest: digest, for: key, .sign)
-        let signature = try session.result { () throws(KeyError) in
+        let signature = try session.result {
             try key.sign(message, by: choice.algorithm)
         }
         if json {
@@ -77,7 +77,7 @@ struct SignCommand: DocumentedCommand {
 enum KeyTerminal {
     static let remedy = "send it to a file, or say --encoding base64"
 
-    static func refuse(_ encoding: BytesEncoding, unless isText: Bool) throws(Failure) {
+    static func refuse(_ encoding: BytesEncoding, unless isText: Bool) throws {
         guard isText || encoding != .raw || !StandardOutput.isTerminal else {
             throw Failure(status: errSecParam, "the result is binary and standard output is a terminal: \(remedy)")
         }

@@ -55,7 +55,7 @@ struct VerifyCommand: DocumentedCommand {
                 status: errSecParam, "the signature is not \(encoding.rawValue): say with --encoding how it is written")
         }
         let message = try BytesInput.readAll()
-        let isValid = try session.result { () throws(KeyError) in
+        let isValid = try session.result {
             try key.isValid(signature, of: message, by: choice.algorithm)
         }
         if json { try StandardOutput.write(json: Answer(valid: isValid)) }

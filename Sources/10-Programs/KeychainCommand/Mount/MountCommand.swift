@@ -72,13 +72,11 @@ struct MountCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let fileClass = try className.map { (name) throws(Failure) in try FileProtectionClass(commandName: name) }
+        let fileClass = try className.map { try FileProtectionClass(commandName: $0) }
         let folder = try Self.realPath(folder)
         let mountPoint = try Self.mountPath(mountPoint)
-        try mounting { () throws(MountError) in
-            try MountSession.checkLibrary()
-            try MountPoint.prepare(mountPoint, for: folder)
-        }
+        try MountSession.checkLibrary()
+        try MountPoint.prepare(mountPoint, for: folder)
         let session = try VaultSession.ofOwner(passcode)
         guard isForeground else { return try startInBackground(folder, mountPoint, session) }
         try serve(folder, mountPoint, fileClass, session)
@@ -88,21 +86,17 @@ struct MountCommand: DocumentedCommand {
 
     private func serve(
         _ path: String, _ mountPoint: String, _ fileClass: FileProtectionClass?, _ asking: VaultSession
-    ) throws(Failure) {
+    ) throws {
         MountProcess.harden()
         guard let signals = AgentSignals() else {
             throw Failure(status: errSecIO, "no descriptor is left: end other programs or raise `ulimit -n`")
         }
         // This may ask for the passcode. Later, when programs use the view, nobody is asked.
-        let folder = try mounting { () throws(MountError) in
-            try ViewFolder(path, class: fileClass, readOnly: isReadOnly, keys: asking)
-        }
-        let session = try failing { () throws(VaultError) in try VaultSession.current() }
+        let folder = try ViewFolder(path, class: fileClass, readOnly: isReadOnly, keys: asking)
+        let session = try VaultSession.current()
         let options = MountSession.Options(isReadOnly: isReadOnly, allowsOthers: allowsOthers)
         let log = MountProcess.log(toSystem: readyDescriptor != nil)
-        let mounted = try mounting { () throws(MountError) in
-            try MountSession.mount(folder, at: mountPoint, keys: session, options: options, log: log)
-        }
+        let mounted = try MountSession.mount(folder, at: mountPoint, keys: session, options: options, log: log)
         mounted.follow(session.vault.lockEvents())
         let ended = DispatchSemaphore(value: 0)
         let end = { @Sendable in
@@ -128,7 +122,7 @@ struct MountCommand: DocumentedCommand {
             if ended.wait(timeout: .now()) == .success { return }
             if signal != 0 { break }
         }
-        try mounting { () throws(MountError) in try mounted.unmount() }
+        try mounted.unmount()
         // Programs with open files keep the view. What was written is in the folder below.
         _ = ended.wait(timeout: .now() + .seconds(5))
     }
@@ -151,17 +145,17 @@ struct MountCommand: DocumentedCommand {
     /// Unlocks a vault that was never unlocked, while a person can be asked.
     ///
     /// - Returns: The passcode, if the process in the background has to unlock for itself because there is no daemon.
-    private func passcodeToHandOn(_ session: VaultSession) throws(Failure) -> SecretBytes? {
-        let status = try failing { () throws(VaultError) in try session.perform(ReadStatus()) }
+    private func passcodeToHandOn(_ session: VaultSession) throws -> SecretBytes? {
+        let status = try session.perform(ReadStatus())
         guard status.isPasscodeSet, status.lockState == .beforeFirstUnlock || !status.isShared else { return nil }
         let secret = try passcode.ask("Mounting needs the vault to be unlocked.")
-        try failing { () throws(VaultError) in try session.perform(UnlockVault(with: secret)) }
+        try session.perform(UnlockVault(with: secret))
         return status.isShared ? nil : secret
     }
 
     // MARK: Paths
 
-    static func realPath(_ path: String) throws(Failure) -> String {
+    static func realPath(_ path: String) throws -> String {
         guard let real = realpath(path, nil) else {
             throw Failure(
                 status: errno == ENOENT ? errSecItemNotFound : errSecIO,
@@ -172,7 +166,7 @@ struct MountCommand: DocumentedCommand {
     }
 
     /// Returns the real path of a mount point, even if its process is gone and nothing can be looked up in it.
-    static func mountPath(_ path: String) throws(Failure) -> String {
+    static func mountPath(_ path: String) throws -> String {
         var name = path[...]
         while name.hasSuffix("/"), name.count > 1 { name.removeLast() }
         guard access(String(name), F_OK) != 0, errno == ENOTCONN,
@@ -190,14 +184,5 @@ extension Failure {
         case .file(let error): self.init(error)
         default: self.init(status: errSecIO, exitCode: ExitStatus.other, error.description.escapedForTerminal)
         }
-    }
-}
-
-/// Runs `body` and turns the error of a mounted folder into a failure.
-func mounting<Result>(_ body: () throws(MountError) -> Result) throws(Failure) -> Result {
-    do {
-        return try body()
-    } catch {
-        throw Failure(error)
     }
 }

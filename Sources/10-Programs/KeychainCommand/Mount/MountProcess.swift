@@ -87,7 +87,7 @@ enum MountProcess {
             "the process in the background ended at once: try --foreground")
     }
 
-    private static func spawn(_ arguments: [String], _ given: [Int32]) throws(Failure) -> pid_t {
+    private static func spawn(_ arguments: [String], _ given: [Int32]) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

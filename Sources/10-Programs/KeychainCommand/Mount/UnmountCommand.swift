@@ -28,6 +28,6 @@ struct UnmountCommand: DocumentedCommand {
             throw Failure(
                 status: errSecItemNotFound, "no folder of protected files is mounted at \(path.escapedForTerminal)")
         }
-        try mounting { () throws(MountError) in try MountPoint.unmount(path, lazily: isLazy) }
+        try MountPoint.unmount(path, lazily: isLazy)
     }
 }

@@ -32,12 +32,12 @@ struct PasscodeInput: ParsableArguments {
     }
 
     /// The passcode that is set.
-    func ask(_ reason: String = "The vault's passcode is needed.") throws(Failure) -> SecretBytes {
+    func ask(_ reason: String = "The vault's passcode is needed.") throws -> SecretBytes {
         try Self.ask(ProcessPrompt.current ?? prompt, reason)
     }
 
     /// The passcode that a prompt gets.
-    static func ask(_ prompt: any PasscodePrompt, _ reason: String) throws(Failure) -> SecretBytes {
+    static func ask(_ prompt: any PasscodePrompt, _ reason: String) throws -> SecretBytes {
         switch prompt.ask(PasscodeQuestion(purpose: .unlock, reason: reason), until: .now + patience) {
         case .passcode(let passcode): return passcode
         case .canceled: throw Failure(status: errSecUserCanceled, "canceled at the prompt: nothing was changed")
@@ -49,7 +49,7 @@ struct PasscodeInput: ParsableArguments {
 
     private static let patience: Duration = .seconds(120)
 
-    static func read(_ descriptor: Int32) throws(Failure) -> SecretBytes {
+    static func read(_ descriptor: Int32) throws -> SecretBytes {
         let question = PasscodeQuestion(purpose: .unlock, reason: "")
         return switch DescriptorPrompt(descriptor).ask(question, until: .now + .seconds(120)) {
         case .passcode(let passcode): passcode
@@ -63,7 +63,7 @@ struct PasscodeInput: ParsableArguments {
         }
     }
 
-    static func only(_ answers: [Data]) throws(Failure) -> SecretBytes {
+    static func only(_ answers: [Data]) throws -> SecretBytes {
         var answers = answers
         defer { for index in answers.indices { answers[index].wipe() } }
         guard let answer = answers.first, let secret = try? answer.withUnsafeBytes({ try SecretBytes(copying: $0) })
@@ -72,7 +72,7 @@ struct PasscodeInput: ParsableArguments {
     }
 
     /// What was typed twice.
-    static func same(_ answers: [Data], _ what: String) throws(Failure) -> SecretBytes {
+    static func same(_ answers: [Data], _ what: String) throws -> SecretBytes {
         var typed = answers
         defer { for index in typed.indices { typed[index].wipe() } }
         guard typed.count == 2, isEqualInConstantTime(typed[0], typed[1]) else {
@@ -128,7 +128,7 @@ struct NewPasscodeInput: ParsableArguments {
     }
 
     /// The new passcode: from the descriptor, or typed twice.
-    func ask() throws(Failure) -> SecretBytes {
+    func ask() throws -> SecretBytes {
         if let descriptor { return try PasscodeInput.read(descriptor) }
         guard let terminal = CommandTerminal() else { throw PasscodeInput.nobodyToAsk("--new-passcode-fd") }
         return try PasscodeInput.same(

@@ -7,8 +7,8 @@ enum PasscodeNote {
     ///   - require: What using it takes.
     ///   - sentence: What holds until a passcode is set.
     static func show(
-        _ require: [ItemRequirement], _ sentence: String, _ status: () throws(Failure) -> VaultStatus
-    ) throws(Failure) {
+        _ require: [ItemRequirement], _ sentence: String, _ status: () throws -> VaultStatus
+    ) throws {
         guard require.contains(.presence) || require.contains(.passcode), try !status().isPasscodeSet else { return }
         // The command did its work: a note that cannot be written is no reason to fail.
         let note = "keychain: no passcode is set: \(sentence) (`keychain passcode set`)\n"

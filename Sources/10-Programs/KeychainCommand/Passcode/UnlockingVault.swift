@@ -44,7 +44,8 @@ final class UnlockingVault: Vault {
         do {
             return try PasscodeInput.ask(prompt, "The vault is locked.")
         } catch {
-            throw error.status == errSecUserCanceled ? .userCanceled : .interactionNotAllowed(reason: error.message)
+            let failure = Failure(error)
+            throw failure.status == errSecUserCanceled ? .userCanceled : .interactionNotAllowed(reason: failure.message)
         }
     }
 

@@ -32,9 +32,7 @@ struct DeleteCommand: DocumentedCommand {
         // Deleting asks nobody: an item that only a person may read is deleted by its name.
         let search = PasswordSearch(name, scope, AuthenticationOptions(interaction: .skip))
         let item = try search.oneIfAny(in: session)
-        let count = try failing { () throws(VaultError) in
-            try session.perform(DeleteItems(item.map(ItemQuery.init(item:)) ?? search.query))
-        }
+        let count = try session.perform(DeleteItems(item.map(ItemQuery.init(item:)) ?? search.query))
         if json { try StandardOutput.write(json: Answer(deleted: count)) }
     }
 }

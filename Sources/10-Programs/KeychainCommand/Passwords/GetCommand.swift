@@ -46,7 +46,7 @@ struct GetCommand: DocumentedCommand {
 
     static func run(
         _ search: PasswordSearch, passcode: PasscodeInput? = nil, noNewline: Bool = false, json: Bool = false
-    ) throws(Failure) {
+    ) throws {
         let session = try VaultSession.ofOwnerForLooking(passcode)
         let item = try search.one(in: session, includingValues: true)
         guard let secret = item.value else {

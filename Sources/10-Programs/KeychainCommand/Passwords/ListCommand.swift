@@ -65,7 +65,7 @@ struct ListCommand: DocumentedCommand {
         }
     }
 
-    private func items(_ leftOut: inout LeftOut) throws(Failure) -> [StoredItem] {
+    private func items(_ leftOut: inout LeftOut) throws -> [StoredItem] {
         let session = try VaultSession.ofOwnerForLooking(passcode)
         var query = ItemQuery(
             itemClass: .genericPassword, accessGroup: scope.group, synchronizable: scope.synchronizableScope)
@@ -81,9 +81,8 @@ struct ListCommand: DocumentedCommand {
                 case .item: break
                 }
             }
-        } catch {
-            if error == .itemNotFound, service == nil { return [] }
-            throw Failure(error)
+        } catch VaultError.itemNotFound where service == nil {
+            return []
         }
     }
 

@@ -57,22 +57,19 @@ struct PasswordSearch {
     /// - Parameter remedies: What the error says to do if there are several.
     func one(
         in session: VaultSession, includingValues: Bool, remedies: Ambiguity.Remedies = .options
-    ) throws(Failure) -> StoredItem {
-        let found = try failing { () throws(VaultError) in
-            try session.perform(CopyItems(query, includingValues: includingValues))
-        }
-        guard let item = found.first else { throw Failure(.itemNotFound) }
+    ) throws -> StoredItem {
+        let found = try session.perform(CopyItems(query, includingValues: includingValues))
+        guard let item = found.first else { throw VaultError.itemNotFound }
         guard found.count == 1 else { throw Ambiguity(items: found).failure(remedies) }
         return item
     }
 
     /// Returns the one item that the search finds, without its value, or nil if there is none.
-    func oneIfAny(in session: VaultSession) throws(Failure) -> StoredItem? {
+    func oneIfAny(in session: VaultSession) throws -> StoredItem? {
         do {
             return try one(in: session, includingValues: false)
-        } catch {
-            if error.status == errSecItemNotFound { return nil }
-            throw error
+        } catch VaultError.itemNotFound {
+            return nil
         }
     }
 }
@@ -122,14 +119,14 @@ extension VaultSession {
     /// - Parameter chosen: How this process asks, instead of what `passcode` says.
     static func ofOwner(
         _ passcode: PasscodeInput? = nil, prompt chosen: (any PasscodePrompt)? = nil
-    ) throws(Failure) -> VaultSession {
+    ) throws -> VaultSession {
         let groups = ProcessVault.environmentGroups().filter { $0 != Client.everyGroup }
         ProcessVault.declare(
             Client(identifier: "keychain", accessGroups: (groups.isEmpty ? ["keychain"] : groups) + [Client.everyGroup])
         )
         let prompt = chosen ?? passcode?.prompt ?? StandardPrompt()
         ProcessPrompt.current = prompt
-        var session = try failing { () throws(VaultError) in try VaultSession.current() }
+        var session = try VaultSession.current()
         session.vault = UnlockingVault(base: session.vault, prompt: prompt)
         return session
     }
@@ -137,9 +134,9 @@ extension VaultSession {
     /// The session for a command that only reads. If there is no vault, none is made.
     static func ofOwnerForLooking(
         _ passcode: PasscodeInput? = nil, prompt: (any PasscodePrompt)? = nil
-    ) throws(Failure) -> VaultSession {
-        guard try failing({ () throws(VaultError) in try ProcessVault.exists() }) else {
-            let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
+    ) throws -> VaultSession {
+        guard try ProcessVault.exists() else {
+            let path = try ProcessVault.defaultPath()
             throw Failure(status: errSecItemNotFound, "there is no vault at \(path): `keychain set` makes one")
         }
         return try ofOwner(passcode, prompt: prompt)

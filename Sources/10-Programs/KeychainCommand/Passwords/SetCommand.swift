@@ -80,9 +80,7 @@ struct SetCommand: DocumentedCommand {
             }
             return
         }
-        let item = try failing { () throws(VaultError) in
-            try session.perform(PutItem(newItem(secret, authentication)))
-        }
+        let item = try session.perform(PutItem(newItem(secret, authentication)))
         if json { try StandardOutput.write(json: ItemSummary(item)) }
     }
 
@@ -96,7 +94,7 @@ struct SetCommand: DocumentedCommand {
     /// - Returns: False if the item was deleted in the meantime.
     private func update(
         _ item: StoredItem, _ secret: Data, _ search: PasswordSearch, _ session: VaultSession
-    ) throws(Failure) -> Bool {
+    ) throws -> Bool {
         var control: AccessControl?
         if accessible != nil || !require.isEmpty {
             control = AccessControl(
@@ -107,11 +105,10 @@ struct SetCommand: DocumentedCommand {
         do {
             var query = ItemQuery(item: item)
             query.authentication = search.query.authentication
-            _ = try session.perform(UpdateItems(query, with: changes))
+            try session.perform(UpdateItems(query, with: changes))
             return true
-        } catch {
-            if error == .itemNotFound { return false }
-            throw Failure(error)
+        } catch VaultError.itemNotFound {
+            return false
         }
     }
 

@@ -68,7 +68,7 @@ enum RunSignals {
     ///
     /// Signals are blocked meanwhile. Otherwise the command could get a signal of the terminal twice: from the
     /// terminal, and from this process, which does not know the command's number yet.
-    static func begin(_ start: () throws(Failure) -> pid_t) throws(Failure) -> pid_t {
+    static func begin(_ start: () throws -> pid_t) throws -> pid_t {
         var (held, before) = (sigset_t(), sigset_t())
         sigemptyset(&held)
         for number in passedOn { sigaddset(&held, number) }

@@ -13,7 +13,7 @@ final class SecretLookup {
     private var found: [SecretReference: SecretBytes] = [:]
 
     /// - Parameter program: The program that is named in the question to a person.
-    init(_ passcode: PasscodeInput, _ itemPassword: ItemPassword, for program: String) throws(Failure) {
+    init(_ passcode: PasscodeInput, _ itemPassword: ItemPassword, for program: String) throws {
         self.passcode = passcode
         var authentication = try itemPassword.authentication()
         authentication.prompt = "run '\(program.escapedForTerminal)' with secrets of the keychain"
@@ -28,20 +28,21 @@ final class SecretLookup {
     }
 
     /// - Parameter place: Where the reference is, which an error says first.
-    func secret(_ reference: SecretReference, at place: String) throws(Failure) -> SecretBytes {
+    func secret(_ reference: SecretReference, at place: String) throws -> SecretBytes {
         if let secret = found[reference] { return secret }
-        do throws(Failure) {
+        do {
             let secret = try look(for: reference)
             found[reference] = secret
             return secret
         } catch {
+            let failure = Failure(error)
             throw Failure(
-                status: error.status, exitCode: error.exitCode,
-                "\(place) (\(reference.text.escapedForTerminal)): \(error.message)")
+                status: failure.status, exitCode: failure.exitCode,
+                "\(place) (\(reference.text.escapedForTerminal)): \(failure.message)")
         }
     }
 
-    private func look(for reference: SecretReference) throws(Failure) -> SecretBytes {
+    private func look(for reference: SecretReference) throws -> SecretBytes {
         let session = try openSession()
         let search = PasswordSearch(
             service: reference.service, account: reference.account, group: reference.group,
@@ -53,7 +54,7 @@ final class SecretLookup {
         return try .copy(value)
     }
 
-    private func openSession() throws(Failure) -> VaultSession {
+    private func openSession() throws -> VaultSession {
         if let session { return session }
         let opened = try VaultSession.ofOwnerForLooking(passcode)
         session = opened

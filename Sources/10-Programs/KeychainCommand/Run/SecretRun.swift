@@ -15,7 +15,7 @@ struct SecretRun {
     }
 
     /// - Returns: The program's exit status, unless it has replaced this process.
-    func run() throws(Failure) -> Int32 {
+    func run() throws -> Int32 {
         MemoryFolder.removeLeftovers()
         // Before anybody is asked: the program may not be there.
         let program = try RunProgram(program, searchPath: searchPath)
@@ -38,7 +38,7 @@ struct SecretRun {
         return try supervise(program, environment, masked)
     }
 
-    private func values() throws(Failure) -> Values {
+    private func values() throws -> Values {
         var values = Values()
         // Mistakes in templates are found before the vault is opened.
         var templates: [String: SecretTemplate] = [:]
@@ -55,7 +55,7 @@ struct SecretRun {
             case .file(let reference):
                 values.files.append((variable, try lookup.secret(reference, at: variable.place)))
             case .template(let path):
-                let filled = try templates[variable.name]?.filled { reference, line throws(Failure) in
+                let filled = try templates[variable.name]?.filled { reference, line in
                     try lookup.secret(reference, at: "\(path.escapedForTerminal):\(line)")
                 }
                 if let filled { values.files.append((variable, filled)) }
@@ -77,16 +77,16 @@ struct SecretRun {
     /// Starts the program and stays beside it until it ends.
     private func supervise(
         _ program: RunProgram, _ environment: EnvironmentBlock, _ masked: [SecretBytes]
-    ) throws(Failure) -> Int32 {
+    ) throws -> Int32 {
         guard isMasking else {
             if let signal = RunSignals.early { return 128 + signal }
-            let child = try RunSignals.begin { () throws(Failure) in try program.start(environment, output: nil) }
+            let child = try RunSignals.begin { try program.start(environment, output: nil) }
             return RunSignals.status(of: child, blocking: true) ?? ExitStatus.other
         }
         var output = try MaskedOutput(masking: masked)
         if let signal = RunSignals.early { return 128 + signal }
         let writers = output.writers
-        let child = try RunSignals.begin { () throws(Failure) in try program.start(environment, output: writers) }
+        let child = try RunSignals.begin { try program.start(environment, output: writers) }
         return output.run(for: child)
     }
 }

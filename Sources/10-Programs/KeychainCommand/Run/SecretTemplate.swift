@@ -59,8 +59,7 @@ struct SecretTemplate {
     }
 
     /// Returns the file with the references replaced by `secrets`.
-    func filled(_ secrets: (SecretReference, _ line: Int) throws(Failure) -> SecretBytes) throws(Failure) -> SecretBytes
-    {
+    func filled(_ secrets: (SecretReference, _ line: Int) throws -> SecretBytes) throws -> SecretBytes {
         var parts: [SecretBytes] = []
         for segment in segments {
             switch segment {
@@ -69,7 +68,7 @@ struct SecretTemplate {
             }
         }
         guard parts.reduce(0, { $0 + $1.count }) <= Self.limit else {
-            throw .input(
+            throw Failure.input(
                 path, "has more than \(Self.limit >> 20) MiB when it is filled in: use --file for large secrets")
         }
         return try .joining(parts)

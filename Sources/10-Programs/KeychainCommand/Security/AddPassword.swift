@@ -26,41 +26,38 @@ struct AddPassword: SecuritySubcommand {
                 + "[-T application] [keychain]"
     }
 
-    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws {
         try tool.checkKeychains(options.operands)
         var given = try kind.attributes(options)
         guard given[.account] != nil, let subject = given[kind.subject.name] else {
-            throw .usage("-a account and -\(kind.subject.letter) \(kind.subject.word) are needed")
+            throw SecurityFailure.usage("-a account and -\(kind.subject.letter) \(kind.subject.word) are needed")
         }
         let password = try password(options)
-        let session = try securing { () throws(Failure) in try VaultSession.ofOwner() }
+        let session = try VaultSession.ofOwner()
         if !isGeneric, given[.authenticationType] == nil { given[.authenticationType] = .string("dflt") }
 
         let existing = try existing(given, session)
         guard existing.isEmpty else {
-            guard options.contains("U") else { throw .vault(.duplicateItem, during: Self.operation) }
+            guard options.contains("U") else { throw SecurityFailure.vault(.duplicateItem, during: Self.operation) }
             return try update(existing, given, password, session)
         }
         if given[.label] == nil { given[.label] = subject }
-        try securing(Self.operation) { () throws(VaultError) in
+        try securing(Self.operation) {
             _ = try session.perform(
-                AddItem(
-                    NewItem(itemClass: kind.itemClass, attributes: given, value: password ?? Data())))
+                AddItem(NewItem(itemClass: kind.itemClass, attributes: given, value: password ?? Data())))
         }
     }
 
     /// Returns what is to be stored. The last of -w, -p and -X counts.
-    private func password(_ options: ShortOptions) throws(SecurityFailure) -> Data? {
+    private func password(_ options: ShortOptions) throws -> Data? {
         let letters: [Character] = isGeneric ? ["w", "p", "X"] : ["w", "X"]
         guard let option = options.options.last(where: { letters.contains($0.letter) }) else { return nil }
         guard let value = option.value else {
-            return try securing { () throws(Failure) in
-                try SecurityPrompt.secretTwice("password data for new item: ", "retype password for new item: ")
-            }
+            return try SecurityPrompt.secretTwice("password data for new item: ", "retype password for new item: ")
         }
         guard option.letter == "X" else { return Data(value.utf8) }
         guard let bytes = [UInt8](hexadecimal: value.utf8) else {
-            throw .usage("-X takes an even number of hexadecimal digits")
+            throw SecurityFailure.usage("-X takes an even number of hexadecimal digits")
         }
         return Data(bytes)
     }
@@ -68,39 +65,38 @@ struct AddPassword: SecuritySubcommand {
     /// Returns the items with this primary key in any group: for `security` they are all in one keychain.
     private func existing(
         _ attributes: [AttributeName: AttributeValue], _ session: VaultSession
-    ) throws(SecurityFailure) -> [StoredItem] {
+    ) throws -> [StoredItem] {
         let query = ItemQuery(
             itemClass: kind.itemClass, attributes: kind.primaryKey(of: attributes), synchronizable: .any)
         do {
             return try session.perform(CopyItems(query, includingValues: false))
         } catch {
             if error == .itemNotFound { return [] }
-            throw .vault(error, during: Self.operation)
+            throw SecurityFailure.vault(error, during: Self.operation)
         }
     }
 
     private func update(
         _ items: [StoredItem], _ attributes: [AttributeName: AttributeValue], _ password: Data?,
         _ session: VaultSession
-    ) throws(SecurityFailure) {
+    ) throws {
         guard let item = items.first, items.count == 1 else {
             throw SecurityFailure(Ambiguity(items: items).failure(remedy: "`keychain set --group`"))
         }
-        try securing("SecKeychainItemModifyContent") { () throws(VaultError) in
+        try securing("SecKeychainItemModifyContent") {
             _ = try session.perform(
-                UpdateItems(
-                    ItemQuery(item: item), with: ItemChanges(attributes: attributes, value: password)))
+                UpdateItems(ItemQuery(item: item), with: ItemChanges(attributes: attributes, value: password)))
         }
     }
 }
 
 /// Prompts as readpassphrase(3) does: at the terminal, or without one from standard input.
 enum SecurityPrompt {
-    static func secretTwice(_ first: String, _ second: String) throws(Failure) -> Data {
+    static func secretTwice(_ first: String, _ second: String) throws -> Data {
         guard let terminal = CommandTerminal() else {
             let secret = try SecretInput.readAll(0, keepingNewline: true)
             guard !secret.isEmpty else {
-                throw .usage("no password: there is no terminal to ask at, and standard input is empty")
+                throw Failure.usage("no password: there is no terminal to ask at, and standard input is empty")
             }
             return secret.prefix { $0 != UInt8(ascii: "\n") }
         }

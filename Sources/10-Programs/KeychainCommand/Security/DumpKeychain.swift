@@ -7,9 +7,9 @@ struct DumpKeychain: SecuritySubcommand {
     let grammar = ShortOptions.Grammar(flags: "adh")
     let usage = "[-a] [-d] [keychain ...]"
 
-    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws {
         try tool.checkKeychains(options.operands)
-        let session = try securing { () throws(Failure) in try VaultSession.ofOwner() }
+        let session = try VaultSession.ofOwner()
         let path = try tool.keychainPath()
         for itemClass in ItemClass.stored {
             for item in try items(itemClass, includingValues: options.contains("d"), session) {
@@ -21,13 +21,13 @@ struct DumpKeychain: SecuritySubcommand {
 
     private func items(
         _ itemClass: ItemClass, includingValues: Bool, _ session: VaultSession
-    ) throws(SecurityFailure) -> [StoredItem] {
+    ) throws -> [StoredItem] {
         let query = ItemQuery(itemClass: itemClass, synchronizable: .any)
         do {
             return try session.perform(CopyItems(query, includingValues: includingValues))
         } catch {
             if error == .itemNotFound { return [] }
-            throw .vault(error, during: "SecKeychainSearchCopyNext")
+            throw SecurityFailure.vault(error, during: "SecKeychainSearchCopyNext")
         }
     }
 }

@@ -12,11 +12,11 @@ struct FindPassword: SecuritySubcommand {
 
     var usage: String { kind.searchUsage + " [-g] [-w] [keychain ...]" }
 
-    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws {
         try tool.checkKeychains(options.operands)
         let onlyPassword = options.contains("w")
         let showsPassword = onlyPassword || options.contains("g")
-        let session = try securing { () throws(Failure) in try VaultSession.ofOwner() }
+        let session = try VaultSession.ofOwner()
         let item = try kind.first(options, includingValues: showsPassword, session)
         let password = item.value ?? Data()
         if onlyPassword {
@@ -39,11 +39,11 @@ struct DeletePassword: SecuritySubcommand {
 
     var usage: String { kind.searchUsage + " [keychain ...]" }
 
-    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws {
         try tool.checkKeychains(options.operands)
-        let session = try securing { () throws(Failure) in try VaultSession.ofOwner() }
+        let session = try VaultSession.ofOwner()
         let item = try kind.first(options, includingValues: false, session)
-        try securing("SecKeychainItemDelete") { () throws(VaultError) in
+        try securing("SecKeychainItemDelete") {
             _ = try session.perform(DeleteItems(ItemQuery(item: item)))
         }
         try tool.print(ItemText(item, keychain: tool.keychainPath()).lines)
@@ -61,13 +61,15 @@ extension PasswordKind {
 
     fileprivate func first(
         _ options: ShortOptions, includingValues: Bool, _ session: VaultSession
-    ) throws(SecurityFailure) -> StoredItem {
+    ) throws -> StoredItem {
         let query = ItemQuery(
             itemClass: itemClass, attributes: try attributes(options), synchronizable: .any, limit: 1)
-        let found = try securing("SecKeychainSearchCopyNext") { () throws(VaultError) in
+        let found = try securing("SecKeychainSearchCopyNext") {
             try session.perform(CopyItems(query, includingValues: includingValues))
         }
-        guard let item = found.first else { throw .vault(.itemNotFound, during: "SecKeychainSearchCopyNext") }
+        guard let item = found.first else {
+            throw SecurityFailure.vault(.itemNotFound, during: "SecKeychainSearchCopyNext")
+        }
         return item
     }
 }

@@ -8,7 +8,7 @@ struct NameKeychain: SecuritySubcommand {
     let grammar = ShortOptions.Grammar(flags: "sh", values: "d")
     let usage = "[-d domain] [-s [keychain ...]]"
 
-    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws {
         try tool.checkKeychains(options.operands)
         guard !options.contains("s") else { return }
         try tool.print("    \"\(tool.keychainPath())\"")
@@ -20,17 +20,17 @@ struct LockKeychain: SecuritySubcommand {
     let grammar = ShortOptions.Grammar(flags: "ah")
     let usage = "[-a | keychain]"
 
-    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws {
         try tool.checkKeychains(options.operands)
         let path = try tool.keychainPath()
         guard try tool.status().isPasscodeSet else {
-            throw .other("SecKeychainLock \(path): a vault without a passcode cannot be locked")
+            throw SecurityFailure.other("SecKeychainLock \(path): a vault without a passcode cannot be locked")
         }
-        let session = try securing { () throws(Failure) in try VaultSession.ofOwner() }
+        let session = try VaultSession.ofOwner()
         do {
             try session.perform(LockVault(after: .zero))
         } catch {
-            throw .vault(error, during: "SecKeychainLock \(path)")
+            throw SecurityFailure.vault(error, during: "SecKeychainLock \(path)")
         }
     }
 }
@@ -40,22 +40,22 @@ struct UnlockKeychain: SecuritySubcommand {
     let grammar = ShortOptions.Grammar(flags: "uh", promptable: "p")
     let usage = "[-u] [-p password] [keychain]"
 
-    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws {
         try tool.checkKeychains(options.operands)
         // A vault without a passcode is always unlocked, and there is no passcode to compare with.
         guard try tool.status().isPasscodeSet else { return }
         let path = try tool.keychainPath()
-        let session = try securing { () throws(Failure) in try VaultSession.ofOwner() }
+        let session = try VaultSession.ofOwner()
         let given: SecretBytes
         if let text = options.options.first(where: { $0.letter == "p" })?.value, let secret = try? SecretBytes(text) {
             given = secret
         } else {
-            given = try securing { () throws(Failure) in try PasscodeInput.none.ask("password to unlock \(path): ") }
+            given = try PasscodeInput.none.ask("password to unlock \(path): ")
         }
         do {
             try session.perform(UnlockVault(with: given))
         } catch {
-            throw .vault(error, during: "SecKeychainUnlock \(path)")
+            throw SecurityFailure.vault(error, during: "SecKeychainUnlock \(path)")
         }
     }
 }
@@ -65,7 +65,7 @@ struct ShowKeychainInfo: SecuritySubcommand {
     let grammar = ShortOptions.Grammar(flags: "h")
     let usage = "[keychain]"
 
-    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws {
         try tool.checkKeychains(options.operands)
         tool.complain(plain: "Keychain \"\(try tool.keychainPath())\" no-timeout")
     }
@@ -76,10 +76,10 @@ struct SetKeychainSettings: SecuritySubcommand {
     let grammar = ShortOptions.Grammar(flags: "luh", values: "t")
     let usage = "[-l] [-u] [-t seconds] [keychain]"
 
-    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure) {
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws {
         try tool.checkKeychains(options.operands)
         guard options.options.isEmpty else {
-            throw .other(
+            throw SecurityFailure.other(
                 "SecKeychainSetSettings \(try tool.keychainPath()): a vault without a passcode cannot be locked, "
                     + "not by -l, -u or -t either")
         }

@@ -39,7 +39,7 @@ struct PasswordKind: Sendable {
     var attributeLetters: String { String(letters.map(\.letter)) }
 
     /// The attributes that the options set.
-    func attributes(_ options: ShortOptions) throws(SecurityFailure) -> [AttributeName: AttributeValue] {
+    func attributes(_ options: ShortOptions) throws -> [AttributeName: AttributeValue] {
         var attributes: [AttributeName: AttributeValue] = [:]
         for option in options.options {
             guard let value = option.value, let entry = letters.first(where: { $0.letter == option.letter }) else {
@@ -52,7 +52,7 @@ struct PasswordKind: Sendable {
 
     private func convert(
         _ value: String, _ conversion: Conversion, _ letter: Character
-    ) throws(SecurityFailure) -> AttributeValue {
+    ) throws -> AttributeValue {
         switch conversion {
         case .text:
             return .string(value)
@@ -65,7 +65,9 @@ struct PasswordKind: Sendable {
             guard AttributeName(value) != nil else { throw fourCharacters(letter) }
             return .string(value)
         case .port:
-            guard let port = UInt16(value) else { throw .usage("-\(letter) takes a port from 0 to 65535") }
+            guard let port = UInt16(value) else {
+                throw SecurityFailure.usage("-\(letter) takes a port from 0 to 65535")
+            }
             return .number(Int64(port))
         }
     }

@@ -40,27 +40,17 @@ enum SecurityFailure: Error {
         return .operation(operation, status: error.osStatus, reason: reason)
     }
 
-    init(_ failure: Failure) {
-        self = .other(failure.message)
-    }
-}
-
-/// Runs `body` and turns failures of `keychain` into those of `security`.
-func securing<Result>(_ body: () throws(Failure) -> Result) throws(SecurityFailure) -> Result {
-    do {
-        return try body()
-    } catch {
-        throw SecurityFailure(error)
+    /// An error of `keychain` in the words of `security`.
+    init(_ error: any Error) {
+        self = error as? SecurityFailure ?? .other(Failure(error).message)
     }
 }
 
 /// Runs `body`, and reports the vault's errors under the name of `operation`.
-func securing<Result>(
-    _ operation: String, _ body: () throws(VaultError) -> Result
-) throws(SecurityFailure) -> Result {
+func securing<Result>(_ operation: String, _ body: () throws -> Result) throws -> Result {
     do {
         return try body()
-    } catch {
-        throw .vault(error, during: operation)
+    } catch let error as VaultError {
+        throw SecurityFailure.vault(error, during: operation)
     }
 }

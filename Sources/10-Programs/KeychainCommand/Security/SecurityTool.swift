@@ -8,7 +8,7 @@ protocol SecuritySubcommand: Sendable {
     var grammar: ShortOptions.Grammar { get }
     /// The arguments, after the subcommand's name.
     var usage: String { get }
-    func run(_ options: ShortOptions, _ tool: SecurityTool) throws(SecurityFailure)
+    func run(_ options: ShortOptions, _ tool: SecurityTool) throws
 }
 
 /// macOS's `security`, for scripts that were written for it: the password and keychain subcommands with their own style
@@ -68,21 +68,22 @@ struct SecurityTool {
             try subcommand.run(options, self)
             return 0
         } catch {
-            complain(error.message)
-            if case .usage = error { complain(plain: "Usage: \(name) \(subcommand.usage)") }
-            return error.exitCode
+            let failure = SecurityFailure(error)
+            complain(failure.message)
+            if case .usage = failure { complain(plain: "Usage: \(name) \(subcommand.usage)") }
+            return failure.exitCode
         }
     }
 
     private func parse(
         _ arguments: [String], _ grammar: ShortOptions.Grammar
-    ) throws(SecurityFailure) -> ShortOptions {
+    ) throws -> ShortOptions {
         do {
             return try ShortOptions(arguments, grammar)
         } catch {
             switch error {
-            case .unknown(let letter): throw .usage("there is no option -\(letter)")
-            case .valueMissing(let letter): throw .usage("the option -\(letter) needs a value")
+            case .unknown(let letter): throw SecurityFailure.usage("there is no option -\(letter)")
+            case .valueMissing(let letter): throw SecurityFailure.usage("the option -\(letter) needs a value")
             }
         }
     }
@@ -147,33 +148,33 @@ struct SecurityTool {
 
 extension SecurityTool {
     /// The path that is printed where macOS prints that of the keychain.
-    func keychainPath() throws(SecurityFailure) -> String {
-        try securing("SecKeychainCopyDefault") { () throws(VaultError) in try ProcessVault.defaultPath() }
+    func keychainPath() throws -> String {
+        try securing("SecKeychainCopyDefault") { try ProcessVault.defaultPath() }
     }
 
-    func status() throws(SecurityFailure) -> VaultStatus {
-        let session = try securing { () throws(Failure) in try VaultSession.ofOwner() }
-        return try securing("SecKeychainGetStatus") { () throws(VaultError) in
+    func status() throws -> VaultStatus {
+        let session = try VaultSession.ofOwner()
+        return try securing("SecKeychainGetStatus") {
             try session.perform(ReadStatus())
         }
     }
 
     /// Accepts the names that scripts use for the default keychain, and refuses others, which do not exist.
-    func checkKeychains(_ names: [String]) throws(SecurityFailure) {
+    func checkKeychains(_ names: [String]) throws {
         guard !names.isEmpty else { return }
         let path = try keychainPath()
         for name in names where name != path {
             let last = name.split(separator: "/").last ?? ""
             guard ["login", "login.keychain", "login.keychain-db", "default"].contains(last) else {
-                throw .operation(
+                throw SecurityFailure.operation(
                     "SecKeychainOpen \(name.escapedForTerminal)", status: errSecNoSuchKeychain,
                     reason: "The specified keychain could not be found.")
             }
         }
     }
 
-    func print(_ text: String) throws(SecurityFailure) {
-        try securing { () throws(Failure) in try StandardOutput.write(line: text) }
+    func print(_ text: String) throws {
+        try StandardOutput.write(line: text)
     }
 
     func complain(_ message: String) {

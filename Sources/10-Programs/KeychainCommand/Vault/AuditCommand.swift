@@ -44,9 +44,7 @@ struct AuditCommand: DocumentedCommand {
         let query = AuditQuery(since: try since.map(Self.moment), limit: limit)
         let session = try VaultSession.ofOwnerForLooking()
         if verify { return try check(session) }
-        let records = try failing { () throws(VaultError) in
-            try session.perform(ReadAudit(query))
-        }
+        let records = try session.perform(ReadAudit(query))
         guard !records.isEmpty else { return }
         if json {
             for record in records { try StandardOutput.write(json: record) }
@@ -63,7 +61,7 @@ struct AuditCommand: DocumentedCommand {
     }
 
     private func check(_ session: VaultSession) throws {
-        let report = try failing { () throws(VaultError) in try session.perform(VerifyAudit()) }
+        let report = try session.perform(VerifyAudit())
         if json {
             try StandardOutput.write(
                 json: Answer(
@@ -90,7 +88,7 @@ struct AuditCommand: DocumentedCommand {
     }
 
     /// Returns the time that `text` names, in milliseconds since 1970.
-    private static func moment(_ text: String) throws(Failure) -> Int64 {
+    private static func moment(_ text: String) throws -> Int64 {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
         if let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()),
             (0..<1_000_000).contains(count)
@@ -99,7 +97,7 @@ struct AuditCommand: DocumentedCommand {
         }
         let full = text.count == 10 ? text + "T00:00:00Z" : text
         if let date = try? Date(full, strategy: .iso8601) { return Int64(date.timeIntervalSince1970 * 1_000) }
-        throw .usage("'\(text.escapedForTerminal)' is not a time: see `keychain help audit`")
+        throw Failure.usage("'\(text.escapedForTerminal)' is not a time: see `keychain help audit`")
     }
 }
 

@@ -33,15 +33,15 @@ struct EntitlementsFileOptions: ParsableArguments {
     var system = false
 
     var path: String {
-        get throws(Failure) {
+        get throws {
             guard let path = file ?? (system ? Entitlements.systemFile : Entitlements.userFile) else {
-                throw .usage("HOME is not set: name the file")
+                throw Failure.usage("HOME is not set: name the file")
             }
             return path
         }
     }
 
-    func read() throws(Failure) -> Entitlements {
+    func read() throws -> Entitlements {
         let path = try path
         do {
             return try Entitlements(file: path)
@@ -96,13 +96,13 @@ struct EntitlementsShowCommand: DocumentedCommand {
         commandName: "show", abstract: summary, discussion: discussion)
 
     func run() throws {
-        guard try failing({ () throws(VaultError) in try ProcessVault.exists() }),
+        guard try ProcessVault.exists(),
             let remote = try VaultSession.ofOwner().withoutUnlocking.vault as? RemoteVault
         else {
             throw Failure(
                 status: errSecNotAvailable, "no daemon serves this vault: start keychaind, or set KEYCHAIN_SOCKET")
         }
-        let caller = try failing { () throws(VaultError) in try remote.describeCaller() }
+        let caller = try remote.describeCaller()
         let rows = [
             ["caller", caller.identifier], ["groups", caller.accessGroups.joined(separator: ", ")],
             ["rights", caller.rights.words],

@@ -30,17 +30,17 @@ struct EraseCommand: DocumentedCommand {
     func run() throws {
         if !yes { try confirm() }
         let session = try VaultSession.ofOwner()
-        try failing { () throws(VaultError) in try session.perform(EraseVault()) }
+        try session.perform(EraseVault())
         if json { try StandardOutput.write(json: Answer()) }
     }
 
-    private func confirm() throws(Failure) {
+    private func confirm() throws {
         guard isatty(0) == 1, let terminal = CommandTerminal() else {
             throw Failure(
                 status: errSecInteractionNotAllowed,
                 "there is nobody to confirm it: say --yes to erase everything")
         }
-        let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
+        let path = try ProcessVault.defaultPath()
         let answer = try terminal.ask(
             "This destroys every key and every item in \(path.escapedForTerminal), for good.\nType 'erase' to go on: ")
         guard answer == "erase" else {

@@ -47,7 +47,7 @@ struct InitCommand: DocumentedCommand {
         var lockoutPassword: String?
     }
 
-    private func open(_ path: String, _ kind: EnclaveKind) throws(Failure) -> EmbeddedVault {
+    private func open(_ path: String, _ kind: EnclaveKind) throws -> EmbeddedVault {
         do throws(VaultError) {
             return try EmbeddedVault.open(at: path, in: kind, detectsRollback: options.detectRollback)
         } catch {
@@ -63,7 +63,7 @@ struct InitCommand: DocumentedCommand {
 
     func run() throws {
         let kind = try EnclaveKind(named: options.enclave)
-        let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
+        let path = try ProcessVault.defaultPath()
         let vault = try open(path, kind)
         defer { vault.close() }
         guard vault.detectsRollback || !options.detectRollback else {
@@ -72,13 +72,13 @@ struct InitCommand: DocumentedCommand {
                 "the vault in \(path.escapedForTerminal) was made without a counter: make another vault, in another "
                     + "folder (KEYCHAIN_HOME)")
         }
-        let lockout = keepLockout ? nil : try failing { () throws(VaultError) in try vault.plannedLockout() }
+        let lockout = keepLockout ? nil : try vault.plannedLockout()
         // First shown, then set: only clearing the TPM removes a password that nobody has read.
         try show(vault, path, lockout)
         if let lockout, lockout.password != nil { try take(lockout, vault) }
     }
 
-    private func take(_ lockout: EnclaveLockout, _ vault: EmbeddedVault) throws(Failure) {
+    private func take(_ lockout: EnclaveLockout, _ vault: EmbeddedVault) throws {
         let isTaken: Bool
         do throws(VaultError) {
             isTaken = try vault.takeLockout(lockout)

@@ -36,10 +36,8 @@ struct LockCommand: DocumentedCommand {
     func run() throws {
         let session = try VaultSession.ofOwnerForLooking()
         try session.requirePasscode()
-        try failing { () throws(VaultError) in
-            try session.perform(LockVault(after: .seconds(after)))
-        }
-        let status = try failing { () throws(VaultError) in try session.perform(ReadStatus()) }
+        try session.perform(LockVault(after: .seconds(after)))
+        let status = try session.perform(ReadStatus())
         if json { return try StandardOutput.write(json: LockAnswer(lock: status.lockState.rawValue)) }
         guard !status.isShared else { return }
         // Nothing failed, but the person has to know that mounted folders and other programs are not locked.
@@ -78,8 +76,8 @@ struct UnlockCommand: DocumentedCommand {
                     + "--passcode-fd")
         }
         let passcode = try passcode.ask()
-        try failing { () throws(VaultError) in try session.perform(UnlockVault(with: passcode)) }
-        let status = try failing { () throws(VaultError) in try session.perform(ReadStatus()) }
+        try session.perform(UnlockVault(with: passcode))
+        let status = try session.perform(ReadStatus())
         if json { try StandardOutput.write(json: LockAnswer(lock: status.lockState.rawValue)) }
     }
 }

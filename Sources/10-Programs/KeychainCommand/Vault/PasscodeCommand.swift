@@ -47,12 +47,10 @@ struct SetPasscodeCommand: DocumentedCommand {
 
     func run() throws {
         let session = try VaultSession.ofOwner()
-        let status = try failing { () throws(VaultError) in try session.perform(ReadStatus()) }
+        let status = try session.perform(ReadStatus())
         guard !status.isPasscodeSet else { throw Failure(.passcodeIsSet) }
         let passcode = try new.ask()
-        try failing { () throws(VaultError) in
-            try session.perform(SetPasscode(passcode, options: new.options))
-        }
+        try session.perform(SetPasscode(passcode, options: new.options))
         if json { try StandardOutput.write(json: PasscodeCommandAnswer(passcode: true)) }
     }
 }
@@ -81,9 +79,7 @@ struct ChangePasscodeCommand: DocumentedCommand {
         try session.requirePasscode()
         let old = try passcode.ask()
         let next = try new.ask()
-        try failing { () throws(VaultError) in
-            try session.perform(ChangePasscode(from: old, to: next, options: new.options))
-        }
+        try session.perform(ChangePasscode(from: old, to: next, options: new.options))
         if json { try StandardOutput.write(json: PasscodeCommandAnswer(passcode: true)) }
     }
 }
@@ -109,9 +105,7 @@ struct RemovePasscodeCommand: DocumentedCommand {
         let session = try VaultSession.ofOwnerForLooking(passcode)
         try session.requirePasscode()
         let passcode = try passcode.ask()
-        try failing { () throws(VaultError) in
-            try session.perform(RemovePasscode(passcode))
-        }
+        try session.perform(RemovePasscode(passcode))
         if json { try StandardOutput.write(json: PasscodeCommandAnswer(passcode: false)) }
     }
 }
@@ -121,8 +115,8 @@ extension VaultSession {
     ///
     /// - Returns: The vault's state.
     @discardableResult
-    func requirePasscode() throws(Failure) -> VaultStatus {
-        let status = try failing { () throws(VaultError) in try perform(ReadStatus()) }
+    func requirePasscode() throws -> VaultStatus {
+        let status = try perform(ReadStatus())
         guard status.isPasscodeSet else { throw Failure(.passcodeNotSet) }
         return status
     }

@@ -50,19 +50,17 @@ struct CreateRecoveryCommand: DocumentedCommand {
     }
 
     func run() throws {
-        guard try failing({ () throws(VaultError) in try ProcessVault.exists() }) else {
+        guard try ProcessVault.exists() else {
             throw Failure(status: errSecItemNotFound, "there is no vault to recover: `keychain init` makes one")
         }
-        let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
-        let vault = try failing { () throws(VaultError) in try EmbeddedVault.open(at: path) }
+        let path = try ProcessVault.defaultPath()
+        let vault = try EmbeddedVault.open(at: path)
         defer { vault.close() }
         if vault.lockState != .unlocked {
             let given = try passcode.ask()
-            try failing { () throws(VaultError) in
-                try vault.perform(UnlockVault(with: given), as: RecoveryCommand.owner)
-            }
+            try vault.perform(UnlockVault(with: given), as: RecoveryCommand.owner)
         }
-        let key = try failing { () throws(VaultError) in try vault.makeRecoveryKey(as: RecoveryCommand.owner) }
+        let key = try vault.makeRecoveryKey(as: RecoveryCommand.owner)
         if json {
             try StandardOutput.write(json: Answer(recoveryKey: key.text))
         } else {
@@ -97,17 +95,15 @@ struct RestoreCommand: DocumentedCommand {
 
     func run() throws {
         let kind = try EnclaveKind(named: options.enclave)
-        let path = try failing { () throws(VaultError) in try ProcessVault.defaultPath() }
+        let path = try ProcessVault.defaultPath()
         var typed = try readKey()
         defer { typed.wipe() }
         guard let key = typed.withUnsafeBytes({ RecoveryKey($0) }) else {
             throw Failure.usage(
                 "this is not a recovery key: one has 52 letters and digits from 2 to 7, in groups of four")
         }
-        let (vault, lost) = try failing { () throws(VaultError) in
-            try EmbeddedVault.recover(
-                at: path, with: key, in: kind, detectsRollback: options.detectRollback, as: RecoveryCommand.owner)
-        }
+        let (vault, lost) = try EmbeddedVault.recover(
+            at: path, with: key, in: kind, detectsRollback: options.detectRollback, as: RecoveryCommand.owner)
         vault.close()
         if json {
             try StandardOutput.write(json: Answer(vault: path, enclave: kind.name, lostItems: lost))
@@ -120,7 +116,7 @@ struct RestoreCommand: DocumentedCommand {
         }
     }
 
-    private func readKey() throws(Failure) -> Data {
+    private func readKey() throws -> Data {
         guard isatty(0) == 1, let terminal = CommandTerminal() else {
             return try SecretInput.readAll(0, keepingNewline: false)
         }
@@ -130,7 +126,7 @@ struct RestoreCommand: DocumentedCommand {
 
 extension EnclaveKind {
     /// The enclave called `name` on the command line.
-    init(named name: String) throws(Failure) {
+    init(named name: String) throws {
         guard let kind = EnclaveKind.allCases.first(where: { $0.name == name }) else {
             throw Failure.usage("'\(name.escapedForTerminal)' is not an enclave: choose software or tpm2")
         }

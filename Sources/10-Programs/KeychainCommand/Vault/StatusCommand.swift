@@ -33,14 +33,14 @@ struct StatusCommand: DocumentedCommand {
         let session = try VaultSession.ofOwner()
         let deleted: Int? =
             if deletesDamaged {
-                try failing { () throws(VaultError) in try session.perform(DeleteDamagedItems()) }
+                try session.perform(DeleteDamagedItems())
             } else {
                 nil
             }
-        let status = try failing { () throws(VaultError) in try session.perform(ReadStatus()) }
+        let status = try session.perform(ReadStatus())
         let report: IntegrityReport? =
             if verify || deletesDamaged {
-                try failing { () throws(VaultError) in try session.perform(VerifyItems()) }
+                try session.perform(VerifyItems())
             } else {
                 nil
             }

@@ -26,23 +26,16 @@ struct CipherFileKeys {
     }
 
     /// Looks for the key of a file. Asks nobody.
-    func find(_ path: String) throws(Failure) -> KeyItems.Item? {
+    func find(_ path: String) throws -> KeyItems.Item? {
         guard let identifier = Self.identifier(of: path) else { return nil }
-        return try handlingKey { () throws(StoredKeyError) in try items.list(identifier).first }
+        return try items.list(identifier).first
     }
 
     /// Reads a key, which may ask a person.
-    func read(_ item: KeyItems.Item) throws(Failure) -> CipherKey {
-        let digits = try handlingKey { () throws(StoredKeyError) -> SecretBytes? in
-            guard var value = try items.value(item.account) else { return nil }
-            if let label = Self.enclaveKey(item) { value = try items.decrypt(value, with: label) }
-            do {
-                return try value.withUnsafeBytes { try SecretBytes(copying: $0) }
-            } catch {
-                throw .memoryUnavailable
-            }
-        }
-        guard let digits, let key = try RawCipherKey.bytes(ofDigits: digits) else {
+    func read(_ item: KeyItems.Item) throws -> CipherKey {
+        var value = try items.value(item.account)
+        if let found = value, let label = Self.enclaveKey(item) { value = try items.decrypt(found, with: label) }
+        guard let value, let key = try RawCipherKey.bytes(ofDigits: .copy(value)) else {
             throw Failure(
                 status: errSecDecode,
                 "the item '\(Self.service)' '\(item.account)' is not a raw key of 64 hexadecimal digits: give the key "
@@ -52,7 +45,7 @@ struct CipherFileKeys {
     }
 
     /// Returns the key that was given, or else the one in the keychain.
-    func key(of path: String, _ input: CipherKeyInput) throws(Failure) -> CipherKey {
+    func key(of path: String, _ input: CipherKeyInput) throws -> CipherKey {
         if let given = try input.read() { return given }
         guard let item = try find(path) else {
             throw Failure(
@@ -68,7 +61,7 @@ struct CipherFileKeys {
     /// - Returns: The item's account.
     func add(
         _ key: SecretBytes, of path: String, name: String, _ protection: StoredKeyProtection, accessGroup: String?
-    ) throws(Failure) -> String {
+    ) throws -> String {
         guard let identifier = Self.identifier(of: path) else {
             throw Failure(
                 status: errSecIO, exitCode: ExitStatus.other,
@@ -76,26 +69,8 @@ struct CipherFileKeys {
         }
         let items = KeyItems(service: Self.service, label: "SQLCipher file \(name)", accessGroup: accessGroup)
         let digits = try RawCipherKey.digits(of: key)
-        let isNew = try handlingKey { () throws(StoredKeyError) in
-            let value = Data.wipedWhenFreed(digits.withUnsafeBytes { Data($0) })
-            guard protection.isInEnclave else {
-                return try items.add(
-                    identifier, name: name, generic: Self.note, value: value, guardedBy: protection.control)
-            }
-            let (publicKey, label) = try items.makeEnclaveKey(protection.control)
-            do throws(StoredKeyError) {
-                // The enclave's key has the conditions: using it asks for a person.
-                let isNew = try items.add(
-                    identifier, name: name, generic: Self.note + label,
-                    value: try items.encrypt(value, for: publicKey), guardedBy: protection.control.withoutConditions)
-                if !isNew { try items.removeEnclaveKey(label) }
-                return isNew
-            } catch {
-                try? items.removeEnclaveKey(label)
-                throw error
-            }
-        }
-        guard isNew else {
+        let value = Data.wipedWhenFreed(digits.withUnsafeBytes { Data($0) })
+        guard try add(value, to: items, identifier, name: name, protection) else {
             throw Failure(
                 status: errSecDuplicateItem,
                 "the keychain has a key for \(name.escapedForTerminal) already: remove it with "
@@ -104,12 +79,32 @@ struct CipherFileKeys {
         return identifier
     }
 
-    func remove(_ path: String) throws(Failure) {
-        guard let item = try find(path) else { return }
-        try handlingKey { () throws(StoredKeyError) in
-            try items.remove(item.account)
-            if let label = Self.enclaveKey(item) { try items.removeEnclaveKey(label) }
+    /// - Returns: Whether there was no such item.
+    private func add(
+        _ value: Data, to items: KeyItems, _ identifier: String, name: String, _ protection: StoredKeyProtection
+    ) throws(StoredKeyError) -> Bool {
+        guard protection.isInEnclave else {
+            return try items.add(
+                identifier, name: name, generic: Self.note, value: value, guardedBy: protection.control)
         }
+        let (publicKey, label) = try items.makeEnclaveKey(protection.control)
+        do {
+            // The enclave's key has the conditions: using it asks for a person.
+            let isNew = try items.add(
+                identifier, name: name, generic: Self.note + label,
+                value: try items.encrypt(value, for: publicKey), guardedBy: protection.control.withoutConditions)
+            if !isNew { try items.removeEnclaveKey(label) }
+            return isNew
+        } catch {
+            try? items.removeEnclaveKey(label)
+            throw error
+        }
+    }
+
+    func remove(_ path: String) throws {
+        guard let item = try find(path) else { return }
+        try items.remove(item.account)
+        if let label = Self.enclaveKey(item) { try items.removeEnclaveKey(label) }
     }
 
     static func isInEnclave(_ item: KeyItems.Item) -> Bool { enclaveKey(item) != nil }
@@ -119,19 +114,17 @@ struct CipherFileKeys {
     }
 }
 
-/// Runs `body` and turns the error of a stored key into a failure.
-func handlingKey<Result>(_ body: () throws(StoredKeyError) -> Result) throws(Failure) -> Result {
-    do {
-        return try body()
-    } catch {
+extension Failure {
+    /// What went wrong with a stored key.
+    init(_ error: StoredKeyError) {
         switch error {
-        case .vault(let error): throw Failure(error)
-        case .locked: throw Failure(status: errSecInteractionNotAllowed, error.description)
-        case .canceled: throw Failure(status: errSecUserCanceled, error.description)
-        case .notAuthenticated: throw Failure(status: errSecAuthFailed, error.description)
-        case .accessDenied: throw Failure(status: errSecMissingEntitlement, error.description)
-        case .damaged: throw Failure(status: errSecDecode, error.description)
-        case .memoryUnavailable: throw Failure(VaultError.memoryUnavailable)
+        case .vault(let error): self.init(error)
+        case .locked: self.init(status: errSecInteractionNotAllowed, error.description)
+        case .canceled: self.init(status: errSecUserCanceled, error.description)
+        case .notAuthenticated: self.init(status: errSecAuthFailed, error.description)
+        case .accessDenied: self.init(status: errSecMissingEntitlement, error.description)
+        case .damaged: self.init(status: errSecDecode, error.description)
+        case .memoryUnavailable: self.init(VaultError.memoryUnavailable)
         }
     }
 }

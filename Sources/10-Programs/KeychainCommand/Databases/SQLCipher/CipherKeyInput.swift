@@ -30,7 +30,7 @@ struct CipherKeyInput: ParsableArguments {
     var isGiven: Bool { keyDescriptor != nil || passphraseDescriptor != nil }
 
     /// Returns nil if no key was given.
-    func read() throws(Failure) -> CipherKey? {
+    func read() throws -> CipherKey? {
         if let keyDescriptor {
             let digits = try Self.read(keyDescriptor, "key")
             guard let key = try RawCipherKey.bytes(ofDigits: digits) else {
@@ -48,11 +48,11 @@ struct CipherKeyInput: ParsableArguments {
         return CipherKey(.passphrase, passphrase)
     }
 
-    private static func read(_ descriptor: Int32, _ what: String) throws(Failure) -> SecretBytes {
+    private static func read(_ descriptor: Int32, _ what: String) throws -> SecretBytes {
         do {
             return try PasscodeInput.read(descriptor)
         } catch {
-            var failure = error
+            var failure = Failure(error)
             failure.message = failure.message.replacing("passcode", with: what)
             throw failure
         }
@@ -61,13 +61,13 @@ struct CipherKeyInput: ParsableArguments {
 
 /// The 32 bytes of a key, and the digits that `PRAGMA key` takes for them.
 enum RawCipherKey {
-    static func random() throws(Failure) -> SecretBytes {
+    static func random() throws -> SecretBytes {
         let key = try? SecretBytes(count: 32) { try KernelRandom.fill($0) }
         guard let key else { throw Failure(VaultError.memoryUnavailable) }
         return key
     }
 
-    static func digits(of key: SecretBytes) throws(Failure) -> SecretBytes {
+    static func digits(of key: SecretBytes) throws -> SecretBytes {
         let digits = try? SecretBytes(count: key.count * 2) { room in
             key.withUnsafeBytes { key in
                 for (index, byte) in key.enumerated() {
@@ -81,7 +81,7 @@ enum RawCipherKey {
     }
 
     /// Returns nil unless there are 64 hexadecimal digits.
-    static func bytes(ofDigits digits: SecretBytes) throws(Failure) -> SecretBytes? {
+    static func bytes(ofDigits digits: SecretBytes) throws -> SecretBytes? {
         let isKey = digits.withUnsafeBytes { $0.count == 64 && $0.allSatisfy { value(of: $0) != nil } }
         guard isKey else { return nil }
         let key = try? SecretBytes(count: 32) { room in

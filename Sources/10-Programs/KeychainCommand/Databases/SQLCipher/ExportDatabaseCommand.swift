@@ -78,7 +78,7 @@ struct ExportDatabaseCommand: DocumentedCommand {
         let cipherKey = try given.read()
         let protection = try key.itemProtection
         guard access(output, F_OK) != 0 else { throw Failure.fileExists(output) }
-        let answer = try withOwnersVault(passcode) { () throws(Failure) in
+        let answer = try withOwnersVault(passcode) {
             switch format {
             case .sqlite: try exportPlain()
             case .sqlcipher: try export(cipherKey, protection)
@@ -96,23 +96,21 @@ struct ExportDatabaseCommand: DocumentedCommand {
         try StandardOutput.write(line: "\(name) written, \(size); \(place)")
     }
 
-    private func exportPlain() throws(Failure) -> Answer {
+    private func exportPlain() throws -> Answer {
         var meter: FileProgress?
         var done: UInt64 = 0
         defer { meter?.end() }
-        try handlingDatabase {
-            try ProtectedDatabaseFile(path: path).copyPlain(to: output) { progress in
-                let shown = meter ?? FileProgress(progress.total)
-                meter = shown
-                if progress.done > done { shown.add(progress.done - done) }
-                done = max(done, progress.done)
-                return true
-            }
+        try ProtectedDatabaseFile(path: path).copyPlain(to: output) { progress in
+            let shown = meter ?? FileProgress(progress.total)
+            meter = shown
+            if progress.done > done { shown.add(progress.done - done) }
+            done = max(done, progress.done)
+            return true
         }
         return Answer(path: path, output: output, format: format.rawValue, bytes: FileSize.of(output))
     }
 
-    private func export(_ given: CipherKey?, _ protection: StoredKeyProtection) throws(Failure) -> Answer {
+    private func export(_ given: CipherKey?, _ protection: StoredKeyProtection) throws -> Answer {
         let cipherKey: CipherKey
         if let given { cipherKey = given } else { cipherKey = CipherKey(.raw, try RawCipherKey.random()) }
         let meter = TransferMeter()
@@ -121,7 +119,7 @@ struct ExportDatabaseCommand: DocumentedCommand {
         let name = Data([UInt8].random(count: 6)).hexadecimal()
         let part = "\(output).\(name).exporting"
         defer { unlink(part) }
-        let summary = try handlingTransfer(path) {
+        let summary = try namingDatabase(path) {
             let database = try ProtectedConnection(ProtectedDatabaseFile(path: path), .readOnly)
             defer { database.close() }
             return try database.use { connection in

@@ -1,26 +1,15 @@
 import CSQLite
-import DatabaseFiles
 import SQLCipherService
 import SQLCipherWire
 import StatusCodes
 import SystemSQLite
 
-/// Runs `body`, which uses databases of both engines, and turns their errors into failures.
-///
-/// - Parameter path: The database that SQLite's errors are about.
-func handlingTransfer<Result>(_ path: String, _ body: () throws -> Result) throws(Failure) -> Result {
+/// Runs `body`, and names the database in SQLite's errors, which do not.
+func namingDatabase<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
     do {
         return try body()
-    } catch let error as Failure {
-        throw error
-    } catch let error as ProtectedDatabaseError {
-        throw Failure(error)
-    } catch let error as SQLCipherError {
-        throw Failure(error)
     } catch let error as SQLiteError {
         throw Failure(error, of: path)
-    } catch {
-        throw Failure(status: errSecParam, "\(error)".escapedForTerminal)
     }
 }
 

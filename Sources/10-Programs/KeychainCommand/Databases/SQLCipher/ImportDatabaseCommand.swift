@@ -46,11 +46,11 @@ struct ImportDatabaseCommand: DocumentedCommand {
     func run() throws {
         let storage = try key.storage
         guard access(database, F_OK) != 0 else { throw Failure.fileExists(database) }
-        let answer = try withOwnersVault(passcode) { () throws(Failure) in
+        let answer = try withOwnersVault(passcode) {
             let cipherKey = try CipherFileKeys().key(of: path, given)
             let meter = TransferMeter()
             defer { meter.end() }
-            let summary = try handlingTransfer(database) {
+            let summary = try namingDatabase(database) {
                 let source = try SQLCipherDatabase(path, key: cipherKey, readOnly: true)
                 var summary: TransferSummary?
                 try ProtectedDatabaseFile(path: database).create(key: storage) { db in

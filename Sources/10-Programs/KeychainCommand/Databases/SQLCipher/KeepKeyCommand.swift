@@ -38,8 +38,8 @@ struct KeepKeyCommand: DocumentedCommand {
     func run() throws {
         guard let cipherKey = try given.read() else { return }
         let protection = try key.itemProtection
-        let account = try withOwnersVault(passcode) { () throws(Failure) in
-            try handlingTransfer(path) { try SQLCipherDatabase(path, key: cipherKey, readOnly: true).close() }
+        let account = try withOwnersVault(passcode) {
+            try namingDatabase(path) { try SQLCipherDatabase(path, key: cipherKey, readOnly: true).close() }
             return try CipherFileKeys().add(
                 cipherKey.bytes, of: path, name: FileName.of(path), protection, accessGroup: key.group)
         }

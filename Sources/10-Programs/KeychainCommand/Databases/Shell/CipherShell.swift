@@ -12,9 +12,9 @@ struct CipherShell {
     let isWriting: Bool
 
     /// Checks that the key fits, and then replaces this process with the program.
-    func start(_ statements: [String]) throws(Failure) {
+    func start(_ statements: [String]) throws {
         let program = try Self.program()
-        let (library, format) = try handlingTransfer(path) {
+        let (library, format) = try namingDatabase(path) {
             let database = try SQLCipherDatabase(path, key: key, readOnly: true)
             try database.close()
             return (database.library, database.format)
@@ -33,7 +33,7 @@ struct CipherShell {
         throw Failure.file("start", program, errno)
     }
 
-    private static func program() throws(Failure) -> String {
+    private static func program() throws -> String {
         let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
         let places = path.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/sqlcipher" }
         guard let found = places.first(where: { access($0, X_OK) == 0 }) else {
@@ -46,7 +46,7 @@ struct CipherShell {
     }
 
     /// What the program runs first, before anything that is typed.
-    private func script(_ library: Welcome, _ format: Opened) throws(Failure) -> SecretBytes {
+    private func script(_ library: Welcome, _ format: Opened) throws -> SecretBytes {
         var parts: [SecretBytes] = []
         do {
             // Later versions answer to each of these.
@@ -98,14 +98,14 @@ struct CipherShell {
         }
     }
 
-    private func openPipe() throws(Failure) -> (read: Int32, write: Int32) {
+    private func openPipe() throws -> (read: Int32, write: Int32) {
         var ends: [Int32] = [-1, -1]
         guard CLibrary.pipe(&ends) == 0 else { throw Failure.file("open", "a pipe", errno) }
         return (ends[0], ends[1])
     }
 
     /// The script fits into a pipe as a whole (pipe(7): at least 4,096 bytes, 65,536 unless the user has very many).
-    private func write(_ script: SecretBytes, to descriptor: Int32) throws(Failure) {
+    private func write(_ script: SecretBytes, to descriptor: Int32) throws {
         guard script.count <= 4096 else {
             throw Failure(status: errSecParam, "the passphrase is too long to be handed over: use `keychain db import`")
         }

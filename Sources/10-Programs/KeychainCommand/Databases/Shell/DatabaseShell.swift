@@ -8,20 +8,18 @@ final class DatabaseShell {
     private let database: ProtectedConnection
     private let asJSON: Bool
 
-    init(path: String, isWriting: Bool, asJSON: Bool) throws(Failure) {
+    init(path: String, isWriting: Bool, asJSON: Bool) throws {
         self.path = path
         self.asJSON = asJSON
-        database = try handlingDatabase {
-            try ProtectedConnection(
-                ProtectedDatabaseFile(path: path), isWriting ? .create : .readOnly, busyTimeout: 10_000)
-        }
+        database = try ProtectedConnection(
+            ProtectedDatabaseFile(path: path), isWriting ? .create : .readOnly, busyTimeout: 10_000)
     }
 
     func close() { database.close() }
 
     /// Runs all statements of a text, up to the first that fails.
-    func run(_ text: String) throws(Failure) {
-        try handlingTransfer(path) {
+    func run(_ text: String) throws {
+        try namingDatabase(path) {
             try database.use { try ShellStatements(connection: $0, asJSON: asJSON).run(text) }
         }
     }
@@ -29,7 +27,7 @@ final class DatabaseShell {
     // MARK: At a terminal
 
     /// Runs what is typed, until the end of the input. A statement that fails does not end the session.
-    func runLines() throws(Failure) {
+    func runLines() throws {
         try StandardOutput.write(line: "Statements end with a semicolon; .help shows the rest.")
         var text = ""
         while true {
@@ -51,16 +49,16 @@ final class DatabaseShell {
         }
     }
 
-    private func runReporting(_ text: String) throws(Failure) {
+    private func runReporting(_ text: String) throws {
         do {
             try run(text)
         } catch {
-            _ = error.report(asJSON: asJSON)
+            _ = Failure(error).report(asJSON: asJSON)
         }
     }
 
     /// Returns the SQL for a line that begins with a dot, or nil if the line ends the session.
-    private static func statement(of line: String) throws(Failure) -> String? {
+    private static func statement(of line: String) throws -> String? {
         switch String(line.reversed().drop(while: \.isWhitespace).reversed()) {
         case ".quit", ".exit": return nil
         case ".tables": return "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"

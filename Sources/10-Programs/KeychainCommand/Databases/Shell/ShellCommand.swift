@@ -46,7 +46,7 @@ struct ShellCommand: DocumentedCommand {
             throw Failure.usage(
                 "--json works only with databases that were encrypted here: leave it out for a SQLCipher file")
         }
-        try withOwnersVault(passcode) { () throws(Failure) in
+        try withOwnersVault(passcode) {
             if isCipherFile {
                 let key = try CipherFileKeys().key(of: path, given)
                 try CipherShell(path: path, key: key, isWriting: write).start(statements)
@@ -57,18 +57,16 @@ struct ShellCommand: DocumentedCommand {
     }
 
     /// Whether the file is neither a database that was encrypted here nor a plain one.
-    private static func isUnknown(_ path: String) throws(Failure) -> Bool {
+    private static func isUnknown(_ path: String) throws -> Bool {
         do {
             try ProtectedDatabaseFile(path: path).requireEncrypted()
             return false
         } catch ProtectedDatabaseError.Code.notDatabase {
             return true
-        } catch {
-            throw Failure(ProtectedDatabaseError(error))
         }
     }
 
-    private func runOwn() throws(Failure) {
+    private func runOwn() throws {
         let shell = try DatabaseShell(path: path, isWriting: write, asJSON: json)
         defer { shell.close() }
         if !statements.isEmpty {
@@ -80,7 +78,7 @@ struct ShellCommand: DocumentedCommand {
         }
     }
 
-    private static func readInput() throws(Failure) -> String {
+    private static func readInput() throws -> String {
         let input: Data
         do throws(DescriptorReader.Failure) {
             input = try DescriptorReader.readAll(0, limit: 1 << 28)

@@ -1,0 +1,36 @@
+import Attestation
+import DatabaseFiles
+import KeyCryptography
+import MountedFolder
+import ProtectedFiles
+import SQLCipherService
+import StatusCodes
+import StoredKeys
+import SystemSQLite
+import VaultInterface
+
+extension Failure {
+    /// What an error of a lower floor is to a person. Commands pass such errors on, and this turns them into messages.
+    ///
+    /// - Returns: Nil for other errors, such as those of the argument parser.
+    init?(reporting error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as VaultError: self.init(error)
+        case let error as KeyError: self.init(error)
+        case let error as StoredKeyError: self.init(error)
+        case let error as AttestationError: self.init(error)
+        case let error as SealedFileError: self.init(error)
+        case let error as MountError: self.init(error)
+        case let error as ProtectedDatabaseError: self.init(error)
+        case let error as SQLCipherError: self.init(error)
+        case let error as SQLiteError: self.init(ProtectedDatabaseError(error))
+        default: return nil
+        }
+    }
+
+    /// The same for any error.
+    init(_ error: any Error) {
+        self = Failure(reporting: error) ?? Failure(status: errSecParam, "\(error)".escapedForTerminal)
+    }
+}
