@@ -22,9 +22,12 @@ struct AttestCommand: DocumentedCommand {
         vouches for; ek-rsa.crt and ek-ecc.crt the maker's certificates, if the TPM keeps them. With --json, the files \
         are printed in base64.
 
-        The person who asks for the proof gives a nonce of 8 to 32 bytes that was never used before, so that the proof \
-        cannot be an old one. Without --nonce one is made. A person is asked if the key requires it, as for a \
-        signature.
+        The nonce shows that the proof is new. Whoever will check the proof chooses a random nonce for it, of 8 to 32 \
+        bytes (16 to 64 hexadecimal digits), and sends it to you. The TPM signs it together with its statement. A \
+        proof that was made earlier has another nonce, and the check refuses it. Without --nonce, the command chooses \
+        32 random bytes; nobody can then tell when the proof was made.
+
+        A person is asked if the key requires it, as for a signature.
         """
     static let examples = [
         Example("Prove where a key is", "keychain key attest laptop --nonce 5d1be40d8d7c2a96 --out proof"),
@@ -42,7 +45,7 @@ struct AttestCommand: DocumentedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The nonce of the person who asks for the proof, in hexadecimal digits.", valueName: "digits"))
+            "The nonce that whoever checks the proof has sent: 16 to 64 hexadecimal digits.", valueName: "digits"))
     var nonce: AttestationNonce?
 
     @Option(help: ArgumentHelp("The folder for the files, a new one or an empty one.", valueName: "folder"))

@@ -11,10 +11,10 @@ struct VerifyAttestationCommand: DocumentedCommand {
         this key, and that the TPM made the key and never lets it out. If all of that holds, key.pem is the key that \
         was proved.
 
-        Two things only you can know. The nonce: without --nonce the proof may be an old one. And the attester, which \
-        is the name of the attestation key: without --attester it may be anybody's key, and not one of a TPM. Compare \
-        it with that of a machine you know, or have the TPM show that it has this key (tpm2_makecredential with ek.pub \
-        or a certificate, and tpm2_activatecredential on the machine).
+        Two things only you can know. The nonce, which you chose for this proof: without --nonce the proof may be an \
+        old one. And the attester, which is the name of the attestation key: without --attester it may be anybody's \
+        key, and not one of a TPM. Compare it with that of a machine you know, or have the TPM show that it has this \
+        key (tpm2_makecredential with ek.pub or a certificate, and tpm2_activatecredential on the machine).
         """
     static let examples = [
         Example("Check a proof", "keychain key verify-attestation proof --nonce 5d1be40d8d7c2a96"),
@@ -32,7 +32,8 @@ struct VerifyAttestationCommand: DocumentedCommand {
     @Argument(help: "The folder with the files.")
     var folder: String
 
-    @Option(help: ArgumentHelp("The nonce that you gave for the proof, in hexadecimal digits.", valueName: "digits"))
+    @Option(
+        help: ArgumentHelp("The nonce that you chose for the proof: 16 to 64 hexadecimal digits.", valueName: "digits"))
     var nonce: AttestationNonce?
 
     @Option(help: ArgumentHelp("The name that the attestation key has to have.", valueName: "digits"))
