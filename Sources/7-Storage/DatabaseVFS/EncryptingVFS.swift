@@ -95,8 +95,8 @@ nonisolated(unsafe) let encryptingVFS: UnsafeMutablePointer<sqlite3_vfs> = {
     vfs.pointee.mxPathname = systemVFS?.pointee.mxPathname ?? 512
     // Never freed, like the VFS.
     vfs.pointee.zName = UnsafePointer(strdup(EncryptingVFS.name))
-    vfs.pointee.xOpen = { openFile($1, $2, $3, $4) }
-    vfs.pointee.xDelete = { deleteFile($1, $2) }
+    vfs.pointee.xOpen = { EncryptingVFS.openFile($1, $2, $3, $4) }
+    vfs.pointee.xDelete = { EncryptingVFS.deleteFile($1, $2) }
     vfs.pointee.xAccess = { systemVFS?.pointee.xAccess?(systemVFS, $1, $2, $3) ?? SQLITE_IOERR }
     vfs.pointee.xFullPathname = { systemVFS?.pointee.xFullPathname?(systemVFS, $1, $2, $3) ?? SQLITE_CANTOPEN }
     vfs.pointee.xDlOpen = { systemVFS?.pointee.xDlOpen?(systemVFS, $1) }

@@ -17,39 +17,54 @@ private func with<Object: AnyObject>(
     return body(object)
 }
 
+@inline(__always)
+private func answer(_ file: FileSlot.File?, _ body: (VFSFile) throws(VFSFailure) -> Int32) -> Int32 {
+    guard let file, let object = FileSlot(file: file).get(VFSFile.self) else { return SQLITE_IOERR }
+    return object.answer(try body(object))
+}
+
+/// Returns the methods that all files have.
+private func sharedMethods() -> sqlite3_io_methods {
+    var methods = sqlite3_io_methods()
+    methods.xClose = { file in
+        guard let file else { return SQLITE_OK }
+        let slot = FileSlot(file: file)
+        let code = slot.get(VFSFile.self)?.close() ?? SQLITE_OK
+        slot.release(VFSFile.self)
+        return code
+    }
+    methods.xRead = { file, bytes, count, offset in
+        answer(file) { (file) throws(VFSFailure) in try file.read(bytes, Int(count), at: offset) }
+    }
+    methods.xWrite = { file, bytes, count, offset in
+        answer(file) { (file) throws(VFSFailure) in try file.write(bytes, Int(count), at: offset) }
+    }
+    methods.xTruncate = { file, size in
+        answer(file) { (file) throws(VFSFailure) in try file.truncate(size) }
+    }
+    methods.xSync = { file, flags in
+        answer(file) { (file) throws(VFSFailure) in try file.sync(flags) }
+    }
+    methods.xFileSize = { file, size in
+        answer(file) { (file) throws(VFSFailure) in
+            var bytes: Int64 = 0
+            defer { size?.pointee = bytes }
+            return try file.size(&bytes)
+        }
+    }
+    methods.xSectorSize = { file in with(file, VFSFile.self) { $0.sectorSize } }
+    methods.xDeviceCharacteristics = { file in with(file, VFSFile.self) { $0.characteristics } }
+    return methods
+}
+
 /// The methods of databases.
 // Safe to share between threads: one thread fills the table before the pointer is visible (a global is made once), and
 // nothing writes to it or frees it afterwards. Its functions get the file of one connection, which SQLite uses from one
 // thread at a time.
 nonisolated(unsafe) let mainFileMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
-    var methods = sqlite3_io_methods()
+    var methods = sharedMethods()
     // Without xFetch, which would give SQLite the sealed bytes.
     methods.iVersion = 2
-    methods.xClose = { file in
-        guard let file else { return SQLITE_OK }
-        let slot = FileSlot(file: file)
-        slot.get(MainFile.self)?.end()
-        let code = slot.inner.close()
-        slot.get(MainFile.self)?.ended()
-        slot.release(MainFile.self)
-        return code
-    }
-    methods.xRead = { file, bytes, count, offset in
-        with(file, MainFile.self) { $0.read(bytes, Int(count), at: offset) }
-    }
-    methods.xWrite = { file, bytes, count, offset in
-        with(file, MainFile.self) { $0.write(bytes, Int(count), at: offset) }
-    }
-    methods.xTruncate = { file, size in with(file, MainFile.self) { $0.truncate(size) } }
-    methods.xSync = { file, flags in with(file, MainFile.self) { $0.sync(flags) } }
-    methods.xFileSize = { file, size in
-        with(file, MainFile.self) { main in
-            var bytes: Int64 = 0
-            let code = main.inner.size(&bytes)
-            size?.pointee = bytes
-            return code
-        }
-    }
     methods.xLock = { file, level in with(file, MainFile.self) { $0.lock(level) } }
     methods.xUnlock = { file, level in with(file, MainFile.self) { $0.unlock(level) } }
     methods.xCheckReservedLock = { file, result in
@@ -58,8 +73,6 @@ nonisolated(unsafe) let mainFileMethods: UnsafeMutablePointer<sqlite3_io_methods
     methods.xFileControl = { file, operation, argument in
         with(file, MainFile.self) { $0.control(operation, argument) }
     }
-    methods.xSectorSize = { file in with(file, MainFile.self) { $0.inner.sectorSize() } }
-    methods.xDeviceCharacteristics = { file in with(file, MainFile.self) { $0.characteristics } }
     methods.xShmMap = { file, region, size, extend, address in
         with(file, MainFile.self) {
             $0.inner.pointee.pMethods?.pointee.xShmMap?($0.inner, region, size, extend, address) ?? SQLITE_IOERR
@@ -82,34 +95,11 @@ nonisolated(unsafe) let mainFileMethods: UnsafeMutablePointer<sqlite3_io_methods
     return table(methods)
 }()
 
-/// The methods of all other files.
+/// The methods of files that are not databases. SQLite does not lock them.
 // Safe to share between threads, like the table of databases: made once, never written to or freed afterwards.
 nonisolated(unsafe) let sideFileMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
-    var methods = sqlite3_io_methods()
+    var methods = sharedMethods()
     methods.iVersion = 1
-    methods.xClose = { file in
-        guard let file else { return SQLITE_OK }
-        let slot = FileSlot(file: file)
-        let code = slot.get(SideFile.self)?.close() ?? SQLITE_OK
-        slot.release(SideFile.self)
-        return code
-    }
-    methods.xRead = { file, bytes, count, offset in
-        with(file, SideFile.self) { $0.read(bytes, Int(count), at: offset) }
-    }
-    methods.xWrite = { file, bytes, count, offset in
-        with(file, SideFile.self) { $0.write(bytes, Int(count), at: offset) }
-    }
-    methods.xTruncate = { file, size in with(file, SideFile.self) { $0.truncate(size) } }
-    methods.xSync = { file, flags in with(file, SideFile.self) { $0.sync(flags) } }
-    methods.xFileSize = { file, size in
-        with(file, SideFile.self) { side in
-            var bytes: Int64 = 0
-            let code = side.size(&bytes)
-            size?.pointee = bytes
-            return code
-        }
-    }
     methods.xLock = { _, _ in SQLITE_OK }
     methods.xUnlock = { _, _ in SQLITE_OK }
     methods.xCheckReservedLock = { _, result in
@@ -117,7 +107,5 @@ nonisolated(unsafe) let sideFileMethods: UnsafeMutablePointer<sqlite3_io_methods
         return SQLITE_OK
     }
     methods.xFileControl = { _, _, _ in SQLITE_NOTFOUND }
-    methods.xSectorSize = { file in with(file, SideFile.self) { $0.sectorSize } }
-    methods.xDeviceCharacteristics = { file in with(file, SideFile.self) { $0.characteristics } }
     return table(methods)
 }()

@@ -2,7 +2,7 @@ import Bytes
 import CLibrary
 import DatabasePages
 
-/// Makes a new page index of a database from the seals in its files.
+/// The recovery of a database's page index from the seals in its files.
 ///
 /// A page's seal proves that the page belongs to the database and to its place. It does not prove that the page is the
 /// last version: a program that may write to the files could have put an older one there.

@@ -9,7 +9,7 @@ import DatabasePages
 /// page is sealed together with the checksum. Headers and the name of a super-journal are plaintext, because they
 /// reveal nothing secret. Unused bytes of a header hold the batch of the page index from which the transaction started.
 /// A journal from an earlier batch is no longer valid.
-final class JournalFile: SideFile {
+final class JournalFile: VFSFile {
     let inner: FileSlot.File
     let main: MainFile
     let path: String
@@ -29,8 +29,8 @@ final class JournalFile: SideFile {
     private var plainFrom = Int64.max
     /// The batch that records are bound to.
     private var sequence: UInt64 = 0
-    /// Whether this connection wrote the header.
-    private var isOwn = false
+    /// The pages in the journal, if this connection wrote the header.
+    private var journaled: JournaledPages?
     /// The records that a header counts. They were completely written before the database was changed.
     private var counted: [Range<Int64>] = []
     /// The checksum of the last record that was read, and the offset at which SQLite reads it.
@@ -42,13 +42,12 @@ final class JournalFile: SideFile {
     }
 
     override func close() -> Int32 {
-        _ = main.guarded { () throws(VFSFailure) in
-            try writeHeldNumber()
-            return SQLITE_OK
-        }
+        _ = main.answer(try writeHeldNumber())
         wipeRecord()
         return inner.close()
     }
+
+    override func answer(_ body: @autoclosure () throws(VFSFailure) -> Int32) -> Int32 { main.answer(try body()) }
 
     override var sectorSize: Int32 { inner.sectorSize() }
 
@@ -65,42 +64,40 @@ final class JournalFile: SideFile {
 
     // MARK: Writing
 
-    override func write(_ bytes: UnsafeRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
-        main.guarded { () throws(VFSFailure) in
-            guard let bytes, count > 0, offset >= 0 else {
-                throw .unexpectedAccess(operation: "write", offset: offset, count: count)
-            }
-            guard let pages = try main.pages() else { return try writeOfNewDatabase(bytes, count, at: offset) }
-            switch held {
-            case .page(let start):
-                held = .nothing
-                guard count == 4, offset == start + 4 + Int64(pages.size) else { break }
-                return try writeRecord(checksum: bytes.bigEndian(at: 0, as: UInt32.self), at: start, pages)
-            case .number(let number, let start) where count == pages.size && offset == start + 4:
-                keep(bytes, number, pages)
-                held = .page(offset: start)
-                return SQLITE_OK
-            case .number:
-                try writeHeldNumber()
-            case .nothing: break
-            }
-            if offset >= plainFrom { return inner.write(bytes, count, at: offset) }
-            switch count {
-            case 4:
-                let number = bytes.bigEndian(at: 0, as: UInt32.self)
-                // No record holds the page with the locked byte. Its number marks the name of a super-journal.
-                if Int64(number) == FileFormat.lockedByte / Int64(pages.size) + 1 { plainFrom = offset }
-                held = .number(number, offset: offset)
-                return SQLITE_OK
-            case JournalHeader.sector: return try writeHeader(bytes, at: offset, pages)
-            case FileFormat.journalHeader where offset == 0:
-                try main.journalEnds()
-                isOwn = false
-                return inner.write(bytes, count, at: offset)
-            // The number of records in a header, or the byte that ends the remains of an older journal.
-            case 12, 1: return inner.write(bytes, count, at: offset)
-            default: throw .unexpectedAccess(operation: "write", offset: offset, count: count)
-            }
+    override func write(_ bytes: UnsafeRawPointer?, _ count: Int, at offset: Int64) throws(VFSFailure) -> Int32 {
+        guard let bytes, count > 0, offset >= 0 else {
+            throw .unexpectedAccess(operation: "write", offset: offset, count: count)
+        }
+        guard let pages = try main.pages() else { return try writeOfNewDatabase(bytes, count, at: offset) }
+        switch held {
+        case .page(let start):
+            held = .nothing
+            guard count == 4, offset == start + 4 + Int64(pages.size) else { break }
+            return try writeRecord(checksum: bytes.bigEndian(at: 0, as: UInt32.self), at: start, pages)
+        case .number(let number, let start) where count == pages.size && offset == start + 4:
+            keep(bytes, number, pages)
+            held = .page(offset: start)
+            return SQLITE_OK
+        case .number:
+            try writeHeldNumber()
+        case .nothing: break
+        }
+        if offset >= plainFrom { return inner.write(bytes, count, at: offset) }
+        switch count {
+        case 4:
+            let number = bytes.bigEndian(at: 0, as: UInt32.self)
+            // No record holds the page with the locked byte. Its number marks the name of a super-journal.
+            if Int64(number) == FileFormat.lockedByte / Int64(pages.size) + 1 { plainFrom = offset }
+            held = .number(number, offset: offset)
+            return SQLITE_OK
+        case JournalHeader.sector: return try writeHeader(bytes, at: offset, pages)
+        case FileFormat.journalHeader where offset == 0:
+            try main.journalEnds()
+            journaled = nil
+            return inner.write(bytes, count, at: offset)
+        // The number of records in a header, or the byte that ends the remains of an older journal.
+        case 12, 1: return inner.write(bytes, count, at: offset)
+        default: throw .unexpectedAccess(operation: "write", offset: offset, count: count)
         }
     }
 
@@ -134,7 +131,7 @@ final class JournalFile: SideFile {
         _ = try pages.seal(
             record.bytes + 4, extra: UInt64(checksum), at: .journal(page: number, sequence: sequence), into: sealed + 4)
         sealed.store(bigEndian: 0 as UInt32, at: 4 + pages.size)
-        main.noteJournaled(number)
+        journaled?.insert(number)
         return inner.write(sealed, pages.size + 8, at: offset)
     }
 
@@ -160,8 +157,10 @@ final class JournalFile: SideFile {
                 try pages.flush(pageCount: header.pageCount, durably: header.recordCount != .max)
             }
             sequence = pages?.index.sequence ?? 0
-            (isOwn, plainFrom, counted, checksum) = (true, .max, [], nil)
-            (main.journalIsLive, main.journalSequence, main.journaledPages) = (true, sequence, [])
+            (plainFrom, counted, checksum) = (.max, [], nil)
+            let journaled = JournaledPages(sequence: sequence)
+            self.journaled = journaled
+            main.sidecar = .journal(.own(journaled))
         }
         header.bind(to: pages?.cipher.header.database, sequence: sequence)
         return header.bytes.withUnsafeBytes { sector in
@@ -171,34 +170,32 @@ final class JournalFile: SideFile {
 
     // MARK: Reading
 
-    override func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
-        main.guarded { () throws(VFSFailure) in
-            guard let bytes, count > 0, offset >= 0 else {
-                throw .unexpectedAccess(operation: "read", offset: offset, count: count)
-            }
-            try writeHeldNumber()
-            let pages = try main.pages()
-            if let pages, count == pages.size { return try readPage(into: bytes, at: offset, pages) }
-            if let checksum, count == 4, offset == checksum.offset {
-                bytes.store(bigEndian: checksum.value, at: 0)
-                return SQLITE_OK
-            }
-            // SQLite asks whether there is anything to roll back: it reads the first byte, and later the first header's
-            // magic number.
-            if let pages, offset == 0, count == 1 || count == 8, !isOwn, try isOver(pages, willPlay: count == 8) {
-                memset(bytes, 0, count)
-                return SQLITE_OK
-            }
-            guard count < JournalHeader.sector || pages == nil else {
-                throw .unexpectedAccess(operation: "read", offset: offset, count: count)
-            }
-            let code = inner.read(bytes, count, at: offset)
-            if code == SQLiteCode.ioShortRead, isCounted(offset) { throw .damagedJournal(path: path) }
-            if let pages, code == SQLITE_OK, count == 4, offset % Int64(JournalHeader.smallestSector) == 8 {
-                try countRecords(UnsafeRawPointer(bytes).bigEndian(at: 0, as: UInt32.self), headerAt: offset - 8, pages)
-            }
-            return code
+    override func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) throws(VFSFailure) -> Int32 {
+        guard let bytes, count > 0, offset >= 0 else {
+            throw .unexpectedAccess(operation: "read", offset: offset, count: count)
         }
+        try writeHeldNumber()
+        let pages = try main.pages()
+        if let pages, count == pages.size { return try readPage(into: bytes, at: offset, pages) }
+        if let checksum, count == 4, offset == checksum.offset {
+            bytes.store(bigEndian: checksum.value, at: 0)
+            return SQLITE_OK
+        }
+        // SQLite asks whether there is anything to roll back: it reads the first byte, and later the first header's
+        // magic number.
+        if let pages, offset == 0, count == 1 || count == 8, journaled == nil, try isOver(pages, willPlay: count == 8) {
+            memset(bytes, 0, count)
+            return SQLITE_OK
+        }
+        guard count < JournalHeader.sector || pages == nil else {
+            throw .unexpectedAccess(operation: "read", offset: offset, count: count)
+        }
+        let code = inner.read(bytes, count, at: offset)
+        if code == SQLiteCode.ioShortRead, isCounted(offset) { throw .damagedJournal(path: path) }
+        if let pages, code == SQLITE_OK, count == 4, offset % Int64(JournalHeader.smallestSector) == 8 {
+            try countRecords(UnsafeRawPointer(bytes).bigEndian(at: 0, as: UInt32.self), headerAt: offset - 8, pages)
+        }
+        return code
     }
 
     /// Returns whether the journal's transaction was already committed or rolled back.
@@ -215,7 +212,7 @@ final class JournalFile: SideFile {
         guard header.pageCount == pages.index.pageCount else { throw .damagedJournal(path: path) }
         if willPlay {
             sequence = binding.sequence
-            (main.journalIsLive, main.interruptedSequence) = (true, binding.sequence)
+            main.sidecar = .journal(isOfNewDatabase ? .playedBack : .interrupted(sequence: sequence))
         }
         return false
     }
@@ -274,29 +271,22 @@ final class JournalFile: SideFile {
 
     // MARK: Size and durability
 
-    override func truncate(_ size: Int64) -> Int32 {
-        main.guarded { () throws(VFSFailure) in
-            try writeHeldNumber()
-            if size == 0 {
-                try main.journalEnds()
-                isOwn = false
-            }
-            return inner.truncate(size)
+    override func truncate(_ size: Int64) throws(VFSFailure) -> Int32 {
+        try writeHeldNumber()
+        if size == 0 {
+            try main.journalEnds()
+            journaled = nil
         }
+        return inner.truncate(size)
     }
 
-    override func sync(_ flags: Int32) -> Int32 {
-        main.guarded { () throws(VFSFailure) in
-            try writeHeldNumber()
-            return inner.sync(flags)
-        }
+    override func sync(_ flags: Int32) throws(VFSFailure) -> Int32 {
+        try writeHeldNumber()
+        return inner.sync(flags)
     }
 
     override func size(_ size: inout Int64) -> Int32 {
-        _ = main.guarded { () throws(VFSFailure) in
-            try writeHeldNumber()
-            return SQLITE_OK
-        }
+        do throws(VFSFailure) { try writeHeldNumber() } catch { _ = main.failed(error) }
         return inner.size(&size)
     }
 }

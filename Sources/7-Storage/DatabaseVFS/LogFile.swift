@@ -8,15 +8,24 @@ import DatabasePages
 /// Everything has the offset that SQLite gives it. A frame is written as a whole: its header is held back until its
 /// page comes. Page number, size after commit and salts are plaintext, and the seal binds the page to them. The
 /// checksum is sealed, because it would reveal something of the contents.
-final class LogFile: SideFile {
+final class LogFile: VFSFile {
     let inner: FileSlot.File
     let main: MainFile
     let path: String
     /// May be closed at any time, because no connection locks a log.
     private let descriptor: Int32
-    /// The frame whose header is held back; 0 for none.
-    private var heldFrame: UInt32 = 0
-    private var heldHeader: (page: UInt32, commit: UInt32, checksum: UInt64) = (0, 0, 0)
+    /// The frame whose header is held back.
+    private var held: (frame: UInt32, header: FrameHeader)?
+    /// The frame that was last read as a whole, before it gets a new header.
+    var wholeFrameRead: UInt32?
+    /// The last frame that a checkpoint has copied to the database's file; nil while there is no checkpoint.
+    var checkpointFrame: UInt32?
+
+    private struct FrameHeader {
+        let page: UInt32
+        let commit: UInt32
+        let checksum: UInt64
+    }
 
     init(
         inner: FileSlot.File, main: MainFile, name: UnsafePointer<CChar>, writing: Bool
@@ -25,14 +34,17 @@ final class LogFile: SideFile {
         path = String(cString: name)
         descriptor = open(name, (writing ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw .system("open", path) }
-        main.logSeen = true
+        super.init()
+        main.use(self)
     }
 
     override func close() -> Int32 {
-        main.logSeen = false
+        main.use(nil)
         CLibrary.close(descriptor)
         return inner.close()
     }
+
+    override func answer(_ body: @autoclosure () throws(VFSFailure) -> Int32) -> Int32 { main.answer(try body()) }
 
     override var sectorSize: Int32 { inner.sectorSize() }
 
@@ -52,36 +64,34 @@ final class LogFile: SideFile {
 
     // MARK: Reading
 
-    override func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
-        main.guarded { () throws(VFSFailure) in
-            guard let bytes, count > 0, offset >= 0, heldFrame == 0 else {
-                throw .unexpectedAccess(operation: "read", offset: offset, count: count)
-            }
-            let pages = try main.existingPages()
-            if offset + Int64(count) <= Int64(FileFormat.logHeader) {
-                return offset == 0 && count == FileFormat.logHeader
-                    ? try readHeader(bytes, pages) : try readAsIs(bytes, count, at: offset)
-            }
-            let (frame, start) = place(of: offset, pages)
-            switch (start, count) {
-            case (FileFormat.frameHeader, pages.size):
-                guard try readFrame(frame, pages, into: bytes) != nil else {
-                    memset(bytes, 0, count)
-                    return SQLiteCode.ioShortRead
-                }
-                if main.isCheckpointing { main.checkpointFrame = max(main.checkpointFrame, frame) }
-            case (0, FileFormat.frameHeader + pages.size):
-                return try readWholeFrame(frame, pages, into: bytes)
-            case (FileFormat.frameChecksum, 8):
-                guard let checksum = try readFrame(frame, pages, into: pages.clear) else {
-                    throw .damagedFrame(frame: frame)
-                }
-                bytes.store(bigEndian: checksum, at: 0)
-            default:
-                throw .unexpectedAccess(operation: "read", offset: offset, count: count)
-            }
-            return SQLITE_OK
+    override func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) throws(VFSFailure) -> Int32 {
+        guard let bytes, count > 0, offset >= 0, held == nil else {
+            throw .unexpectedAccess(operation: "read", offset: offset, count: count)
         }
+        let pages = try main.existingPages()
+        if offset + Int64(count) <= Int64(FileFormat.logHeader) {
+            return offset == 0 && count == FileFormat.logHeader
+                ? try readHeader(bytes, pages) : try readAsIs(bytes, count, at: offset)
+        }
+        let (frame, start) = place(of: offset, pages)
+        switch (start, count) {
+        case (FileFormat.frameHeader, pages.size):
+            guard try readFrame(frame, pages, into: bytes) != nil else {
+                memset(bytes, 0, count)
+                return SQLiteCode.ioShortRead
+            }
+            checkpointFrame = checkpointFrame.map { max($0, frame) }
+        case (0, FileFormat.frameHeader + pages.size):
+            return try readWholeFrame(frame, pages, into: bytes)
+        case (FileFormat.frameChecksum, 8):
+            guard let checksum = try readFrame(frame, pages, into: pages.clear) else {
+                throw .damagedFrame(frame: frame)
+            }
+            bytes.store(bigEndian: checksum, at: 0)
+        default:
+            throw .unexpectedAccess(operation: "read", offset: offset, count: count)
+        }
+        return SQLITE_OK
     }
 
     private func readAsIs(
@@ -156,7 +166,7 @@ final class LogFile: SideFile {
             }
             memcpy(bytes, pages.scratch, FileFormat.frameChecksum)
             bytes.store(bigEndian: checksum, at: FileFormat.frameChecksum)
-            main.wholeFrameRead = frame
+            wholeFrameRead = frame
             return SQLITE_OK
         } catch {
             guard case .damagedFrame = error else { throw error }
@@ -169,59 +179,57 @@ final class LogFile: SideFile {
 
     // MARK: Writing
 
-    override func write(_ bytes: UnsafeRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
-        main.guarded { () throws(VFSFailure) in
-            guard let bytes, count > 0, offset >= 0 else {
-                throw .unexpectedAccess(operation: "write", offset: offset, count: count)
-            }
-            let pages = try main.existingPages()
-            if offset == 0, count == FileFormat.logHeader {
-                heldFrame = 0
-                return try writeHeader(bytes, pages)
-            }
-            guard offset >= Int64(FileFormat.logHeader) else {
-                throw .unexpectedAccess(operation: "write", offset: offset, count: count)
-            }
-            let (frame, start) = place(of: offset, pages)
-            let (held, read) = (heldFrame, main.wholeFrameRead)
-            (heldFrame, main.wholeFrameRead) = (0, 0)
-            switch (start, count) {
-            case (0, FileFormat.frameHeader):
-                let header = (
-                    bytes.bigEndian(at: 0, as: UInt32.self), bytes.bigEndian(at: 4, as: UInt32.self),
-                    bytes.bigEndian(at: FileFormat.frameChecksum, as: UInt64.self)
-                )
-                if read == frame {
-                    // Writes another header for a frame whose page SQLite has just read.
-                    guard try readFrame(frame, pages, into: pages.clear) != nil else {
-                        throw .damagedFrame(frame: frame)
-                    }
-                    try writeFrame(frame, header, pages.clear, pages)
-                } else {
-                    (heldFrame, heldHeader) = (frame, header)
-                }
-            case (FileFormat.frameHeader, pages.size) where held == frame:
-                try writeFrame(frame, heldHeader, bytes, pages)
-            case (FileFormat.frameHeader, pages.size):
-                // Replaces the page in a frame of the same transaction. SQLite writes a new header before it commits.
-                guard let checksum = try readFrame(frame, pages, into: pages.clear) else {
+    override func write(_ bytes: UnsafeRawPointer?, _ count: Int, at offset: Int64) throws(VFSFailure) -> Int32 {
+        guard let bytes, count > 0, offset >= 0 else {
+            throw .unexpectedAccess(operation: "write", offset: offset, count: count)
+        }
+        let pages = try main.existingPages()
+        if offset == 0, count == FileFormat.logHeader {
+            held = nil
+            return try writeHeader(bytes, pages)
+        }
+        guard offset >= Int64(FileFormat.logHeader) else {
+            throw .unexpectedAccess(operation: "write", offset: offset, count: count)
+        }
+        let (frame, start) = place(of: offset, pages)
+        let (former, read) = (held, wholeFrameRead)
+        (held, wholeFrameRead) = (nil, nil)
+        switch (start, count) {
+        case (0, FileFormat.frameHeader):
+            let header = FrameHeader(
+                page: bytes.bigEndian(at: 0, as: UInt32.self), commit: bytes.bigEndian(at: 4, as: UInt32.self),
+                checksum: bytes.bigEndian(at: FileFormat.frameChecksum, as: UInt64.self))
+            if read == frame {
+                // Writes another header for a frame whose page SQLite has just read.
+                guard try readFrame(frame, pages, into: pages.clear) != nil else {
                     throw .damagedFrame(frame: frame)
                 }
-                let header = UnsafeRawPointer(pages.scratch)
-                try writeFrame(
-                    frame,
-                    (header.bigEndian(at: 0, as: UInt32.self), header.bigEndian(at: 4, as: UInt32.self), checksum),
-                    bytes, pages)
-            default:
-                throw .unexpectedAccess(operation: "write", offset: offset, count: count)
+                try writeFrame(frame, header, pages.clear, pages)
+            } else {
+                held = (frame, header)
             }
-            return SQLITE_OK
+        case (FileFormat.frameHeader, pages.size):
+            if let former, former.frame == frame {
+                try writeFrame(frame, former.header, bytes, pages)
+                break
+            }
+            // Replaces the page in a frame of the same transaction. SQLite writes a new header before it commits.
+            guard let checksum = try readFrame(frame, pages, into: pages.clear) else {
+                throw .damagedFrame(frame: frame)
+            }
+            let present = UnsafeRawPointer(pages.scratch)
+            let header = FrameHeader(
+                page: present.bigEndian(at: 0, as: UInt32.self), commit: present.bigEndian(at: 4, as: UInt32.self),
+                checksum: checksum)
+            try writeFrame(frame, header, bytes, pages)
+        default:
+            throw .unexpectedAccess(operation: "write", offset: offset, count: count)
         }
+        return SQLITE_OK
     }
 
     private func writeFrame(
-        _ frame: UInt32, _ header: (page: UInt32, commit: UInt32, checksum: UInt64), _ page: UnsafeRawPointer,
-        _ pages: OpenPages
+        _ frame: UInt32, _ header: FrameHeader, _ page: UnsafeRawPointer, _ pages: OpenPages
     ) throws(VFSFailure) {
         try pages.refreshOnce()
         // SQLite leaves the salts out while it still has to rewrite headers.
@@ -262,32 +270,26 @@ final class LogFile: SideFile {
 
     // MARK: Size and durability
 
-    override func truncate(_ size: Int64) -> Int32 {
-        main.guarded { () throws(VFSFailure) in
-            if size == 0, let pages = try main.pages() { try pages.noteLogEnds() }
-            return inner.truncate(size)
-        }
+    override func truncate(_ size: Int64) throws(VFSFailure) -> Int32 {
+        if size == 0, let pages = try main.pages() { try pages.noteLogEnds() }
+        return inner.truncate(size)
     }
 
-    override func sync(_ flags: Int32) -> Int32 {
-        main.guarded { () throws(VFSFailure) in
-            guard heldFrame == 0 else { throw .unexpectedAccess(operation: "sync", offset: 0, count: 0) }
-            return inner.sync(flags)
-        }
+    override func sync(_ flags: Int32) throws(VFSFailure) -> Int32 {
+        guard held == nil else { throw .unexpectedAccess(operation: "sync", offset: 0, count: 0) }
+        return inner.sync(flags)
     }
 
     /// Checks the size before SQLite reads the contents of the log.
-    override func size(_ size: inout Int64) -> Int32 {
+    override func size(_ size: inout Int64) throws(VFSFailure) -> Int32 {
         var bytes: Int64 = 0
         let code = inner.size(&bytes)
         size = bytes
         guard code == SQLITE_OK else { return code }
-        return main.guarded { () throws(VFSFailure) in
-            guard let pages = try main.pages() else { return SQLITE_OK }
-            try pages.refresh()
-            let frames = pages.index.walFrames
-            if frames > 0, bytes < offset(of: frames + 1, pages) { throw .incompleteLog(frame: frames) }
-            return SQLITE_OK
-        }
+        guard let pages = try main.pages() else { return SQLITE_OK }
+        try pages.refresh()
+        let frames = pages.index.walFrames
+        if frames > 0, bytes < offset(of: frames + 1, pages) { throw .incompleteLog(frame: frames) }
+        return SQLITE_OK
     }
 }

@@ -7,24 +7,16 @@ extension MainFile {
     func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
         switch operation {
         case SQLITE_FCNTL_PDB:
-            connection = argument?.assumingMemoryBound(to: OpaquePointer?.self)
+            connection = argument.map { Connection(place: $0.assumingMemoryBound(to: OpaquePointer?.self)) }
             return SQLITE_OK
         case SQLITE_FCNTL_CKPT_START:
-            (isCheckpointing, checkpointFrame) = (true, 0)
+            _ = answer(checkpointBegins())
             return inner.control(operation, argument)
         case SQLITE_FCNTL_CKPT_DONE:
-            let code = guarded { () throws(VFSFailure) in
-                defer { (isCheckpointing, checkpointFrame) = (false, 0) }
-                guard let pages = openPages, pages.index.hasPending else { return SQLITE_OK }
-                try pages.flush(pageCount: nil, walFrames: checkpointFrame, durably: false)
-                return SQLITE_OK
-            }
+            let code = answer(try checkpointEnds())
             return code == SQLITE_OK ? inner.control(operation, argument) : code
         case SQLITE_FCNTL_COMMIT_PHASETWO:
-            let code = guarded { () throws(VFSFailure) in
-                if !journalIsLive { try flush(durably: false) }
-                return SQLITE_OK
-            }
+            let code = answer(try flushUnlessJournaled())
             return code == SQLITE_OK ? inner.control(operation, argument) : code
         case SQLITE_FCNTL_MMAP_SIZE:
             // Mapped memory would give SQLite the sealed bytes.
@@ -43,13 +35,21 @@ extension MainFile {
         }
     }
 
+    private func checkpointBegins() { log?.checkpointFrame = 0 }
+
+    private func checkpointEnds() throws(VFSFailure) {
+        defer { log?.checkpointFrame = nil }
+        guard let pages = openPages, pages.index.hasPending else { return }
+        try pages.flush(pageCount: nil, walFrames: log?.checkpointFrame ?? 0, durably: false)
+    }
+
     /// Returns whether the connection's temporary files go through this VFS. They do if its first database does.
     func keepsTemporaryFiles() -> Bool {
-        guard !temporaryFilesAreKept, let connection = connection?.pointee else { return true }
+        guard let known = connection, !known.keepsTemporaryFiles, let handle = known.place.pointee else { return true }
         var vfs: UnsafeMutablePointer<sqlite3_vfs>?
-        guard sqlite3_file_control(connection, "main", SQLITE_FCNTL_VFS_POINTER, &vfs) == SQLITE_OK else { return true }
-        temporaryFilesAreKept = vfs == encryptingVFS
-        return temporaryFilesAreKept
+        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_VFS_POINTER, &vfs) == SQLITE_OK else { return true }
+        connection?.keepsTemporaryFiles = vfs == encryptingVFS
+        return vfs == encryptingVFS
     }
 
     /// Makes SQLite reserve bytes in each page of a new database.
@@ -59,7 +59,9 @@ extension MainFile {
     /// begins to use the file and before it writes the first page.
     func reserveBytesIfEmpty() {
         var size: Int64 = 0
-        guard writing, inner.size(&size) == SQLITE_OK, size == 0, let connection = connection?.pointee else { return }
+        guard writing, inner.size(&size) == SQLITE_OK, size == 0, let connection = connection?.place.pointee else {
+            return
+        }
         for name in SchemaNames(of: connection) {
             var file: FileSlot.File?
             let code = sqlite3_file_control(connection, name, SQLITE_FCNTL_FILE_POINTER, &file)

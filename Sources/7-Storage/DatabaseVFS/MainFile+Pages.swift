@@ -3,25 +3,23 @@ import CSQLite
 import DatabasePages
 
 extension MainFile {
-    func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
-        guarded { () throws(VFSFailure) in
-            guard let bytes, count > 0, offset >= 0 else {
-                throw .unexpectedAccess(operation: "read", offset: offset, count: count)
-            }
-            if offset == 0, count == FileFormat.openingRead { return try readOpening(bytes, count) }
-            guard let pages = try pages() else { return try readNothing(bytes, count) }
-            let page = UInt32(clamping: offset / Int64(pages.size) + 1)
-            let start = Int(offset % Int64(pages.size))
-            guard start + count <= pages.size else {
-                throw .unexpectedAccess(operation: "read", offset: offset, count: count)
-            }
-            if count == pages.size { return try readPage(page, pages, into: bytes) }
-            if page == 1, start == 24, count == 16 { return try readChanges(bytes, pages) }
-            // SQLite reads the start of a page if it needs only that part (SQLITE_DIRECT_OVERFLOW_READ).
-            let code = try readPage(page, pages, into: pages.clear)
-            memcpy(bytes, pages.clear + start, count)
-            return code
+    func readPages(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) throws(VFSFailure) -> Int32 {
+        guard let bytes, count > 0, offset >= 0 else {
+            throw .unexpectedAccess(operation: "read", offset: offset, count: count)
         }
+        if offset == 0, count == FileFormat.openingRead { return try readOpening(bytes, count) }
+        guard let pages = try pages() else { return try readNothing(bytes, count) }
+        let page = UInt32(clamping: offset / Int64(pages.size) + 1)
+        let start = Int(offset % Int64(pages.size))
+        guard start + count <= pages.size else {
+            throw .unexpectedAccess(operation: "read", offset: offset, count: count)
+        }
+        if count == pages.size { return try readPage(page, pages, into: bytes) }
+        if page == 1, start == 24, count == 16 { return try readChanges(bytes, pages) }
+        // SQLite reads the start of a page if it needs only that part (SQLITE_DIRECT_OVERFLOW_READ).
+        let code = try readPage(page, pages, into: pages.clear)
+        memcpy(bytes, pages.clear + start, count)
+        return code
     }
 
     /// Reads the first bytes before SQLite has a lock: the page may be half written, or about to be rolled back.
@@ -46,21 +44,23 @@ extension MainFile {
         _ page: UInt32, _ pages: OpenPages, into bytes: UnsafeMutableRawPointer
     ) throws(VFSFailure) -> Int32 {
         try pages.refreshOnce()
-        let version = try readSealed(page, pages, into: bytes)
-        guard let version else {
+        switch try readSealed(page, pages, into: bytes) {
+        case .afterEnd:
             memset(bytes, 0, pages.size)
-            return sealedIsPastEnd ? SQLiteCode.ioShortRead : SQLITE_OK
+            return SQLiteCode.ioShortRead
+        case .gap:
+            memset(bytes, 0, pages.size)
+        case .written(let version):
+            try pages.open(bytes, at: .main(page: page), into: bytes)
+            if page == 1 { keepChanges(of: bytes, version, pages) }
         }
-        try pages.open(bytes, at: .main(page: page), into: bytes)
-        if page == 1 { keepChanges(of: bytes, version, pages) }
         return SQLITE_OK
     }
 
     /// Reads the 16 bytes in which SQLite sees whether anything changed since its last transaction.
     private func readChanges(_ bytes: UnsafeMutableRawPointer, _ pages: OpenPages) throws(VFSFailure) -> Int32 {
         try pages.refreshOnce()
-        let version = try readSealed(1, pages, into: pages.scratch)
-        guard let version else {
+        guard case .written(let version) = try readSealed(1, pages, into: pages.scratch) else {
             memset(bytes, 0, 16)
             return SQLiteCode.ioShortRead
         }
@@ -82,27 +82,34 @@ extension MainFile {
         )
     }
 
+    private enum SealedPage {
+        case written(PageVersion)
+        /// The page was never written: in a gap of the file or after its end.
+        case gap, afterEnd
+    }
+
     /// Reads the valid sealed page to `sealed`.
-    ///
-    /// - Returns: Nil for a page that was never written: in a gap of the file or after its end.
     private func readSealed(
         _ page: UInt32, _ pages: OpenPages, into sealed: UnsafeMutableRawPointer
-    ) throws(VFSFailure) -> PageVersion? {
+    ) throws(VFSFailure) -> SealedPage {
         var refreshed = false
         while true {
             let count = WholeAccess.read(number, sealed, pages.size, at: Int64(page - 1) * Int64(pages.size))
             guard count >= 0 else { throw .system("read", path) }
             let expected = pages.index.version(of: page)
-            sealedIsPastEnd = count < pages.size
-            let isGap = sealedIsPastEnd || expected == nil && isZero(sealed, pages.size)
-            let version = isGap ? nil : pages.version(of: sealed)
-            if version == expected { return version }
-            if refreshed {
-                guard let version else { throw .missingPage(page: page) }
-                // Checks for damage before staleness: an older version of the page would open.
-                try pages.open(sealed, at: .main(page: page), into: pages.clear)
-                _ = version
-                throw .stalePage(page: page)
+            if count < pages.size {
+                if expected == nil { return .afterEnd }
+                if refreshed { throw .missingPage(page: page) }
+            } else if expected == nil, isZero(sealed, pages.size) {
+                return .gap
+            } else {
+                let version = pages.version(of: sealed)
+                if version == expected { return .written(version) }
+                if refreshed {
+                    // Checks for damage before staleness: an older version of the page would open.
+                    try pages.open(sealed, at: .main(page: page), into: pages.clear)
+                    throw .stalePage(page: page)
+                }
             }
             try pages.refresh()
             refreshed = true
@@ -116,7 +123,7 @@ extension MainFile {
     /// written to them never became valid, so a program that reads every page, such as a backup, would find them stale.
     /// Their seal names the transaction that wrote them. Pages that a damaged journal failed to restore do not have
     /// this mark and stay refused.
-    func adoptFreePages(_ pages: OpenPages) throws(VFSFailure) {
+    func adoptFreePages(of sequence: UInt64, _ pages: OpenPages) throws(VFSFailure) {
         let count = try pageCount(pages)
         for page in stride(from: 1 as UInt32, through: count, by: 1) {
             guard let expected = pages.index.version(of: page) else { continue }
@@ -125,62 +132,42 @@ extension MainFile {
             let version = pages.version(of: pages.scratch)
             guard version != expected,
                 let extra = try? pages.open(pages.scratch, at: .main(page: page), into: pages.clear),
-                extra == interruptedSequence
+                extra == sequence
             else { continue }
             try pages.note(version, of: page)
         }
+    }
+
+    /// Returns the extra bytes for a page: the batch that the transaction started from if its journal has no copy of
+    /// the page, otherwise 0.
+    private func extra(of page: UInt32) -> UInt64 {
+        guard case .journal(.own(let journaled)) = sidecar, !journaled.contains(page) else { return 0 }
+        return journaled.sequence
     }
 
     private func isZero(_ bytes: UnsafeRawPointer, _ count: Int) -> Bool {
         stride(from: 0, to: count, by: 8).allSatisfy { bytes.load(fromByteOffset: $0, as: UInt64.self) == 0 }
     }
 
-    func write(_ bytes: UnsafeRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
-        guarded { () throws(VFSFailure) in
-            guard let bytes, count > 0, offset >= 0, offset % Int64(count) == 0 else {
-                throw .unexpectedAccess(operation: "write", offset: offset, count: count)
-            }
-            let pages = if let present = try pages() { present } else { try create(pageSize: count) }
-            guard count == pages.size else { throw .pageSizeChange(from: pages.size, to: count) }
-            let page = UInt32(clamping: offset / Int64(pages.size) + 1)
-            if page == 1 {
-                let stated = Int(bytes.loadUnaligned(fromByteOffset: 16, as: UInt16.self).bigEndian)
-                guard stated == count & 0xFFFF || stated == 1 && count == 65_536 else {
-                    throw .pageSizeChange(from: pages.size, to: stated == 1 ? 65_536 : stated)
-                }
-            }
-            let version = try pages.seal(
-                bytes, extra: extra(ofPage: page), at: .main(page: page), into: pages.scratch)
-            try pages.note(version, of: page)
-            guard WholeAccess.write(number, pages.scratch, pages.size, at: offset) else {
-                throw .system("write", path)
-            }
-            if page == 1 { keepChanges(of: bytes, version, pages) }
-            return SQLITE_OK
+    func writePage(_ bytes: UnsafeRawPointer?, _ count: Int, at offset: Int64) throws(VFSFailure) {
+        guard let bytes, count > 0, offset >= 0, offset % Int64(count) == 0 else {
+            throw .unexpectedAccess(operation: "write", offset: offset, count: count)
         }
-    }
-
-    func truncate(_ size: Int64) -> Int32 {
-        guarded { () throws(VFSFailure) in
-            let code = inner.truncate(size)
-            guard code == SQLITE_OK else { return code }
-            if size == 0 {
-                forgetDatabase()
-            } else {
-                sizeChanged = true
-                // After a checkpoint, which may not be followed by a sync.
-                if !journalIsLive, logSeen { try flush(durably: false) }
+        let pages = if let present = try pages() { present } else { try create(pageSize: count) }
+        guard count == pages.size else { throw .pageSizeChange(from: pages.size, to: count) }
+        let page = UInt32(clamping: offset / Int64(pages.size) + 1)
+        if page == 1 {
+            let stated = Int(bytes.loadUnaligned(fromByteOffset: 16, as: UInt16.self).bigEndian)
+            guard stated == count & 0xFFFF || stated == 1 && count == 65_536 else {
+                throw .pageSizeChange(from: pages.size, to: stated == 1 ? 65_536 : stated)
             }
-            return SQLITE_OK
         }
-    }
-
-    func sync(_ flags: Int32) -> Int32 {
-        guarded { () throws(VFSFailure) in
-            let code = inner.sync(flags)
-            guard code == SQLITE_OK else { return code }
-            try flush(durably: true)
-            return SQLITE_OK
+        let version = try pages.seal(
+            bytes, extra: extra(of: page), at: .main(page: page), into: pages.scratch)
+        try pages.note(version, of: page)
+        guard WholeAccess.write(number, pages.scratch, pages.size, at: offset) else {
+            throw .system("write", path)
         }
+        if page == 1 { keepChanges(of: bytes, version, pages) }
     }
 }

@@ -7,85 +7,113 @@ import DatabasePages
 ///
 /// SQLite uses it from one thread at a time. Its lock is for other threads that revoke the key meanwhile. The
 /// connection's log and journal also need key and index, and take the same lock.
-final class MainFile {
+final class MainFile: VFSFile {
     let inner: FileSlot.File
     let place: RegisteredPlace
     let writing: Bool
     private let journalName: [CChar]
     private let logName: [CChar]
-    private let mutex = FileLock()
-    private(set) var descriptor: SharedDescriptor?
-    /// Nil until the file is found to be not empty.
-    var openPages: OpenPages?
-    private var isRevoked = false
+    private let descriptor: SharedDescriptor
+    private let mutex = ThreadLock()
+    private var contents = Contents.unread
+    /// The file beside the database that this connection uses.
+    var sidecar = Sidecar.none
+    private(set) var lockLevel = SQLITE_LOCK_NONE
+    /// Nil until SQLite tells which connection uses the file.
+    var connection: Connection?
 
-    /// The place where SQLite stores the connection that uses the file.
-    var connection: UnsafeMutablePointer<OpaquePointer?>?
-    /// Whether that connection's temporary files are known to stay in memory.
-    var temporaryFilesAreKept = false
-    /// Whether a journal could still undo the writes since the last flush. Then they must not become valid yet.
-    var journalIsLive = false
-    /// The batch from which the present transaction's journal started; 0 without one.
-    var journalSequence: UInt64 = 0
-    /// The pages in that journal, one bit for each.
-    var journaledPages: [UInt64] = []
-    /// The same batch for an interrupted transaction that is being rolled back; 0 if there is none.
-    var interruptedSequence: UInt64 = 0
-    /// Whether the file was cut since the last flush.
-    var sizeChanged = false
-    /// Whether the last page that was read is after the end of the file.
-    var sealedIsPastEnd = false
-    /// Whether the connection uses a log and therefore no journal.
-    var logSeen = false
-    /// Whether a checkpoint is copying frames of the log to the file, and the last frame that it read.
-    var isCheckpointing = false
-    var checkpointFrame: UInt32 = 0
-    /// The frame of the log that was last read as a whole, before it gets a new header.
-    var wholeFrameRead: UInt32 = 0
+    private enum Contents {
+        /// Nobody has read the file, or it is empty.
+        case unread
+        case open(OpenPages)
+        /// The key was taken for good.
+        case revoked
+    }
 
-    init(inner: FileSlot.File, place: RegisteredPlace, name: UnsafePointer<CChar>, writing: Bool) {
+    struct Connection {
+        /// The place where SQLite stores the connection.
+        let place: UnsafeMutablePointer<OpaquePointer?>
+        /// Whether its temporary files are known to stay in memory.
+        var keepsTemporaryFiles = false
+    }
+
+    /// Called after the system's VFS has opened the file.
+    init(
+        inner: FileSlot.File, place: RegisteredPlace, name: UnsafePointer<CChar>, writing: Bool
+    ) throws(VFSFailure) {
+        descriptor = try SharedDescriptor.acquire(place.path, writing: writing)
         (self.inner, self.place, self.writing) = (inner, place, writing)
         let path = String(cString: name)
         journalName = Array((path + "-journal").utf8CString)
         logName = Array((path + "-wal").utf8CString)
+        super.init()
+        place.add(self)
+        OpenFiles.shared.add(self)
     }
 
     var path: String { place.path }
+    var number: Int32 { descriptor.number }
 
-    /// Checks that the file is a database of this key. Called after the system's VFS has opened the file.
-    func begin() throws(VFSFailure) {
-        descriptor = try SharedDescriptor.acquire(path, writing: writing)
-        place.add(self)
-        OpenFiles.shared.add(self)
-        mutex.lock()
-        defer { mutex.unlock() }
-        _ = try pages()
+    var openPages: OpenPages? {
+        if case .open(let pages) = contents { pages } else { nil }
     }
 
-    /// Called before the system's VFS closes the file.
-    func end() {
-        _ = guarded { () throws(VFSFailure) in
-            if !journalIsLive { try flush(durably: false) }
-            return SQLITE_OK
-        }
+    var log: LogFile? {
+        if case .log(let log) = sidecar { log } else { nil }
+    }
+
+    /// Checks that the file is a database of this key.
+    func check() throws(VFSFailure) { _ = try pages() }
+
+    override func close() -> Int32 {
+        _ = answer(try flushUnlessJournaled())
         OpenFiles.shared.remove(self)
         place.remove(self)
-        mutex.lock()
-        openPages = nil
-        mutex.unlock()
+        forgetKey()
+        let code = inner.close()
+        descriptor.release()
+        return code
     }
 
-    /// Called after the system's VFS has closed the file.
-    func ended() {
-        descriptor?.release()
-        descriptor = nil
+    // MARK: Reading and writing
+
+    override func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) throws(VFSFailure) -> Int32 {
+        try readPages(bytes, count, at: offset)
     }
+
+    override func write(_ bytes: UnsafeRawPointer?, _ count: Int, at offset: Int64) throws(VFSFailure) -> Int32 {
+        try writePage(bytes, count, at: offset)
+        return SQLITE_OK
+    }
+
+    override func truncate(_ size: Int64) throws(VFSFailure) -> Int32 {
+        let code = inner.truncate(size)
+        guard code == SQLITE_OK else { return code }
+        guard size != 0 else {
+            forgetDatabase()
+            return SQLITE_OK
+        }
+        openPages?.wereCut = true
+        // After a checkpoint, which may not be followed by a sync.
+        if case .log = sidecar { try flush(durably: false) }
+        return SQLITE_OK
+    }
+
+    override func sync(_ flags: Int32) throws(VFSFailure) -> Int32 {
+        let code = inner.sync(flags)
+        guard code == SQLITE_OK else { return code }
+        try flush(durably: true)
+        return SQLITE_OK
+    }
+
+    override func size(_ size: inout Int64) -> Int32 { inner.size(&size) }
+
+    // MARK: Ending
 
     /// Removes the key. Any thread may call it.
     func forgetKey() {
         mutex.lock()
-        openPages = nil
-        isRevoked = true
+        contents = .revoked
         mutex.unlock()
     }
 
@@ -95,41 +123,54 @@ final class MainFile {
         return failure.code
     }
 
-    @inline(__always)
-    func guarded(_ body: () throws(VFSFailure) -> Int32) -> Int32 {
+    /// Runs `body` under the lock.
+    override func answer(_ body: @autoclosure () throws(VFSFailure) -> Int32) -> Int32 {
         mutex.lock()
         defer { mutex.unlock() }
         do throws(VFSFailure) { return try body() } catch { return failed(error) }
+    }
+
+    func answer(_ body: @autoclosure () throws(VFSFailure) -> Void) -> Int32 {
+        mutex.lock()
+        defer { mutex.unlock() }
+        do throws(VFSFailure) { try body() } catch { return failed(error) }
+        return SQLITE_OK
     }
 
     func isSidecar(_ name: UnsafePointer<CChar>) -> Bool {
         strcmp(name, journalName) == 0 || strcmp(name, logName) == 0
     }
 
-    /// Called before SQLite removes the journal or the log.
+    /// Called before SQLite removes the journal or the log. Any thread may call it.
     func willRemove(_ name: UnsafePointer<CChar>) -> Int32 {
-        guarded { () throws(VFSFailure) in
-            if strcmp(name, journalName) == 0 {
-                try journalEnds()
-            } else if lockLevel == SQLITE_LOCK_EXCLUSIVE, let pages = try pages() {
-                // Only the last connection removes a log when it closes or leaves the mode. The log is in the file
-                // then.
-                try pages.noteLogEnds()
-            }
-            return SQLITE_OK
-        }
+        if strcmp(name, journalName) == 0 { answer(try journalEnds()) } else { answer(try logEnds()) }
     }
 
-    private(set) var lockLevel = SQLITE_LOCK_NONE
+    /// Notes that the log is in the file, because only the last connection removes a log, when it closes or leaves the
+    /// mode.
+    private func logEnds() throws(VFSFailure) {
+        if lockLevel == SQLITE_LOCK_EXCLUSIVE { try pages()?.noteLogEnds() }
+    }
 
-    // MARK: State
+    /// Called when the connection begins to use a log, and with nil when it ends that.
+    func use(_ log: LogFile?) {
+        mutex.lock()
+        sidecar = log.map { .log($0) } ?? .none
+        mutex.unlock()
+    }
 
-    var number: Int32 { descriptor?.number ?? -1 }
+    // MARK: Contents
+
+    private func key() throws(VFSFailure) -> SecretBytes {
+        if case .revoked = contents { throw .revoked(path: path) }
+        guard let key = place.key else { throw .revoked(path: path) }
+        return key
+    }
 
     /// Returns cipher and index; nil while the file is empty.
     func pages() throws(VFSFailure) -> OpenPages? {
         if let openPages { return openPages }
-        guard !isRevoked, let key = place.key else { throw .revoked(path: path) }
+        let key = try key()
         guard let header = try header() else { return nil }
         let index: PageIndex
         do throws(PageIndexError) {
@@ -139,8 +180,9 @@ final class MainFile {
         } catch {
             throw .index(error)
         }
-        openPages = OpenPages(cipher: PageCipher(key: key, header: header), index: index)
-        return openPages
+        let pages = OpenPages(cipher: PageCipher(key: key, header: header), index: index)
+        contents = .open(pages)
+        return pages
     }
 
     /// Returns cipher and index of a database that has pages.
@@ -164,7 +206,7 @@ final class MainFile {
 
     /// Makes a database of an empty file. SQLite holds the file exclusively.
     func create(pageSize: Int) throws(VFSFailure) -> OpenPages {
-        guard !isRevoked, let key = place.key else { throw .revoked(path: path) }
+        let key = try key()
         guard let geometry = PageGeometry(pageSize: pageSize) else {
             throw .unexpectedAccess(operation: "write", offset: 0, count: pageSize)
         }
@@ -185,14 +227,15 @@ final class MainFile {
             throw .system("write", path)
         }
         let pages = OpenPages(cipher: PageCipher(key: key, header: header), index: index)
-        openPages = pages
+        contents = .open(pages)
         return pages
     }
 
     /// Forgets the database, after SQLite has cut the file to nothing.
-    func forgetDatabase() {
-        if let openPages { unlink(openPages.index.path) }
-        openPages = nil
+    private func forgetDatabase() {
+        guard case .open(let pages) = contents else { return }
+        unlink(pages.index.path)
+        contents = .unread
     }
 
     /// Returns the number of pages in the file.
@@ -205,33 +248,28 @@ final class MainFile {
     /// Makes the written pages valid.
     func flush(durably: Bool) throws(VFSFailure) {
         guard let pages = openPages, writing else { return }
-        guard durably || sizeChanged || pages.index.hasPending || interruptedSequence != 0 else { return }
-        if interruptedSequence != 0 { try adoptFreePages(pages) }
+        if case .journal(.interrupted(let sequence)) = sidecar {
+            try adoptFreePages(of: sequence, pages)
+        } else if !durably, !pages.wereCut, !pages.index.hasPending {
+            return
+        }
         try pages.flush(pageCount: try pageCount(pages), durably: durably)
-        (sizeChanged, interruptedSequence) = (false, 0)
+        pages.wereCut = false
+        if case .journal(.interrupted) = sidecar { sidecar = .journal(.playedBack) }
+    }
+
+    /// Makes the written pages valid if no journal could undo them.
+    func flushUnlessJournaled() throws(VFSFailure) {
+        if case .journal = sidecar { return }
+        try flush(durably: false)
     }
 
     /// Called before the journal becomes invalid. From then on the written pages are valid.
     func journalEnds() throws(VFSFailure) {
-        if openPages == nil, journalIsLive, isRevoked { throw .revoked(path: path) }
+        guard case .journal = sidecar else { return try flush(durably: false) }
+        if case .revoked = contents { throw .revoked(path: path) }
         try flush(durably: false)
-        (journalIsLive, journalSequence) = (false, 0)
-    }
-
-    /// Returns the extra bytes for a page: the batch that the transaction started from if no journal has a copy of the
-    /// page, otherwise 0.
-    func extra(ofPage page: UInt32) -> UInt64 {
-        guard journalSequence != 0, interruptedSequence == 0 else { return 0 }
-        let (word, bit) = Int(page).quotientAndRemainder(dividingBy: 64)
-        return word < journaledPages.count && journaledPages[word] & 1 << UInt64(bit) != 0 ? 0 : journalSequence
-    }
-
-    func noteJournaled(_ page: UInt32) {
-        let (word, bit) = Int(page).quotientAndRemainder(dividingBy: 64)
-        if word >= journaledPages.count {
-            journaledPages.append(contentsOf: repeatElement(0, count: word + 1 - journaledPages.count))
-        }
-        journaledPages[word] |= 1 << UInt64(bit)
+        sidecar = .none
     }
 
     // MARK: Locks
@@ -250,17 +288,7 @@ final class MainFile {
 
     func unlock(_ level: Int32) -> Int32 {
         if writing, level <= SQLITE_LOCK_SHARED, lockLevel > SQLITE_LOCK_SHARED {
-            let code = guarded { () throws(VFSFailure) in
-                if !journalIsLive {
-                    try flush(durably: false)
-                } else if level == SQLITE_LOCK_NONE {
-                    // The next connection plays the journal back. This connection's pending versions are no longer
-                    // valid.
-                    openPages?.index.discardPending()
-                    (journalIsLive, journalSequence, interruptedSequence) = (false, 0, 0)
-                }
-                return SQLITE_OK
-            }
+            let code = answer(try writingEnds(level))
             if code != SQLITE_OK {
                 _ = inner.unlock(level)
                 lockLevel = level
@@ -272,32 +300,43 @@ final class MainFile {
         return code
     }
 
+    /// Called before the lock for writing goes down to `level`.
+    private func writingEnds(_ level: Int32) throws(VFSFailure) {
+        guard case .journal = sidecar else { return try flush(durably: false) }
+        guard level == SQLITE_LOCK_NONE else { return }
+        // The next connection plays the journal back. This connection's pending versions are no longer valid.
+        openPages?.index.discardPending()
+        sidecar = .none
+    }
+
     /// Takes or releases a lock on the shared index of the log (xShmLock).
     func lockShared(_ offset: Int32, _ count: Int32, _ flags: Int32) -> Int32 {
         // The readers' locks begin at 3. The first one is for readers of the file only. A checkpoint holds it while it
         // copies.
         let readers: Int32 = 3
-        wholeFrameRead = 0
-        if flags & SQLITE_SHM_UNLOCK != 0, flags & SQLITE_SHM_EXCLUSIVE != 0, offset == readers {
-            // SQLite gets only the result of the lock. Pages that are not valid fail when they are read.
-            _ = guarded { () throws(VFSFailure) in
-                try flush(durably: false)
-                return SQLITE_OK
-            }
-        }
+        let endsCheckpoint = flags & SQLITE_SHM_UNLOCK != 0 && flags & SQLITE_SHM_EXCLUSIVE != 0 && offset == readers
+        // SQLite gets only the result of the lock. Pages that are not valid fail when they are read.
+        _ = answer(try logLockChanges(endsCheckpoint))
         let code = inner.pointee.pMethods?.pointee.xShmLock?(inner, offset, count, flags) ?? SQLITE_IOERR
         if code == SQLITE_OK, flags & SQLITE_SHM_LOCK != 0 { transactionBegins() }
         return code
     }
 
-    /// From here on, the changes of other connections count.
+    private func logLockChanges(_ endsCheckpoint: Bool) throws(VFSFailure) {
+        log?.wholeFrameRead = nil
+        if endsCheckpoint { try flush(durably: false) }
+    }
+
+    /// Makes the next read look for changes of other connections.
     private func transactionBegins() {
         mutex.lock()
         openPages?.indexIsFresh = false
         mutex.unlock()
     }
 
-    var characteristics: Int32 {
+    override var sectorSize: Int32 { inner.sectorSize() }
+
+    override var characteristics: Int32 {
         // Removes what would make SQLite leave out a journal or a sync, or rely on parts of sectors. Says that a power
         // failure changes no byte outside of a write, so that SQLite does not fill up sectors of a log.
         inner.characteristics() & (SQLITE_IOCAP_UNDELETABLE_WHEN_OPEN | SQLITE_IOCAP_IMMUTABLE)

@@ -2,7 +2,7 @@ import CLibrary
 import CSQLite
 
 /// A temporary file of SQLite, such as for a large sort: in memory that is wiped, and never on a disk.
-final class MemoryFile: SideFile {
+final class MemoryFile: VFSFile {
     private var base: UnsafeMutableRawPointer?
     private var capacity = 0
     private var count = 0

@@ -17,22 +17,3 @@ final class OpenFiles: Sendable {
         mains.withLock { $0.filter { open in open.file.isSidecar(name) } }.map(\.file)
     }
 }
-
-/// A lock for one thread at a time. It takes a few nanoseconds.
-final class FileLock {
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-
-    init() {
-        mutex = .allocate(capacity: 1)
-        mutex.initialize(to: pthread_mutex_t())
-        pthread_mutex_init(mutex, nil)
-    }
-
-    deinit {
-        pthread_mutex_destroy(mutex)
-        mutex.deallocate()
-    }
-
-    @inline(__always) func lock() { pthread_mutex_lock(mutex) }
-    @inline(__always) func unlock() { pthread_mutex_unlock(mutex) }
-}

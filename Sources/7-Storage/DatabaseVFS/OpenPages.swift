@@ -1,7 +1,7 @@
 import CLibrary
 import DatabasePages
 
-/// Reads and writes the pages of a database that is not empty.
+/// The cipher and index of a database that is not empty, with room for its pages.
 final class OpenPages {
     let cipher: PageCipher
     let index: PageIndex
@@ -14,6 +14,8 @@ final class OpenPages {
     let clear: UnsafeMutableRawPointer
     /// Whether the index was read since the present transaction began.
     var indexIsFresh = false
+    /// Whether the file was cut since the last flush.
+    var wereCut = false
     /// The version of the first page, and its bytes 24..<40, in which SQLite sees whether anything changed.
     var firstPage: (version: PageVersion, changes: (UInt64, UInt64))?
 
@@ -105,7 +107,7 @@ final class OpenPages {
     }
 }
 
-/// Reads or writes all of `count` bytes, but for what is behind the end of the file.
+/// Reads and writes of all of `count` bytes, except those behind the end of the file.
 enum WholeAccess {
     static func read(
         _ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int, at offset: Int64

@@ -1,6 +1,6 @@
 import CLibrary
 
-/// Copies the encrypted files of a database unchanged, without the page index.
+/// A copy of the encrypted files of a database, unchanged and without the page index.
 package enum RawCopy {
     /// - Parameters:
     ///   - path: The path of the database's file. It is locked meanwhile, so that all copies are of the same time.
@@ -54,7 +54,7 @@ package enum RawCopy {
     }
 }
 
-/// Finds the data between the holes of a file.
+/// The holes of a file, and the data between them.
 enum FileHoles {
     /// `SEEK_DATA` (lseek(2)), which Swift's module of the C library does not declare.
     private static let seekData: Int32 = 3
@@ -67,7 +67,7 @@ enum FileHoles {
     }
 }
 
-/// Keeps all other connections from using a database's file.
+/// A lock that keeps all other connections from using a database's file.
 private final class DatabaseLock {
     /// Locks of the file descriptor instead of the process (fcntl(2)): they also exclude connections of this process,
     /// and releasing them does not release those connections' locks. Swift's module of the C library does not declare

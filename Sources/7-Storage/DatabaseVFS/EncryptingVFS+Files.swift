@@ -1,0 +1,111 @@
+import CLibrary
+import CSQLite
+
+/// The flags of files without a name.
+private let temporaryFiles =
+    SQLITE_OPEN_TEMP_DB | SQLITE_OPEN_TRANSIENT_DB | SQLITE_OPEN_TEMP_JOURNAL | SQLITE_OPEN_SUBJOURNAL
+
+extension EncryptingVFS {
+    /// Opens a file (xOpen).
+    static func openFile(
+        _ name: UnsafePointer<CChar>?, _ file: FileSlot.File?, _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
+    ) -> Int32 {
+        guard let file, let system = systemVFS, let openSystemFile = system.pointee.xOpen else {
+            return SQLITE_CANTOPEN
+        }
+        // Nil tells SQLite that there is nothing to close.
+        file.pointee.pMethods = nil
+        let slot = FileSlot(file: file)
+        guard let name, flags & temporaryFiles == 0 else {
+            slot.put(MemoryFile(), methods: sideFileMethods)
+            outFlags?.pointee = flags
+            return SQLITE_OK
+        }
+        func openAsIs() -> Int32 { openSystemFile(system, name, file, flags, outFlags) }
+
+        // Files of a plain database, and the list of files in a transaction, open unchanged.
+        if flags & SQLITE_OPEN_SUPER_JOURNAL != 0 { return openAsIs() }
+        if flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL) != 0 {
+            guard let main = sqlite3_database_file_object(name) else { return SQLITE_CANTOPEN }
+            guard main.pointee.pMethods == UnsafePointer(mainFileMethods) else { return openAsIs() }
+            guard let mainFile = FileSlot(file: main).get(MainFile.self) else { return SQLITE_CANTOPEN }
+            // SQLite would wait for the other end of a pipe.
+            var information = stat()
+            guard lstat(name, &information) != 0 || information.st_mode & S_IFMT == S_IFREG else {
+                return mainFile.failed(
+                    flags & SQLITE_OPEN_WAL != 0
+                        ? .foreignLog(path: String(cString: name)) : .foreignJournal(path: String(cString: name)))
+            }
+            var given = flags
+            slot.inner.pointee.pMethods = nil
+            errno = 0
+            let code = openSystemFile(system, name, slot.inner, flags, &given)
+            guard code == SQLITE_OK else {
+                if let failure = scarcity(name) { mainFile.place.note(failure) }
+                return code
+            }
+            outFlags?.pointee = given
+            if flags & SQLITE_OPEN_WAL != 0 {
+                do throws(VFSFailure) {
+                    let log = try LogFile(
+                        inner: slot.inner, main: mainFile, name: name, writing: given & SQLITE_OPEN_READONLY == 0)
+                    slot.put(log, methods: sideFileMethods)
+                } catch {
+                    _ = slot.inner.close()
+                    return mainFile.failed(error)
+                }
+            } else {
+                slot.put(JournalFile(inner: slot.inner, main: mainFile, name: name), methods: sideFileMethods)
+            }
+            return SQLITE_OK
+        }
+        guard flags & SQLITE_OPEN_MAIN_DB != 0, let place = RegisteredPlaces.shared[String(cString: name)] else {
+            return SQLITE_CANTOPEN
+        }
+        switch place.contents {
+        case .plain: return openAsIs()
+        case nil:
+            place.note(.revoked(path: place.path))
+            return SQLiteCode.ioAuthorization
+        case .encrypted: break
+        }
+        var given = flags
+        slot.inner.pointee.pMethods = nil
+        errno = 0
+        let code = openSystemFile(system, name, slot.inner, flags, &given)
+        guard code == SQLITE_OK else {
+            if let failure = scarcity(name) { place.note(failure) }
+            return code
+        }
+        outFlags?.pointee = given
+        do throws(VFSFailure) {
+            let main = try MainFile(
+                inner: slot.inner, place: place, name: name, writing: given & SQLITE_OPEN_READONLY == 0)
+            let code = main.answer(try main.check())
+            if code == SQLITE_OK { slot.put(main, methods: mainFileMethods) } else { _ = main.close() }
+            return code
+        } catch {
+            _ = slot.inner.close()
+            place.note(error)
+            return error.code
+        }
+    }
+
+    /// Returns the failure if a resource is missing; SQLite's own code would suggest missing permissions.
+    private static func scarcity(_ name: UnsafePointer<CChar>) -> VFSFailure? {
+        switch errno {
+        case EMFILE, ENFILE, ENOMEM, EIO, ENOSPC, EDQUOT: .system("open", String(cString: name))
+        default: nil
+        }
+    }
+
+    /// Removes a file (xDelete), after its database has recorded that it is no longer needed.
+    static func deleteFile(_ name: UnsafePointer<CChar>?, _ syncFolder: Int32) -> Int32 {
+        guard let name, let system = systemVFS else { return SQLiteCode.ioDelete }
+        for main in OpenFiles.shared.files(removing: name) {
+            let code = main.willRemove(name)
+            guard code == SQLITE_OK else { return code }
+        }
+        return system.pointee.xDelete?(system, name, syncFolder) ?? SQLiteCode.ioDelete
+    }
+}
