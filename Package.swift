@@ -389,7 +389,7 @@ if !isFetched {
             "SystemSQLite", "TestSupport", grdb, links: ["ProtectedDatabaseWorker"]),
         tests(
             "ProtectedFilesTests",
-            uses: "Bytes", "KeychainModel", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,
+            uses: "Bytes", "CLibrary", "KeychainModel", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,
             links: ["FileWorker"],
             exclude: ["Peer"], hasFixtures: true),
         tests(

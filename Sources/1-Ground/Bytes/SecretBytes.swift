@@ -48,7 +48,9 @@ package final class SecretBytes: Sendable {
         try self.init(count: bytes.count) { $0.copyBytes(from: bytes) }
     }
 
-    package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    package func withUnsafeBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
         try body(UnsafeRawBufferPointer(start: base, count: count))
     }
 

@@ -6,11 +6,6 @@ import Synchronization
 /// The connections of a process share it, and the last one with the file open closes it. POSIX drops a process's locks
 /// on a file when any descriptor of it is closed (fcntl(2)), including the locks of other connections.
 final class SharedDescriptor: Sendable {
-    private struct FileID: Hashable {
-        let device: UInt64
-        let inode: UInt64
-    }
-
     private struct Entry {
         var users = 0
         var reading: Int32?
@@ -19,19 +14,19 @@ final class SharedDescriptor: Sendable {
         var spare: [Int32] = []
     }
 
-    private static let entries = Mutex<[FileID: Entry]>([:])
+    private static let entries = Mutex<[FileIdentity: Entry]>([:])
 
     let number: Int32
-    private let file: FileID
+    private let file: FileIdentity
 
-    private init(number: Int32, file: FileID) { (self.number, self.file) = (number, file) }
+    private init(number: Int32, file: FileIdentity) { (self.number, self.file) = (number, file) }
 
     /// Returns a descriptor of the file at `path`, which this process has open through SQLite.
     static func acquire(_ path: String, writing: Bool) throws(VFSFailure) -> SharedDescriptor {
         let result: Result<SharedDescriptor, VFSFailure> = entries.withLock { entries in
             var info = stat()
             guard stat(path, &info) == 0 else { return .failure(.system("open", path)) }
-            var file = FileID(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
+            var file = FileIdentity(info)
             if let number = entries[file].flatMap({ $0.writing ?? (writing ? nil : $0.reading) }) {
                 entries[file]?.users += 1
                 return .success(SharedDescriptor(number: number, file: file))
@@ -40,7 +35,7 @@ final class SharedDescriptor: Sendable {
             guard info.st_mode & S_IFMT == S_IFREG else { return .failure(.notDatabase(path: path)) }
             let number = CLibrary.open(path, (writing ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard number >= 0, fstat(number, &info) == 0 else { return .failure(.system("open", path)) }
-            file = FileID(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
+            file = FileIdentity(info)
             var entry = entries[file] ?? Entry()
             entry.users += 1
             switch writing {

@@ -30,12 +30,15 @@ struct Errno: Error, Equatable {
     }
 
     /// Runs `body` and converts its error to the error number for programs.
-    static func of<Value>(_ body: () throws(SealedFileError) -> Value) throws(Errno) -> Value {
-        do {
-            return try body()
-        } catch {
-            throw Errno(error)
-        }
+    static func of<Value>(_ body: @autoclosure () throws(SealedFileError) -> Value) throws(Errno) -> Value {
+        do { return try body() } catch { throw Errno(error) }
+    }
+
+    /// Does the same for an access to extended attributes.
+    static func ofAttributes<Value>(
+        _ body: @autoclosure () throws(ExtendedAttributes.Failure) -> Value
+    ) throws(Errno) -> Value {
+        do { return try body() } catch { throw Errno(error.errno) }
     }
 }
 

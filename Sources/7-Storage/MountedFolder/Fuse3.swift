@@ -30,7 +30,7 @@ struct Fuse3: Sendable {
     let invalidate: fuse_lowlevel_notify_inval_inode_Function
 
     /// Loaded at the first use.
-    static let loaded: Result<Fuse3, SystemLibraryError> = Result { () throws(SystemLibraryError) in try Fuse3() }
+    static let loaded: Result<Fuse3, SystemLibraryError> = Result(catching: Fuse3.init)
 
     private init() throws(SystemLibraryError) {
         let library = try SystemLibrary("libfuse3.so.3", provides: "mounting (the package fuse3)")

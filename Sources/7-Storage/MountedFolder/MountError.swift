@@ -51,11 +51,7 @@ package enum MountError: Error, CustomStringConvertible {
 
 extension MountError {
     /// Runs `body` and converts its error to a ``MountError``.
-    static func of<Value>(_ body: () throws(SealedFileError) -> Value) throws(MountError) -> Value {
-        do {
-            return try body()
-        } catch {
-            throw .file(error)
-        }
+    static func of<Value>(_ body: @autoclosure () throws(SealedFileError) -> Value) throws(MountError) -> Value {
+        do { return try body() } catch { throw .file(error) }
     }
 }

@@ -36,7 +36,7 @@ package enum MountPoint {
         }
     }
 
-    /// `makedev` (sys/sysmacros.h), a macro that Swift cannot import.
+    /// Returns a device number, as `makedev` (sys/sysmacros.h) does, a macro that Swift cannot import.
     private static func device(_ major: UInt64, _ minor: UInt64) -> dev_t {
         dev_t(minor & 0xFF | (major & 0xFFF) << 8 | (minor & ~0xFF) << 12 | (major & ~0xFFF) << 32)
     }

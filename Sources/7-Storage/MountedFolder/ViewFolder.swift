@@ -39,8 +39,8 @@ package final class ViewFolder: Sendable {
     private static func begin(
         _ path: String, _ fileClass: FileProtectionClass?, _ readOnly: Bool, _ keys: any FileKeySource
     ) throws(MountError) -> NameKey {
-        let record = try MountError.of { () throws(SealedFileError) in try FolderRecord.read(in: path, keys: keys) }
-        let found = try MountError.of { () throws(SealedFileError) in try NameKeyRecord.read(in: path, keys: keys) }
+        let record = try MountError.of(FolderRecord.read(in: path, keys: keys))
+        let found = try MountError.of(NameKeyRecord.read(in: path, keys: keys))
         if let record, record.encryptsNames {
             guard let found else { throw .namesMissing(path: path) }
             guard fileClass == nil || fileClass == record.defaultClass else { throw .classIsSet(path: path) }
@@ -50,14 +50,14 @@ package final class ViewFolder: Sendable {
         guard !readOnly else { throw .readOnly(path: path) }
         // Creates the key first, because the record marks the folder as one below a view.
         if found == nil {
-            try MountError.of { () throws(SealedFileError) in try NameKeyRecord.create(in: path, keys: keys) }
+            try MountError.of(NameKeyRecord.create(in: path, keys: keys))
         }
         let first = FolderRecord(
             fileClass ?? record?.defaultClass ?? .completeUntilFirstUserAuthentication, encryptingNames: true)
-        try MountError.of { () throws(SealedFileError) in try first.write(in: path, keys: keys) }
-        guard
-            let key = try MountError.of({ () throws(SealedFileError) in try NameKeyRecord.read(in: path, keys: keys) })
-        else { throw .namesMissing(path: path) }
+        try MountError.of(first.write(in: path, keys: keys))
+        guard let key = try MountError.of(NameKeyRecord.read(in: path, keys: keys)) else {
+            throw .namesMissing(path: path)
+        }
         return key
     }
 

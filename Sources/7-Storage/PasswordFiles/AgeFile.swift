@@ -4,7 +4,7 @@ import FoundationEssentials
 import KeychainModel
 import ProtectedFiles
 
-/// Reads a file that age encrypted with a passphrase (age-encryption.org/v1), from beginning to end.
+/// A file that age encrypted with a passphrase (age-encryption.org/v1), read from beginning to end.
 package struct AgeFile {
     private static let chunkSize = 65_536
     private static let tagSize = 16
@@ -65,7 +65,7 @@ package struct AgeFile {
                 let isCut = isLast && Self.open(sealed, number, isLast: false, key) != nil
                 throw isCut ? .truncated(path: path) : .damaged(path: path, part: .chunk(number))
             }
-            try data.withBytes { (bytes) throws(SealedFileError) in try write(bytes) }
+            try data.withBytes(write)
             data.resetBytes(in: data.startIndex..<data.endIndex)
             if isLast { return }
             number += 1

@@ -5,7 +5,7 @@ import FoundationEssentials
 import KeychainModel
 import ProtectedFiles
 
-/// Reads a file of `openssl enc -aes-256-cbc -pbkdf2`, from beginning to end.
+/// A file of `openssl enc -aes-256-cbc -pbkdf2`, read from beginning to end.
 ///
 /// Such a file is not authenticated: anyone who may write to it can change the data unnoticed.
 package struct OpenSSLFile {
@@ -57,7 +57,7 @@ package struct OpenSSLFile {
             guard let vector = try? AES._CBC.IV(ivBytes: previous),
                 var data = try? AES._CBC.decrypt(piece, using: key, iv: vector, noPadding: !isLast)
             else { throw .wrongPassword(path: path) }
-            try data.withBytes { (bytes) throws(SealedFileError) in try write(bytes) }
+            try data.withBytes(write)
             data.resetBytes(in: data.startIndex..<data.endIndex)
             if isLast { return }
             previous = Data(piece.suffix(Self.blockSize))

@@ -119,7 +119,7 @@ extension FileCore {
         if isInUse {
             change.replaced.append((offset, bytes))
         } else {
-            try bytes.withBytes { (bytes) throws(SealedFileError) in try file.write(bytes, at: offset) }
+            try file.write(bytes, at: offset)
         }
     }
 

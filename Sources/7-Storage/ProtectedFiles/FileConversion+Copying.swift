@@ -15,28 +15,21 @@ extension FileConversion {
     ) throws(SealedFileError) {
         // Reads the source's metadata, for plain and protected files alike.
         let plain = try PlainFile(source)
-        let isProtected = try plain.isProtected
-        guard isProtected || fileClass != nil else { throw .notProtected(path: source) }
         let buffer = try AlignedBuffer(count: Self.pieceSize)
-        if isProtected {
+        let writer: SealedFileWriter
+        if try plain.isProtected {
             let sealed = try SealedFile(plain, keys: keys)
             defer { sealed.close() }
             let ownClass = try sealed.fileClass
-            let writer = try SealedFileWriter(target, fileClass ?? ownClass, keys: keys, durability: .power)
+            writer = try SealedFileWriter(target, fileClass ?? ownClass, keys: keys, durability: .power)
             try Self.copy(sealed, to: writer, buffer.bytes)
-            try writer.finish(replacing: false, with: plain.metadata) { (_) throws(SealedFileError) in
-                try plain.checkUnchanged()
-            }
-        } else if let fileClass {
-            let writer = try SealedFileWriter(target, fileClass, keys: keys, durability: .power)
-            try plain.readPieces(into: buffer.bytes) { (bytes) throws(SealedFileError) in
-                try writer.write(bytes)
-            } hole: { (count) throws(SealedFileError) in
-                try writer.skip(count)
-            }
-            try writer.finish(replacing: false, with: plain.metadata) { (_) throws(SealedFileError) in
-                try plain.checkUnchanged()
-            }
+        } else {
+            guard let fileClass else { throw .notProtected(path: source) }
+            writer = try SealedFileWriter(target, fileClass, keys: keys, durability: .power)
+            try plain.readPieces(into: buffer.bytes, data: writer.write, hole: writer.skip)
+        }
+        try writer.finish(replacing: false, with: plain.metadata) { (_) throws(SealedFileError) in
+            try plain.checkUnchanged()
         }
     }
 

@@ -2,7 +2,7 @@ import CLibrary
 import KeychainModel
 import VaultInterface
 
-/// Protects files, and makes them plain again, in place.
+/// A conversion of plain files to protected ones and back, in place.
 ///
 /// At every moment, also after a crash or a loss of power, the name leads to the whole old file or the whole new one:
 /// the new file gets the name only when it is on the disk. Owner, permissions, times, extended attributes and holes

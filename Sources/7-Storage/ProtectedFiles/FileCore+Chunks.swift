@@ -17,10 +17,10 @@ extension FileCore {
         } catch {
             guard error.mayPass else { throw error }
         }
-        return try file.locked(exclusively: false) { () throws(SealedFileError) in
-            try load()
-            return try hold(at: offset)
-        }
+        try file.lock(exclusively: false)
+        defer { file.unlock() }
+        try load()
+        return try hold(at: offset)
     }
 
     private func hold(at offset: UInt64) throws(SealedFileError) -> Range<Int>? {

@@ -8,7 +8,7 @@ extension FileCore {
         _ = try usableSecrets()
         let seal = try file.read(IndexEntry.byteCount, at: FileHeader.sealOffset)
         guard seal.count < IndexEntry.byteCount || IndexEntry(seal, at: 0) != sealOnDisk else { return }
-        try file.locked(exclusively: false) { () throws(SealedFileError) in try load() }
+        try file.locked(load())
     }
 
     /// Reads header and journal. The caller holds the lock, so a change in the journal was interrupted.

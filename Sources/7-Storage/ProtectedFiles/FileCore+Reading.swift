@@ -11,10 +11,10 @@ extension FileCore {
             guard error.mayPass else { throw error }
         }
         // Another process may have been writing. While this process holds the lock, no process writes.
-        return try file.locked(exclusively: false) { () throws(SealedFileError) in
-            try load()
-            return try readData(into: buffer, at: offset)
-        }
+        try file.lock(exclusively: false)
+        defer { file.unlock() }
+        try load()
+        return try readData(into: buffer, at: offset)
     }
 
     /// Does the same as ``read(into:at:)``, but with the known state of the file.

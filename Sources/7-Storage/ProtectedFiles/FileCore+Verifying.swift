@@ -23,7 +23,7 @@ extension FileCore {
     ///
     /// - Parameter progress: Called with the number of bytes verified so far. Returns whether to continue.
     func verify(_ progress: (UInt64) -> Bool) throws(SealedFileError) -> SealedFileReport {
-        try file.locked(exclusively: false) { () throws(SealedFileError) in try load() }
+        try file.locked(load())
         var report = SealedFileReport()
         let (size, proper) = (try file.size, FileLayout.size(header.length))
         if pending == nil, size > proper { report.strayBytes = size - proper }
@@ -76,10 +76,10 @@ extension FileCore {
             isHole = try check(chunk)
         } catch {
             guard error.mayPass else { throw error }
-            isHole = try file.locked(exclusively: false) { () throws(SealedFileError) in
-                try load()
-                return try check(chunk)
-            }
+            try file.lock(exclusively: false)
+            defer { file.unlock() }
+            try load()
+            isHole = try check(chunk)
         }
         if isHole {
             report.holes += 1

@@ -7,12 +7,11 @@ extension FileCore {
     /// The bytes of data in one change. A whole change is in memory and in the journal.
     static let stepSize = 16 * FileLayout.chunkSize
 
-    /// Runs `body` with the lock, after bringing the file and the known state up to date.
-    private func exclusively<Value>(
-        _ body: (FileSecrets) throws(SealedFileError) -> Value
-    ) throws(SealedFileError) -> Value {
+    /// Takes the lock for a change, and brings the file and the known state up to date. The caller releases the lock.
+    private func lockForChange() throws(SealedFileError) -> FileSecrets {
         guard isWritable else { throw .openedForReading(path: path) }
-        return try file.locked(exclusively: true) { () throws(SealedFileError) in
+        try file.lock(exclusively: true)
+        do throws(SealedFileError) {
             let secrets = try usableSecrets()
             let seal = try file.read(IndexEntry.byteCount, at: FileHeader.sealOffset)
             let isKnown = seal.count == IndexEntry.byteCount && IndexEntry(seal, at: 0) == sealOnDisk && pending == nil
@@ -21,7 +20,10 @@ extension FileCore {
                 try load()
                 try settle()
             }
-            return try body(secrets)
+            return secrets
+        } catch {
+            file.unlock()
+            throw error
         }
     }
 
@@ -29,18 +31,18 @@ extension FileCore {
     ///
     /// Makes one change for every ``stepSize`` bytes of the file. Each change is in the file as a whole or not at all.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SealedFileError) {
-        try exclusively { (secrets) throws(SealedFileError) in
-            try writeSteps(bytes, at: offset, secrets, journaled: true)
-        }
+        let secrets = try lockForChange()
+        defer { file.unlock() }
+        try writeSteps(bytes, at: offset, secrets, journaled: true)
     }
 
     /// Writes data at the end of the file and returns their offset.
     func append(_ bytes: UnsafeRawBufferPointer) throws(SealedFileError) -> UInt64 {
-        try exclusively { (secrets) throws(SealedFileError) in
-            let end = header.length
-            try writeSteps(bytes, at: end, secrets, journaled: true)
-            return end
-        }
+        let secrets = try lockForChange()
+        defer { file.unlock() }
+        let end = header.length
+        try writeSteps(bytes, at: end, secrets, journaled: true)
+        return end
     }
 
     /// Writes at the end of a file that no other process has open. The caller discards the file if this fails.
@@ -80,10 +82,10 @@ extension FileCore {
         guard length <= FileLayout.maximumLength else {
             throw .tooLarge(path: path, limit: FileLayout.maximumLength)
         }
-        try exclusively { (secrets) throws(SealedFileError) in
-            guard length != header.length else { return }
-            try changeLength(to: length, secrets, journaled: true)
-        }
+        let secrets = try lockForChange()
+        defer { file.unlock() }
+        guard length != header.length else { return }
+        try changeLength(to: length, secrets, journaled: true)
     }
 
     private func changeLength(
@@ -97,24 +99,24 @@ extension FileCore {
     }
 
     func changeClass(to fileClass: FileProtectionClass, keys: any FileKeySource) throws(SealedFileError) {
-        try exclusively { (secrets) throws(SealedFileError) in
-            let former = try header.fileClass(path)
-            guard fileClass != former else { return }
-            let wrapped: Data
-            do throws(VaultError) {
-                wrapped = try keys.rewrapFileKey(
-                    from: former, to: fileClass, file: Data(header.file), wrapped: header.wrapped)
-            } catch {
-                throw .refused(error)
-            }
-            // The data do not change, so the time of their last change stays.
-            let times = try file.times
-            try change(to: header.length, secrets, journaled: true) { (change) throws(SealedFileError) in
-                change.header.kind = .vault(fileClass)
-                change.header.wrapped = wrapped
-            }
-            try file.setTimes(times)
+        let secrets = try lockForChange()
+        defer { file.unlock() }
+        let former = try header.fileClass(path)
+        guard fileClass != former else { return }
+        let wrapped: Data
+        do throws(VaultError) {
+            wrapped = try keys.rewrapFileKey(
+                from: former, to: fileClass, file: Data(header.file), wrapped: header.wrapped)
+        } catch {
+            throw .refused(error)
         }
+        // The data do not change, so the time of their last change stays.
+        let times = try file.times
+        try change(to: header.length, secrets, journaled: true) { (change) throws(SealedFileError) in
+            change.header.kind = .vault(fileClass)
+            change.header.wrapped = wrapped
+        }
+        try file.setTimes(times)
     }
 
     /// Seals the chunks that `bytes` reach into.
@@ -208,7 +210,7 @@ extension FileCore {
         let start = (end + block - 1) / block * block
         let record = try JournalRecord(change.header, after: header.seal, change.replaced, start: start, secrets)
         if journaled {
-            try record.bytes.withBytes { (bytes) throws(SealedFileError) in try file.write(bytes, at: start) }
+            try file.write(record.bytes, at: start)
             if waitsForDisk { try file.synchronize() }
         }
         return record

@@ -52,16 +52,14 @@ final class FileCore {
         plain = try AlignedBuffer(count: FileLayout.chunkSize)
         sealed = try AlignedBuffer(count: FileLayout.chunkSize)
         // The key of a file never changes, so it stays valid whatever happens to the file after this read.
-        let block = try file.locked(exclusively: false) { () throws(SealedFileError) in
-            try file.read(FileLayout.blockSize, at: 0)
-        }
+        let block = try file.locked(file.read(FileLayout.blockSize, at: 0))
         let first = try FileHeader(block, path: path)
         secrets = FileSecrets(try keys.key(of: first, path: path), file: first.file)
         (header, sealOnDisk) = (first, first.seal)
-        try file.locked(exclusively: writing) { () throws(SealedFileError) in
-            try load()
-            if writing { try settle() }
-        }
+        try file.lock(exclusively: writing)
+        defer { file.unlock() }
+        try load()
+        if writing { try settle() }
     }
 
     /// Creates a new file without data, which no other process has open.
@@ -107,9 +105,7 @@ final class FileCore {
 
     /// Fetches a discarded key again.
     func renewKey(_ keys: any FileKeySource) throws(SealedFileError) {
-        let block = try file.locked(exclusively: false) { () throws(SealedFileError) in
-            try file.read(FileLayout.blockSize, at: 0)
-        }
+        let block = try file.locked(file.read(FileLayout.blockSize, at: 0))
         let found = try FileHeader(block, path: path)
         guard found.file == header.file else { throw .damaged(path: path, part: .header) }
         let fileClass = try found.fileClass(path)
@@ -120,7 +116,7 @@ final class FileCore {
             throw .refused(error)
         }
         do throws(SealedFileError) {
-            try file.locked(exclusively: false) { () throws(SealedFileError) in try load() }
+            try file.locked(load())
         } catch {
             discardKey()
             throw error
@@ -128,6 +124,6 @@ final class FileCore {
     }
 
     func writeHeader(_ header: FileHeader) throws(SealedFileError) {
-        try header.block.withBytes { (bytes) throws(SealedFileError) in try file.write(bytes, at: 0) }
+        try file.write(header.block, at: 0)
     }
 }

@@ -28,7 +28,7 @@ enum FileKeyKind: RawRepresentable, Equatable {
     }
 }
 
-/// Derives the keys of files from a password. A file's identifier has 16 bytes and never changes.
+/// A source of file keys that derives them from a password. A file's identifier has 16 bytes and never changes.
 package protocol PasswordKeySource: Sendable {
     /// Returns a new key, wrapped in at most 128 bytes.
     func makeFileKey(file: Data, path: String) throws(SealedFileError) -> FileKey

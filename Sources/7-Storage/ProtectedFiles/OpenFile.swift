@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 
 /// A descriptor of a regular file, with complete reads and writes at an offset.
@@ -36,9 +37,7 @@ final class OpenFile {
         guard descriptor >= 0 else {
             throw errno == EISDIR ? .notRegular(path: path) : .last("open", path)
         }
-        var info = stat()
-        guard fstat(descriptor, &info) == 0 else { throw .last("examine", path) }
-        guard info.st_mode & S_IFMT == S_IFREG else { throw .notRegular(path: path) }
+        guard try information.st_mode & S_IFMT == S_IFREG else { throw .notRegular(path: path) }
     }
 
     deinit {
@@ -52,12 +51,20 @@ final class OpenFile {
         return access(path, F_OK) == 0 ? path : nil
     }
 
-    var size: UInt64 {
+    private var information: stat {
         get throws(SealedFileError) {
-            var info = stat()
-            guard fstat(descriptor, &info) == 0 else { throw .last("examine", path) }
-            return UInt64(info.st_size)
+            var information = stat()
+            guard fstat(descriptor, &information) == 0 else { throw .last("examine", path) }
+            return information
         }
+    }
+
+    var identity: FileIdentity {
+        get throws(SealedFileError) { FileIdentity(try information) }
+    }
+
+    var size: UInt64 {
+        get throws(SealedFileError) { UInt64(try information.st_size) }
     }
 
     /// Reads until the buffer is full or the file ends. Returns the number of bytes.
@@ -85,6 +92,10 @@ final class OpenFile {
         guard SystemCall.writeAll(bytes, to: descriptor, at: Int64(offset)) else { throw .last("write", path) }
     }
 
+    func write(_ bytes: [UInt8], at offset: UInt64) throws(SealedFileError) {
+        try bytes.withBytes { (bytes) throws(SealedFileError) in try write(bytes, at: offset) }
+    }
+
     func truncate(to size: UInt64) throws(SealedFileError) {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw .last("cut", path) }
     }
@@ -102,9 +113,8 @@ final class OpenFile {
     /// The times of the last read and the last change.
     var times: [timespec] {
         get throws(SealedFileError) {
-            var info = stat()
-            guard fstat(descriptor, &info) == 0 else { throw .last("examine", path) }
-            return [info.st_atim, info.st_mtim]
+            let information = try information
+            return [information.st_atim, information.st_mtim]
         }
     }
 
@@ -116,14 +126,20 @@ final class OpenFile {
         guard fchmod(descriptor, mode) == 0 else { throw .last("set the mode of", path) }
     }
 
-    /// Runs `body` with the lock. Without `exclusively`, no other process writes meanwhile; with it, none reads,
-    /// either.
-    func locked<Value>(
-        exclusively: Bool, _ body: () throws(SealedFileError) -> Value
-    ) throws(SealedFileError) -> Value {
+    /// Takes the lock. Without `exclusively`, no other process writes until ``unlock()``; with it, none reads, either.
+    func lock(exclusively: Bool) throws(SealedFileError) {
         let operation = (exclusively ? LOCK_EX : LOCK_SH) | LOCK_NB
         if flock(descriptor, operation) != 0 { try waitForLock(operation) }
-        defer { flock(descriptor, LOCK_UN) }
+    }
+
+    func unlock() { flock(descriptor, LOCK_UN) }
+
+    /// Runs `body` while no other process writes.
+    func locked<Value>(
+        _ body: @autoclosure () throws(SealedFileError) -> Value
+    ) throws(SealedFileError) -> Value {
+        try lock(exclusively: false)
+        defer { unlock() }
         return try body()
     }
 

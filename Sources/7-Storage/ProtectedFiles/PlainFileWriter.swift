@@ -1,6 +1,6 @@
 import CLibrary
 
-/// Writes a new plain file from beginning to end. It gets its name only when it is complete.
+/// A writer of a new plain file, from beginning to end. The file gets its name only when it is complete.
 ///
 /// For one thread. Without ``finish(replacing:)``, nothing remains of the file.
 package final class PlainFileWriter {

@@ -2,7 +2,6 @@ import Bytes
 import CLibrary
 import FoundationEssentials
 import KeychainModel
-import Synchronization
 import VaultInterface
 
 /// An open protected file, which is read and written at any offset.
@@ -12,8 +11,7 @@ import VaultInterface
 /// The file's key stays in memory until ``discardKey()`` or ``close()``, even while its class is locked. The memory
 /// does not grow with the file.
 // Safe to share between threads: `path` never changes, and `core`, which has no other reference, is used only while
-// `lock` is held. With a `Mutex<FileCore?>`, the callers' closures could not use it: they belong to the callers, and
-// their captures cannot be sent.
+// `lock` is held.
 package final class SealedFile: @unchecked Sendable {
     package enum Mode: Sendable {
         case reading
@@ -29,7 +27,7 @@ package final class SealedFile: @unchecked Sendable {
     }
 
     package let path: String
-    private let lock = Mutex(())
+    private let lock = ThreadLock()
     /// Nil after closing.
     private var core: FileCore?
 
@@ -78,45 +76,54 @@ package final class SealedFile: @unchecked Sendable {
         path = core.path
     }
 
-    private func use<Value: Sendable>(
-        _ body: (FileCore) throws(SealedFileError) -> Value
-    ) throws(SealedFileError) -> Value {
-        try lock.withLock { _ throws(SealedFileError) in
+    /// The state of the open file, for the holder of the lock.
+    private var opened: FileCore {
+        get throws(SealedFileError) {
             guard let core else { throw .closed(path: path) }
-            return try body(core)
+            return core
         }
+    }
+
+    private func locked<Value>(
+        _ body: @autoclosure () throws(SealedFileError) -> Value
+    ) throws(SealedFileError) -> Value {
+        lock.lock()
+        defer { lock.unlock() }
+        return try body()
     }
 
     /// The identity of the file in its file system.
     package var fileIdentity: FileIdentity {
         get throws(SealedFileError) {
-            try use { (core) throws(SealedFileError) in try FileIdentity(of: core.file.descriptor, path: core.path) }
+            try locked(opened.file.identity)
         }
     }
 
     /// The length of the data in bytes.
     package var length: UInt64 {
         get throws(SealedFileError) {
-            try use { (core) throws(SealedFileError) in
-                try core.refresh()
-                return core.header.length
-            }
+            lock.lock()
+            defer { lock.unlock() }
+            let core = try opened
+            try core.refresh()
+            return core.header.length
         }
     }
 
     /// - Throws: ``SealedFileError/encryptedWithPassword(path:)`` for a file without a class.
     package var fileClass: FileProtectionClass {
         get throws(SealedFileError) {
-            try use { (core) throws(SealedFileError) in
-                try core.refresh()
-                return try core.header.fileClass(core.path)
-            }
+            lock.lock()
+            defer { lock.unlock() }
+            let core = try opened
+            try core.refresh()
+            return try core.header.fileClass(core.path)
         }
     }
 
     /// The file's unique identifier of 16 bytes.
     package var identifier: Data {
-        get throws(SealedFileError) { try use { Data($0.header.file) } }
+        get throws(SealedFileError) { try locked(Data(opened.header.file)) }
     }
 
     /// Reads until the buffer is full or the data end.
@@ -125,7 +132,7 @@ package final class SealedFile: @unchecked Sendable {
     package func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(SealedFileError) -> Int {
-        try use { (core) throws(SealedFileError) in try core.read(into: buffer, at: offset) }
+        try locked(opened.read(into: buffer, at: offset))
     }
 
     /// Runs `body` with the data from `offset` to the end of its chunk of 64 KiB, without copying them. No other thread
@@ -135,7 +142,7 @@ package final class SealedFile: @unchecked Sendable {
     package func readChunk(
         at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> Void
     ) throws(SealedFileError) -> Int {
-        try use { (core) throws(SealedFileError) in try core.readChunk(at: offset, body) }
+        try locked(opened.readChunk(at: offset, body))
     }
 
     /// Reads up to `count` bytes into memory that is wiped when it is freed; fewer at the end of the data.
@@ -151,7 +158,7 @@ package final class SealedFile: @unchecked Sendable {
 
     /// Writes all of `bytes`. Fills the space between the end of the data and `offset` with zeros.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SealedFileError) {
-        try use { (core) throws(SealedFileError) in try core.write(bytes, at: offset) }
+        try locked(opened.write(bytes, at: offset))
     }
 
     package func write(_ data: Data, at offset: UInt64) throws(SealedFileError) {
@@ -163,29 +170,29 @@ package final class SealedFile: @unchecked Sendable {
     /// - Returns: The offset of the written bytes.
     @discardableResult
     package func append(_ bytes: UnsafeRawBufferPointer) throws(SealedFileError) -> UInt64 {
-        try use { (core) throws(SealedFileError) in try core.append(bytes) }
+        try locked(opened.append(bytes))
     }
 
     @discardableResult
     package func append(_ data: Data) throws(SealedFileError) -> UInt64 {
-        try data.withBytes { (bytes) throws(SealedFileError) in try append(bytes) }
+        try data.withBytes(append)
     }
 
     /// Changes the length of the data. Added bytes are zeros and take no room on the disk.
     package func truncate(to length: UInt64) throws(SealedFileError) {
-        try use { (core) throws(SealedFileError) in try core.truncate(to: length) }
+        try locked(opened.truncate(to: length))
     }
 
     /// Waits until all written data are on the disk.
     package func synchronize() throws(SealedFileError) {
-        try use { (core) throws(SealedFileError) in try core.file.synchronize() }
+        try locked(opened.file.synchronize())
     }
 
     /// Moves the file to another class, in a time that does not depend on its size. Both classes must be unlocked.
     package func changeClass(
         to fileClass: FileProtectionClass, keys: any FileKeySource
     ) throws(SealedFileError) {
-        try use { (core) throws(SealedFileError) in try core.changeClass(to: fileClass, keys: keys) }
+        try locked(opened.changeClass(to: fileClass, keys: keys))
     }
 
     /// Opens all parts of the file and reports the damaged ones.
@@ -194,28 +201,34 @@ package final class SealedFile: @unchecked Sendable {
     package func verify(
         progress: (UInt64) -> Bool = { _ in true }
     ) throws(SealedFileError) -> SealedFileReport {
-        try use { (core) throws(SealedFileError) in try core.verify(progress) }
+        try locked(opened.verify(progress))
     }
 
     /// Wipes the key and the read data. From now on every operation throws ``SealedFileError/keyDiscarded(path:)``.
     package func discardKey() {
-        lock.withLock { _ in core?.discardKey() }
+        lock.lock()
+        defer { lock.unlock() }
+        core?.discardKey()
     }
 
     /// Fetches the key again after ``discardKey()``.
     ///
     /// - Throws: ``SealedFileError/refused(_:)`` while its class is locked.
     package func renewKey(_ keys: any FileKeySource) throws(SealedFileError) {
-        try use { (core) throws(SealedFileError) in try core.renewKey(keys) }
+        try locked(opened.renewKey(keys))
     }
 
     /// Sets the durability of later changes.
     package func setDurability(_ durability: Durability) {
-        lock.withLock { _ in core?.waitsForDisk = durability == .power }
+        lock.lock()
+        defer { lock.unlock() }
+        core?.waitsForDisk = durability == .power
     }
 
     /// Closes the file. All earlier writes are in it.
     package func close() {
-        lock.withLock { _ in core = nil }
+        lock.lock()
+        defer { lock.unlock() }
+        core = nil
     }
 }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import KeychainModel
 import VaultInterface
 
-/// Writes a new protected file from beginning to end. It gets its name only when it is complete.
+/// A writer of a new protected file, from beginning to end. The file gets its name only when it is complete.
 ///
 /// For one thread. Without ``finish(replacing:)``, nothing remains of the file.
 package final class SealedFileWriter {
@@ -70,7 +70,7 @@ package final class SealedFileWriter {
     }
 
     package func write(_ data: Data) throws(SealedFileError) {
-        try data.withBytes { (bytes) throws(SealedFileError) in try write(bytes) }
+        try data.withBytes(write)
     }
 
     /// Adds zeros, which take no room on the disk.

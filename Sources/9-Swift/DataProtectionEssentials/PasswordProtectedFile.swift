@@ -96,7 +96,7 @@ public struct PasswordProtectedFile: Sendable, Hashable {
     ) throws {
         try writing(password, cost, replacing) { writer in
             for region in data.regions {
-                try region.withRawBytes { bytes in try writer.write(bytes) }
+                try region.withBytes { bytes in try writer.write(bytes) }
             }
         }
     }

@@ -249,7 +249,7 @@ public final class ProtectedFileHandle: Sendable {
         try use { file in
             var place = offset
             for region in data.regions {
-                try region.withRawBytes { bytes in try file.write(bytes, at: place) }
+                try region.withBytes { bytes in try file.write(bytes, at: place) }
                 place += UInt64(region.count)
             }
         }
@@ -265,7 +265,7 @@ public final class ProtectedFileHandle: Sendable {
         return try use { file in
             var first: UInt64?
             for region in data.regions {
-                let place = try region.withRawBytes { bytes in try file.append(bytes) }
+                let place = try region.withBytes { bytes in try file.append(bytes) }
                 first = first ?? place
             }
             if let first { return first }

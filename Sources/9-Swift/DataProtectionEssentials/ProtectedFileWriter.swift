@@ -73,7 +73,7 @@ public final class ProtectedFileWriter: @unchecked Sendable {
     public func write(contentsOf data: some DataProtocol) throws {
         try use { writer in
             for region in data.regions {
-                try region.withRawBytes { bytes in try writer.write(bytes) }
+                try region.withBytes { bytes in try writer.write(bytes) }
             }
         }
     }

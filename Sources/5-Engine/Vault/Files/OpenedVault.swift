@@ -1,4 +1,5 @@
 import Access
+import CLibrary
 import Enclave
 import FoundationEssentials
 import Items

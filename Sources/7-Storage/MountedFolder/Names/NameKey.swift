@@ -28,7 +28,7 @@ struct NameKey: Sendable {
     }
 }
 
-/// Encrypts the names of one folder.
+/// The cipher for the names of one folder.
 ///
 /// Uses AES-256-GCM-SIV (RFC 8452) with one nonce for all names. This is secure, except that equal names have equal
 /// ciphertexts. They must, so that a name can be looked up.
@@ -85,8 +85,8 @@ struct EncryptedName: Sendable {
     }
 }
 
-/// Encrypts the targets of symbolic links. Each has its own nonce and does not depend on its folder, so that links can
-/// be moved.
+/// The cipher for the targets of symbolic links. Each has its own nonce and does not depend on its folder, so that
+/// links can be moved.
 struct LinkCipher: Sendable {
     private static let overhead = 12 + 16
     /// The longest target in bytes: PATH_MAX (linux/limits.h) includes the zero byte.

@@ -2,13 +2,12 @@ import CFuse3
 import CLibrary
 import KeychainModel
 import ProtectedFiles
-import Synchronization
 import VaultInterface
 
 /// The data of a file of the view. All programs with the file open share it.
 ///
 /// Collects writes. After ``flush()``, they are in the file below.
-// Safe to share between threads: only `locked` uses the members that change.
+// Safe to share between threads: the members that change are used only while `lock` is held.
 final class FileContents: @unchecked Sendable {
     /// A write of at least this many bytes gains nothing from being collected.
     private static let directWrite = 512 << 10
@@ -16,8 +15,8 @@ final class FileContents: @unchecked Sendable {
     private let descriptor: Int32
     let path: String
     let keys: any FileKeySource
-    let lockState: LockState
-    private let lock = Mutex(())
+    let lockState: KnownLockState
+    private let lock = ThreadLock()
 
     /// Nil while no program has the file open.
     var sealed: SealedFile?
@@ -38,22 +37,18 @@ final class FileContents: @unchecked Sendable {
     private var known: (stamp: FileStamp, info: SealedFileInfo)?
 
     /// - Parameter descriptor: Refers to the file below. Its owner outlives this object.
-    init(_ descriptor: Int32, keys: any FileKeySource, lockState: LockState) {
+    init(_ descriptor: Int32, keys: any FileKeySource, lockState: KnownLockState) {
         self.descriptor = descriptor
         path = "/proc/self/fd/\(descriptor)"
         self.keys = keys
         self.lockState = lockState
     }
 
-    func locked<Value: Sendable>(_ body: () throws(Errno) -> Value) throws(Errno) -> Value {
-        try lock.withLock { _ throws(Errno) in try body() }
-    }
-
     /// Returns the file with its key.
     private func usable() throws(Errno) -> SealedFile {
         guard let sealed else { throw Errno(EBADF) }
         if !hasKey {
-            try Errno.of { () throws(SealedFileError) in try sealed.renewKey(keys) }
+            try Errno.of(sealed.renewKey(keys))
             hasKey = true
         }
         return sealed
@@ -63,67 +58,65 @@ final class FileContents: @unchecked Sendable {
 
     /// - Returns: Whether the kernel may keep its cache of the file.
     func open(writing: Bool, truncating: Bool) throws(Errno) -> Bool {
-        try locked { () throws(Errno) in
-            if sealed != nil, isWritable || !writing {
-                // The file is open, and other programs continue to use it. But while the vault is locked, its class
-                // allows no new opening.
-                if lockState.isLocked, openClass == .completeUnlessOpen { throw Errno(EACCES) }
-                _ = try usable()
-            } else {
-                let file = try openBelow(writing: writing)
-                sealed?.close()
-                (sealed, isWritable, hasKey) = (file, writing, true)
-            }
-            openCount += 1
-            do throws(Errno) {
-                if truncating { try cut(to: 0) }
-                let stamp = FileStamp(try information)
-                defer { cached = stamp }
-                return stamp == cached
-            } catch {
-                close()
-                throw error
-            }
+        lock.lock()
+        defer { lock.unlock() }
+        if sealed != nil, isWritable || !writing {
+            // The file is open, and other programs continue to use it. But while the vault is locked, its class
+            // allows no new opening.
+            if lockState.isLocked, openClass == .completeUnlessOpen { throw Errno(EACCES) }
+            _ = try usable()
+        } else {
+            let file = try openBelow(writing: writing)
+            sealed?.close()
+            (sealed, isWritable, hasKey) = (file, writing, true)
+        }
+        openCount += 1
+        do throws(Errno) {
+            if truncating { try cut(to: 0) }
+            let stamp = FileStamp(try information)
+            defer { cached = stamp }
+            return stamp == cached
+        } catch {
+            close()
+            throw error
         }
     }
 
     /// Opens a file that was just created.
     func adopt(_ file: SealedFile) throws(Errno) {
-        try locked { () throws(Errno) in
-            sealed?.close()
-            (sealed, isWritable, hasKey, isFresh) = (file, true, true, true)
-            openCount += 1
-            cached = FileStamp(try information)
-        }
+        lock.lock()
+        defer { lock.unlock() }
+        sealed?.close()
+        (sealed, isWritable, hasKey, isFresh) = (file, true, true, true)
+        openCount += 1
+        cached = FileStamp(try information)
     }
 
     /// Opens the file below for a moment. The file's owner may always open it. On other file systems, programs that
     /// opened a file keep access when its mode changes, too.
     private func openBelow(writing: Bool) throws(Errno) -> SealedFile {
-        let open = { [path, keys] () throws(SealedFileError) in
-            try SealedFile(path, writing ? .writing : .reading, keys: keys, durability: .power)
-        }
+        let mode: SealedFile.Mode = writing ? .writing : .reading
         do throws(SealedFileError) {
-            return try open()
+            return try SealedFile(path, mode, keys: keys, durability: .power)
         } catch {
             guard case .system(_, _, EACCES) = error else { throw Errno(error) }
             let information = try information
-            let mode = information.st_mode & 0o7777
-            guard information.st_uid == geteuid(), chmod(path, mode | 0o600) == 0 else { throw Errno(error) }
-            defer { chmod(path, mode) }
-            return try Errno.of(open)
+            let permissions = information.st_mode & 0o7777
+            guard information.st_uid == geteuid(), chmod(path, permissions | 0o600) == 0 else { throw Errno(error) }
+            defer { chmod(path, permissions) }
+            return try Errno.of(SealedFile(path, mode, keys: keys, durability: .power))
         }
     }
 
     /// Undoes one ``open(writing:truncating:)``.
     ///
     /// - Returns: Whether the kernel's cache of the file should be dropped.
-    func release() throws(Errno) -> Bool {
-        try locked { () throws(Errno) in
-            let isClosed = openCount == 1 && lockState.isLocked && openClass == .completeUnlessOpen
-            close()
-            return isClosed
-        }
+    func release() -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        let isClosed = openCount == 1 && lockState.isLocked && openClass == .completeUnlessOpen
+        close()
+        return isClosed
     }
 
     private func close() {
@@ -143,53 +136,53 @@ final class FileContents: @unchecked Sendable {
 
     /// Reads until the buffer is full or the data end.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(Errno) -> Int {
-        try locked { () throws(Errno) in
-            let file = try usable()
-            guard let changed, let length = changedLength else {
-                return try Errno.of { () throws(SealedFileError) in try file.read(into: buffer, at: offset) }
-            }
-            guard offset < length else { return 0 }
-            let count = Int(min(UInt64(buffer.count), length - offset))
-            var done = 0
-            while done < count {
-                let place = offset + UInt64(done)
-                let start = Int(place % UInt64(ChangedChunks.chunkSize))
-                let size = min(ChangedChunks.chunkSize - start, count - done)
-                let target = UnsafeMutableRawBufferPointer(rebasing: buffer[done..<(done + size)])
-                if let chunk = changed[place / UInt64(ChangedChunks.chunkSize)] {
-                    target.copyMemory(from: UnsafeRawBufferPointer(rebasing: chunk[start..<(start + size)]))
-                } else {
-                    let got = try Errno.of { () throws(SealedFileError) in try file.read(into: target, at: place) }
-                    UnsafeMutableRawBufferPointer(rebasing: target[got...])
-                        .initializeMemory(as: UInt8.self, repeating: 0)
-                }
-                done += size
-            }
-            return count
+        lock.lock()
+        defer { lock.unlock() }
+        let file = try usable()
+        guard let changed, let length = changedLength else {
+            return try Errno.of(file.read(into: buffer, at: offset))
         }
+        guard offset < length else { return 0 }
+        let count = Int(min(UInt64(buffer.count), length - offset))
+        var done = 0
+        while done < count {
+            let place = offset + UInt64(done)
+            let start = Int(place % UInt64(ChangedChunks.chunkSize))
+            let size = min(ChangedChunks.chunkSize - start, count - done)
+            let target = UnsafeMutableRawBufferPointer(rebasing: buffer[done..<(done + size)])
+            if let chunk = changed[place / UInt64(ChangedChunks.chunkSize)] {
+                target.copyMemory(from: UnsafeRawBufferPointer(rebasing: chunk[start..<(start + size)]))
+            } else {
+                let got = try Errno.of(file.read(into: target, at: place))
+                UnsafeMutableRawBufferPointer(rebasing: target[got...])
+                    .initializeMemory(as: UInt8.self, repeating: 0)
+            }
+            done += size
+        }
+        return count
     }
 
     /// Writes all of `bytes`.
     ///
     /// - Parameter offset: Nil for the end of the data.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64?) throws(Errno) {
-        try locked { () throws(Errno) in
-            let file = try usable()
-            guard isWritable else { throw Errno(EBADF) }
-            let place = if let offset { offset } else { try length(file) }
-            if bytes.count >= Self.directWrite {
-                try flushChanges()
-                try Errno.of { () throws(SealedFileError) in try file.write(bytes, at: place) }
-                noteChange()
-            } else {
-                try gather(bytes, at: place, file)
-            }
+        lock.lock()
+        defer { lock.unlock() }
+        let file = try usable()
+        guard isWritable else { throw Errno(EBADF) }
+        let place = if let offset { offset } else { try length(file) }
+        if bytes.count >= Self.directWrite {
+            try flushChanges()
+            try Errno.of(file.write(bytes, at: place))
+            noteChange()
+        } else {
+            try gather(bytes, at: place, file)
         }
     }
 
     private func length(_ file: SealedFile) throws(Errno) -> UInt64 {
         if let changedLength { return changedLength }
-        return try Errno.of { () throws(SealedFileError) in try file.length }
+        return try Errno.of(file.length)
     }
 
     private func gather(_ bytes: UnsafeRawBufferPointer, at place: UInt64, _ file: SealedFile) throws(Errno) {
@@ -238,9 +231,7 @@ final class FileContents: @unchecked Sendable {
         for run in changed.runs {
             let start = run.first * UInt64(ChangedChunks.chunkSize)
             let count = Int(min(UInt64(run.bytes.count), length - start))
-            try Errno.of { () throws(SealedFileError) in
-                try file.write(UnsafeRawBufferPointer(rebasing: run.bytes[..<count]), at: start)
-            }
+            try Errno.of(file.write(UnsafeRawBufferPointer(rebasing: run.bytes[..<count]), at: start))
         }
         changed.clear()
         changedLength = nil
@@ -248,7 +239,9 @@ final class FileContents: @unchecked Sendable {
     }
 
     func flush() throws(Errno) {
-        try locked { () throws(Errno) in try flushChanges() }
+        lock.lock()
+        defer { lock.unlock() }
+        try flushChanges()
     }
 
     /// Does the same as ``flush()`` for a program that closes the file, and throws if data were lost.
@@ -256,35 +249,35 @@ final class FileContents: @unchecked Sendable {
     /// The loss is kept and thrown again later: the kernel does not say which program closes. It may be a child before
     /// it runs another program; such a child closes inherited descriptors and ignores errors.
     func finish() throws(Errno) {
-        try locked { () throws(Errno) in
-            if let loss { throw loss }
-            try flushChanges()
-        }
+        lock.lock()
+        defer { lock.unlock() }
+        if let loss { throw loss }
+        try flushChanges()
     }
 
     /// Waits until all written data are on the disk.
     func synchronize() throws(Errno) {
-        try locked { () throws(Errno) in
-            if let loss {
-                self.loss = nil
-                throw loss
-            }
-            try flushChanges()
-            guard let sealed else { return }
-            try Errno.of { () throws(SealedFileError) in try sealed.synchronize() }
-            isFresh = false
+        lock.lock()
+        defer { lock.unlock() }
+        if let loss {
+            self.loss = nil
+            throw loss
         }
+        try flushChanges()
+        guard let sealed else { return }
+        try Errno.of(sealed.synchronize())
+        isFresh = false
     }
 
     /// Changes the length of the data, even if the file is not open.
     func truncate(to length: UInt64) throws(Errno) {
-        try locked { () throws(Errno) in
-            if sealed != nil, isWritable { return try cut(to: length) }
-            let file = try openBelow(writing: true)
-            defer { file.close() }
-            try Errno.of { () throws(SealedFileError) in try file.truncate(to: length) }
-            noteChange()
-        }
+        lock.lock()
+        defer { lock.unlock() }
+        if sealed != nil, isWritable { return try cut(to: length) }
+        let file = try openBelow(writing: true)
+        defer { file.close() }
+        try Errno.of(file.truncate(to: length))
+        noteChange()
     }
 
     private func cut(to length: UInt64) throws(Errno) {
@@ -296,7 +289,7 @@ final class FileContents: @unchecked Sendable {
             try flushChanges()
         }
         file.setDurability(isFresh ? .process : .power)
-        try Errno.of { () throws(SealedFileError) in try file.truncate(to: length) }
+        try Errno.of(file.truncate(to: length))
         noteChange()
     }
 
@@ -321,17 +314,17 @@ final class FileContents: @unchecked Sendable {
     ///
     /// - Parameter isFinal: Whether the times must not change any more. Then everything is written first.
     func attributes(isFinal: Bool) throws(Errno) -> (attributes: stat, isChanged: Bool) {
-        try locked { () throws(Errno) in
-            // The next fsync or close reports an error of this.
-            if isFinal { try? flushChanges() }
-            var information = try information
-            let stamp = FileStamp(information)
-            let isChanged = changedLength == nil && cached != nil && cached != stamp
-            if isChanged { cached = stamp }
-            information.st_size = Int(clamping: length(information, stamp))
-            information.st_blksize = ChangedChunks.chunkSize
-            return (information, isChanged)
-        }
+        lock.lock()
+        defer { lock.unlock() }
+        // The next fsync or close reports an error of this.
+        if isFinal { try? flushChanges() }
+        var information = try information
+        let stamp = FileStamp(information)
+        let isChanged = changedLength == nil && cached != nil && cached != stamp
+        if isChanged { cached = stamp }
+        information.st_size = Int(clamping: length(information, stamp))
+        information.st_blksize = ChangedChunks.chunkSize
+        return (information, isChanged)
     }
 
     private func length(_ information: stat, _ stamp: FileStamp) -> UInt64 {
@@ -365,52 +358,64 @@ final class FileContents: @unchecked Sendable {
 
     var fileClass: FileProtectionClass {
         get throws(Errno) {
-            try locked { () throws(Errno) in
-                guard let found = openClass else { throw Errno(EIO) }
-                return found
-            }
+            lock.lock()
+            defer { lock.unlock() }
+            guard let found = openClass else { throw Errno(EIO) }
+            return found
         }
     }
 
     func changeClass(to fileClass: FileProtectionClass) throws(Errno) {
-        try locked { () throws(Errno) in
-            try flushChanges()
-            let file = try sealed != nil && isWritable ? usable() : openBelow(writing: true)
-            defer { if file !== sealed { file.close() } }
-            file.setDurability(.power)
-            try Errno.of { () throws(SealedFileError) in try file.changeClass(to: fileClass, keys: keys) }
-            known = nil
-            noteChange()
-        }
+        lock.lock()
+        defer { lock.unlock() }
+        try flushChanges()
+        let file = try sealed != nil && isWritable ? usable() : openBelow(writing: true)
+        defer { if file !== sealed { file.close() } }
+        file.setDurability(.power)
+        try Errno.of(file.changeClass(to: fileClass, keys: keys))
+        known = nil
+        noteChange()
     }
 
     /// Runs `body` after writing everything. `body` changes properties of the file below, but not its data.
-    func settled(_ body: () throws(Errno) -> Void) throws(Errno) {
-        try locked { () throws(Errno) in
-            try flushChanges()
-            try body()
-            noteChange()
-        }
+    func settled(_ body: @autoclosure () throws(Errno) -> Void) throws(Errno) {
+        lock.lock()
+        defer { lock.unlock() }
+        try flushChanges()
+        try body()
+        noteChange()
     }
 
     // MARK: Locking
 
-    var isOpen: Bool { (try? locked { () throws(Errno) in openCount > 0 }) ?? false }
+    var isOpen: Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        return openCount > 0
+    }
 
     /// Whether a program has the file open for writing.
-    var isBeingWritten: Bool { (try? locked { () throws(Errno) in sealed != nil && isWritable }) ?? false }
+    var isBeingWritten: Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        return sealed != nil && isWritable
+    }
 
     /// Discards what the class does not allow while the vault is locked.
     ///
     /// - Parameter writing: Whether to write the collected data first.
     /// - Returns: Whether the kernel's cache of the file must be dropped, too.
     func discardKey(writing: Bool) -> Bool {
-        lock.withLock { _ in discard(writing: writing) }
+        lock.lock()
+        defer { lock.unlock() }
+        return discard(writing: writing)
     }
 
     /// Does the same for a file that no program writes to; nil if one does, or if an operation is running.
     func discardKeyIfIdle() -> Bool? {
-        lock.withLockIfAvailable { _ in sealed != nil && isWritable ? nil : discard(writing: false) } ?? nil
+        guard lock.lockIfAvailable() else { return nil }
+        defer { lock.unlock() }
+        return sealed != nil && isWritable ? nil : discard(writing: false)
     }
 
     private func discard(writing: Bool) -> Bool {
@@ -430,5 +435,17 @@ final class FileContents: @unchecked Sendable {
             hasKey = false
         }
         return found == nil || found == .complete || found == .completeUnlessOpen && openCount == 0
+    }
+}
+
+/// The size and time by which a change of a file below shows.
+struct FileStamp: Equatable {
+    private let size: Int
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    init(_ information: stat) {
+        size = information.st_size
+        (seconds, nanoseconds) = (information.st_mtim.tv_sec, information.st_mtim.tv_nsec)
     }
 }

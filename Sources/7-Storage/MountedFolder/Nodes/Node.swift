@@ -3,7 +3,6 @@ import CLibrary
 import FoundationEssentials
 import KeychainModel
 import ProtectedFiles
-import Synchronization
 import VaultInterface
 
 /// A file, folder or link of the view, while the kernel knows it.
@@ -13,7 +12,7 @@ import VaultInterface
 final class Node: @unchecked Sendable {
     let number: UInt64
     let descriptor: Int32
-    let identity: NodeIdentity
+    let identity: FileIdentity
     /// Such as `S_IFREG` or `S_IFDIR`.
     let kind: mode_t
     /// How many times the kernel was told of the node.
@@ -22,15 +21,15 @@ final class Node: @unchecked Sendable {
     /// Nil unless the node is a regular file.
     let contents: FileContents?
 
-    private let lock = Mutex(())
+    private let lock = ThreadLock()
     private var record: (value: FolderRecord, names: NameCipher)?
 
     /// - Parameter descriptor: Closed with the node.
     init(
-        _ number: UInt64, _ descriptor: Int32, _ information: stat, keys: any FileKeySource, lockState: LockState
+        _ number: UInt64, _ descriptor: Int32, _ information: stat, keys: any FileKeySource, lockState: KnownLockState
     ) {
         (self.number, self.descriptor) = (number, descriptor)
-        identity = NodeIdentity(information)
+        identity = FileIdentity(information)
         kind = information.st_mode & S_IFMT
         contents = kind == S_IFREG ? FileContents(descriptor, keys: keys, lockState: lockState) : nil
     }
@@ -62,30 +61,22 @@ final class Node: @unchecked Sendable {
     private func folder(
         _ key: NameKey, _ keys: any FileKeySource
     ) throws(Errno) -> (value: FolderRecord, names: NameCipher) {
-        try lock.withLock { _ throws(Errno) in
-            if let record { return record }
-            guard kind == S_IFDIR else { throw Errno(ENOTDIR) }
-            let found = try Errno.of { () throws(SealedFileError) in try FolderRecord.read(in: path, keys: keys) }
-            guard let found, found.encryptsNames else { throw Errno(EIO) }
-            let result = (found, key.names(inFolder: found.identifier))
-            record = result
-            return result
-        }
+        lock.lock()
+        defer { lock.unlock() }
+        if let record { return record }
+        guard kind == S_IFDIR else { throw Errno(ENOTDIR) }
+        let found = try Errno.of(FolderRecord.read(in: path, keys: keys))
+        guard let found, found.encryptsNames else { throw Errno(EIO) }
+        let result = (found, key.names(inFolder: found.identifier))
+        record = result
+        return result
     }
 
     /// Stores `value` as the folder's record.
     func setRecord(_ value: FolderRecord, _ key: NameKey, keys: any FileKeySource) throws(Errno) {
-        try lock.withLock { _ throws(Errno) in
-            try Errno.of { () throws(SealedFileError) in try value.write(in: path, keys: keys) }
-            record = (value, key.names(inFolder: value.identifier))
-        }
+        lock.lock()
+        defer { lock.unlock() }
+        try Errno.of(value.write(in: path, keys: keys))
+        record = (value, key.names(inFolder: value.identifier))
     }
-}
-
-/// Identifies a file of a file system.
-struct NodeIdentity: Hashable {
-    private let device: dev_t
-    private let number: ino_t
-
-    init(_ information: stat) { (device, number) = (information.st_dev, information.st_ino) }
 }

@@ -11,14 +11,14 @@ final class NodeTable: @unchecked Sendable {
     static let rootNumber: UInt64 = 1
 
     private let keys: any FileKeySource
-    private let lockState: LockState
+    private let lockState: KnownLockState
     private let lock = Mutex(())
     private var byNumber: [UInt64: Node] = [:]
-    private var byIdentity: [NodeIdentity: Node] = [:]
+    private var byIdentity: [FileIdentity: Node] = [:]
     private var last = NodeTable.rootNumber
 
     /// - Parameter descriptor: The folder below. The table closes it.
-    init(root descriptor: Int32, keys: any FileKeySource, lockState: LockState) throws(Errno) {
+    init(root descriptor: Int32, keys: any FileKeySource, lockState: KnownLockState) throws(Errno) {
         (self.keys, self.lockState) = (keys, lockState)
         var information = stat()
         guard fstat(descriptor, &information) == 0 else { throw .last }
@@ -30,10 +30,8 @@ final class NodeTable: @unchecked Sendable {
 
     subscript(number: UInt64) -> Node {
         get throws(Errno) {
-            try lock.withLock { _ throws(Errno) in
-                guard let node = byNumber[number] else { throw Errno(ESTALE) }
-                return node
-            }
+            guard let node = lock.withLock({ _ in byNumber[number] }) else { throw Errno(ESTALE) }
+            return node
         }
     }
 
@@ -48,7 +46,7 @@ final class NodeTable: @unchecked Sendable {
             defer { close(descriptor) }
             throw .last
         }
-        let identity = NodeIdentity(information)
+        let identity = FileIdentity(information)
         return lock.withLock { _ in
             if let node = byIdentity[identity] {
                 close(descriptor)

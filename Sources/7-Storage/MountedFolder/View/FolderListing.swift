@@ -17,7 +17,7 @@ final class FolderListing: @unchecked Sendable {
     init(_ folder: Node) { self.folder = folder }
 }
 
-/// Reads a folder below, name by name.
+/// A reader of a folder below, name by name.
 struct FolderBelow: ~Copyable {
     private let stream: OpaquePointer
 

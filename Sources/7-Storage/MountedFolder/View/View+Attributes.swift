@@ -3,35 +3,27 @@ import CLibrary
 
 /// Owners, modes, times and lengths.
 extension View {
-    func getAttributes(_ request: fuse_req_t, _ number: UInt64, isOfOpenFile: Bool) {
-        do throws(Errno) {
-            // The kernel names an open file if it asks for itself, and none if a program asks.
-            var attributes = try attributes(of: nodes[number], isFinal: !isOfOpenFile)
-            _ = fuse.replyAttributes(request, &attributes, patience)
-        } catch {
-            _ = fuse.replyError(request, error.code)
-        }
+    func getAttributes(_ request: fuse_req_t, _ number: UInt64, isOfOpenFile: Bool) throws(Errno) {
+        // The kernel names an open file if it asks for itself, and none if a program asks.
+        var attributes = try attributes(of: nodes[number], isFinal: !isOfOpenFile)
+        _ = fuse.replyAttributes(request, &attributes, patience)
     }
 
-    func setAttributes(_ request: fuse_req_t, _ number: UInt64, _ wanted: stat, _ which: Int32) {
-        do throws(Errno) {
-            let node = try nodes[number]
-            if which & KEYCHAIN_FUSE_SET_SIZE != 0 {
-                guard let contents = node.contents else { throw Errno(EINVAL) }
-                try contents.truncate(to: UInt64(max(0, wanted.st_size)))
-            }
-            if which & ~KEYCHAIN_FUSE_SET_SIZE != 0 {
-                if let contents = node.contents {
-                    try contents.settled { () throws(Errno) in try set(wanted, which, of: node) }
-                } else {
-                    try set(wanted, which, of: node)
-                }
-            }
-            var attributes = try attributes(of: node)
-            _ = fuse.replyAttributes(request, &attributes, patience)
-        } catch {
-            _ = fuse.replyError(request, error.code)
+    func setAttributes(_ request: fuse_req_t, _ number: UInt64, _ wanted: stat, _ which: Int32) throws(Errno) {
+        let node = try nodes[number]
+        if which & KEYCHAIN_FUSE_SET_SIZE != 0 {
+            guard let contents = node.contents else { throw Errno(EINVAL) }
+            try contents.truncate(to: UInt64(max(0, wanted.st_size)))
         }
+        if which & ~KEYCHAIN_FUSE_SET_SIZE != 0 {
+            if let contents = node.contents {
+                try contents.settled(set(wanted, which, of: node))
+            } else {
+                try set(wanted, which, of: node)
+            }
+        }
+        var attributes = try attributes(of: node)
+        _ = fuse.replyAttributes(request, &attributes, patience)
     }
 
     private func set(_ wanted: stat, _ which: Int32, of node: Node) throws(Errno) {
@@ -64,14 +56,10 @@ extension View {
         return which & bit != 0 ? wanted : timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)
     }
 
-    func examineSystem(_ request: fuse_req_t, _ number: UInt64) {
-        do throws(Errno) {
-            var system = statvfs()
-            guard try fstatvfs(nodes[number].descriptor, &system) == 0 else { throw .last }
-            system.f_namemax = UInt(NameCipher.limit)
-            _ = fuse.replySystem(request, &system)
-        } catch {
-            _ = fuse.replyError(request, error.code)
-        }
+    func examineSystem(_ request: fuse_req_t, _ number: UInt64) throws(Errno) {
+        var system = statvfs()
+        guard try fstatvfs(nodes[number].descriptor, &system) == 0 else { throw .last }
+        system.f_namemax = UInt(NameCipher.limit)
+        _ = fuse.replySystem(request, &system)
     }
 }

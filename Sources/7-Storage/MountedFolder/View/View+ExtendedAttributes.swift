@@ -11,23 +11,18 @@ extension View {
 
     private func hasAttributes(_ node: Node) -> Bool { node.kind == S_IFREG || node.kind == S_IFDIR }
 
-    func getAttribute(_ request: fuse_req_t, _ number: UInt64, _ name: UnsafePointer<CChar>, _ room: Int) {
-        do throws(Errno) {
-            let name = String(cString: name)
-            // The kernel asks for a system attribute before each write.
-            guard isOfPrograms(name) else { throw Errno(ENODATA) }
-            let node = try nodes[number]
-            guard hasAttributes(node) else { throw Errno(ENODATA) }
-            let value =
-                try name == MountPoint.classAttribute
-                ? Array(fileClass(of: node).utf8)
-                : below { () throws(ExtendedAttributes.Failure) in
-                    try ExtendedAttributes.value(name, of: .path(node.path))
-                }
-            try replyValue(request, value, room)
-        } catch {
-            _ = fuse.replyError(request, error.code)
-        }
+    func getAttribute(_ request: fuse_req_t, _ number: UInt64, _ name: UnsafePointer<CChar>, _ room: Int) throws(Errno)
+    {
+        let name = String(cString: name)
+        // The kernel asks for a system attribute before each write.
+        guard isOfPrograms(name) else { throw Errno(ENODATA) }
+        let node = try nodes[number]
+        guard hasAttributes(node) else { throw Errno(ENODATA) }
+        let value =
+            try name == MountPoint.classAttribute
+            ? Array(fileClass(of: node).utf8)
+            : Errno.ofAttributes(ExtendedAttributes.value(name, of: .path(node.path)))
+        try replyValue(request, value, room)
     }
 
     private func replyValue(_ request: fuse_req_t, _ value: [UInt8], _ room: Int) throws(Errno) {
@@ -40,66 +35,43 @@ extension View {
         }
     }
 
-    /// Runs `body` and converts its error to the error number for programs.
-    private func below<Value>(_ body: () throws(ExtendedAttributes.Failure) -> Value) throws(Errno) -> Value {
-        do {
-            return try body()
-        } catch {
-            throw Errno(error.errno)
-        }
-    }
-
-    func listAttributes(_ request: fuse_req_t, _ number: UInt64, _ room: Int) {
-        do throws(Errno) {
-            let node = try nodes[number]
-            guard hasAttributes(node) else { return try replyValue(request, [], room) }
-            let names = try below { () throws(ExtendedAttributes.Failure) in
-                try ExtendedAttributes.names(of: .path(node.path))
+    func listAttributes(_ request: fuse_req_t, _ number: UInt64, _ room: Int) throws(Errno) {
+        let node = try nodes[number]
+        guard hasAttributes(node) else { return try replyValue(request, [], room) }
+        let names = try Errno.ofAttributes(ExtendedAttributes.names(of: .path(node.path)))
+        var answer = Array(MountPoint.classAttribute.utf8) + [0]
+        for bytes in names {
+            guard bytes.starts(with: "user.".utf8), !bytes.elementsEqual(MountPoint.classAttribute.utf8) else {
+                continue
             }
-            var answer = Array(MountPoint.classAttribute.utf8) + [0]
-            for bytes in names {
-                guard bytes.starts(with: "user.".utf8), !bytes.elementsEqual(MountPoint.classAttribute.utf8) else {
-                    continue
-                }
-                answer += bytes + [0]
-            }
-            try replyValue(request, answer, room)
-        } catch {
-            _ = fuse.replyError(request, error.code)
+            answer += bytes + [0]
         }
+        try replyValue(request, answer, room)
     }
 
     func setAttribute(
-        _ request: fuse_req_t, _ number: UInt64, _ name: UnsafePointer<CChar>, _ value: UnsafeRawBufferPointer,
+        _ number: UInt64, _ name: UnsafePointer<CChar>, _ value: UnsafeRawBufferPointer,
         _ flags: Int32
-    ) {
-        reply(request) { () throws(Errno) in
-            let name = String(cString: name)
-            let node = try nodes[number]
-            guard isOfPrograms(name), hasAttributes(node) else { throw Errno(ENOTSUP) }
-            if name == MountPoint.classAttribute {
-                guard let fileClass = FileProtectionClass(named: String(decoding: value, as: UTF8.self)) else {
-                    throw Errno(EINVAL)
-                }
-                return try setClass(fileClass, of: node)
+    ) throws(Errno) {
+        let name = String(cString: name)
+        let node = try nodes[number]
+        guard isOfPrograms(name), hasAttributes(node) else { throw Errno(ENOTSUP) }
+        if name == MountPoint.classAttribute {
+            guard let fileClass = FileProtectionClass(named: String(decoding: value, as: UTF8.self)) else {
+                throw Errno(EINVAL)
             }
-            try below { () throws(ExtendedAttributes.Failure) in
-                try ExtendedAttributes.set(name, to: Array(value), of: .path(node.path), flags: flags)
-            }
+            return try setClass(fileClass, of: node)
         }
+        try Errno.ofAttributes(ExtendedAttributes.set(name, to: Array(value), of: .path(node.path), flags: flags))
     }
 
-    func removeAttribute(_ request: fuse_req_t, _ number: UInt64, _ name: UnsafePointer<CChar>) {
-        reply(request) { () throws(Errno) in
-            let name = String(cString: name)
-            let node = try nodes[number]
-            guard isOfPrograms(name), hasAttributes(node) else { throw Errno(ENOTSUP) }
-            // Every file has a class.
-            guard name != MountPoint.classAttribute else { throw Errno(EPERM) }
-            try below { () throws(ExtendedAttributes.Failure) in
-                try ExtendedAttributes.remove(name, of: .path(node.path))
-            }
-        }
+    func removeAttribute(_ number: UInt64, _ name: UnsafePointer<CChar>) throws(Errno) {
+        let name = String(cString: name)
+        let node = try nodes[number]
+        guard isOfPrograms(name), hasAttributes(node) else { throw Errno(ENOTSUP) }
+        // Every file has a class.
+        guard name != MountPoint.classAttribute else { throw Errno(EPERM) }
+        try Errno.ofAttributes(ExtendedAttributes.remove(name, of: .path(node.path)))
     }
 
     private func fileClass(of node: Node) throws(Errno) -> String {

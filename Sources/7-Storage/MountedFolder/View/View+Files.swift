@@ -17,9 +17,8 @@ extension View {
         _ name: EncryptedName, in folder: Node, _ mode: mode_t, _ request: fuse_req_t
     ) throws(Errno) -> (node: Node, file: SealedFile) {
         let fileClass = try folder.folderRecord(nameKey, keys: keys).defaultClass ?? .complete
-        let file = try Errno.of { () throws(SealedFileError) in
-            try SealedFile.create("\(folder.path)/\(name.text)", fileClass, mode: mode & 0o7777, keys: keys)
-        }
+        let file = try Errno.of(
+            SealedFile.create("\(folder.path)/\(name.text)", fileClass, mode: mode & 0o7777, keys: keys))
         do throws(Errno) {
             let node = try find(name, in: folder)
             try setOwner(of: node, in: folder, request)
@@ -33,23 +32,19 @@ extension View {
     func create(
         _ request: fuse_req_t, _ parent: UInt64, _ name: UnsafePointer<CChar>, _ mode: mode_t,
         _ info: UnsafeMutablePointer<fuse_file_info>
-    ) {
+    ) throws(Errno) {
+        let folder = try nodes[parent]
+        let name = try encrypted(name, in: folder)
+        let node = try create(name, in: folder, mode, request, info)
         do throws(Errno) {
-            let folder = try nodes[parent]
-            let name = try encrypted(name, in: folder)
-            let node = try create(name, in: folder, mode, request, info)
-            do throws(Errno) {
-                var entry = try entry(node)
-                if fuse.replyCreate(request, &entry, info) != 0 {
-                    _ = try? node.contents?.release()
-                    nodes.forget(node.number, 1)
-                }
-            } catch {
-                _ = try? node.contents?.release()
-                throw error
+            var entry = try entry(node)
+            if fuse.replyCreate(request, &entry, info) != 0 {
+                _ = node.contents?.release()
+                nodes.forget(node.number, 1)
             }
         } catch {
-            _ = fuse.replyError(request, error.code)
+            _ = node.contents?.release()
+            throw error
         }
     }
 
@@ -84,78 +79,60 @@ extension View {
         if keeps { info.pointee.bits |= KEYCHAIN_FUSE_KEEP_CACHE }
     }
 
-    func open(_ request: fuse_req_t, _ number: UInt64, _ info: UnsafeMutablePointer<fuse_file_info>) {
-        do throws(Errno) {
-            let node = try nodes[number]
-            try open(node, info)
-            if fuse.replyOpen(request, info) != 0 { _ = try? node.contents?.release() }
-        } catch {
-            _ = fuse.replyError(request, error.code)
-        }
+    func open(_ request: fuse_req_t, _ number: UInt64, _ info: UnsafeMutablePointer<fuse_file_info>) throws(Errno) {
+        let node = try nodes[number]
+        try open(node, info)
+        if fuse.replyOpen(request, info) != 0 { _ = node.contents?.release() }
     }
 
-    func read(_ request: fuse_req_t, _ number: UInt64, _ count: Int, _ offset: Int) {
-        do throws(Errno) {
-            let contents = try contents(number)
-            guard let room = malloc(max(count, 1)) else { throw Errno(ENOMEM) }
-            defer { free(room) }
-            let buffer = UnsafeMutableRawBufferPointer(start: room, count: count)
-            let got = try contents.read(into: buffer, at: UInt64(max(0, offset)))
-            defer { SecretBytes.wipe(UnsafeMutableRawBufferPointer(rebasing: buffer[..<got])) }
-            _ = fuse.replyBytes(request, room.assumingMemoryBound(to: CChar.self), got)
-        } catch {
-            _ = fuse.replyError(request, error.code)
-        }
+    func read(_ request: fuse_req_t, _ number: UInt64, _ count: Int, _ offset: Int) throws(Errno) {
+        let contents = try contents(number)
+        guard let room = malloc(max(count, 1)) else { throw Errno(ENOMEM) }
+        defer { free(room) }
+        let buffer = UnsafeMutableRawBufferPointer(start: room, count: count)
+        let got = try contents.read(into: buffer, at: UInt64(max(0, offset)))
+        defer { SecretBytes.wipe(UnsafeMutableRawBufferPointer(rebasing: buffer[..<got])) }
+        _ = fuse.replyBytes(request, room.assumingMemoryBound(to: CChar.self), got)
     }
 
     func write(
         _ request: fuse_req_t, _ number: UInt64, _ bytes: UnsafeRawBufferPointer, _ offset: Int,
         _ info: UnsafeMutablePointer<fuse_file_info>
-    ) {
-        do throws(Errno) {
-            // A write from the kernel's cache has its own offset.
-            let isAppended =
-                info.pointee.flags & O_APPEND != 0 && info.pointee.bits & KEYCHAIN_FUSE_WRITEPAGE == 0
-            try contents(number).write(bytes, at: isAppended ? nil : UInt64(max(0, offset)))
-            _ = fuse.replyWrite(request, bytes.count)
-        } catch {
-            _ = fuse.replyError(request, error.code)
-        }
+    ) throws(Errno) {
+        // A write from the kernel's cache has its own offset.
+        let isAppended =
+            info.pointee.flags & O_APPEND != 0 && info.pointee.bits & KEYCHAIN_FUSE_WRITEPAGE == 0
+        try contents(number).write(bytes, at: isAppended ? nil : UInt64(max(0, offset)))
+        _ = fuse.replyWrite(request, bytes.count)
     }
 
-    func flush(_ request: fuse_req_t, _ number: UInt64) {
-        reply(request) { () throws(Errno) in try contents(number).finish() }
+    func flush(_ number: UInt64) throws(Errno) { try contents(number).finish() }
+
+    func synchronize(_ number: UInt64) throws(Errno) { try contents(number).synchronize() }
+
+    func release(_ number: UInt64) throws(Errno) {
+        let node = try nodes[number]
+        if node.contents?.release() == true { cache.dropLater(node) }
     }
 
-    func synchronize(_ request: fuse_req_t, _ number: UInt64) {
-        reply(request) { () throws(Errno) in try contents(number).synchronize() }
-    }
-
-    func release(_ request: fuse_req_t, _ number: UInt64) {
-        reply(request) { () throws(Errno) in
-            let node = try nodes[number]
-            if try node.contents?.release() == true { cache.dropLater(node) }
-        }
-    }
-
-    func makeNode(_ request: fuse_req_t, _ parent: UInt64, _ name: UnsafePointer<CChar>, _ mode: mode_t) {
-        replyEntry(request) { () throws(Errno) in
-            let folder = try nodes[parent]
-            let name = try encrypted(name, in: folder)
-            switch mode & S_IFMT {
-            case S_IFREG, 0:
-                let (node, file) = try make(name, in: folder, mode, request)
-                file.close()
-                return node
-            case S_IFIFO, S_IFSOCK:
-                guard name.withCString({ mknodat(folder.descriptor, $0, mode, 0) }) == 0 else { throw .last }
-                let node = try find(name, in: folder)
-                try setOwner(of: node, in: folder, request)
-                // The umask of this process must not reduce the mode.
-                guard chmod(node.path, mode & 0o7777) == 0 else { throw .last }
-                return node
-            default: throw Errno(EPERM)
-            }
+    func makeNode(_ request: fuse_req_t, _ parent: UInt64, _ name: UnsafePointer<CChar>, _ mode: mode_t) throws(Errno)
+        -> Node
+    {
+        let folder = try nodes[parent]
+        let name = try encrypted(name, in: folder)
+        switch mode & S_IFMT {
+        case S_IFREG, 0:
+            let (node, file) = try make(name, in: folder, mode, request)
+            file.close()
+            return node
+        case S_IFIFO, S_IFSOCK:
+            guard name.withCString({ mknodat(folder.descriptor, $0, mode, 0) }) == 0 else { throw .last }
+            let node = try find(name, in: folder)
+            try setOwner(of: node, in: folder, request)
+            // The umask of this process must not reduce the mode.
+            guard chmod(node.path, mode & 0o7777) == 0 else { throw .last }
+            return node
+        default: throw Errno(EPERM)
         }
     }
 

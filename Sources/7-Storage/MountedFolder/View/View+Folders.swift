@@ -5,47 +5,46 @@ import ProtectedFiles
 
 /// Names and folders.
 extension View {
-    func lookUp(_ request: fuse_req_t, _ parent: UInt64, _ name: UnsafePointer<CChar>) {
+    func lookUp(_ request: fuse_req_t, _ parent: UInt64, _ name: UnsafePointer<CChar>) throws(Errno) {
+        let node: Node
         do throws(Errno) {
             let folder = try nodes[parent]
-            let node = try find(try encrypted(name, in: folder), in: folder)
-            replyEntry(request) { () throws(Errno) in node }
+            node = try find(try encrypted(name, in: folder), in: folder)
         } catch {
-            guard error.code == ENOENT else {
-                _ = fuse.replyError(request, error.code)
-                return
-            }
+            guard error.code == ENOENT else { throw error }
             // The kernel remembers for a while that there is no such name.
             var entry = fuse_entry_param()
             entry.entry_timeout = patience
             _ = fuse.replyEntry(request, &entry)
+            return
         }
+        try reply(request, node)
     }
 
-    func makeFolder(_ request: fuse_req_t, _ parent: UInt64, _ name: UnsafePointer<CChar>, _ mode: mode_t) {
-        replyEntry(request) { () throws(Errno) in
-            let folder = try nodes[parent]
-            let name = try encrypted(name, in: folder)
-            let record = try folder.folderRecord(nameKey, keys: keys).inherited()
-            // At first, only its creator may write to it.
-            guard name.withCString({ mkdirat(folder.descriptor, $0, 0o700) }) == 0 else { throw .last }
+    func makeFolder(_ request: fuse_req_t, _ parent: UInt64, _ name: UnsafePointer<CChar>, _ mode: mode_t) throws(Errno)
+        -> Node
+    {
+        let folder = try nodes[parent]
+        let name = try encrypted(name, in: folder)
+        let record = try folder.folderRecord(nameKey, keys: keys).inherited()
+        // At first, only its creator may write to it.
+        guard name.withCString({ mkdirat(folder.descriptor, $0, 0o700) }) == 0 else { throw .last }
+        do throws(Errno) {
+            let node = try find(name, in: folder)
             do throws(Errno) {
-                let node = try find(name, in: folder)
-                do throws(Errno) {
-                    try setOwner(of: node, in: folder, request)
-                    try node.setRecord(record, nameKey, keys: keys)
-                    // Keeps S_ISGID, which the folder below passes on.
-                    let inherited = try node.information.st_mode & S_ISGID
-                    guard chmod(node.path, mode & 0o7777 | inherited) == 0 else { throw .last }
-                } catch {
-                    nodes.forget(node.number, 1)
-                    throw error
-                }
-                return node
+                try setOwner(of: node, in: folder, request)
+                try node.setRecord(record, nameKey, keys: keys)
+                // Keeps S_ISGID, which the folder below passes on.
+                let inherited = try node.information.st_mode & S_ISGID
+                guard chmod(node.path, mode & 0o7777 | inherited) == 0 else { throw .last }
             } catch {
-                removeFolder(name, in: folder)
+                nodes.forget(node.number, 1)
                 throw error
             }
+            return node
+        } catch {
+            removeFolder(name, in: folder)
+            throw error
         }
     }
 
@@ -63,11 +62,9 @@ extension View {
     /// `AT_REMOVEDIR` (fcntl.h).
     private static let removingFolder: Int32 = 0x200
 
-    func removeFolder(_ request: fuse_req_t, _ parent: UInt64, _ name: UnsafePointer<CChar>) {
-        reply(request) { () throws(Errno) in
-            let folder = try nodes[parent]
-            try removeEmptyFolder(try encrypted(name, in: folder), in: folder)
-        }
+    func removeFolder(_ parent: UInt64, _ name: UnsafePointer<CChar>) throws(Errno) {
+        let folder = try nodes[parent]
+        try removeEmptyFolder(try encrypted(name, in: folder), in: folder)
     }
 
     /// Removes a folder that is empty in the view.
@@ -99,18 +96,16 @@ extension View {
     }
 
     func rename(
-        _ request: fuse_req_t, _ parent: UInt64, _ name: UnsafePointer<CChar>, _ newParent: UInt64,
+        _ parent: UInt64, _ name: UnsafePointer<CChar>, _ newParent: UInt64,
         _ newName: UnsafePointer<CChar>, _ flags: UInt32
-    ) {
-        reply(request) { () throws(Errno) in
-            let (from, to) = (try nodes[parent], try nodes[newParent])
-            let (old, new) = (try encrypted(name, in: from), try encrypted(newName, in: to))
-            do throws(Errno) {
-                try rename(old, from, new, to, flags)
-            } catch {
-                guard flags == 0, error.code == ENOTEMPTY || error.code == EEXIST else { throw error }
-                try replaceFolder(old, from, new, to)
-            }
+    ) throws(Errno) {
+        let (from, to) = (try nodes[parent], try nodes[newParent])
+        let (old, new) = (try encrypted(name, in: from), try encrypted(newName, in: to))
+        do throws(Errno) {
+            try rename(old, from, new, to, flags)
+        } catch {
+            guard flags == 0, error.code == ENOTEMPTY || error.code == EEXIST else { throw error }
+            try replaceFolder(old, from, new, to)
         }
     }
 
@@ -138,14 +133,11 @@ extension View {
 
     // MARK: Listing
 
-    func openFolder(_ request: fuse_req_t, _ number: UInt64, _ file: UnsafeMutablePointer<fuse_file_info>) {
-        do throws(Errno) {
-            let listing = Unmanaged.passRetained(FolderListing(try nodes[number]))
-            file.pointee.fh = UInt64(UInt(bitPattern: listing.toOpaque()))
-            if fuse.replyOpen(request, file) != 0 { listing.release() }
-        } catch {
-            _ = fuse.replyError(request, error.code)
-        }
+    func openFolder(_ request: fuse_req_t, _ number: UInt64, _ file: UnsafeMutablePointer<fuse_file_info>) throws(Errno)
+    {
+        let listing = Unmanaged.passRetained(FolderListing(try nodes[number]))
+        file.pointee.fh = UInt64(UInt(bitPattern: listing.toOpaque()))
+        if fuse.replyOpen(request, file) != 0 { listing.release() }
     }
 
     func closeFolder(_ request: fuse_req_t, _ file: UnsafeMutablePointer<fuse_file_info>) {
@@ -189,19 +181,17 @@ extension View {
     /// - Parameter isPlus: Whether the kernel also wants what a look-up of each entry returns.
     func readFolder(
         _ request: fuse_req_t, _ count: Int, _ offset: Int, _ file: UnsafeMutablePointer<fuse_file_info>, isPlus: Bool
-    ) {
-        replyBytes(request) { () throws(Errno) in
-            guard let listing = listing(file)?.takeUnretainedValue() else { throw Errno(EBADF) }
-            if offset == 0 { try read(listing) }
-            var (bytes, used) = ([UInt8](repeating: 0, count: count), 0)
-            for index in max(0, offset)..<max(0, offset, listing.entries.count) {
-                let entry = listing.entries[index]
-                let size = add(entry, at: index + 1, of: listing, to: &bytes, used, request, isPlus: isPlus)
-                guard size <= count - used else { break }
-                used += size
-            }
-            return Array(bytes[..<used])
+    ) throws(Errno) {
+        guard let listing = listing(file)?.takeUnretainedValue() else { throw Errno(EBADF) }
+        if offset == 0 { try read(listing) }
+        var (bytes, used) = ([UInt8](repeating: 0, count: count), 0)
+        for index in max(0, offset)..<max(0, offset, listing.entries.count) {
+            let entry = listing.entries[index]
+            let size = add(entry, at: index + 1, of: listing, to: &bytes, used, request, isPlus: isPlus)
+            guard size <= count - used else { break }
+            used += size
         }
+        send(Array(bytes[..<used]), request)
     }
 
     /// - Returns: The size in bytes; larger than the room if the entry was not added.
@@ -233,12 +223,10 @@ extension View {
     }
 
     /// Waits until the names of a folder are on the disk.
-    func synchronizeFolder(_ request: fuse_req_t, _ number: UInt64) {
-        reply(request) { () throws(Errno) in
-            let descriptor = CLibrary.open(try nodes[number].path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw .last }
-            defer { close(descriptor) }
-            guard fsync(descriptor) == 0 else { throw .last }
-        }
+    func synchronizeFolder(_ number: UInt64) throws(Errno) {
+        let descriptor = CLibrary.open(try nodes[number].path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .last }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw .last }
     }
 }

@@ -1,4 +1,5 @@
 import CLibrary
+import Synchronization
 import VaultInterface
 
 /// The effects of the vault's lock on the view.
@@ -51,5 +52,15 @@ extension View {
         } catch {
             return error.code != EBUSY
         }
+    }
+}
+
+/// The lock state of the vault, according to the last event.
+final class KnownLockState: Sendable {
+    private let locked = Atomic<Bool>(false)
+
+    var isLocked: Bool {
+        get { locked.load(ordering: .acquiring) }
+        set { locked.store(newValue, ordering: .releasing) }
     }
 }

@@ -13,7 +13,7 @@ final class View: Sendable {
     let keys: any FileKeySource
     let nameKey: NameKey
     let nodes: NodeTable
-    let lockState: LockState
+    let lockState: KnownLockState
     let reports: Reports
     let cache = KernelCache()
     /// Whether a new file belongs to the user who created it, instead of the user of this process.
@@ -28,7 +28,7 @@ final class View: Sendable {
         (self.fuse, self.keys, self.reports) = (fuse, keys, reports)
         nameKey = folder.nameKey
         setsOwners = geteuid() == 0
-        let lockState = LockState()
+        let lockState = KnownLockState()
         self.lockState = lockState
         let root = CLibrary.open(folder.path, Linux.pathOnly | O_DIRECTORY | O_CLOEXEC)
         guard root >= 0 else { throw .last }
@@ -94,40 +94,15 @@ final class View: Sendable {
         }
     }
 
-    /// Replies with the node that `body` returns.
-    func replyEntry(_ request: fuse_req_t, _ body: () throws(Errno) -> Node) {
-        do throws(Errno) {
-            let node = try body()
-            var entry = try entry(node)
-            if fuse.replyEntry(request, &entry) != 0 { nodes.forget(node.number, 1) }
-        } catch {
-            _ = fuse.replyError(request, error.code)
-        }
-    }
-
-    /// Replies with success, or with the error of `body`.
-    func reply(_ request: fuse_req_t, _ body: () throws(Errno) -> Void) {
-        do throws(Errno) {
-            try body()
-            _ = fuse.replyError(request, 0)
-        } catch {
-            _ = fuse.replyError(request, error.code)
-        }
+    /// Replies with a node that the kernel looked up or made.
+    func reply(_ request: fuse_req_t, _ node: Node) throws(Errno) {
+        var entry = try entry(node)
+        if fuse.replyEntry(request, &entry) != 0 { nodes.forget(node.number, 1) }
     }
 
     func send(_ bytes: [UInt8], _ request: fuse_req_t) {
         bytes.withUnsafeBytes { bytes in
             _ = fuse.replyBytes(request, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
-        }
-    }
-
-    /// Replies with the bytes that `body` returns.
-    func replyBytes(_ request: fuse_req_t, _ body: () throws(Errno) -> [UInt8]) {
-        do throws(Errno) {
-            let bytes = try body()
-            send(bytes, request)
-        } catch {
-            _ = fuse.replyError(request, error.code)
         }
     }
 }

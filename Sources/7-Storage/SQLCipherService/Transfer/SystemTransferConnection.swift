@@ -22,18 +22,15 @@ package final class SystemTransferConnection: TransferConnection {
     package var isInTransaction: Bool { connection.isInTransaction }
 
     package func forEachRow(_ sql: String, _ bindings: [SQLValue], _ body: ([SQLValue]) throws -> Void) throws {
-        let statement = try translating { () throws(SQLiteError) in
-            let statement = try connection.prepare(sql)
-            try Self.bind(bindings, to: statement)
-            return statement
-        }
-        while try translating({ () throws(SQLiteError) in try statement.step() }) {
+        let statement = try translating(connection.prepare(sql))
+        try translating(Self.bind(bindings, to: statement))
+        while try translating(statement.step()) {
             try body((0..<statement.columnCount).map { try Self.value(statement, $0) })
         }
     }
 
     package func run(_ script: String) throws {
-        try translating { () throws(SQLiteError) in try connection.execute(script) }
+        try translating(connection.execute(script))
     }
 
     package func write(_ rows: RowBatch, _ sql: String) throws {
@@ -42,14 +39,12 @@ package final class SystemTransferConnection: TransferConnection {
             statement = kept.statement
         } else {
             finishRows()
-            statement = try translating { () throws(SQLiteError) in try connection.prepare(sql) }
+            statement = try translating(connection.prepare(sql))
             kept = (sql, statement)
         }
-        try translating { () throws(SQLiteError) in
-            for row in rows.rows {
-                try Self.bind(row, to: statement)
-                try statement.run()
-            }
+        for row in rows.rows {
+            try translating(Self.bind(row, to: statement))
+            try translating(statement.run())
         }
     }
 
@@ -86,8 +81,9 @@ package final class SystemTransferConnection: TransferConnection {
 
     private static var noMemory: SQLiteError { SQLiteError(extendedCode: SQLITE_NOMEM, message: "out of memory") }
 
-    /// A statement's own error is about the copied object. Any other error is about the file.
-    private func translating<Result>(_ body: () throws(SQLiteError) -> Result) throws -> Result {
+    /// Throws a ``SourceStatementError`` for a statement's own error, which is about the copied object. Any other error
+    /// is about the file.
+    private func translating<Result>(_ body: @autoclosure () throws(SQLiteError) -> Result) throws -> Result {
         do {
             return try body()
         } catch {

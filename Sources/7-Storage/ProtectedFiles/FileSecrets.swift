@@ -2,7 +2,7 @@ import Bytes
 import Crypto
 import FoundationEssentials
 
-/// Computes AES-256-GCM tags over public bytes, without plaintext.
+/// The key for AES-256-GCM tags over public bytes, without plaintext.
 struct BlockAuthenticator {
     let key: SymmetricKey
 

@@ -1,16 +1,5 @@
 import CLibrary
 
-/// The file that a name stands for at one moment.
-package struct FileIdentity: Sendable, Equatable {
-    private let device: UInt64
-    private let inode: UInt64
-
-    init(_ info: stat) {
-        device = UInt64(info.st_dev)
-        inode = UInt64(info.st_ino)
-    }
-}
-
 /// The version of a file at one moment. It differs after a change of the file, and if the name stands for another file.
 package struct FileVersion: Sendable, Equatable {
     private let identity: FileIdentity
