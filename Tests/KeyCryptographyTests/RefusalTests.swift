@@ -154,6 +154,37 @@ struct RefusalTests {
         }
     }
 
+    @Test func partsOfRSAKeysThatDoNotBelongTogether() throws {
+        let key = try rsa.private.external()
+        #expect(try SecKey.make(key, kSecAttrKeyClassPrivate) == rsa.private)
+        let integers = Self.integers(ofRSAKey: key)
+        #expect(integers.count == 9)
+        // All but the version.
+        for integer in integers.dropFirst() {
+            var changed = key
+            changed[integer.upperBound - 1] ^= 2
+            #expect(throws: refused) { try SecKey.make(changed, kSecAttrKeyClassPrivate) }
+        }
+    }
+
+    /// The places of the integers in an RSAPrivateKey (RFC 8017, A.1.2).
+    private static func integers(ofRSAKey key: Data) -> [Range<Int>] {
+        /// The contents of the element at `start`, which may be longer than 127 bytes (X.690, 8.1.3).
+        func contents(_ start: Int) -> Range<Int> {
+            let first = Int(key[start + 1])
+            guard first > 0x80 else { return start + 2..<start + 2 + first }
+            let end = start + 2 + first - 0x80
+            return end..<end + key[start + 2..<end].reduce(0) { $0 << 8 | Int($1) }
+        }
+        let sequence = contents(key.startIndex)
+        var (ranges, position): ([Range<Int>], Int) = ([], sequence.lowerBound)
+        while position < sequence.upperBound {
+            ranges.append(contents(position))
+            position = ranges[ranges.count - 1].upperBound
+        }
+        return ranges
+    }
+
     /// Either random data or an error: which of the two depends on the version of OpenSSL.
     @Test func badPaddingOfPKCS1() throws {
         let cryptogram = try rsa.public.encrypt(Data([0] + repeatElement(7, count: 100)), .rsaEncryptionRaw)

@@ -1,9 +1,11 @@
 import Bytes
 import Certificates
 import FoundationEssentials
+import KeyCryptography
 import KeychainModel
 import OpenSSLCertificates
 import StatusCodes
+import VaultKeys
 
 /// The certificates and keys of a file, in its order.
 struct ImportedFile {
@@ -26,6 +28,13 @@ struct ImportedFile {
             try readExchange(bytes, passphrase: passphrase)
         }
         guard !contents.isEmpty else { throw Self.unreadable }
+        for case .key(let key) in contents {
+            do throws(KeyError) {
+                try SoftwareKeys.checkImported(key)
+            } catch {
+                throw Failure(status: error.osStatus, "a key of the file is refused; export it again: \(error)")
+            }
+        }
     }
 
     private static let encrypted = Failure(

@@ -54,7 +54,7 @@ struct Libcrypto: Sendable {
     static let ellipticCurve: Int32 = 408
 
     /// Loaded at the first use.
-    private static let loaded = Result { () throws(SystemLibraryError) in try Libcrypto() }
+    private static let loaded: Result<Libcrypto, SystemLibraryError> = Result(catching: Libcrypto.init)
 
     static func shared() throws(KeyError) -> Libcrypto {
         switch loaded {

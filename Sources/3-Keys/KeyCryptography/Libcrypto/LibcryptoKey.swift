@@ -82,9 +82,13 @@ final class LibcryptoKey: Sendable {
         return encoding
     }
 
-    /// Returns whether the two halves of the key match.
+    /// Returns whether the two halves of the key match, and for RSA, whether its other parts do, too.
     func isConsistent() throws(KeyError) -> Bool {
-        try withContext("check a key") { context in library.checkPair(context) == 1 }
+        let context = try context("check a key")
+        defer { library.freeContext(context) }
+        let isConsistent = library.checkPair(context) == 1
+        if !isConsistent { library.forgetErrors() }
+        return isConsistent
     }
 
     // MARK: Operations
@@ -101,17 +105,17 @@ final class LibcryptoKey: Sendable {
     func transform(_ input: Data, _ steps: Transformation, greatestCount: Int) throws(KeyError) -> Data? {
         var output = Data(count: greatestCount)
         defer { output.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
-        let count = try withContext(steps.name) { (context) throws(KeyError) -> Int? in
-            guard steps.start(context) == 1, setAll(steps.options, of: context) else {
-                throw library.failure(steps.name)
-            }
-            return output.withUnsafeMutableBytes { output in
-                input.withUnsafeBytes { input in
-                    var count = output.count
-                    let status = steps.run(
-                        context, output.bindMemory(to: UInt8.self).baseAddress, &count, input.bytesOrEmpty, input.count)
-                    return status == 1 ? count : nil
-                }
+        let context = try context(steps.name)
+        defer { library.freeContext(context) }
+        guard steps.start(context) == 1, setAll(steps.options, of: context) else {
+            throw library.failure(steps.name)
+        }
+        let count = output.withUnsafeMutableBytes { output in
+            input.withUnsafeBytes { input -> Int? in
+                var count = output.count
+                let status = steps.run(
+                    context, output.bindMemory(to: UInt8.self).baseAddress, &count, input.bytesOrEmpty, input.count)
+                return status == 1 ? count : nil
             }
         }
         guard let count else {
@@ -124,34 +128,33 @@ final class LibcryptoKey: Sendable {
     func isValid(
         _ signature: Data, of input: Data, options: [(name: String, value: String)] = []
     ) throws(KeyError) -> Bool {
-        try withContext("verify a signature") { (context) throws(KeyError) in
-            guard library.startVerifying(context) == 1, setAll(options, of: context) else {
-                throw library.failure("verify a signature")
-            }
-            let status = signature.withUnsafeBytes { signature in
-                input.withUnsafeBytes { input in
-                    library.verify(
-                        context, signature.bytesOrEmpty, signature.count, input.bytesOrEmpty, input.count)
-                }
-            }
-            if status != 1 { library.forgetErrors() }
-            return status == 1
+        let context = try context("verify a signature")
+        defer { library.freeContext(context) }
+        guard library.startVerifying(context) == 1, setAll(options, of: context) else {
+            throw library.failure("verify a signature")
         }
+        let status = signature.withUnsafeBytes { signature in
+            input.withUnsafeBytes { input in
+                library.verify(context, signature.bytesOrEmpty, signature.count, input.bytesOrEmpty, input.count)
+            }
+        }
+        if status != 1 { library.forgetErrors() }
+        return status == 1
     }
 
     /// Returns the x coordinate of the shared point of this private key and a public key.
     func sharedSecret(with peer: LibcryptoKey, count: Int) throws(KeyError) -> SecretBytes {
-        try withContext("agree on a key") { (context) throws(KeyError) in
-            guard library.startDeriving(context) == 1, library.setPeer(context, peer.key) == 1 else {
-                library.forgetErrors()
-                throw .notOnCurve
-            }
-            return try SecretBytes.filled(count: count) { (bytes) throws(KeyError) in
-                var derived = count
-                guard library.derive(context, bytes.bindMemory(to: UInt8.self).baseAddress, &derived) == 1,
-                    derived == count
-                else { throw library.failure("agree on a key") }
-            }
+        let context = try context("agree on a key")
+        defer { library.freeContext(context) }
+        guard library.startDeriving(context) == 1, library.setPeer(context, peer.key) == 1 else {
+            library.forgetErrors()
+            throw .notOnCurve
+        }
+        return try SecretBytes.filled(count: count) { (bytes) throws(KeyError) in
+            var derived = count
+            guard library.derive(context, bytes.bindMemory(to: UInt8.self).baseAddress, &derived) == 1,
+                derived == count
+            else { throw library.failure("agree on a key") }
         }
     }
 
@@ -159,12 +162,10 @@ final class LibcryptoKey: Sendable {
         options.allSatisfy { library.setOption(context, $0.name, $0.value) > 0 }
     }
 
-    private func withContext<Result>(
-        _ operation: String, _ body: (OpaquePointer) throws(KeyError) -> Result
-    ) throws(KeyError) -> Result {
+    /// Returns a context for an operation of the key. The caller frees it.
+    private func context(_ operation: String) throws(KeyError) -> OpaquePointer {
         guard let context = library.newContext(key, nil) else { throw library.failure(operation) }
-        defer { library.freeContext(context) }
-        return try body(context)
+        return context
     }
 }
 

@@ -23,6 +23,13 @@ struct RSAPrivateKey: PrivateKeyOperations {
         }
     }
 
+    /// - Throws: ``KeyError/invalidInput(reason:)`` if the parts of the key do not belong together.
+    func check() throws(KeyError) {
+        guard try key.isConsistent() else {
+            throw .invalidInput(reason: "The parts of the key do not belong together.")
+        }
+    }
+
     /// Returns a new key with the public exponent 65537, as PKCS#1.
     static func randomKey(sizeInBits: Int) throws(KeyError) -> SecretBytes {
         try LibcryptoKey(random: Libcrypto.rsa, [("rsa_keygen_bits", String(sizeInBits))]).privateEncoding()

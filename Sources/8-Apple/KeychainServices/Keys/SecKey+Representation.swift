@@ -41,19 +41,8 @@ public func SecKeyCreateWithData(
         return nil
     }
     return keyResult(error) {
-        try key.checkIfUnchecked()
+        try SoftwareKeys.checkImported(key.keyData)
         return key
-    }
-}
-
-extension SecKey {
-    /// Points on the smaller curves are not checked by reading them, since only libcrypto can.
-    fileprivate func checkIfUnchecked() throws(KeyError) {
-        switch (keyData.curve, keyData.keyClass) {
-        case (.p192?, .public), (.p224?, .public): _ = try key.publicOperations()
-        case (.p192?, .private), (.p224?, .private): _ = try key.privateOperations()
-        default: break
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 import Bytes
 import Certificates
 import Foundation
+import KeyCryptography
 import KeychainModel
 import OpenSSLCertificates
 
@@ -63,6 +64,7 @@ private struct ImportedIdentity {
         }
         return try file.keys.compactMap { info in
             let key = try KeyData(privateKeyInfo: info)
+            try SoftwareKeys.checkImported(key)
             guard
                 let certificate = certificates.first(where: {
                     $0.certificate.publicKeyHash == key.applicationLabel

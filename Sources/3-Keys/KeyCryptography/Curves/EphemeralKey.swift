@@ -32,6 +32,6 @@ extension EllipticCurve {
     private static func randomKey<Keys: SwiftCryptoKeys>(_ keys: Keys.Type) throws(KeyError) -> SecretBytes {
         var representation = Keys.Signing(compactRepresentable: false).x963Representation
         defer { representation.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
-        return try representation.withBytes { (bytes) throws(KeyError) in try SecretBytes.copy(of: bytes) }
+        return try representation.withBytes(SecretBytes.copy)
     }
 }
