@@ -58,7 +58,7 @@ package enum ProcessVault {
         let place = try VaultPlace(environment: environment)
         if place.mode != .embedded {
             for path in place.presentSockets {
-                let connector = if let named = state.connector { named } else { try linkedConnector() }
+                let connector = if let named = state.connector { named } else { try LinkedTypes.connector() }
                 if let connection = try connector.connect(toSocket: path) { return .remote(connection) }
             }
             guard place.mode == .auto else {
@@ -67,7 +67,7 @@ package enum ProcessVault {
                         + "or set KEYCHAIN_MODE=embedded to do without")
             }
         }
-        let engine = if let named = state.engine { named } else { try linkedEngine() }
+        let engine = if let named = state.engine { named } else { try LinkedTypes.engine() }
         return .embedded(try engine.openVault(at: defaultPath()))
     }
 
@@ -84,20 +84,6 @@ package enum ProcessVault {
             $0.engine = engine
             $0.connector = connector
         }
-    }
-
-    private static func linkedConnector() throws(VaultError) -> any VaultConnection.Type {
-        guard let connector = _typeByName("VaultService.RemoteVault") as? any VaultConnection.Type else {
-            throw .unusableVault(reason: "this program was linked without the daemon's client; link it anew")
-        }
-        return connector
-    }
-
-    private static func linkedEngine() throws(VaultError) -> any VaultEngine.Type {
-        guard let engine = _typeByName("Vault.EmbeddedVault") as? any VaultEngine.Type else {
-            throw .unusableVault(reason: "this program was linked without the vault engine; link it anew")
-        }
-        return engine
     }
 
     /// Closes the process's vault, for a program that is about to end; a later call opens it again.

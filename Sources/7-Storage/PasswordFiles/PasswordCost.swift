@@ -3,6 +3,7 @@ import Crypto
 import CryptoExtras
 import FoundationEssentials
 import KeychainModel
+import VaultInterface
 
 /// The derivation of a key from a password, with its cost.
 package enum PasswordCost: Equatable, Sendable {
@@ -87,9 +88,7 @@ package enum PasswordCost: Equatable, Sendable {
 
     private static func argon2id() throws(VaultMemoryError) -> any PasswordStretching.Type {
         // Every program with this module also links the type.
-        guard let found = _typeByName("Keybag.Argon2idStretching") as? any PasswordStretching.Type else {
-            throw VaultMemoryError()
-        }
+        guard let found = LinkedTypes.passwordStretching else { throw VaultMemoryError() }
         return found
     }
 }
