@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func turnsAreTakenInOrder() {
-        let turn = Turn()
+        let turn = TurnQueue()
         let (inside, second) = (Handoff<Bool>(), Handoff<Bool>())
         let release = Cancellation()
         Thread.detachNewThread {

@@ -126,7 +126,7 @@ import Testing
             busyTimeout: 0)
         let endless = QueryRequest(
             sql: "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c", bindings: [])
-        frames.appendFrame(.hello) { Hello().encode(to: frames) }
+        frames.appendFrame(.hello) { HelperHello().encode(to: frames) }
         frames.appendFrame(.open) { open.encode(to: frames) }
         frames.appendFrame(.query) { endless.encode(to: frames) }
         let worker = try Worker([], command: CipherFile.program)

@@ -8,7 +8,7 @@ import Testing
 
 /// What the helper and its client say to each other.
 @Suite struct WireTests {
-    private static func frames() throws -> [(FrameKind, Data)] {
+    private static func frames() throws -> [(HelperFrameKind, Data)] {
         let raw = CipherKey(.raw, try SecretBytes(count: 32) { $0.copyBytes(from: 0..<32) })
         let open = OpenRequest(
             path: "/tmp/db", mode: .creating, key: raw, compatibility: .four, pageSizes: [4096, 1024],
@@ -24,7 +24,7 @@ import Testing
             return Data(buffer.bytes)
         }
         return [
-            (.hello, body { Hello().encode(to: $0) }),
+            (.hello, body { HelperHello().encode(to: $0) }),
             (.open, body { open.encode(to: $0) }),
             (.query, body { QueryRequest(sql: "SELECT ?", bindings: [.integer(1)]).encode(to: $0) }),
             (.batch, body { BatchRequest(sql: "INSERT", rows: rows).encode(to: $0) }),
@@ -32,29 +32,31 @@ import Testing
             (
                 .welcome,
                 body {
-                    Welcome(version: 1, cipherVersion: "3.4.1", sqliteVersion: "3.15.2", library: "l").encode(to: $0)
+                    HelperWelcome(version: 1, cipherVersion: "3.4.1", sqliteVersion: "3.15.2", library: "l").encode(
+                        to: $0)
                 }
             ),
             (.opened, body { Opened(compatibility: .three, pageSize: 4096).encode(to: $0) }),
             (.rows, body { rows.encode(to: $0) }),
-            (.done, body { Done(changes: 1, lastInsertedRowid: -1, isInTransaction: true).encode(to: $0) }),
+            (.done, body { RequestResult(changes: 1, lastInsertedRowid: -1, isInTransaction: true).encode(to: $0) }),
             (.failure, body { RequestFailure(.busy, "reason", resultCode: 5).encode(to: $0) }),
         ]
     }
 
     /// Reads a body and writes it again.
-    private static func again(_ kind: FrameKind, _ reader: inout FrameReader, _ buffer: FrameBuffer) throws(FrameError)
+    private static func again(_ kind: HelperFrameKind, _ reader: inout FrameReader, _ buffer: FrameBuffer)
+        throws(FrameError)
     {
         switch kind {
-        case .hello: try Hello(from: &reader).encode(to: buffer)
+        case .hello: try HelperHello(from: &reader).encode(to: buffer)
         case .open: try OpenRequest(from: &reader).encode(to: buffer)
         case .query: try QueryRequest(from: &reader).encode(to: buffer)
         case .batch: try BatchRequest(from: &reader).encode(to: buffer)
         case .rekey: try CipherKey(from: &reader).encode(to: buffer)
-        case .welcome: try Welcome(from: &reader).encode(to: buffer)
+        case .welcome: try HelperWelcome(from: &reader).encode(to: buffer)
         case .opened: try Opened(from: &reader).encode(to: buffer)
         case .rows: try RowBatch(from: &reader).encode(to: buffer)
-        case .done: try Done(from: &reader).encode(to: buffer)
+        case .done: try RequestResult(from: &reader).encode(to: buffer)
         case .failure: try RequestFailure(from: &reader).encode(to: buffer)
         default: throw FrameError("not tried")
         }
@@ -74,7 +76,7 @@ import Testing
         let samples = try Self.frames().map { Data([$0.0.rawValue]) + $0.1 }
         var run = FuzzRun("sqlcipher-frames", samples: samples, plain: 5_000, soak: 200_000)
         try run.run { input in
-            guard let first = input.first, let kind = FrameKind(rawValue: first) else { return false }
+            guard let first = input.first, let kind = HelperFrameKind(rawValue: first) else { return false }
             let body = Data(input.dropFirst())
             let buffer = FrameBuffer()
             do {
@@ -95,7 +97,7 @@ import Testing
     @Test func helperRefusesWhatIsNoProtocol() throws {
         var random = SeededGenerator()
         let hello = FrameBuffer()
-        hello.appendFrame(.hello) { Hello().encode(to: hello) }
+        hello.appendFrame(.hello) { HelperHello().encode(to: hello) }
         let frames = try Self.frames().filter { $0.0.rawValue < 0x80 && $0.0 != .hello && $0.0 != .open }
         for round in 0..<TestScale.count(20, soak: 1000) {
             let frame = frames[random.int(below: frames.count)]

@@ -5,7 +5,7 @@ import SQLCipherWire
 /// Answers the requests of the client.
 final class ClientSession {
     private enum Request {
-        case hello(Hello)
+        case hello(HelperHello)
         case open(OpenRequest)
         case query(QueryRequest)
         case script(String)
@@ -70,13 +70,13 @@ final class ClientSession {
         } while !isWaiting && !isEnd
     }
 
-    private func take(_ kind: FrameKind, _ reader: inout FrameReader) throws(FrameError) {
+    private func take(_ kind: HelperFrameKind, _ reader: inout FrameReader) throws(FrameError) {
         guard hasGreeted || kind == .hello else { throw FrameError("a request came before the greeting") }
         switch kind {
         case .hello:
             guard !hasGreeted else { throw FrameError("a second greeting") }
             hasGreeted = true
-            waiting.append(.hello(try Hello(from: &reader)))
+            waiting.append(.hello(try HelperHello(from: &reader)))
         case .open: waiting.append(.open(try OpenRequest(from: &reader)))
         case .query: waiting.append(.query(try QueryRequest(from: &reader)))
         case .script:
@@ -128,7 +128,7 @@ final class ClientSession {
         case .close:
             connection = nil
             output.appendFrame(.done) {
-                Done(changes: 0, lastInsertedRowid: 0, isInTransaction: false).encode(to: output)
+                RequestResult(changes: 0, lastInsertedRowid: 0, isInTransaction: false).encode(to: output)
             }
         }
     }
@@ -141,7 +141,7 @@ final class ClientSession {
         return pair
     }
 
-    private func greet(_ hello: Hello) throws(RequestFailure) {
+    private func greet(_ hello: HelperHello) throws(RequestFailure) {
         guard (hello.lowest...hello.highest).contains(FrameProtocol.version) else {
             throw RequestFailure(
                 .notThisProtocol,
@@ -149,7 +149,7 @@ final class ClientSession {
                     + "together with the program that starts it")
         }
         let (library, version) = try found()
-        let welcome = Welcome(
+        let welcome = HelperWelcome(
             version: FrameProtocol.version, cipherVersion: version.text, sqliteVersion: library.sqliteVersion,
             library: library.name)
         output.appendFrame(.welcome) { welcome.encode(to: output) }
@@ -191,7 +191,7 @@ final class ClientSession {
     private func appendRows(of statement: Statement, _ columns: Int) throws(RequestFailure) -> Bool {
         let start = output.count
         output.append(UInt32(0))
-        output.append(FrameKind.rows.rawValue)
+        output.append(HelperFrameKind.rows.rawValue)
         output.append(UInt32(columns))
         output.append(UInt32(0))
         var (count, end) = (UInt32(0), output.count)

@@ -182,8 +182,8 @@ final class Connection {
 
     func forgetStatements() { statements = [] }
 
-    var done: Done {
-        Done(
+    var done: RequestResult {
+        RequestResult(
             changes: Int64(library.changes(handle)), lastInsertedRowid: library.lastRowid(handle),
             isInTransaction: library.autocommit(handle) == 0)
     }

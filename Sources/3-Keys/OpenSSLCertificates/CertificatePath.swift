@@ -58,14 +58,14 @@ package struct CertificatePath {
     ///
     /// - Throws: An error if libcrypto is missing or has no memory.
     package func evaluated() throws -> Outcome {
-        let crypto = try Libcrypto.shared.get()
+        let crypto = try LibcryptoContext.shared.get()
         defer { crypto.clearErrors() }
         guard let store = crypto.paths.makeStore() else { throw LibcryptoFailure.memory }
         defer { crypto.paths.freeStore(store) }
         guard let check = crypto.paths.makeCheck(crypto.context, nil) else { throw LibcryptoFailure.memory }
         defer { crypto.paths.freeCheck(check) }
 
-        var owned: [Libcrypto.Object] = []
+        var owned: [LibcryptoContext.Object] = []
         defer { for certificate in owned { crypto.certificates.free(certificate) } }
         for anchor in anchors {
             guard let certificate = crypto.certificate(anchor) else { continue }
@@ -102,7 +102,7 @@ package struct CertificatePath {
     }
 
     /// - Returns: False if the host name is not valid.
-    private func configure(_ paths: PathFunctions, _ parameters: Libcrypto.Object?) -> Bool {
+    private func configure(_ paths: PathFunctions, _ parameters: LibcryptoContext.Object?) -> Bool {
         // X509_V_FLAG_PARTIAL_CHAIN: any anchor ends the path, as on Apple systems, not only a self-signed one.
         // X509_V_FLAG_TRUSTED_FIRST: the shortest path to an anchor. X509_V_FLAG_X509_STRICT is not set, because it
         // rejects certificates that other software accepts.
@@ -166,7 +166,7 @@ package enum LibcryptoFailure: Error, Equatable, CustomStringConvertible {
     package var description: String { "no memory for the check of a certificate" }
 }
 
-extension Libcrypto {
+extension LibcryptoContext {
     /// Reads a certificate; nil if libcrypto cannot read it or if bytes follow it.
     func certificate(_ der: Data) -> Object? {
         var certificate: Object? = certificates.make(context, nil)

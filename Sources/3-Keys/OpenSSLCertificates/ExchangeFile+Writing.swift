@@ -19,7 +19,7 @@ extension ExchangeFile {
     package static func encoding(
         key: Data, certificates: [Data], name: String, passphrase: SecretBytes
     ) throws -> Data {
-        let crypto = try Libcrypto.shared.get()
+        let crypto = try LibcryptoContext.shared.get()
         defer { crypto.clearErrors() }
         let object = key.withUnsafeBytes { bytes in
             var position = bytes.bindMemory(to: UInt8.self).baseAddress
@@ -27,7 +27,7 @@ extension ExchangeFile {
         }
         guard let object else { throw Failure.undecodable }
         defer { crypto.exchange.freeReadKey(object) }
-        var read: [Libcrypto.Object] = []
+        var read: [LibcryptoContext.Object] = []
         defer { read.forEach(crypto.certificates.free) }
         for der in certificates {
             guard let certificate = crypto.certificate(der) else { throw Failure.undecodable }

@@ -34,7 +34,7 @@ package struct ExchangeFile {
     /// - Throws: ``Failure``; `SystemLibraryError` if libcrypto is missing.
     package init(_ encoded: Data, passphrase: SecretBytes?) throws {
         guard encoded.count <= Self.largest else { throw Failure.tooLarge }
-        let crypto = try Libcrypto.shared.get()
+        let crypto = try LibcryptoContext.shared.get()
         defer { crypto.clearErrors() }
         let file = try Self.decode(encoded, crypto)
         defer { crypto.exchange.free(file) }
@@ -66,9 +66,9 @@ package struct ExchangeFile {
         }
     }
 
-    private static func decode(_ encoded: Data, _ crypto: Libcrypto) throws -> Libcrypto.Object {
+    private static func decode(_ encoded: Data, _ crypto: LibcryptoContext) throws -> LibcryptoContext.Object {
         // NID_pkcs7_data, the only kind. The object passes its library context on to its decoded parts.
-        var file: Libcrypto.Object? = crypto.exchange.make(21, crypto.context, nil)
+        var file: LibcryptoContext.Object? = crypto.exchange.make(21, crypto.context, nil)
         guard file != nil else { throw LibcryptoFailure.memory }
         let isWhole = encoded.withUnsafeBytes { bytes in
             var position = bytes.bindMemory(to: UInt8.self).baseAddress
@@ -85,9 +85,9 @@ package struct ExchangeFile {
         return file
     }
 
-    private mutating func spendOnCode(_ file: Libcrypto.Object, _ crypto: Libcrypto) throws(Failure) {
+    private mutating func spendOnCode(_ file: LibcryptoContext.Object, _ crypto: LibcryptoContext) throws(Failure) {
         guard crypto.exchange.hasCode(file) == 1 else { return }
-        var (iterations, algorithm): (Libcrypto.Object?, Libcrypto.Object?) = (nil, nil)
+        var (iterations, algorithm): (LibcryptoContext.Object?, LibcryptoContext.Object?) = (nil, nil)
         crypto.exchange.codeParameters(nil, &algorithm, nil, &iterations, file)
         // An algorithm can have its own count (PBMAC1, RFC 9579, in libcrypto from 3.4 on).
         if let algorithm { try spend(crypto.encoding { crypto.exchange.encodeAlgorithm(algorithm, $0) }) }
@@ -97,7 +97,7 @@ package struct ExchangeFile {
 
     /// Returns the form of the passphrase that the file's MAC accepts. An empty passphrase is an empty string or NULL.
     private static func accepted(
-        _ words: UnsafePointer<CChar>?, _ count: Int32, by file: Libcrypto.Object, _ crypto: Libcrypto
+        _ words: UnsafePointer<CChar>?, _ count: Int32, by file: LibcryptoContext.Object, _ crypto: LibcryptoContext
     ) throws(Failure) -> UnsafePointer<CChar>? {
         guard crypto.exchange.hasCode(file) == 1 else { return words }
         if crypto.exchange.checkCode(file, words, count) == 1 { return words }
@@ -106,8 +106,9 @@ package struct ExchangeFile {
     }
 
     private mutating func take(
-        _ bags: Libcrypto.Object, _ phrase: UnsafePointer<CChar>?, _ count: Int32, _ undecryptable: Failure, depth: Int,
-        _ crypto: Libcrypto
+        _ bags: LibcryptoContext.Object, _ phrase: UnsafePointer<CChar>?, _ count: Int32, _ undecryptable: Failure,
+        depth: Int,
+        _ crypto: LibcryptoContext
     ) throws {
         guard depth < Self.deepest else { throw Failure.undecodable }
         for bag in crypto.stacks.members(of: bags) {
@@ -138,7 +139,7 @@ package struct ExchangeFile {
         }
     }
 
-    private mutating func append(key: Libcrypto.Object?, _ crypto: Libcrypto) throws(Failure) {
+    private mutating func append(key: LibcryptoContext.Object?, _ crypto: LibcryptoContext) throws(Failure) {
         guard let key, let encoded = crypto.encoding({ crypto.exchange.encodeKey(key, $0) }) else {
             throw .undecodable
         }

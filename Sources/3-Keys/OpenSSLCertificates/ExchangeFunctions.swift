@@ -3,11 +3,12 @@ import SystemLibraries
 /// The functions that read and write PKCS#12 files (RFC 7292; PKCS12_newpass(3), PKCS12_parse(3),
 /// PKCS12_SAFEBAG_get1_cert(3)).
 struct ExchangeFunctions: Sendable {
-    typealias Object = Libcrypto.Object
+    typealias Object = LibcryptoContext.Object
     typealias Text = UnsafePointer<CChar>
 
     let make: @convention(c) (Int32, Object?, Text?) -> Object?
-    let decode: @convention(c) (UnsafeMutablePointer<Object?>?, UnsafeMutablePointer<Libcrypto.Bytes?>?, Int) -> Object?
+    let decode:
+        @convention(c) (UnsafeMutablePointer<Object?>?, UnsafeMutablePointer<LibcryptoContext.Bytes?>?, Int) -> Object?
     let encode: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
     let free: @convention(c) (Object?) -> Void
     let hasCode: @convention(c) (Object?) -> Int32
@@ -39,7 +40,9 @@ struct ExchangeFunctions: Sendable {
 
     /// Reads a PKCS#8 key for `create`.
     let readKey:
-        @convention(c) (UnsafeMutablePointer<Object?>?, UnsafeMutablePointer<Libcrypto.Bytes?>?, Int, Object?, Text?) ->
+        @convention(c) (
+            UnsafeMutablePointer<Object?>?, UnsafeMutablePointer<LibcryptoContext.Bytes?>?, Int, Object?, Text?
+        ) ->
             Object?
     let freeReadKey: @convention(c) (Object?) -> Void
     /// Passphrase, name, key, certificate, further certificates, ciphers and iterations, key type, context, properties.

@@ -4,26 +4,30 @@ import SystemLibraries
 /// The functions that check a path from a certificate to an anchor (X509_STORE_CTX_new(3),
 /// X509_VERIFY_PARAM_set_flags(3)).
 struct PathFunctions: Sendable {
-    let makeStore: @convention(c) () -> Libcrypto.Object?
-    let freeStore: @convention(c) (Libcrypto.Object?) -> Void
-    let addAnchor: @convention(c) (Libcrypto.Object?, Libcrypto.Object?) -> Int32
-    let addSystemAnchors: @convention(c) (Libcrypto.Object?, Libcrypto.Object?, UnsafePointer<CChar>?) -> Int32
-    let makeCheck: @convention(c) (Libcrypto.Object?, UnsafePointer<CChar>?) -> Libcrypto.Object?
-    let freeCheck: @convention(c) (Libcrypto.Object?) -> Void
-    let begin: @convention(c) (Libcrypto.Object?, Libcrypto.Object?, Libcrypto.Object?, Libcrypto.Object?) -> Int32
-    let parameters: @convention(c) (Libcrypto.Object?) -> Libcrypto.Object?
-    let setTime: @convention(c) (Libcrypto.Object?, time_t) -> Void
-    let setFlags: @convention(c) (Libcrypto.Object?, CUnsignedLong) -> Int32
-    let setPurpose: @convention(c) (Libcrypto.Object?, Int32) -> Int32
-    let setHost: @convention(c) (Libcrypto.Object?, UnsafePointer<CChar>?, Int) -> Int32
-    let setAddress: @convention(c) (Libcrypto.Object?, UnsafePointer<CChar>?) -> Int32
-    let setHostFlags: @convention(c) (Libcrypto.Object?, UInt32) -> Void
-    let setSecurityLevel: @convention(c) (Libcrypto.Object?, Int32) -> Void
-    let setDepth: @convention(c) (Libcrypto.Object?, Int32) -> Void
-    let verify: @convention(c) (Libcrypto.Object?) -> Int32
-    let failure: @convention(c) (Libcrypto.Object?) -> Int32
-    let failureDepth: @convention(c) (Libcrypto.Object?) -> Int32
-    let chain: @convention(c) (Libcrypto.Object?) -> Libcrypto.Object?
+    let makeStore: @convention(c) () -> LibcryptoContext.Object?
+    let freeStore: @convention(c) (LibcryptoContext.Object?) -> Void
+    let addAnchor: @convention(c) (LibcryptoContext.Object?, LibcryptoContext.Object?) -> Int32
+    let addSystemAnchors:
+        @convention(c) (LibcryptoContext.Object?, LibcryptoContext.Object?, UnsafePointer<CChar>?) -> Int32
+    let makeCheck: @convention(c) (LibcryptoContext.Object?, UnsafePointer<CChar>?) -> LibcryptoContext.Object?
+    let freeCheck: @convention(c) (LibcryptoContext.Object?) -> Void
+    let begin:
+        @convention(c) (
+            LibcryptoContext.Object?, LibcryptoContext.Object?, LibcryptoContext.Object?, LibcryptoContext.Object?
+        ) -> Int32
+    let parameters: @convention(c) (LibcryptoContext.Object?) -> LibcryptoContext.Object?
+    let setTime: @convention(c) (LibcryptoContext.Object?, time_t) -> Void
+    let setFlags: @convention(c) (LibcryptoContext.Object?, CUnsignedLong) -> Int32
+    let setPurpose: @convention(c) (LibcryptoContext.Object?, Int32) -> Int32
+    let setHost: @convention(c) (LibcryptoContext.Object?, UnsafePointer<CChar>?, Int) -> Int32
+    let setAddress: @convention(c) (LibcryptoContext.Object?, UnsafePointer<CChar>?) -> Int32
+    let setHostFlags: @convention(c) (LibcryptoContext.Object?, UInt32) -> Void
+    let setSecurityLevel: @convention(c) (LibcryptoContext.Object?, Int32) -> Void
+    let setDepth: @convention(c) (LibcryptoContext.Object?, Int32) -> Void
+    let verify: @convention(c) (LibcryptoContext.Object?) -> Int32
+    let failure: @convention(c) (LibcryptoContext.Object?) -> Int32
+    let failureDepth: @convention(c) (LibcryptoContext.Object?) -> Int32
+    let chain: @convention(c) (LibcryptoContext.Object?) -> LibcryptoContext.Object?
 
     init(_ library: SystemLibrary) throws(SystemLibraryError) {
         makeStore = try library.function("X509_STORE_new")

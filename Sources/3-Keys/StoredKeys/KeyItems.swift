@@ -153,8 +153,13 @@ package struct KeyItems: Sendable {
     ///
     /// - Returns: The public key, and its hash, which is the label for finding the key.
     package func makeEnclaveKey(_ control: AccessControl) throws(StoredKeyError) -> (public: KeyData, label: Data) {
-        let record = try onVault { (session) throws(VaultError) in
-            try session.perform(MakeEnclaveKey(.p256, accessControl: control, options: AuthenticationOptions()))
+        let session = try vaultSession()
+        let record: EnclaveKeyRecord
+        do throws(VaultError) {
+            record = try session.perform(
+                MakeEnclaveKey(.p256, accessControl: control, options: AuthenticationOptions()))
+        } catch {
+            throw StoredKeyError(error)
         }
         guard let publicKey = EnclavePrivateKey(record: record, authentication: AuthenticationOptions()).publicKey
         else { throw .damaged(reason: "the enclave made no usable key; try again") }
@@ -188,7 +193,10 @@ package struct KeyItems: Sendable {
                 reason: "the enclave's key that it is encrypted for is gone; restore the keychain from a backup")
         }
         let key = EnclavePrivateKey(record: record, authentication: authentication)
-        let secret = inSession { Result { () throws(KeyError) in try key.decrypt(encrypted, by: Self.algorithm) } }
+        // The key itself finds the vault.
+        let secret = VaultSession.$override.withValue(session ?? VaultSession.override) {
+            Result { () throws(KeyError) in try key.decrypt(encrypted, by: Self.algorithm) }
+        }
         do throws(KeyError) { return try secret.get() } catch { throw StoredKeyError(error) }
     }
 
@@ -225,19 +233,23 @@ package struct KeyItems: Sendable {
     // MARK: Calls
 
     private func add(_ item: NewItem) throws(StoredKeyError) -> Bool {
-        try onVault { (session) throws(VaultError) in
-            do throws(VaultError) {
-                try session.perform(AddItem(item))
-                return true
-            } catch .duplicateItem {
-                return false
-            }
+        let session = try vaultSession()
+        do throws(VaultError) {
+            try session.perform(AddItem(item))
+            return true
+        } catch .duplicateItem {
+            return false
+        } catch {
+            throw StoredKeyError(error)
         }
     }
 
     private func update(_ query: ItemQuery, _ changes: ItemChanges) throws(StoredKeyError) {
-        try onVault { (session) throws(VaultError) in
-            _ = try session.perform(UpdateItems(query, with: changes))
+        let session = try vaultSession()
+        do throws(VaultError) {
+            try session.perform(UpdateItems(query, with: changes))
+        } catch {
+            throw StoredKeyError(error)
         }
     }
 
@@ -254,40 +266,30 @@ package struct KeyItems: Sendable {
     }
 
     private func copy(_ query: ItemQuery, includingValues: Bool) throws(StoredKeyError) -> [StoredItem] {
-        try onVault { (session) throws(VaultError) in
-            do throws(VaultError) {
-                return try session.perform(CopyItems(query, includingValues: includingValues))
-            } catch .itemNotFound {
-                return []
-            }
+        let session = try vaultSession()
+        do throws(VaultError) {
+            return try session.perform(CopyItems(query, includingValues: includingValues))
+        } catch .itemNotFound {
+            return []
+        } catch {
+            throw StoredKeyError(error)
         }
     }
 
     private func delete(_ query: ItemQuery) throws(StoredKeyError) {
-        try onVault { (session) throws(VaultError) in
-            do throws(VaultError) {
-                try session.perform(DeleteItems(query))
-            } catch .itemNotFound {}
+        let session = try vaultSession()
+        do throws(VaultError) {
+            try session.perform(DeleteItems(query))
+        } catch .itemNotFound {
+            return
+        } catch {
+            throw StoredKeyError(error)
         }
-    }
-
-    private func onVault<Value>(
-        _ body: (VaultSession) throws(VaultError) -> Value
-    ) throws(StoredKeyError) -> Value {
-        let result = inSession {
-            Result { () throws(VaultError) in try body(try VaultSession.current()) }
-        }
-        do throws(VaultError) { return try result.get() } catch { throw StoredKeyError(error) }
-    }
-
-    private func inSession<Value>(_ body: () -> Value) -> Value {
-        guard let session else { return body() }
-        return VaultSession.$override.withValue(session, operation: body)
     }
 
     /// Returns the vault whose lock state applies to the keys.
     package func vaultSession() throws(StoredKeyError) -> VaultSession {
-        let session = inSession { Result { () throws(VaultError) in try VaultSession.current() } }
-        do throws(VaultError) { return try session.get() } catch { throw .vault(error) }
+        if let session { return session.session }
+        do throws(VaultError) { return try VaultSession.current() } catch { throw StoredKeyError(error) }
     }
 }

@@ -38,7 +38,7 @@ struct SDBus: Sendable {
     let path: @convention(c) (Pointer) -> Text?
 
     /// Loaded at the first use.
-    static let loaded: Result<SDBus, SystemLibraryError> = Result { () throws(SystemLibraryError) in try SDBus() }
+    static let loaded: Result<SDBus, SystemLibraryError> = Result(catching: SDBus.init)
 
     private init() throws(SystemLibraryError) {
         let library = try SystemLibrary("libsystemd.so.0", provides: "D-Bus")

@@ -11,7 +11,7 @@ struct IndexState: Equatable {
 }
 
 /// The version of one page.
-struct IndexEntry: Equatable {
+struct PageVersionEntry: Equatable {
     var page: UInt32
     var version: UInt64
 }
@@ -29,15 +29,15 @@ struct IndexBatch: Equatable {
 
     var state: IndexState
     var continues = false
-    var entries: [IndexEntry]
+    var entries: [PageVersionEntry]
 
-    init(state: IndexState, continues: Bool = false, entries: [IndexEntry]) {
+    init(state: IndexState, continues: Bool = false, entries: [PageVersionEntry]) {
         (self.state, self.continues, self.entries) = (state, continues, entries)
     }
 
     /// Spreads all entries over as many batches as they need; at least one.
     static func spread(
-        _ entries: [IndexEntry], _ state: IndexState, by size: Int = maximumCount
+        _ entries: [PageVersionEntry], _ state: IndexState, by size: Int = maximumCount
     ) -> [IndexBatch] {
         var batches: [IndexBatch] = []
         for start in stride(from: 0, to: max(1, entries.count), by: size) {
@@ -76,7 +76,7 @@ struct IndexBatch: Equatable {
         continues = flags & Self.flagOfContinuing != 0
         entries = (0..<count).map {
             let place = Self.fixedSize + Self.entrySize * $0
-            return IndexEntry(page: bytes.bigEndian(at: place), version: bytes.bigEndian(at: place + 4))
+            return PageVersionEntry(page: bytes.bigEndian(at: place), version: bytes.bigEndian(at: place + 4))
         }
         guard entries.allSatisfy({ $0.page != 0 && $0.page <= state.pageCount && $0.version != 0 }) else { return nil }
     }

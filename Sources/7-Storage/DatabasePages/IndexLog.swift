@@ -52,7 +52,7 @@ final class IndexLog {
         for start in stride(from: 0, to: max(1, versions.count), by: IndexBatch.maximumCount) {
             let stop = min(versions.count, start + IndexBatch.maximumCount)
             let entries = (start..<stop).compactMap {
-                versions[$0] == 0 ? nil : IndexEntry(page: UInt32($0 + 1), version: versions[$0])
+                versions[$0] == 0 ? nil : PageVersionEntry(page: UInt32($0 + 1), version: versions[$0])
             }
             let bytes = try seal.seal(
                 IndexBatch(state: state, continues: stop < versions.count, entries: entries), after: &tag)
@@ -198,7 +198,7 @@ final class IndexLog {
     }
 
     /// Appends entries that take effect together. The caller holds the lock and has read everything.
-    func append(_ entries: [IndexEntry], _ state: IndexState, durably: Bool) throws(PageIndexError) {
+    func append(_ entries: [PageVersionEntry], _ state: IndexState, durably: Bool) throws(PageIndexError) {
         if seen.size != end {
             // The bytes that an interrupted process left.
             try file.truncate(to: end)

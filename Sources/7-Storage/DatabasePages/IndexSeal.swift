@@ -2,7 +2,7 @@ import Bytes
 import Crypto
 import FoundationEssentials
 
-/// Seals the batches of one file of a page index. Each batch is chained to the one before.
+/// The seal of the batches in one file of a page index. Each batch is chained to the one before.
 ///
 /// The file begins with `KCPAGES1`, the database's id of 10 bytes, 2 zeros and a salt of 12. A batch is the number of
 /// its entries (4 bytes), the same number with all bits inverted (4), the nonce (12), the ciphertext and the tag (16).

@@ -1,6 +1,6 @@
 import Bytes
 
-/// Seals and opens the pages of one database. Any number of threads may use it at once.
+/// The cipher for the pages of one database. Any number of threads may use it at once.
 ///
 /// A sealed page of P bytes is the ciphertext of its first P - 48 bytes and of 8 more, then the epoch (12), the nonce
 /// (12) and the tag (16). The first page of the main file begins with the ``DatabaseHeader`` instead of the ciphertext

@@ -1,8 +1,8 @@
 import Bytes
 import CLibrary
 
-/// Records which seal of each page is valid, so that an older copy of a page is refused, and which write-ahead log
-/// belongs to the file.
+/// The record of the valid seal of each page, by which an older copy of a page is refused, and of the write-ahead log
+/// that belongs to the file.
 ///
 /// Each connection has its own index and uses it from one thread at a time, as it uses the connection. Appending locks
 /// the index's file, so any number of connections and processes may append.
@@ -170,7 +170,7 @@ package final class PageIndex {
             return
         }
         let last = pending.keys.max() ?? 0
-        var entries = pending.map { IndexEntry(page: $0.key, version: $0.value) }
+        var entries = pending.map { PageVersionEntry(page: $0.key, version: $0.value) }
         if let pageCount { entries.removeAll { $0.page > pageCount } }
         entries.sort { $0.page < $1.page }
         try append(entries, durably: durably) { state in
@@ -209,7 +209,7 @@ package final class PageIndex {
 
     /// Appends a batch after reading those of all other connections.
     private func append(
-        _ entries: [IndexEntry], durably: Bool, _ change: (inout IndexState) throws(PageIndexError) -> Void
+        _ entries: [PageVersionEntry], durably: Bool, _ change: (inout IndexState) throws(PageIndexError) -> Void
     ) throws(PageIndexError) {
         guard isWritable else { throw .readOnly(path: path) }
         try lock()

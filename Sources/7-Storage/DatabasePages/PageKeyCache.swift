@@ -62,7 +62,7 @@ final class PageKeyCache: @unchecked Sendable {
     }
 }
 
-/// Derives the keys of epochs.
+/// The secret from which the keys of epochs are derived.
 struct PageSecret: Sendable {
     private let key: SecretBytes
     private let database: DatabaseID

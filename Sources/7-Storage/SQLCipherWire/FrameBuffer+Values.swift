@@ -2,7 +2,7 @@ import Frames
 
 extension FrameBuffer {
     /// Appends a whole frame with the body that `body` appends.
-    package func appendFrame(_ kind: FrameKind, _ body: () -> Void = {}) {
+    package func appendFrame(_ kind: HelperFrameKind, _ body: () -> Void = {}) {
         let start = count
         append(UInt32(0))
         append(kind.rawValue)

@@ -2,7 +2,7 @@ import Bytes
 import CLibrary
 import Frames
 
-/// Reads frames from a descriptor.
+/// A reader of frames from a descriptor.
 ///
 /// For one thread at a time.
 package final class FrameInput {
@@ -13,7 +13,7 @@ package final class FrameInput {
 
     /// The result of reading a frame.
     package enum Outcome {
-        case frame(FrameKind)
+        case frame(HelperFrameKind)
         /// The other side has closed its end, between frames or within one.
         case end
         /// No whole frame has arrived yet.
@@ -24,11 +24,11 @@ package final class FrameInput {
     ///
     /// - Parameter isWaiting: Whether to wait for a frame.
     package func next(
-        waiting isWaiting: Bool = true, _ body: (FrameKind, inout FrameReader) throws(FrameError) -> Void
+        waiting isWaiting: Bool = true, _ body: (HelperFrameKind, inout FrameReader) throws(FrameError) -> Void
     ) throws(FrameError) -> Outcome {
         while true {
             if let length = try length(), buffer.count >= 4 + length {
-                guard let kind = FrameKind(rawValue: buffer.bytes[4]) else {
+                guard let kind = HelperFrameKind(rawValue: buffer.bytes[4]) else {
                     throw FrameError("an unknown kind of frame")
                 }
                 var reader = FrameReader(buffer, from: 5, to: 4 + length)

@@ -1,7 +1,7 @@
 import Frames
 
 /// The helper's answer to the greeting.
-package struct Welcome: Equatable, Sendable {
+package struct HelperWelcome: Equatable, Sendable {
     package var version: UInt16
     /// SQLCipher's version, from `PRAGMA cipher_version`.
     package var cipherVersion: String
@@ -58,7 +58,7 @@ package struct Opened: Equatable, Sendable {
 }
 
 /// The result of a request.
-package struct Done: Equatable, Sendable {
+package struct RequestResult: Equatable, Sendable {
     /// The rows that the last statement inserted, changed or deleted.
     package var changes: Int64
     package var lastInsertedRowid: Int64

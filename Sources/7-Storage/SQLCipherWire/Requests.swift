@@ -2,7 +2,7 @@ import Bytes
 import Frames
 
 /// The first frame of the client: the versions that it supports.
-package struct Hello: Equatable, Sendable {
+package struct HelperHello: Equatable, Sendable {
     package var lowest: UInt16
     package var highest: UInt16
 

@@ -19,7 +19,7 @@ struct KeyNote: Sendable {
 
     /// Nil for what a later version wrote.
     init?(_ generic: Data) {
-        guard let reference = KeyReference(generic, noteCount: Self.byteCount), reference.note.first == 1,
+        guard let reference = StoredKeyReference(generic, noteCount: Self.byteCount), reference.note.first == 1,
             reference.note[1] & ~3 == 0
         else { return nil }
         let bits = reference.note[1]
@@ -35,7 +35,7 @@ struct KeyNote: Sendable {
         return Data([1, bits]) + (flags?.rawValue ?? 0).bigEndianBytes
     }
 
-    var reference: KeyReference { KeyReference(note: bytes, enclaveKey: enclaveKey) }
+    var reference: StoredKeyReference { StoredKeyReference(note: bytes, enclaveKey: enclaveKey) }
 
     /// What the key is under.
     func control(_ protection: ProtectionClass) -> AccessControl {

@@ -49,7 +49,7 @@ struct KeyringItems: Sendable {
         try translating {
             try items.read(
                 reference.id.description,
-                StoredKeys.KeyReference(note: reference.id.data, enclaveKey: reference.enclaveKey))
+                StoredKeyReference(note: reference.id.data, enclaveKey: reference.enclaveKey))
         }
     }
 

@@ -16,7 +16,7 @@ package enum TerminalError: Error, Equatable {
 package struct Terminal: ~Copyable {
     /// The longest line in bytes in the terminal's line mode. The kernel drops the rest without an error (termios(3)).
     private static let lineLimit = 4095
-    private static let turn = Turn()
+    private static let turn = TurnQueue()
 
     private let descriptor: Int32
 

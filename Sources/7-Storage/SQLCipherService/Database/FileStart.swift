@@ -1,6 +1,6 @@
 import CLibrary
 
-/// Reads the start of a file.
+/// The first bytes of a file.
 package enum FileStart {
     /// Returns at most `count` bytes; nil if the file cannot be read.
     package static func read(_ path: String, count: Int) -> [UInt8]? {

@@ -5,7 +5,7 @@ import CryptoExtras
 import FoundationEssentials
 import SQLCipherWire
 
-/// Finds the format of a file from its first page, with a raw key. The library itself only reports a wrong key.
+/// The search for the format of a file from its first page, with a raw key. The library only reports a wrong key.
 ///
 /// A page ends with an initialization vector of 16 bytes and an HMAC, in whole AES blocks. The HMAC covers all bytes
 /// before it and the page's number as four bytes in little-endian order; on the first page, it leaves out the salt in

@@ -26,7 +26,7 @@ package struct SQLCipherOptions: Sendable {
 package final class SQLCipherDatabase {
     package let path: String
     /// The versions of SQLCipher and of the SQLite in it.
-    package let library: Welcome
+    package let library: HelperWelcome
     package let format: Opened
     private let helper: HelperConnection
     /// Called about every 100 ms while SQLite works on a request without returning rows.
@@ -98,7 +98,7 @@ package final class SQLCipherDatabase {
 
     /// Runs one statement and ignores its rows.
     @discardableResult
-    package func execute(_ sql: String, _ bindings: [SQLValue] = []) throws(SQLCipherError) -> Done {
+    package func execute(_ sql: String, _ bindings: [SQLValue] = []) throws(SQLCipherError) -> RequestResult {
         try query(sql, bindings, { _ in }) { (_: [SQLValue]) throws(SQLCipherError) in }
     }
 
@@ -124,7 +124,7 @@ package final class SQLCipherDatabase {
     package func forEachRow(
         _ sql: String, _ bindings: [SQLValue] = [], columns: ([String]) -> Void = { _ in },
         _ body: ([SQLValue]) throws -> Void
-    ) throws -> Done {
+    ) throws -> RequestResult {
         var thrown: (any Error)?
         do {
             return try query(sql, bindings, columns) { row throws(SQLCipherError) in
@@ -142,13 +142,13 @@ package final class SQLCipherDatabase {
     private func query(
         _ sql: String, _ bindings: [SQLValue], _ columns: ([String]) -> Void,
         _ body: ([SQLValue]) throws(SQLCipherError) -> Void
-    ) throws(SQLCipherError) -> Done {
+    ) throws(SQLCipherError) -> RequestResult {
         try checkIdle()
         try helper.send(.query) { QueryRequest(sql: sql, bindings: bindings).encode(to: $0) }
         isReading = true
         defer { isReading = false }
         while true {
-            var (names, rows, done): ([String]?, RowBatch?, Done?)
+            var (names, rows, done): ([String]?, RowBatch?, RequestResult?)
             let kind = try helper.receive { kind, reader throws(FrameError) in
                 switch kind {
                 case .columns:
@@ -156,7 +156,7 @@ package final class SQLCipherDatabase {
                     for _ in 0..<(try reader.count(limit: FrameLimits.columns)) { found.append(try reader.string()) }
                     names = found
                 case .rows: rows = try RowBatch(from: &reader)
-                case .done: done = try Done(from: &reader)
+                case .done: done = try RequestResult(from: &reader)
                 case .progress: break
                 default: throw FrameError("an unexpected frame")
                 }
@@ -194,12 +194,12 @@ package final class SQLCipherDatabase {
         }
     }
 
-    private func receiveDone() throws(SQLCipherError) -> Done {
+    private func receiveDone() throws(SQLCipherError) -> RequestResult {
         while true {
-            var done: Done?
+            var done: RequestResult?
             try helper.receive { kind, reader throws(FrameError) in
                 switch kind {
-                case .done: done = try Done(from: &reader)
+                case .done: done = try RequestResult(from: &reader)
                 case .progress: break
                 default: throw FrameError("an unexpected frame")
                 }
@@ -223,7 +223,7 @@ package final class SQLCipherDatabase {
         while helper.pending > 0 { _ = try receiveBatch() }
     }
 
-    private func receiveBatch() throws(SQLCipherError) -> Done {
+    private func receiveBatch() throws(SQLCipherError) -> RequestResult {
         do throws(SQLCipherError) { return try receiveDone() } catch {
             // The results of later batches are ignored.
             if case .refused = error { try drain() }

@@ -3,7 +3,7 @@ import CLibrary
 import SQLCipherWire
 import SystemSQLite
 
-/// Copies whole databases of another engine to SQLCipher files, and SQLCipher files to other engines.
+/// Copies of whole databases: of another engine to SQLCipher files, and of SQLCipher files to other engines.
 package enum SQLCipherFile {
     /// Makes a SQLCipher file of a database as it is at one moment. Reads the file again and compares it.
     ///
@@ -80,7 +80,7 @@ package enum SQLCipherFile {
     }
 }
 
-/// Gives complete files their names.
+/// The naming of complete files.
 private enum Placement {
     static func place(_ part: String, at path: String, replacing isReplacing: Bool) throws(SQLCipherError) {
         try synchronize(part, O_RDWR)

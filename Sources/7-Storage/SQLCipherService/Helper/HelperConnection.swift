@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// For one thread at a time, except ``interruption``.
 final class HelperConnection {
-    let welcome: Welcome
+    let welcome: HelperWelcome
     let interruption: Interruption
     private let input: FrameInput
     private let descriptor: Int32
@@ -35,13 +35,13 @@ final class HelperConnection {
         descriptor = ends[0]
         input = FrameInput(descriptor)
         interruption = Interruption(descriptor)
-        buffer.appendFrame(.hello) { [buffer] in Hello().encode(to: buffer) }
+        buffer.appendFrame(.hello) { [buffer] in HelperHello().encode(to: buffer) }
         do throws(SQLCipherError) {
             try interruption.send(buffer)
-            var found: Welcome?
+            var found: HelperWelcome?
             try Self.receive(input) { kind, reader throws(FrameError) in
                 guard kind == .welcome else { throw FrameError("another frame than the greeting") }
-                found = try Welcome(from: &reader)
+                found = try HelperWelcome(from: &reader)
             }
             guard let found else { throw .notUnderstood(FrameError("no greeting")) }
             welcome = found
@@ -56,7 +56,7 @@ final class HelperConnection {
     deinit { end() }
 
     /// Sends a request. Its answer is received later.
-    func send(_ kind: FrameKind, _ body: (FrameBuffer) -> Void) throws(SQLCipherError) {
+    func send(_ kind: HelperFrameKind, _ body: (FrameBuffer) -> Void) throws(SQLCipherError) {
         guard process > 0 else { throw ending ?? .misused(reason: "the database is closed") }
         buffer.recycle()
         buffer.appendFrame(kind) { body(buffer) }
@@ -77,8 +77,8 @@ final class HelperConnection {
     /// - Throws: ``SQLCipherError/refused(_:)`` for a failure, which ends the answer.
     @discardableResult
     func receive(
-        _ body: (FrameKind, inout FrameReader) throws(FrameError) -> Void
-    ) throws(SQLCipherError) -> FrameKind {
+        _ body: (HelperFrameKind, inout FrameReader) throws(FrameError) -> Void
+    ) throws(SQLCipherError) -> HelperFrameKind {
         guard process > 0 else { throw ending ?? .misused(reason: "the database is closed") }
         do throws(SQLCipherError) {
             let kind = try Self.receive(input, body)
@@ -105,8 +105,8 @@ final class HelperConnection {
 
     @discardableResult
     private static func receive(
-        _ input: FrameInput, _ body: (FrameKind, inout FrameReader) throws(FrameError) -> Void
-    ) throws(SQLCipherError) -> FrameKind {
+        _ input: FrameInput, _ body: (HelperFrameKind, inout FrameReader) throws(FrameError) -> Void
+    ) throws(SQLCipherError) -> HelperFrameKind {
         var failure: RequestFailure?
         let outcome: FrameInput.Outcome
         do throws(FrameError) {
@@ -159,7 +159,7 @@ final class HelperConnection {
     }
 }
 
-/// Cancels the current requests of a helper, from any thread.
+/// The means to cancel the current requests of a helper, from any thread.
 package final class Interruption: Sendable {
     private struct State {
         var descriptor: Int32

@@ -1,7 +1,7 @@
 import CLibrary
 import SystemLibraries
 
-/// Finds and starts the program `keychain-sqlcipher`.
+/// The program `keychain-sqlcipher`: where it is, and how it starts.
 package enum HelperProgram {
     static let name = "keychain-sqlcipher"
     /// The variable with the program's path, for tests and for systems with another folder for it.

@@ -1,6 +1,6 @@
 import SQLCipherWire
 
-/// Reads a whole database for another engine.
+/// A reader of a whole database for another engine.
 package struct TransferReader {
     private let source: any TransferConnection
 
@@ -126,7 +126,7 @@ extension TransferObject {
         return words == ["create", "virtual"]
     }
 
-    /// The modules FTS3, FTS4, FTS5 and R*Tree name their content tables after the virtual table.
+    /// Returns whether a table holds the contents of a virtual table. FTS3 to FTS5 and R*Tree name it after that table.
     func isShadow(of virtual: Set<String>) -> Bool {
         let suffixes = [
             "content", "segments", "segdir", "docsize", "stat", "data", "idx", "config", "node", "rowid", "parent",

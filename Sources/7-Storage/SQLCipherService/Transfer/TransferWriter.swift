@@ -1,6 +1,6 @@
 import SQLCipherWire
 
-/// Writes a whole database from another engine, in one transaction.
+/// A writer of a whole database from another engine, in one transaction.
 package final class TransferWriter {
     private let target: any TransferConnection
     package private(set) var summary = TransferSummary()

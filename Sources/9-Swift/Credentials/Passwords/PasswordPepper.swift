@@ -32,7 +32,7 @@ public struct PasswordPepper: Sendable {
                 throw StoredKeyError.damaged(reason: "there are several of its name in different groups; say which")
             }
             guard let item = listed.first else { throw StoredKeyError.vault(.itemNotFound) }
-            guard let reference = KeyReference(item.generic, noteCount: 16),
+            guard let reference = StoredKeyReference(item.generic, noteCount: 16),
                 var secret = try items.read(Self.keyName(reference.note), reference)
             else { throw StoredKeyError.damaged(reason: "it is gone, or no key; restore the keychain from a backup") }
             defer { secret.withUnsafeMutableBytes { SecretBytes.wipe($0) } }

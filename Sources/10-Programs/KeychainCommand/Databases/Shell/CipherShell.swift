@@ -46,7 +46,7 @@ struct CipherShell {
     }
 
     /// What the program runs first, before anything that is typed.
-    private func script(_ library: Welcome, _ format: Opened) throws -> SecretBytes {
+    private func script(_ library: HelperWelcome, _ format: Opened) throws -> SecretBytes {
         var parts: [SecretBytes] = []
         do {
             // Later versions answer to each of these.

@@ -8,7 +8,7 @@ import SystemLibraries
 ///
 /// The prototypes are those of OpenSSL 3.0, whose interface is stable for all of version 3 (openssl.org, "Policy:
 /// versioning").
-final class Libcrypto: Sendable {
+final class LibcryptoContext: Sendable {
     typealias Object = OpaquePointer
     typealias Bytes = UnsafePointer<UInt8>
 
@@ -21,9 +21,7 @@ final class Libcrypto: Sendable {
     let exchange: ExchangeFunctions
 
     /// The library, or the reason why it cannot be used.
-    static let shared: Result<Libcrypto, SystemLibraryError> = Result { () throws(SystemLibraryError) in
-        try Libcrypto()
-    }
+    static let shared: Result<LibcryptoContext, SystemLibraryError> = Result(catching: LibcryptoContext.init)
 
     private init() throws(SystemLibraryError) {
         let openSSL = try OpenSSL(provides: "certificates and PKCS#12 files")
@@ -52,12 +50,14 @@ final class Libcrypto: Sendable {
 
 /// libcrypto's functions for certificates.
 struct CertificateFunctions: Sendable {
-    let make: @convention(c) (Libcrypto.Object?, UnsafePointer<CChar>?) -> Libcrypto.Object?
+    let make: @convention(c) (LibcryptoContext.Object?, UnsafePointer<CChar>?) -> LibcryptoContext.Object?
     let decode:
-        @convention(c) (UnsafeMutablePointer<Libcrypto.Object?>?, UnsafeMutablePointer<Libcrypto.Bytes?>?, Int) ->
-            Libcrypto.Object?
-    let encode: @convention(c) (Libcrypto.Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
-    let free: @convention(c) (Libcrypto.Object?) -> Void
+        @convention(c) (
+            UnsafeMutablePointer<LibcryptoContext.Object?>?, UnsafeMutablePointer<LibcryptoContext.Bytes?>?, Int
+        ) ->
+            LibcryptoContext.Object?
+    let encode: @convention(c) (LibcryptoContext.Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
+    let free: @convention(c) (LibcryptoContext.Object?) -> Void
 
     init(_ library: SystemLibrary) throws(SystemLibraryError) {
         make = try library.function("X509_new_ex")
@@ -69,13 +69,13 @@ struct CertificateFunctions: Sendable {
 
 /// libcrypto's functions for lists.
 struct StackFunctions: Sendable {
-    let make: @convention(c) () -> Libcrypto.Object?
-    let push: @convention(c) (Libcrypto.Object?, UnsafeMutableRawPointer?) -> Int32
-    let count: @convention(c) (Libcrypto.Object?) -> Int32
-    let value: @convention(c) (Libcrypto.Object?, Int32) -> UnsafeMutableRawPointer?
-    let free: @convention(c) (Libcrypto.Object?) -> Void
+    let make: @convention(c) () -> LibcryptoContext.Object?
+    let push: @convention(c) (LibcryptoContext.Object?, UnsafeMutableRawPointer?) -> Int32
+    let count: @convention(c) (LibcryptoContext.Object?) -> Int32
+    let value: @convention(c) (LibcryptoContext.Object?, Int32) -> UnsafeMutableRawPointer?
+    let free: @convention(c) (LibcryptoContext.Object?) -> Void
     /// Frees the list, and its members with the function.
-    let freeAll: @convention(c) (Libcrypto.Object?, (@convention(c) (Libcrypto.Object?) -> Void)?) -> Void
+    let freeAll: @convention(c) (LibcryptoContext.Object?, (@convention(c) (LibcryptoContext.Object?) -> Void)?) -> Void
 
     init(_ library: SystemLibrary) throws(SystemLibraryError) {
         make = try library.function("OPENSSL_sk_new_null")
@@ -87,7 +87,7 @@ struct StackFunctions: Sendable {
     }
 
     /// Returns the members of a list.
-    func members(of stack: Libcrypto.Object?) -> [Libcrypto.Object] {
-        (0..<max(0, count(stack))).compactMap { value(stack, $0).map { Libcrypto.Object($0) } }
+    func members(of stack: LibcryptoContext.Object?) -> [LibcryptoContext.Object] {
+        (0..<max(0, count(stack))).compactMap { value(stack, $0).map { LibcryptoContext.Object($0) } }
     }
 }

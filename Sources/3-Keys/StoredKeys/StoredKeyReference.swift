@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// The entry of a key on the list: a note of its owner, and the enclave key that it is encrypted for.
-package struct KeyReference: Sendable, Hashable {
+package struct StoredKeyReference: Sendable, Hashable {
     package let note: Data
     /// The hash of the enclave key's public half.
     package var enclaveKey: Data?
@@ -34,7 +34,7 @@ extension KeyItems {
         _ key: (name: String, value: Data), as account: String, name: String? = nil, note: Data,
         _ protection: StoredKeyProtection
     ) throws(StoredKeyError) -> Bool {
-        var reference = KeyReference(note: note)
+        var reference = StoredKeyReference(note: note)
         var isAdded = false
         if protection.isInEnclave {
             let (publicKey, label) = try makeEnclaveKey(protection.control)
@@ -67,7 +67,7 @@ extension KeyItems {
     /// Returns the key in plaintext. May ask a person.
     ///
     /// - Returns: Nil if the key does not exist.
-    package func read(_ name: String, _ reference: KeyReference) throws(StoredKeyError) -> Data? {
+    package func read(_ name: String, _ reference: StoredKeyReference) throws(StoredKeyError) -> Data? {
         guard let value = try key(name) else { return nil }
         guard let label = reference.enclaveKey else { return value }
         return try decrypt(value, with: label)

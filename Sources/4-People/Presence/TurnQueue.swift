@@ -2,7 +2,7 @@ import Access
 import Synchronization
 
 /// Lets one thread at a time use a shared resource, such as a terminal.
-final class Turn: Sendable {
+final class TurnQueue: Sendable {
     private struct State {
         var isTaken = false
         var waiting: [Handoff<Bool>] = []

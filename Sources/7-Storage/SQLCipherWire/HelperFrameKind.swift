@@ -1,6 +1,6 @@
 /// The kinds of frames. A frame is a length (4 bytes, without itself), a kind (1 byte) and a body. Integers are
 /// big-endian.
-package enum FrameKind: UInt8, Sendable, CaseIterable {
+package enum HelperFrameKind: UInt8, Sendable, CaseIterable {
     // From the client. All except `hello` and `cancel` are requests. Requests are numbered from 1 in their order, and
     // are answered in that order.
     case hello = 0x01
