@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// The keys an agent has, and their use.
 package protocol AgentKeys: Sendable {
-    /// The keys and what they are called.
+    /// Returns the keys and their names.
     func keys() throws(SSHAgentError) -> [(key: SSHPublicKey, comment: String)]
 
     /// Signs `data`, asking a person where the key wants it.
@@ -27,7 +27,7 @@ package struct AgentConnection {
 
     package init(_ keys: any AgentKeys) { self.keys = keys }
 
-    /// The answer to a message, both without their length.
+    /// Returns the answer to a message, both without their length.
     package mutating func answer(_ message: Data) -> Data {
         do {
             var reader = SSHReader(message)

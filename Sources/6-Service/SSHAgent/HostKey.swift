@@ -56,7 +56,7 @@ struct HostKey {
         guard isCertificate || reader.isAtEnd else { throw .malformed }
     }
 
-    /// Whether `signature`, with its algorithm in front, is this key's for `data`.
+    /// Returns whether `signature`, which begins with its algorithm, is this key's for `data`.
     func isValid(_ signature: Data, of data: Data) -> Bool {
         var reader = SSHReader(signature)
         guard let name = try? reader.text(), let digest = algorithms[name], let value = try? reader.string(),
@@ -89,7 +89,7 @@ struct HostKey {
         }
     }
 
-    /// RSAPublicKey (RFC 8017, A.1.1). Numbers of SSH are what the contents of an INTEGER are.
+    /// Encodes an RSAPublicKey (RFC 8017, A.1.1). A number of SSH has the form of an INTEGER's contents.
     private static func der(modulus: Data, exponent: Data) -> Data {
         var serializer = DER.Serializer()
         serializer.appendConstructedNode(identifier: .sequence) { numbers in
@@ -102,7 +102,7 @@ struct HostKey {
 }
 
 extension SSHReader {
-    /// A number that is not negative, as `size` big-endian bytes.
+    /// Reads a number that is not negative, and returns it as `size` big-endian bytes.
     fileprivate mutating func integer(size: Int) throws(SSHAgentError) -> Data {
         let digits = try string().drop { $0 == 0 }
         guard digits.count <= size else { throw .malformed }

@@ -51,7 +51,7 @@ package struct SSHPublicKey: Hashable, Sendable {
         return writer.message
     }
 
-    /// A line of `authorized_keys` (sshd(8)).
+    /// Returns a line of `authorized_keys` (sshd(8)).
     package func line(comment: String) -> String {
         let printable = comment.filter { !$0.isNewline && $0 != "\0" }
         return "\(algorithm) \(blob.base64EncodedString())" + (printable.isEmpty ? "" : " \(printable)")

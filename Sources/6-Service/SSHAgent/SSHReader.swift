@@ -1,7 +1,7 @@
 import Bytes
 import FoundationEssentials
 
-/// Reads the fields of an SSH message (RFC 4251, 5).
+/// A reader of the fields of an SSH message (RFC 4251, 5).
 struct SSHReader {
     private var rest: Data
 
@@ -35,7 +35,7 @@ struct SSHReader {
     }
 }
 
-/// Builds an SSH message (RFC 4251, 5).
+/// A writer of an SSH message (RFC 4251, 5).
 struct SSHWriter {
     private(set) var message = Data()
 
@@ -50,7 +50,7 @@ struct SSHWriter {
         message.append(contentsOf: bytes)
     }
 
-    /// A number that is not negative, from its big-endian bytes.
+    /// Appends a number that is not negative, from its big-endian bytes.
     mutating func append(integer magnitude: Data) {
         let digits = magnitude.drop { $0 == 0 }
         let needsZero = digits.first.map { $0 & 0x80 != 0 } ?? false
@@ -58,7 +58,7 @@ struct SSHWriter {
     }
 }
 
-/// Why a message was not understood or a request not fulfilled.
+/// The reason why a message was not understood, or a request was not fulfilled.
 package enum SSHAgentError: Error, Equatable {
     case malformed
     case unsupported

@@ -1,7 +1,7 @@
 import Crypto
 import FoundationEssentials
 
-/// What a signature that is asked for will do, for the person who is asked.
+/// The purpose of a requested signature, for the person who is asked.
 package enum SignaturePurpose: Hashable, Sendable {
     /// A login (RFC 4252, 7), to a host if the client said to which.
     case login(user: String, host: BoundHost?)
@@ -36,7 +36,8 @@ package enum SignaturePurpose: Hashable, Sendable {
 }
 
 extension SSHReader {
-    /// The host key that a request names after its method (OpenSSH, PROTOCOL, "publickey-hostbound-v00@openssh.com").
+    /// Returns the host key that a request names after its method (OpenSSH, PROTOCOL,
+    /// "publickey-hostbound-v00@openssh.com").
     fileprivate mutating func hostKey(_ method: String) throws(SSHAgentError) -> Data {
         guard method == "publickey-hostbound-v00@openssh.com", try boolean() else { throw .malformed }
         // The algorithm and the key that logs in.

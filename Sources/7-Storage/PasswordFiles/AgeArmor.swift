@@ -1,7 +1,7 @@
 import FoundationEssentials
 import ProtectedFiles
 
-/// Decodes age's armor: strict PEM (RFC 7468) with lines of 64 characters.
+/// The decoded bytes of age's armor: strict PEM (RFC 7468) with lines of 64 characters.
 final class AgeArmor: ByteStream {
     static let begin = "-----BEGIN AGE ENCRYPTED FILE-----"
     private static let end = "-----END AGE ENCRYPTED FILE-----"

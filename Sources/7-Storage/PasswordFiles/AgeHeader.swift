@@ -73,7 +73,7 @@ struct AgeHeader {
         return key
     }
 
-    /// Reads the lines of a header.
+    /// A reader of the lines of a header.
     private struct AgeLines {
         let path: String
         private(set) var text = Data()

@@ -2,7 +2,7 @@ import Bytes
 import FoundationEssentials
 import ProtectedFiles
 
-/// Encrypts whole files with a password. Decrypts them and recognises files of other programs.
+/// Encryption of whole files with a password, and decryption, also of files of other programs.
 package enum PasswordFile {
     /// The number of bytes that are processed at a time.
     private static let pieceSize = 1 << 20

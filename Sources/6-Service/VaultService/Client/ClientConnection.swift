@@ -18,7 +18,7 @@ final class ClientConnection: @unchecked Sendable {
     private let outgoing = FrameBuffer()
     private let incoming = FrameBuffer()
 
-    /// Why a call was not answered.
+    /// The reason why a call was not answered.
     enum Failure: Error {
         case refused(VaultError)
         /// The daemon went away.
@@ -78,7 +78,7 @@ final class ClientConnection: @unchecked Sendable {
         }
     }
 
-    /// The vault's own user, root, or whom root gave the folder to.
+    /// Returns whether `user` is the vault's own user, root, or the one to whom root gave the folder.
     private static func isTrusted(_ user: uid_t, _ path: String) -> Bool {
         if user == geteuid() || user == 0 { return true }
         var info = stat()
@@ -98,7 +98,7 @@ final class ClientConnection: @unchecked Sendable {
         }
     }
 
-    /// From now on the connection only tells.
+    /// Subscribes. From then on, the connection only receives notifications.
     func subscribe(to subscription: VaultSubscription, as client: Client) throws(Failure) {
         try exchange {
             outgoing.appendRequest(subscription, claim: client)
@@ -215,7 +215,7 @@ final class ClientConnection: @unchecked Sendable {
     func end() { socket.shutdown() }
 }
 
-/// Why there is no connection.
+/// The reason why there is no connection.
 enum ConnectError: Error, Equatable {
     case nobodyListens
     /// The daemon ended it before it greeted, as one that is stopping does.

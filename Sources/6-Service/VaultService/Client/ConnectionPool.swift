@@ -58,7 +58,7 @@ final class ConnectionPool: Sendable {
 
     private static let mostRepetitions = 3
 
-    /// A new connection that is not put back.
+    /// Returns a new connection, which does not go back to the pool.
     func connect() throws(VaultError) -> ClientConnection {
         let mayReturn = state.withLock { $0.hasConnected }
         let deadline = ContinuousClock.now + Self.restartTime
@@ -84,14 +84,14 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// Whom the daemon takes this process for; keeps the connection for the first call.
+    /// Returns the caller that the daemon sees in this process. Keeps the connection for the first call.
     func caller() throws(VaultError) -> CallerDescription {
         let connection = try connect()
         put(connection)
         return connection.caller
     }
 
-    /// The same; nil if no daemon listens.
+    /// Does the same; returns nil if no daemon listens.
     func callerIfListening() throws(VaultError) -> CallerDescription? {
         do throws(ConnectError) {
             let connection = try ClientConnection(to: path)

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Synchronization
 import VaultInterface
 
-/// Tells the observers in this process of its own changes at once.
+/// The observers in this process of its own changes, which they learn of at once.
 final class LocalChanges: Sendable {
     private let observers = Mutex<[UUID: AsyncStream<VaultChange>.Continuation]>([:])
 
@@ -26,7 +26,9 @@ final class LocalChanges: Sendable {
 
 /// The changes that a daemon tells of.
 enum RemoteChanges {
-    /// The daemon does not know which of its clients made a change, so each is reported as another's; one of this
+    /// Returns the changes that the daemon and this process make.
+    ///
+    /// The daemon does not know which of its clients made a change. So each is reported as another's, and one of this
     /// process is reported a second time.
     static func stream(
         from pool: ConnectionPool, as client: Client, _ local: LocalChanges
@@ -49,7 +51,7 @@ enum RemoteChanges {
     }
 }
 
-/// What a daemon tells of its lock.
+/// The notifications of a daemon about its lock.
 enum RemoteLockEvents {
     static func stream(from pool: ConnectionPool, as client: Client) -> AsyncStream<LockEvent> {
         AsyncStream(bufferingPolicy: .bufferingNewest(8)) { continuation in

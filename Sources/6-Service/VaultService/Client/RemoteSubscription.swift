@@ -3,9 +3,9 @@ import CLibrary
 import Synchronization
 import VaultInterface
 
-/// Follows what a daemon tells unasked, on a thread and a connection of their own.
+/// A subscription to a daemon's notifications, with a thread and a connection of its own.
 final class RemoteSubscription: Sendable {
-    /// What is made of it.
+    /// The functions that get the notifications.
     struct Listener: Sendable {
         /// Waits for the next thing that is told on the connection, and passes it on.
         var receive: @Sendable (ClientConnection) throws -> Void

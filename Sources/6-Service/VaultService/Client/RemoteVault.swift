@@ -49,7 +49,7 @@ package final class RemoteVault: Vault {
         return reply
     }
 
-    /// Whom the daemon takes this process for.
+    /// Returns the caller that the daemon sees in this process.
     package func describeCaller() throws(VaultError) -> CallerDescription {
         try perform(DescribeCaller(), as: described.client)
     }

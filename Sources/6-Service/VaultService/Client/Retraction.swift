@@ -1,7 +1,7 @@
 import Access
 import CLibrary
 
-/// Takes a question away from a person when the daemon takes it back, or is gone.
+/// The retraction of a question to a person, when the daemon takes it back or is gone.
 enum Retraction {
     /// Runs `body`, and cancels what it is given as soon as something comes on `socket`: while a question is open,
     /// that can only be its end.

@@ -1,7 +1,7 @@
 import Access
 import KeychainModel
 
-/// Asks in the words that the program has for the prompt's parts.
+/// A prompt in the words that the program has for its parts.
 struct TitledPrompt: PasscodePrompt {
     private let prompt: any PasscodePrompt
     private let titles: PromptTitles

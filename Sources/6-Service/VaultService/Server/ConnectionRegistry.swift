@@ -9,7 +9,7 @@ final class ConnectionRegistry: Sendable {
 
     private let state = Monitor(State())
 
-    /// What a connection waits for, in the order in which connections make room.
+    /// The reason why a connection waits, in the order in which connections make room.
     enum Rest: Int {
         case greeting
         case request

@@ -2,7 +2,7 @@ import Access
 import CLibrary
 import VaultInterface
 
-/// Who may use which access groups: what an entitlements file says.
+/// The rules of an entitlements file: who may use which access groups.
 package struct Entitlements: Sendable, Equatable {
     package struct Rule: Sendable, Equatable {
         /// What a caller has to be; all that is given must hold.
@@ -36,7 +36,7 @@ package struct Entitlements: Sendable, Equatable {
 
     package init() {}
 
-    /// What `peer` holds.
+    /// Returns the groups that `peer` holds.
     ///
     /// - Parameters:
     ///   - owner: The user whom the daemon runs as.
@@ -69,7 +69,7 @@ package struct Entitlements: Sendable, Equatable {
     }
 }
 
-/// What a caller holds.
+/// The groups that a caller holds.
 package struct CallerGrant: Sendable, Equatable {
     package var identifier: String
     package private(set) var groups: [String] = []
@@ -91,7 +91,7 @@ package struct CallerGrant: Sendable, Equatable {
         CallerDescription(identifier: identifier, accessGroups: groups, listableGroups: listable, rights: rights)
     }
 
-    /// The client that an operation runs for: with what is both held and claimed, in the order of the claim.
+    /// Returns the client that an operation runs for, with the groups both held and claimed, in the order of the claim.
     package func client(claiming claim: [String]) -> Client {
         Client(
             identifier: identifier, accessGroups: Self.effective(groups, claim == groups ? nil : claim),
@@ -115,7 +115,7 @@ package struct CallerGrant: Sendable, Equatable {
 }
 
 extension PeerIdentity {
-    /// The access group that is this caller's alone, named after the firmest thing known of it; nil if nothing is.
+    /// Returns the access group of this caller alone, named after the firmest thing known of it; nil if nothing is.
     package func ownGroup(owner: uid_t) -> String? {
         let name: String
         if let flatpak {

@@ -53,7 +53,7 @@ package final class EntitlementsSource: Sendable {
         state = Mutex(State(entitlements: entitlements))
     }
 
-    /// The rules, and a number that changes with them.
+    /// Returns the rules, and a number that changes with them.
     package func current() -> (entitlements: Entitlements, generation: Int) {
         state.withLock { state in
             let now = ContinuousClock.now

@@ -33,7 +33,7 @@ final class Monitor<State>: @unchecked Sendable {
         return body(&state)
     }
 
-    /// As ``withLock(_:)``, and has those that wait look again.
+    /// Does the same as ``withLock(_:)``, and wakes the threads that wait.
     func change(_ body: (inout State) -> Void) {
         withLock(body)
         pthread_cond_broadcast(changed)

@@ -1,7 +1,7 @@
 import CLibrary
 import FoundationEssentials
 
-/// Who is at the other end of a connection, as the kernel says.
+/// The process at the other end of a connection, as the kernel describes it.
 package struct PeerIdentity: Sendable, Equatable {
     /// A program's file: which one it is, and where it is if that can be trusted.
     package struct Executable: Sendable, Equatable {
@@ -74,7 +74,7 @@ package final class Peer: Sendable {
 
     deinit { close(process) }
 
-    /// Whether the process that connected is still there and runs the same file.
+    /// Returns whether the process that connected is still there and runs the same file.
     package func isUnchanged() -> Bool {
         FileNumbers(at: "/proc/\(identity.process)/exe") == image && isAlive
     }
@@ -122,8 +122,8 @@ package final class Peer: Sendable {
         return number
     }
 
-    /// The program, if the file it runs is the one that is at its path: a program that was replaced is not what is
-    /// there now, and one in a mount namespace of its own can have any path.
+    /// Returns the program, if the file that it runs is the one at its path. A replaced program is not the file that
+    /// is there now, and a program in a mount namespace of its own can have any path.
     private static func executable(_ folder: String, _ image: FileNumbers?) -> PeerIdentity.Executable? {
         guard let image, let path = target(of: folder + "/exe"), FileNumbers(at: path) == image else { return nil }
         return PeerIdentity.Executable(path: path, device: image.device, inode: image.inode)
@@ -148,7 +148,7 @@ package final class Peer: Sendable {
         return label == "unconfined" ? nil : label
     }
 
-    /// The first 64 KiB of a small file; empty where it cannot be read.
+    /// Returns the first 64 KiB of a small file; nothing if it cannot be read.
     private static func text(at path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
         guard descriptor >= 0 else { return "" }
@@ -163,7 +163,7 @@ package final class Peer: Sendable {
         return String(validating: contents, as: UTF8.self) ?? ""
     }
 
-    /// The application in a Flatpak sandbox's description of itself (flatpak-metadata(5)).
+    /// Returns the application in a Flatpak sandbox's description of itself (flatpak-metadata(5)).
     static func flatpak(in info: String) -> String? {
         var isApplication = false
         for line in info.split(separator: "\n") {
@@ -173,7 +173,7 @@ package final class Peer: Sendable {
         return nil
     }
 
-    /// The snap in a cgroup such as `…/snap.NAME.APP-UUID.scope`.
+    /// Returns the snap in a cgroup such as `…/snap.NAME.APP-UUID.scope`.
     static func snap(inCgroup path: String) -> String? {
         for part in path.split(separator: "/").reversed() where part.hasPrefix("snap.") {
             return part.split(separator: ".").dropFirst().first.map(String.init)
@@ -195,7 +195,7 @@ struct FileNumbers: Equatable {
     }
 }
 
-/// Why a peer could not be told.
+/// The reason why a peer could not be identified.
 package struct PeerError: Error, Equatable {
     package let reason: String
     init(_ reason: String) { self.reason = reason }

@@ -1,8 +1,8 @@
 import CLibrary
 import Synchronization
 
-/// Slows callers down that ask more than their share: each program has a budget that fills up over time, and
-/// waits when it is spent. A refusal costs much more than an answer, so that guessing is slow.
+/// A limit for callers that ask more than their share: each program has a budget that fills up over time, and waits
+/// when it is spent. A refusal costs much more than an answer, so that guessing is slow.
 final class RateLimiter: Sendable {
     private struct Budget {
         var tokens: Double

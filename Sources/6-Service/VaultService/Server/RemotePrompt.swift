@@ -1,7 +1,7 @@
 import Access
 import KeychainModel
 
-/// Asks the person in front of the client: the prompt for the authenticator of a vault that is served.
+/// The prompt of a vault that is served. It asks the person in front of the client.
 ///
 /// Which client is meant follows from the call that is being served on the present thread.
 package struct RemotePrompt: PasscodePrompt {
@@ -30,7 +30,7 @@ package struct RemotePrompt: PasscodePrompt {
     }
 }
 
-/// What puts a question to a client in the middle of its request.
+/// A way to ask a client a question in the middle of its request.
 protocol QuestionChannel: Sendable {
     var canAsk: Bool { get }
     func ask(

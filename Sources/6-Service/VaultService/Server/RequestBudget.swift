@@ -1,7 +1,7 @@
 import Access
 import VaultInterface
 
-/// Bounds the memory that long requests on their way in take: what has arrived counts, and not what was announced.
+/// A limit for the memory of long requests on their way in. Bytes that have arrived count, and not those announced.
 ///
 /// All of them together have a limit, and so have those of a user and those of a program. A request that has begun
 /// holds what has arrived while it waits for more, so that several could wait for each other for ever: of each limit,

@@ -1,4 +1,4 @@
-/// What a server lets its callers do.
+/// The limits of a server for its callers.
 package struct ServerLimits: Sendable {
     /// The most connections at a time. One more takes the place of the one that has been at rest the
     /// longest.

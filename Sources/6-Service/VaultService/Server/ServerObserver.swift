@@ -1,6 +1,6 @@
 import VaultInterface
 
-/// Is told what a server does, for logs and metrics; never of an item or a secret.
+/// An observer of a server's work, for logs and metrics. It never learns of an item or a secret.
 package protocol ServerObserver: Sendable {
     func connected(_ caller: CallerDescription, process: Int32, user: UInt32)
     func rejected(reason: String)

@@ -27,7 +27,7 @@ package enum SystemdUnit: Sendable, Equatable {
         name.hasSuffix(".service") || name.hasSuffix(".scope")
     }
 
-    /// The path in /proc/PID/cgroup (cgroups(7)): the unified hierarchy's, else that of systemd's own.
+    /// Returns the path in /proc/PID/cgroup (cgroups(7)): of the unified hierarchy, else of systemd's own.
     package static func path(inCgroups text: String) -> String? {
         var unified: String?
         for line in text.split(separator: "\n") {

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Synchronization
 import VaultInterface
 
-/// Serves a vault to other processes over a Unix socket, with a thread for each connection.
+/// A server of a vault for other processes, over a Unix socket, with a thread for each connection.
 package final class VaultServer: Sendable {
     let vault: any Vault
     let entitlements: EntitlementsSource

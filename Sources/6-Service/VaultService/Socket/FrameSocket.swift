@@ -4,7 +4,7 @@ import KeychainModel
 import Synchronization
 import VaultInterface
 
-/// What went wrong with a connection.
+/// A failure of a connection.
 package enum SocketError: Error, Equatable {
     /// The other side is gone.
     case closed
@@ -122,7 +122,7 @@ package final class FrameSocket {
         if incoming.count == 0 { try wait(for: Int16(POLLIN), until: nil) }
     }
 
-    /// The same, but no longer than to `deadline` or until `interruption`, a descriptor, is readable.
+    /// Does the same, but only until `deadline`, or until the descriptor `interruption` is readable.
     ///
     /// - Returns: Whether there is something to read.
     package func waitForInput(

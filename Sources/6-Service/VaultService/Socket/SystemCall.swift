@@ -1,7 +1,7 @@
 import CLibrary
 import SystemLibraries
 
-/// System calls that the C library has no function for, or only in versions newer than ours.
+/// Makes a system call that the C library has no function for, or only in versions newer than ours.
 ///
 /// `syscall(2)` takes a variable number of arguments, which Swift cannot call by name. It is written in assembly
 /// and takes its arguments where a function with seven fixed ones has them.

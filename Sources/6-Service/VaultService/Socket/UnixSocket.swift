@@ -2,7 +2,7 @@ import CLibrary
 
 /// Sockets with a name in the file system.
 package enum UnixSocket {
-    /// A listening socket at `path`, open to `mode`, in the place of one that nobody listens on.
+    /// Returns a listening socket at `path`, open to `mode`, in the place of one that nobody listens on.
     ///
     /// - Throws: ``SocketError``; `EADDRINUSE` when somebody listens there, `ENOTSOCK` when something else than a
     ///   socket is there, which stays.
@@ -40,7 +40,7 @@ package enum UnixSocket {
         return socket
     }
 
-    /// The user whom the process that listens runs as.
+    /// Returns the user of the process that listens.
     package static func user(of socket: Int32) -> uid_t? {
         // `struct ucred` of socket(7): process, user, group.
         var credentials: (pid_t, uid_t, gid_t) = (0, 0, 0)
@@ -49,7 +49,7 @@ package enum UnixSocket {
         return credentials.1
     }
 
-    /// Whether it is a socket itself, and no link to one.
+    /// Returns whether `path` is a socket itself, and not a link to one.
     private static func isSocket(_ path: String) -> Bool {
         var information = stat()
         return lstat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFSOCK

@@ -2,7 +2,7 @@ import Access
 import Frames
 import VaultInterface
 
-/// What a client can have a server tell from now on, on a connection that serves nothing else.
+/// The notifications that a client can subscribe to, on a connection that serves nothing else.
 package enum VaultSubscription: UInt8, Sendable {
     case changes = 11
     case lockEvents = 29
@@ -16,7 +16,7 @@ package enum VaultSubscription: UInt8, Sendable {
     }
 }
 
-/// What every request begins with; the operation's own fields follow.
+/// The fields at the start of each request. Those of the operation follow.
 package struct RequestHeader: WireValue, Equatable {
     package enum Subject: Sendable, Equatable {
         case operation(OperationCode)

@@ -39,7 +39,7 @@ extension Entitlements {
         }
     }
 
-    /// All that is left to read; nil if there is more than in the largest file, or it cannot be read.
+    /// Returns all that is left to read; nil if that is more than the largest file, or cannot be read.
     private static func contents(_ descriptor: Int32) -> Data? {
         var contents = Data()
         var buffer = [UInt8](repeating: 0, count: 16 << 10)

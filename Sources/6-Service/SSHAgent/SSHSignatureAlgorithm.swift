@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// How a signature is made.
+/// An algorithm of signatures.
 package enum SSHSignatureAlgorithm: String, Hashable, Sendable {
     /// ECDSA with the digest that belongs to the curve (RFC 5656, 6.2.1).
     case ecdsaP256 = "ecdsa-sha2-nistp256"
@@ -29,7 +29,7 @@ package enum SSHSignatureAlgorithm: String, Hashable, Sendable {
         }
     }
 
-    /// The signature in the form of the protocol.
+    /// Returns the signature in the form of the protocol.
     ///
     /// - Parameter raw: For ECDSA `r ‖ s`, both as long as a coordinate (IEEE P1363); for RSA the signature as it is.
     func encoded(_ raw: Data) throws(SSHAgentError) -> Data {
