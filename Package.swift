@@ -95,7 +95,7 @@ floor(
     "Sources/2-Contract",
     module("KeychainModel", uses: "Bytes"),
     module("Access", uses: "Bytes", "CLibrary", "KeychainModel"),
-    module("VaultInterface", uses: "Access", "Bytes", "CLibrary", "Frames", "KeychainModel"),
+    module("VaultInterface", uses: "Access", "Bytes", "CLibrary", "Frames", "KeychainModel", "SystemLibraries"),
     module("StatusCodes", uses: "Access", "VaultInterface"))
 
 // What keys, certificates and hashes of passwords are and do.
@@ -223,7 +223,7 @@ floor(
     module(
         "Credentials",
         uses: "Bytes", "CLibrary", "Keychain", "KeychainModel", "PasswordHashes", "PrivateFiles", "StoredKeys",
-        "VaultInterface", crypto),
+        "SystemLibraries", "VaultInterface", crypto),
     module("HummingbirdCredentials", uses: "Bytes", "Credentials", crypto, httpTypes, hummingbird),
     module("KeychainConfiguration", uses: "Keychain", "KeychainServices", "VaultInterface", configuration),
     module(
@@ -260,8 +260,8 @@ if !isFetched {
         "Sources/10-Programs",
         module(
             "KeychainDaemon",
-            uses: "Access", "Audit", "CLibrary", "LockSignals", "Presence", "PrivateFiles", "Vault", "VaultInterface",
-            "VaultService", arguments, lifecycle, logging, metrics, signals),
+            uses: "Access", "Audit", "CLibrary", "LockSignals", "Presence", "PrivateFiles", "SystemLibraries", "Vault",
+            "VaultInterface", "VaultService", arguments, lifecycle, logging, metrics, signals),
         program(
             "KeychainCommand",
             uses: "Access", "Attestation", "Bytes", "CLibrary", "CSQLite", "Certificates", "DatabaseFiles",

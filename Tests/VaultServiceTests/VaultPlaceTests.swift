@@ -1,3 +1,6 @@
+import Foundation
+import Glibc
+import TestSupport
 import Testing
 import VaultInterface
 
@@ -25,6 +28,34 @@ import VaultInterface
         #expect(place == (try self.place(["KEYCHAIN_SOCKET": "/s", "KEYCHAIN_MODE": "daemon"])))
         #expect(place.sockets == ["/s"])
         #expect(place.mode == .daemon)
+    }
+
+    @Test func pathsThatDependOnTheFolderOfTheProgramAreRefused() throws {
+        let error = #expect(throws: VaultError.self) { try place(["KEYCHAIN_SOCKET": "run/socket"]) }
+        #expect(error?.description.contains("must be an absolute path") == true)
+        #expect(try place(["XDG_RUNTIME_DIR": "run"]).sockets == [VaultPlace.systemSocket])
+    }
+
+    @Test func theFolderOfAnotherUserIsNotLookedInto() throws {
+        try #require(geteuid() == 0, "the test changes its user, which takes root")
+        let daemon = try DaemonUnderTest(as: 65534)
+        // As `su` and `sudo -E` leave it.
+        let runtime = daemon.folder.path(of: "xdg")
+        try FileManager.default.createSymbolicLink(
+            atPath: runtime, withDestinationPath: daemon.folder.path)
+        try FileManager.default.createSymbolicLink(
+            atPath: daemon.folder.path(of: "keychain"), withDestinationPath: daemon.folder.path(of: "run"))
+        let place = try place(["XDG_RUNTIME_DIR": runtime])
+        #expect(!place.presentSockets.contains { $0.hasPrefix(runtime) })
+        chown(daemon.socket, 0, 0)
+        #expect(place.presentSockets.contains { $0.hasPrefix(runtime) })
+    }
+
+    @Test func aDaemonOfAnotherUserGetsNothing() throws {
+        try #require(geteuid() == 0, "the test changes its user, which takes root")
+        let daemon = try DaemonUnderTest(as: 65534)
+        let error = #expect(throws: (any Error).self) { try daemon.connect() }
+        #expect("\(try #require(error))".contains("another user listens there"))
     }
 
     @Test func theModeCanBeChosen() throws {

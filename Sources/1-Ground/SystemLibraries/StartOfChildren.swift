@@ -40,6 +40,19 @@ package func resetSignals(_ signals: [Int32]? = nil, in attributes: inout posix_
     addFlags(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK, to: &attributes)
 }
 
+/// Starts the next child process with the real user and group of this process, and not with those that a set-user-ID or
+/// set-group-ID program was raised to.
+package func dropRaisedIdentity(in attributes: inout posix_spawnattr_t) {
+    addFlags(POSIX_SPAWN_RESETIDS, to: &attributes)
+}
+
+/// Gives up the user and group that a set-user-ID or set-group-ID program was raised to, before it becomes another
+/// program.
+package func dropRaisedIdentity() {
+    setregid(getgid(), getgid())
+    setreuid(getuid(), getuid())
+}
+
 /// Starts the next child process in a new session.
 package func leadSession(in attributes: inout posix_spawnattr_t) {
     // POSIX_SPAWN_SETSID (spawn.h). The header declares it only for programs that ask for GNU's extensions.

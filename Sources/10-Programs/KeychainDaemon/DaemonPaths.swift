@@ -1,4 +1,5 @@
 import CLibrary
+import SystemLibraries
 import VaultInterface
 import VaultService
 
@@ -36,8 +37,8 @@ struct DaemonPaths {
     }
 
     private static func userSocket() throws(DaemonError) -> String {
-        if let path = environment("KEYCHAIN_SOCKET") { return path }
-        guard let folder = environment("XDG_RUNTIME_DIR") else {
+        if let path = Environment.value(of: "KEYCHAIN_SOCKET") { return path }
+        guard let folder = Environment.value(of: "XDG_RUNTIME_DIR") else {
             throw DaemonError("there is no place for the socket: set XDG_RUNTIME_DIR, or give --socket")
         }
         return folder + "/keychain/socket"
@@ -56,12 +57,6 @@ struct DaemonPaths {
         let count = max(0, readlink("/proc/self/exe", &buffer, buffer.count))
         return String(decoding: buffer[..<count], as: UTF8.self)
     }
-}
-
-/// Returns the value of a variable in the environment, or nil if it is missing or empty.
-func environment(_ name: String) -> String? {
-    guard let value = getenv(name), value.pointee != 0 else { return nil }
-    return String(cString: value)
 }
 
 /// Why the daemon does not start.

@@ -1,11 +1,12 @@
 import CLibrary
+import SystemLibraries
 
 /// The parts of systemd's interface that a daemon needs, without its library.
 enum Systemd {
     /// The listening socket that systemd passed (sd_listen_fds(3)); nil if it passed none.
     static func passedSocket() throws(DaemonError) -> Int32? {
-        guard let process = environment("LISTEN_PID").flatMap({ pid_t($0) }), process == getpid(),
-            let count = environment("LISTEN_FDS").flatMap({ Int($0) })
+        guard let process = Environment.value(of: "LISTEN_PID").flatMap({ pid_t($0) }), process == getpid(),
+            let count = Environment.value(of: "LISTEN_FDS").flatMap({ Int($0) })
         else { return nil }
         // Child processes must not take the socket for theirs.
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
@@ -25,7 +26,9 @@ enum Systemd {
 
     /// Tells the service manager the daemon's state (sd_notify(3)).
     static func notify(_ message: String) {
-        guard let path = environment("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@") else { return }
+        guard let path = Environment.value(of: "NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@") else {
+            return
+        }
         let socket = CLibrary.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { return }
         defer { close(socket) }

@@ -3,6 +3,7 @@ import Bytes
 import CLibrary
 import FoundationEssentials
 import Synchronization
+import SystemLibraries
 
 /// The vault this process uses when nobody says otherwise, and who this process claims to be.
 ///
@@ -55,7 +56,7 @@ package enum ProcessVault {
 
     /// The daemon's vault or the folder's, as ``VaultPlace`` says.
     private static func openVault(_ state: inout State) throws(VaultError) -> OpenVault {
-        let place = try VaultPlace(environment: environment)
+        let place = try VaultPlace(environment: Environment.value)
         if place.mode != .embedded {
             for path in place.presentSockets {
                 let connector = if let named = state.connector { named } else { try LinkedTypes.connector() }
@@ -108,10 +109,14 @@ package enum ProcessVault {
 
     /// `$KEYCHAIN_HOME`, else `$XDG_DATA_HOME/keychain`, else `~/.local/share/keychain`.
     package static func defaultPath() throws(VaultError) -> String {
-        if let home = environment("KEYCHAIN_HOME") { return home }
-        if let data = environment("XDG_DATA_HOME"), data.hasPrefix("/") { return data + "/keychain" }
-        if let home = environment("HOME") { return home + "/.local/share/keychain" }
-        throw .unusableVault(reason: "no place for the vault: set KEYCHAIN_HOME to a folder of your own")
+        if let home = Environment.value(of: "KEYCHAIN_HOME") { return home }
+        if let data = Environment.value(of: "XDG_DATA_HOME"), data.hasPrefix("/") { return data + "/keychain" }
+        if let home = Environment.value(of: "HOME") { return home + "/.local/share/keychain" }
+        throw .unusableVault(
+            reason: Environment.isRaised
+                ? "a program with raised privileges (set-user-ID, set-group-ID or file capabilities) does not let the "
+                    + "environment choose the vault: start it without them"
+                : "no place for the vault: set KEYCHAIN_HOME to a folder of your own")
     }
 
     /// Who the environment says this is: `KEYCHAIN_ACCESS_GROUPS`, separated by commas, else one group
@@ -124,13 +129,13 @@ package enum ProcessVault {
 
     /// The groups in `KEYCHAIN_ACCESS_GROUPS`; empty if it names none.
     package static func environmentGroups() -> [String] {
-        (environment("KEYCHAIN_ACCESS_GROUPS") ?? "")
+        (Environment.value(of: "KEYCHAIN_ACCESS_GROUPS") ?? "")
             .split(separator: ",").map { $0.trimmedInLine }.filter { !$0.isEmpty }
     }
 
     /// Whether a daemon serves the process's vault, or there is anything of one in its folder.
     package static func exists() throws(VaultError) -> Bool {
-        let place = try VaultPlace(environment: environment)
+        let place = try VaultPlace(environment: Environment.value)
         if place.mode == .daemon || place.mode == .auto && !place.presentSockets.isEmpty { return true }
         let path = try defaultPath()
         // Whatever else is wrong with the folder, opening says so.
@@ -150,10 +155,5 @@ package enum ProcessVault {
     /// The name from the command line, where /proc is not mounted.
     private static func nameFromArguments() -> String {
         CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "unknown"
-    }
-
-    private static func environment(_ name: String) -> String? {
-        guard let value = getenv(name), value.pointee != 0 else { return nil }
-        return String(cString: value)
     }
 }

@@ -29,12 +29,16 @@ package struct VaultPlace: Sendable, Equatable {
             mode = .embedded
         }
         if let path = environment("KEYCHAIN_SOCKET") {
+            guard path.hasPrefix("/") else {
+                throw .unusableVault(reason: "KEYCHAIN_SOCKET is '\(path)'; it must be an absolute path")
+            }
             sockets = [path]
             // Nor does a socket that is named turn into a folder when nobody listens.
             if mode == .auto { mode = .daemon }
         } else {
-            sockets = [environment("XDG_RUNTIME_DIR").map { $0 + "/keychain/socket" }, Self.systemSocket]
-                .compactMap { $0 }
+            let runtime = environment("XDG_RUNTIME_DIR").flatMap { $0.hasPrefix("/") ? $0 : nil }
+            sockets = [runtime.map { $0 + "/keychain/socket" }, Self.systemSocket].compactMap { $0 }
+            ownSocket = sockets.first { $0 != Self.systemSocket }
         }
     }
 
@@ -42,10 +46,15 @@ package struct VaultPlace: Sendable, Equatable {
     package static let systemSocket = "/run/keychain/socket"
 
     /// The sockets that are there.
+    ///
+    /// Another user's folder of sockets is not looked into: `su` and `sudo` may leave its name in the environment.
     package var presentSockets: [String] {
         sockets.filter { path in
             var info = stat()
-            return stat(path, &info) == 0
+            return stat(path, &info) == 0 && (path != ownSocket || info.st_uid == geteuid())
         }
     }
+
+    /// The socket in the user's own folder of sockets; nil if that is not asked.
+    private var ownSocket: String?
 }

@@ -129,6 +129,7 @@ package enum MountPoint {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
+        dropRaisedIdentity(in: &attributes)
         resetSignals(in: &attributes)
         leadGroup(in: &attributes)
         var words = ([program] + arguments).map { strdup($0) } + [nil]

@@ -15,6 +15,7 @@ final class AgentChild: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
+        dropRaisedIdentity(in: &attributes)
         // The child handles the signals as usual that this program handles or ignores.
         resetSignals([SIGPIPE, SIGXFSZ, SIGINT, SIGTERM, SIGHUP], in: &attributes)
         var arguments = command.map { strdup($0) } + [nil]

@@ -4,6 +4,7 @@ import FoundationEssentials
 import PrivateFiles
 import SSHAgent
 import StatusCodes
+import SystemLibraries
 import VaultService
 
 /// Serves keys to OpenSSH.
@@ -92,11 +93,11 @@ struct AgentCommand: DocumentedCommand {
         if let socket {
             return socket.hasPrefix("/") ? socket : FileManager.default.currentDirectoryPath + "/" + socket
         }
-        guard let runtime = getenv("XDG_RUNTIME_DIR"), runtime.pointee == UInt8(ascii: "/") else {
+        guard let runtime = Environment.path(in: "XDG_RUNTIME_DIR") else {
             throw Failure.usage("XDG_RUNTIME_DIR is not set: say with --socket where to listen")
         }
         do {
-            return try PrivateFolder(creating: String(cString: runtime) + "/keychain").path(of: "ssh-agent")
+            return try PrivateFolder(creating: runtime + "/keychain").path(of: "ssh-agent")
         } catch {
             throw Failure(status: errSecIO, "\(error)")
         }

@@ -1,5 +1,6 @@
 import CLibrary
 import StatusCodes
+import SystemLibraries
 
 /// A folder for the socket of an agent that runs for one command, if the session has no folder for sockets.
 struct AgentFolder {
@@ -7,8 +8,8 @@ struct AgentFolder {
 
     /// Returns nil if the session has a folder for sockets, or if `isNeeded` is false.
     init?(isNeeded: Bool) throws {
-        guard isNeeded, Self.absolutePath("XDG_RUNTIME_DIR") == nil else { return nil }
-        let parent = Self.absolutePath("TMPDIR") ?? "/tmp"
+        guard isNeeded, Environment.path(in: "XDG_RUNTIME_DIR") == nil else { return nil }
+        let parent = Environment.path(in: "TMPDIR") ?? "/tmp"
         // mkdtemp makes it with the mode 0700 (POSIX).
         var template = Array((parent + "/keychain-agent-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else {
@@ -23,10 +24,5 @@ struct AgentFolder {
     /// Removes the folder. The socket in it has to be gone.
     func remove() {
         rmdir(path)
-    }
-
-    private static func absolutePath(_ variable: String) -> String? {
-        guard let value = getenv(variable), value.pointee == UInt8(ascii: "/") else { return nil }
-        return String(cString: value)
     }
 }

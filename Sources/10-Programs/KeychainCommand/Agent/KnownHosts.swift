@@ -1,6 +1,7 @@
 import CLibrary
 import FoundationEssentials
 import SSHAgent
+import SystemLibraries
 
 /// The hosts that OpenSSH knows, to find the name of one by its key.
 struct KnownHosts {
@@ -12,7 +13,7 @@ struct KnownHosts {
 
     /// Those of this user, and of the machine.
     static var ofUser: KnownHosts {
-        let home = getenv("HOME").map { String(cString: $0) }
+        let home = Environment.value(of: "HOME")
         return KnownHosts(paths: (home.map { ["\($0)/.ssh/known_hosts"] } ?? []) + ["/etc/ssh/ssh_known_hosts"])
     }
 

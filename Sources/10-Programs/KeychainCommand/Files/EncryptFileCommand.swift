@@ -4,6 +4,7 @@ import KeychainModel
 import PasswordFiles
 import ProtectedFiles
 import StatusCodes
+import SystemLibraries
 
 /// Encrypts files with a password.
 struct EncryptFileCommand: DocumentedCommand {
@@ -141,7 +142,6 @@ struct EncryptFileCommand: DocumentedCommand {
 /// Where temporary files are, which have no name and are always encrypted.
 enum TemporaryPlace {
     static var path: String {
-        let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
-        return "\(folder.isEmpty ? "/tmp" : folder)/keychain"
+        "\(Environment.value(of: "TMPDIR") ?? "/tmp")/keychain"
     }
 }

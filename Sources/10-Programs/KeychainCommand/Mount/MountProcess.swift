@@ -99,11 +99,10 @@ enum MountProcess {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        // POSIX_SPAWN_SETSIGMASK and POSIX_SPAWN_SETSID (spawn.h): a terminal that is closed does not end it.
-        posix_spawnattr_setflags(&attributes, 0x08 | 0x80)
+        dropRaisedIdentity(in: &attributes)
+        resetSignals([], in: &attributes)
+        // A terminal that is closed does not end it.
+        leadSession(in: &attributes)
         var words = arguments.map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var process: pid_t = 0

@@ -151,8 +151,7 @@ final class MemoryFolder {
     /// The folders in which such a folder can be made, the best first.
     private static var parents: [String] {
         var result: [String] = []
-        if let runtime = getenv("XDG_RUNTIME_DIR"), runtime.pointee == UInt8(ascii: "/") {
-            let path = String(cString: runtime)
+        if let path = Environment.path(in: "XDG_RUNTIME_DIR") {
             var info = stat()
             let isOwn = stat(path, &info) == 0 && info.st_uid == geteuid() && info.st_mode & 0o7777 == 0o700
             if isOwn, isInMemory(path) { result.append(path) }

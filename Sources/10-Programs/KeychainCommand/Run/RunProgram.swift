@@ -47,6 +47,7 @@ struct RunProgram {
         InheritedDescriptors.keep()
         // Only the signals that this program itself ignores. Those that its parent ignores stay ignored.
         for number in Self.ignored { signal(number, SIG_DFL) }
+        dropRaisedIdentity()
         var arguments = Self.arguments
         let code = environment.withPointers { pointers in
             execve(path, &arguments, pointers)
@@ -71,6 +72,7 @@ struct RunProgram {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
+        dropRaisedIdentity(in: &attributes)
         resetSignals(Self.ignored, in: &attributes)
         var arguments = Self.arguments
         var process: pid_t = 0

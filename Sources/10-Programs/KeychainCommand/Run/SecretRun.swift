@@ -1,5 +1,6 @@
 import Bytes
 import CLibrary
+import SystemLibraries
 
 /// One run of a program with secrets, from looking them up to the program's end.
 struct SecretRun {
@@ -71,7 +72,7 @@ struct SecretRun {
                 return value.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
             }
         }
-        return getenv("PATH").map { String(cString: $0) }
+        return Environment.value(of: "PATH")
     }
 
     /// Starts the program and stays beside it until it ends.

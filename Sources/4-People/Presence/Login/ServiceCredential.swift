@@ -3,6 +3,7 @@ import Bytes
 import CLibrary
 import FoundationEssentials
 import KeychainModel
+import SystemLibraries
 
 /// A passcode that systemd passes to a service at its start, in a file that only the service can read
 /// (`LoadCredential=` and similar settings, systemd.exec(5)).
@@ -13,8 +14,8 @@ package enum ServiceCredential {
     ///
     /// - Returns: Nil without such a credential.
     package static func passcode(named name: String = passcodeName) throws(ServiceCredentialError) -> SecretBytes? {
-        guard let folder = getenv("CREDENTIALS_DIRECTORY"), folder.pointee != 0 else { return nil }
-        return try passcode(in: String(cString: folder), named: name)
+        guard let folder = Environment.value(of: "CREDENTIALS_DIRECTORY") else { return nil }
+        return try passcode(in: folder, named: name)
     }
 
     package static func passcode(

@@ -74,7 +74,8 @@ final class PinentryProcess {
     private func prepare(_ text: String) throws(AssuanError) {
         try assuan.awaitGreeting()
         for (name, value) in [
-            ("ttyname", terminal), ("ttytype", Self.environment("TERM")), ("lc-ctype", Self.environment("LC_ALL")),
+            ("ttyname", terminal), ("ttytype", Environment.value(of: "TERM")),
+            ("lc-ctype", Environment.value(of: "LC_ALL")),
         ] {
             // A pinentry may ignore options that it does not know.
             if let value { try assuan.send("OPTION \(name)=\(AssuanText.escape(value))", tolerating: true) }
@@ -110,6 +111,7 @@ final class PinentryProcess {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
+        dropRaisedIdentity(in: &attributes)
         // Resets the signals to what a program expects, even if this process ignores some.
         resetSignals([SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGQUIT], in: &attributes)
         var arguments = [strdup(program), nil]
@@ -127,10 +129,5 @@ final class PinentryProcess {
         defer { CLibrary.close(descriptor) }
         var settings = termios()
         return tcgetattr(descriptor, &settings) == 0 ? settings : nil
-    }
-
-    private static func environment(_ name: String) -> String? {
-        guard let value = getenv(name), value.pointee != 0 else { return nil }
-        return String(cString: value)
     }
 }

@@ -2,6 +2,7 @@ import Access
 import CLibrary
 import FoundationEssentials
 import KeychainModel
+import SystemLibraries
 
 /// Asks for the passcode with pinentry, GnuPG's dialog for terminals and desktops.
 package struct PinentryPrompt: PasscodePrompt {
@@ -14,21 +15,22 @@ package struct PinentryPrompt: PasscodePrompt {
     ///   - terminal: The path of the terminal to use; nil for `$GPG_TTY`, or else the terminal of standard input, if it
     ///     is one.
     package init(program: String? = nil, terminal: String? = nil) {
-        let chosen = program ?? Self.environment("KEYCHAIN_PINENTRY")
+        let chosen = program ?? Environment.value(of: "KEYCHAIN_PINENTRY")
         isChosen = chosen != nil
         self.program = chosen ?? Self.found("pinentry")
-        self.terminal = terminal ?? Self.environment("GPG_TTY").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? Self.own
+        self.terminal =
+            terminal ?? Environment.value(of: "GPG_TTY").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? Self.own
     }
 
     /// The pinentry of `$KEYCHAIN_PINENTRY`; nil if the variable is not set.
     static var chosen: PinentryPrompt? {
-        environment("KEYCHAIN_PINENTRY") == nil ? nil : PinentryPrompt()
+        Environment.value(of: "KEYCHAIN_PINENTRY") == nil ? nil : PinentryPrompt()
     }
 
     package var isAvailable: Bool {
         guard let program, access(program, X_OK) == 0 else { return false }
-        return isChosen || terminal != nil || Self.environment("DISPLAY") != nil
-            || Self.environment("WAYLAND_DISPLAY") != nil
+        return isChosen || terminal != nil || Environment.value(of: "DISPLAY") != nil
+            || Environment.value(of: "WAYLAND_DISPLAY") != nil
     }
 
     package func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer {
@@ -70,11 +72,6 @@ package struct PinentryPrompt: PasscodePrompt {
         }
     }
 
-    private static func environment(_ name: String) -> String? {
-        guard let value = getenv(name), value.pointee != 0 else { return nil }
-        return String(cString: value)
-    }
-
     /// The terminal of standard input.
     private static var own: String? {
         var name = [CChar](repeating: 0, count: 256)
@@ -83,7 +80,7 @@ package struct PinentryPrompt: PasscodePrompt {
     }
 
     private static func found(_ name: String) -> String? {
-        (environment("PATH") ?? "/usr/bin:/bin").split(separator: ":")
+        (Environment.value(of: "PATH") ?? "/usr/bin:/bin").split(separator: ":")
             .filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
     }
 }

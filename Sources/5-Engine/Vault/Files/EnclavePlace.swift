@@ -1,4 +1,4 @@
-import CLibrary
+import SystemLibraries
 import Enclave
 import FoundationEssentials
 import TPM
@@ -46,10 +46,6 @@ package struct EnclavePlace: Sendable, Hashable {
     }
 
     private func address() throws(EnclaveError) -> TPMAddress {
-        try TPMAddress { name in
-            if let tpm { return tpm }
-            guard let value = getenv(name), value.pointee != 0 else { return nil }
-            return String(cString: value)
-        }
+        try TPMAddress { tpm ?? Environment.value(of: $0) }
     }
 }

@@ -3,6 +3,7 @@ import Audit
 import CLibrary
 import KeychainModel
 import PrivateFiles
+import SystemLibraries
 import VaultInterface
 
 /// Begins the vault's audit log, and reads it.
@@ -13,8 +14,7 @@ struct VaultAudit: Sendable {
     /// Returns the log of the vault in the folder at `path`. A vault that has a log keeps it, whichever program opens
     /// the vault. `KEYCHAIN_AUDIT=1` begins a log.
     static func sink(forVaultAt path: String) -> any AuditSink {
-        let isAsked = getenv("KEYCHAIN_AUDIT").map { strcmp($0, "1") == 0 } ?? false
-        guard isAsked || access("\(path)/\(AuditFiles.headName)", F_OK) == 0 else { return NoAudit() }
+        guard Environment.value(of: "KEYCHAIN_AUDIT") == "1" || access("\(path)/\(AuditFiles.headName)", F_OK) == 0 else { return NoAudit() }
         return AuditLog()
     }
 

@@ -50,7 +50,9 @@ final class ClientConnection: @unchecked Sendable {
         socket = FrameSocket(descriptor)
         // Another user who listens there would receive secrets.
         guard let user = UnixSocket.user(of: descriptor), Self.isTrusted(user, path) else {
-            throw .unusable(reason: "\(path): a user listens there who is neither you nor the owner of the folder")
+            throw .unusable(
+                reason: "\(path): another user listens there. A daemon has to run as you or as root, or serve "
+                    + "\(VaultPlace.systemSocket) in a folder that root made")
         }
         do {
             let frame = FrameBuffer()
@@ -78,12 +80,23 @@ final class ClientConnection: @unchecked Sendable {
         }
     }
 
-    /// Returns whether `user` is the vault's own user, root, or the one to whom root gave the folder.
+    /// Returns whether a daemon of `user` may receive secrets: one of this process's own user, of root, or of the user
+    /// to whom root gave the folder of the system's socket.
     private static func isTrusted(_ user: uid_t, _ path: String) -> Bool {
         if user == geteuid() || user == 0 { return true }
+        guard path == VaultPlace.systemSocket else { return false }
+        let folders = path.split(separator: "/").dropLast()
+        return folders.indices.allSatisfy { last in
+            let isLast = last == folders.indices.last
+            return Self.isGuarded("/" + folders[...last].joined(separator: "/"), by: isLast ? [0, user] : [0])
+        } && Self.isGuarded("/", by: [0])
+    }
+
+    /// Whether `path` is a folder that nobody but one of `owners` can change.
+    private static func isGuarded(_ path: String, by owners: Set<uid_t>) -> Bool {
         var info = stat()
-        let folder = path.split(separator: "/").dropLast().joined(separator: "/")
-        return stat("/" + folder, &info) == 0 && info.st_uid == user && info.st_mode & 0o022 == 0
+        return lstat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR && info.st_mode & 0o022 == 0
+            && owners.contains(info.st_uid)
     }
 
     /// Whether the connection can take another call.

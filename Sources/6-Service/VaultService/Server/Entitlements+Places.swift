@@ -1,4 +1,5 @@
 import CLibrary
+import SystemLibraries
 
 /// Where the entitlements are if nobody says otherwise.
 extension Entitlements {
@@ -7,14 +8,9 @@ extension Entitlements {
 
     /// For a user's instance; nil without a home.
     package static var userFile: String? {
-        if let folder = environment("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
+        if let folder = Environment.path(in: "XDG_CONFIG_HOME") {
             return folder + "/keychain/entitlements.json"
         }
-        return environment("HOME").map { $0 + "/.config/keychain/entitlements.json" }
-    }
-
-    private static func environment(_ name: String) -> String? {
-        guard let value = getenv(name), value.pointee != 0 else { return nil }
-        return String(cString: value)
+        return Environment.value(of: "HOME").map { $0 + "/.config/keychain/entitlements.json" }
     }
 }

@@ -10,9 +10,7 @@ package enum HelperProgram {
     /// Returns the program's path: from the environment, or else beside the running program, or else in the system's
     /// libexec folders.
     package static func find() throws(SQLCipherError) -> String {
-        // The user of a program with raised privileges (setuid, setgid) must not choose what it starts.
-        let isTrusted = getuid() == geteuid() && getgid() == getegid()
-        if isTrusted, let given = getenv(variable).map({ String(cString: $0) }), !given.isEmpty {
+        if let given = Environment.value(of: variable) {
             guard access(given, X_OK) == 0 else {
                 throw .helperMissing(reason: "\(variable) names \(given), which is not a program")
             }
@@ -47,13 +45,14 @@ package enum HelperProgram {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
+        dropRaisedIdentity(in: &attributes)
         resetSignals(in: &attributes)
         // Keys typed at the terminal are for the main program. The helper ends with it.
         leadSession(in: &attributes)
         var arguments = [strdup(path), nil]
         // Only the variables for finding libraries and for the time zone.
         let passed = ["LD_LIBRARY_PATH", "TZ"]
-        var environment = passed.compactMap { name in getenv(name).map { strdup("\(name)=\(String(cString: $0))") } }
+        var environment = passed.compactMap { name in Environment.value(of: name).map { strdup("\(name)=\($0)") } }
         environment.append(nil)
         defer { for pointer in arguments + environment { free(pointer) } }
         var process: pid_t = 0

@@ -1,6 +1,7 @@
 import CLibrary
 import Foundation
 import PrivateFiles
+import SystemLibraries
 
 /// The note of the signed-in person in the file of the program's preferences. `UserDefaults` uses the same file and the
 /// same key.
@@ -21,9 +22,8 @@ struct Preferences: Sendable {
 
     /// Where Foundation on Linux keeps preferences (CFKnownLocations.c, CFPlatform.c).
     private static var folder: String {
-        let variables = ProcessInfo.processInfo.environment
-        if let folder = variables["XDG_CONFIG_HOME"], folder.hasPrefix("/") { return folder }
-        let home = variables["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
+        if let folder = Environment.path(in: "XDG_CONFIG_HOME") { return folder }
+        let home = Environment.path(in: "HOME") ?? NSHomeDirectory()
         return home + "/.config"
     }
 

@@ -3,6 +3,7 @@ import CLibrary
 import SQLCipherService
 import SQLCipherWire
 import StatusCodes
+import SystemLibraries
 import VaultInterface
 
 /// The program `sqlcipher` on a file whose key it gets through a pipe.
@@ -34,7 +35,7 @@ struct CipherShell {
     }
 
     private static func program() throws -> String {
-        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+        let path = Environment.value(of: "PATH") ?? "/usr/local/bin:/usr/bin:/bin"
         let places = path.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/sqlcipher" }
         guard let found = places.first(where: { access($0, X_OK) == 0 }) else {
             throw Failure(
