@@ -130,7 +130,8 @@ struct ExportCommand: DocumentedCommand {
         do {
             return try session.session.perform(CopyItems(query, includingValues: true))
                 .compactMap(\.value)
-        } catch VaultError.itemNotFound {
+        } catch {
+            guard error == .itemNotFound else { throw error }
             return []
         }
     }

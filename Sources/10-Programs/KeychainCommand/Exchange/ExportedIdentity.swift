@@ -39,7 +39,8 @@ struct ExportedIdentity {
         do {
             return try session.session.perform(CopyItems(query, includingValues: true))
                 .compactMap { $0.value.flatMap { try? Certificate(der: $0) } }
-        } catch VaultError.itemNotFound {
+        } catch {
+            guard error == .itemNotFound else { throw error }
             return []
         }
     }

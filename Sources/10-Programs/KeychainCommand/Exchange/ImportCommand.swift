@@ -127,7 +127,8 @@ struct ImportCommand: DocumentedCommand {
         do {
             try session.session.perform(AddItem(item))
             return ImportAnswer(kind: "certificate", name: name, isNew: true)
-        } catch VaultError.duplicateItem {
+        } catch {
+            guard error == .duplicateItem else { throw error }
             return ImportAnswer(kind: "certificate", name: storedName(attributes, session) ?? name, isNew: false)
         }
     }

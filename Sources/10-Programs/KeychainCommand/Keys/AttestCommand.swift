@@ -146,7 +146,8 @@ extension KeyCommandSession {
         let found: [StoredItem]
         do {
             found = try session.perform(CopyItems(query, includingValues: true))
-        } catch VaultError.itemNotFound {
+        } catch {
+            guard error == .itemNotFound else { throw error }
             throw Failure(
                 status: errSecUnimplemented, exitCode: ExitStatus.other,
                 "the key '\(pair.name)' was not made in an enclave, so nothing can prove where it is: make one with "

@@ -69,7 +69,8 @@ struct KeyStore {
             authentication: AuthenticationOptions(interaction: .skip))
         do {
             _ = try session.session.perform(CopyItems(query, includingValues: false))
-        } catch VaultError.itemNotFound {
+        } catch {
+            guard error == .itemNotFound else { throw error }
             return
         }
         throw Failure(
@@ -116,7 +117,8 @@ struct KeyStore {
             // The vault does not send back the value that it was given.
             stored.value = item.value
             return stored
-        } catch VaultError.duplicateItem where isOptional {
+        } catch {
+            guard isOptional, error == .duplicateItem else { throw error }
             return StoredItem(
                 itemClass: .key, identifier: UUID(), attributes: item.attributes, accessGroup: group,
                 accessControl: control, isSynchronizable: false, creationDate: Date(), modificationDate: Date(),

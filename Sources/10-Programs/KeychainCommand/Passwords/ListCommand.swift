@@ -81,7 +81,8 @@ struct ListCommand: DocumentedCommand {
                 case .item: break
                 }
             }
-        } catch VaultError.itemNotFound where service == nil {
+        } catch {
+            guard error == .itemNotFound, service == nil else { throw error }
             return []
         }
     }

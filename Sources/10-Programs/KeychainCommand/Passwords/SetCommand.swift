@@ -107,7 +107,8 @@ struct SetCommand: DocumentedCommand {
             query.authentication = search.query.authentication
             try session.perform(UpdateItems(query, with: changes))
             return true
-        } catch VaultError.itemNotFound {
+        } catch {
+            guard error == .itemNotFound else { throw error }
             return false
         }
     }

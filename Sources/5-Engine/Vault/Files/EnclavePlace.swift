@@ -1,6 +1,6 @@
-import SystemLibraries
 import Enclave
 import FoundationEssentials
+import SystemLibraries
 import TPM
 
 /// Where the enclaves of this machine are, and how a vault's own is found again.

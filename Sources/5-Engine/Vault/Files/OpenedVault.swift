@@ -11,8 +11,8 @@ import SecureMemory
 import Synchronization
 import VaultInterface
 
-/// The keys and the rows of a vault that is open, which belong together: nothing else replaces the keys, and nothing
-/// else reads or writes rows.
+/// The keys and the rows of an open vault, which belong together: while it is open, nothing else replaces the keys, and
+/// nothing else reads or writes rows.
 ///
 /// Any number of threads may call it, and any number of processes may have the same folder open: a
 /// write is one SQLite transaction, a search one statement.

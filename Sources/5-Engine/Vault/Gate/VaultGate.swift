@@ -50,16 +50,16 @@ struct VaultGate: Sendable {
         _ authorization: Authorization, asking options: AuthenticationOptions,
         items: (Result) -> Int? = { _ in nil }, _ body: (PresenceCheck) throws -> Result
     ) throws(VaultError) -> Result {
-        // Keys that a lock wipes must not stay in memory that ciphers have freed.
-        defer { if vault.keys.isLockable { wipeRecentlyFreed(.cipher) } }
+        let result: Result
         do {
+            // Keys that a lock wipes must not stay in memory that ciphers have freed, for the next allocation to keep.
+            defer { if vault.keys.isLockable { wipeRecentlyFreed(.cipher) } }
             let check = try presence.check(options, of: authorization.client)
             while true {
                 do {
                     check.beginAttempt()
-                    let result = try body(check)
-                    access.record(authorization, items: items(result))
-                    return result
+                    result = try body(check)
+                    break
                 } catch let need as PresenceCheck.Need {
                     try presence.meet(need, check, authorization.client)
                 }
@@ -67,6 +67,8 @@ struct VaultGate: Sendable {
         } catch {
             throw recorded(error, of: authorization)
         }
+        access.record(authorization, items: items(result))
+        return result
     }
 
     private func recorded(_ error: any Error, of authorization: Authorization) -> VaultError {
