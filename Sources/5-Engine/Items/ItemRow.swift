@@ -45,6 +45,9 @@ package struct ItemRow: Sendable, Hashable {
             terms: terms)
     }
 
+    /// Returns the number of bytes of the sealed value in the present row of a statement.
+    static func ciphertextSize(_ row: SQLStatement) -> Int { row.withBlob(10) { $0.count } ?? 0 }
+
     /// Reads the present row of a statement, whose readable fields are `binding`.
     init(_ row: SQLStatement, binding: RowBinding, includingCiphertext: Bool) throws(StoreError) {
         guard let metadata = row.blob(8) else { throw .malformedRow(id: binding.rowID, reason: "attributes") }

@@ -2,6 +2,17 @@ import FoundationEssentials
 import KeychainModel
 import Sealing
 
+/// A place between two rows of a search, at which another search goes on.
+package struct SearchPosition: Sendable, Equatable {
+    /// Before the first row.
+    package static let start = SearchPosition(term: 0, row: .min)
+
+    /// Which of the terms of the search.
+    var term: Int
+    /// The number of the last row under it.
+    var row: Int64
+}
+
 /// The conditions of a search that can be checked without a key.
 package struct ItemSearch: Sendable {
     /// The starting point of the search.

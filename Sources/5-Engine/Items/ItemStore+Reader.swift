@@ -14,20 +14,33 @@ extension ItemStore {
         private static let selection = "SELECT \(ItemRow.columns), vault.keybag FROM "
         private static let byPrimaryKey = selection + "item JOIN vault ON vault.id = 1 WHERE pk = ?"
         private static let byTerm =
-            selection + "term JOIN item ON item.id = term.item JOIN vault ON vault.id = 1 WHERE term.term = ?"
-        private static let all = selection + "item JOIN vault ON vault.id = 1 ORDER BY item.id"
+            selection + """
+                term JOIN item ON item.id = term.item JOIN vault ON vault.id = 1 WHERE term.term = ? AND term.item > ? \
+                ORDER BY term.item
+                """
+        private static let all = selection + "item JOIN vault ON vault.id = 1 WHERE item.id > ? ORDER BY item.id"
         private static let keybagColumn: Int32 = 11
 
         /// Runs `body` with each row that `search` accepts, until `body` returns false. Chooses the statement that
         /// visits the fewest rows.
         ///
-        /// - Parameter malformed: Receives the error of each malformed row, which is then skipped.
+        /// A row that is there from the first to the last of several searches that follow each other is visited once.
+        ///
+        /// - Parameters:
+        ///   - start: Where an earlier search with the same conditions ended.
+        ///   - admits: Returns whether there is room for the ciphertext of the next row, with its size; false ends the
+        ///     search before that row.
+        ///   - malformed: Receives the error of each malformed row, which is then skipped.
+        /// - Returns: Where the search ended early; nil after the last row.
         /// - Throws: ``StoreError/otherKeybag`` if the rows are not sealed with the reader's keybag.
+        @discardableResult
         package func forEach(
-            _ search: ItemSearch, includingCiphertext: Bool, malformed: (StoreError) throws -> Void = { throw $0 },
+            _ search: ItemSearch, after start: SearchPosition = .start, includingCiphertext: Bool,
+            admits: (Int) -> Bool = { _ in true }, malformed: (StoreError) throws -> Void = { throw $0 },
             _ body: (ItemRow) throws -> Bool
-        ) throws {
-            /// Returns false if `body` ended the search.
+        ) throws -> SearchPosition? {
+            var position = start
+            /// Returns false if the search ended early.
             func visit(_ sql: String, binding bind: (SQLStatement) throws -> Void) throws -> Bool {
                 let statement = try database.statement(sql)
                 defer { statement.reset() }
@@ -47,25 +60,38 @@ extension ItemStore {
                         continue
                     }
                     guard search.accepts(binding) else { continue }
+                    if includingCiphertext, !admits(ItemRow.ciphertextSize(statement)) { return false }
                     let row = try ItemRow(statement, binding: binding, includingCiphertext: includingCiphertext)
+                    position.row = binding.rowID
                     guard try body(row) else { return false }
                 }
                 if isFirst, let keybag, try keybagIdentifier() != keybag { throw StoreError.otherKeybag }
                 return true
             }
 
+            func visitRows(under term: Int64) throws -> Bool {
+                try visit(Self.byTerm) {
+                    try $0.bind(term, at: 1)
+                    try $0.bind(position.row, at: 2)
+                }
+            }
+
             switch search.seek {
             case .primaryKey(let digest):
-                _ = try visit(Self.byPrimaryKey) { try $0.bind(digest, at: 1) }
+                return try visit(Self.byPrimaryKey) { try $0.bind(digest, at: 1) } ? nil : position
             case .terms(let terms):
-                guard let rarest = try rarest(of: terms) else { return }
-                _ = try visit(Self.byTerm) { try $0.bind(rarest, at: 1) }
+                // All of them have the rows that are looked for, so that it does not matter which one an earlier search
+                // used.
+                guard let rarest = try rarest(of: terms) else { return nil }
+                return try visitRows(under: rarest) ? nil : position
             case .filed(let terms):
-                for term in terms {
-                    guard try visit(Self.byTerm, binding: { try $0.bind(term, at: 1) }) else { return }
+                for (number, term) in terms.enumerated().dropFirst(start.term) {
+                    if number > position.term { position = SearchPosition(term: number, row: .min) }
+                    guard try visitRows(under: term) else { return position }
                 }
+                return nil
             case .everything:
-                _ = try visit(Self.all) { _ in }
+                return try visit(Self.all) { try $0.bind(position.row, at: 1) } ? nil : position
             }
         }
 

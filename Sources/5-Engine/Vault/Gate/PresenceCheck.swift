@@ -5,7 +5,8 @@ import KeychainModel
 import Sealing
 import VaultInterface
 
-/// What an operation has to show for the items it meets: a person, an application password, the enrolment.
+/// What an operation has to show for the items it meets: a person, an application password, the enrolment. At a server,
+/// it has to have room for them, too.
 ///
 /// Asking takes as long as a person does, and stretching a password a good part of a second, so neither ever
 /// happens inside a read or a transaction: an item that needs something ends the attempt with a ``Need``, it is
@@ -21,6 +22,8 @@ final class PresenceCheck {
         case freshPasswordKey
         /// The state of the enrolment.
         case enrolment
+        /// Room for so many bytes of values, of which other calls have some.
+        case room(Int)
     }
 
     let options: AuthenticationOptions
@@ -86,7 +89,8 @@ final class PresenceCheck {
         guard prompts <= 20 else { throw .authenticationFailed }
         let request = AuthenticationRequest(
             flags: flags, prompt: options.prompt, client: client, context: options.context, titles: options.titles)
-        let outcome = authenticator?.evaluate(request, verifier: verifier) ?? .failed(.notInteractive)
+        let outcome =
+            CurrentCall.waiting { authenticator?.evaluate(request, verifier: verifier) } ?? .failed(.notInteractive)
         record(outcome)
         switch outcome {
         case .succeeded(let proofs):

@@ -51,8 +51,13 @@ struct VaultPresence: Sendable {
     func meet(_ need: PresenceCheck.Need, _ check: PresenceCheck, _ client: Client) throws(VaultError) {
         switch need {
         case .person(let flags): try ask(for: flags, check, client)
-        case .passwordKey(let password): try check.stretchPassword(password)
-        case .freshPasswordKey: try check.stretchFreshPassword(passwordCost)
+        case .passwordKey(let password):
+            try CurrentCall.served?.giveWay()
+            try check.stretchPassword(password)
+        case .freshPasswordKey:
+            try CurrentCall.served?.giveWay()
+            try check.stretchFreshPassword(passwordCost)
+        case .room(let bytes): try CurrentCall.served?.makeRoom(for: bytes)
         case .enrolment:
             let available = availability(for: client)
             check.enrolment = .some(available.biometryState)
@@ -62,7 +67,7 @@ struct VaultPresence: Sendable {
 
     private func availability(for client: Client) -> PresenceAvailability {
         let verifier = passcodes.verifier(for: client)
-        return authenticator?.availability(verifier: verifier)
+        return CurrentCall.waiting { authenticator?.availability(verifier: verifier) }
             ?? PresenceAvailability(
                 biometryKind: .none, biometryFailure: .biometryNotAvailable, biometryState: nil,
                 isPasscodeSet: verifier.isPasscodeSet, passcodeFailure: .notInteractive)

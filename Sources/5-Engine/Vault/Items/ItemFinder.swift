@@ -19,6 +19,11 @@ struct ItemFinder {
     private let authorization: Authorization
     private let presence: PresenceCheck
     private let report: (CopyItems.Part) -> Void
+    /// How many bytes of values this may collect, and how many items; nil in a program that has the vault to itself.
+    private let limits = CurrentCall.served.map { (bytes: $0.room, most: $0.largestRoom, items: Self.mostItems) }
+
+    /// The most items that a served call collects at once, so that no transaction keeps others waiting for long.
+    private static let mostItems = 1_000
 
     /// - Parameters:
     ///   - presence: What an item that needs more than its class key is opened with. Asks for a person if an item needs
@@ -35,30 +40,91 @@ struct ItemFinder {
         self.report = report
     }
 
-    /// Returns the items that `query` finds, opened.
+    /// How many bytes of values a served call sends at a time, once its answer turns out to be long.
+    static let longSlice = 1 << 20
+
+    /// Returns the next of the items that `operation` sends.
+    ///
+    /// - Parameter sent: How many it has sent.
+    func slice(
+        _ operation: CopyItems, after start: SearchPosition, sent: Int
+    ) throws -> (items: [StoredItem], next: SearchPosition?, needed: Int) {
+        var query = operation.query
+        query.limit = query.limit.map { $0 - sent }
+        if query.itemClass == .identity { return (try identities(query), nil, 0) }
+        let slice = try slice(query, after: start, includingValues: operation.includingValues)
+        return (slice.items.map(\.item), slice.next, slice.needed)
+    }
+
+    /// Some of the items that a query finds.
+    struct Slice {
+        var items: [FoundItem]
+        /// Where the next slice begins; nil after the last item.
+        var next: SearchPosition?
+        /// How many bytes of values the next slice needs room for, at least.
+        var needed = 0
+    }
+
+    /// Returns all items that `query` finds, opened.
+    ///
+    /// - Throws: ``PresenceCheck/Need/room(_:)``, and ``VaultError/invalidRequest(reason:)`` for more than a served call
+    ///   may collect.
     func items(_ query: ItemQuery, includingValues: Bool) throws -> [FoundItem] {
-        if query.limit == 0 { return [] }
+        let slice = try slice(query, after: .start, includingValues: includingValues, isWhole: true)
+        if slice.next == nil || query.limit.map({ slice.items.count >= $0 }) ?? false { return slice.items }
+        // Only a served call has less than everything in a slice.
+        guard let limits, slice.items.count < limits.items, limits.bytes < limits.most, slice.needed <= limits.most
+        else {
+            throw VaultError.invalidRequest(
+                reason: "this takes more than \(Self.mostItems) items, or more than "
+                    + "\((limits?.most ?? 0) >> 20) MiB of values, at once; name fewer")
+        }
+        throw PresenceCheck.Need.room(limits.bytes + slice.needed)
+    }
+
+    /// Returns the next of the items that `query` finds, opened: as many as there is room for.
+    ///
+    /// In a program that has the vault to itself, these are all.
+    ///
+    /// - Parameter isWhole: Whether the search goes on however many rows do not match.
+    func slice(
+        _ query: ItemQuery, after start: SearchPosition, includingValues: Bool, isWhole: Bool = false
+    ) throws -> Slice {
+        if query.limit == 0 { return Slice(items: []) }
         let plan = try SearchPlan(query, authorization: authorization, keybag: keybag)
         let filter = filter(of: query)
         var found: [FoundItem] = []
-        try reader.forEach(
-            plan.search, includingCiphertext: includingValues || filter.needsValue,
+        var (bytes, rows, needed) = (0, 0, 0)
+        let next = try reader.forEach(
+            plan.search, after: start, includingCiphertext: includingValues || filter.needsValue,
+            admits: { size in
+                guard let limits else { return true }
+                // A large value gets a slice of its own. What is too large for any room is damage.
+                let fits =
+                    bytes + size <= (isWhole ? limits.bytes : min(limits.bytes, Self.longSlice))
+                    || bytes == 0 && size <= limits.bytes || size > limits.most
+                needed = fits ? 0 : size
+                return fits
+            },
             malformed: { error in
                 guard query.reports.contains(.damage) else { throw error }
                 report(.damage(reason: VaultError(error).description))
             }
         ) { row in
+            rows += 1
             do {
                 if let match = try match(row, query, plan, filter, includingValues: includingValues) {
                     found.append(match)
+                    bytes += row.metadata.count + (row.value.ciphertext?.count ?? 0)
                 }
             } catch let error as VaultError {
                 guard case .corruptItem = error, query.reports.contains(.damage) else { throw error }
                 report(.damage(reason: error.description))
             }
+            if let limits, (isWhole ? found.count : rows) >= limits.items || bytes >= limits.bytes { return false }
             return query.limit.map { found.count < $0 } ?? true
         }
-        return found
+        return Slice(items: found, next: next, needed: needed)
     }
 
     /// Returns the item in `row` if the search looks for it.
@@ -96,18 +162,29 @@ struct ItemFinder {
     /// Returns the rows that `query` finds.
     ///
     /// Opens no row if digests alone decide which items are meant. So locked and damaged items can be deleted too.
-    func rows(_ query: ItemQuery) throws -> [ItemRow] {
+    ///
+    /// - Returns: At most as many as one transaction of a served call may change, and where to go on.
+    func rows(_ query: ItemQuery, after start: SearchPosition) throws -> (rows: [ItemRow], next: SearchPosition?) {
         let plan = try SearchPlan(query, authorization: authorization, keybag: keybag)
-        let rows = try reader.rows(plan.search, includingCiphertext: plan.needsOpenedAttributes)
-        guard plan.needsOpenedAttributes else { return rows }
         let filter = filter(of: query)
-        return try rows.filter { row in
-            let item = try keybag.openMetadata(of: row)
-            guard plan.accepts(item) else { return false }
-            let value =
-                filter.needsValue ? try keybag.openValue(of: row, accessControl: item.accessControl, presence) : nil
-            return try filter.accepts(item, value: value)
+        var found: [ItemRow] = []
+        let next = try reader.forEach(plan.search, after: start, includingCiphertext: filter.needsValue) { row in
+            if try !plan.needsOpenedAttributes || accepts(row, plan, filter) {
+                // Nobody needs the value any more.
+                let value = SealedValue(seal: row.value.seal, ciphertext: nil)
+                found.append(ItemRow(binding: row.binding, metadata: row.metadata, value: value))
+            }
+            return found.count < limits?.items ?? .max
         }
+        return (found, next)
+    }
+
+    private func accepts(_ row: ItemRow, _ plan: SearchPlan, _ filter: ItemFilterEvaluator) throws -> Bool {
+        let item = try keybag.openMetadata(of: row)
+        guard plan.accepts(item) else { return false }
+        let value =
+            filter.needsValue ? try keybag.openValue(of: row, accessControl: item.accessControl, presence) : nil
+        return try filter.accepts(item, value: value)
     }
 
     /// Returns the evaluator of the filters of `query`. It looks up issuers among the certificates that the client may

@@ -27,22 +27,34 @@ struct VaultItems: Sendable {
         let query = operation.query
         let authorization = try gate.authorize(
             AccessRequest(.copy, query), as: client, recordedAs: operation.includingValues ? .read : .listed)
-        let found = try gate.perform(authorization, asking: query.authentication, items: \.count) { presence in
-            var reports: [CopyItems.Part] = []
-            let found = try vault.reading(for: authorization) { reader, keybag in
-                // A reading that is repeated reports everything again.
-                reports = []
-                let finder = ItemFinder(reader, keybag, authorization, presence) { reports.append($0) }
-                return query.itemClass == .identity
-                    ? try finder.identities(query)
-                    : try finder.items(query, includingValues: operation.includingValues).map(\.item)
+        var (next, sent, unread) = (SearchPosition?.some(.start), 0, VaultError?.none)
+        // What was sent stays sent when a person was asked in between.
+        _ = try gate.perform(authorization, asking: query.authentication, items: { $0 }) { presence in
+            while let start = next {
+                var reports: [CopyItems.Part] = []
+                let slice = try vault.reading(for: authorization) { reader, keybag in
+                    // A reading that is repeated reports everything again.
+                    reports = []
+                    let finder = ItemFinder(reader, keybag, authorization, presence) { reports.append($0) }
+                    return try finder.slice(operation, after: start, sent: sent)
+                }
+                do throws(VaultError) {
+                    for report in reports { try send(report) }
+                    for item in slice.items { try send(.item(item)) }
+                } catch {
+                    // It was read, whoever is there to take it.
+                    unread = error
+                    return sent + slice.items.count
+                }
+                sent += slice.items.count
+                next = query.limit.map { sent < $0 } ?? true ? slice.next : nil
+                guard next != nil, let call = CurrentCall.served else { continue }
+                try call.makeRoom(for: max(slice.needed, ItemFinder.longSlice))
             }
-            // Reports are sent even if the search finds no item.
-            for report in reports { try send(report) }
-            guard !found.isEmpty else { throw VaultError.itemNotFound }
-            return found
+            guard sent > 0 else { throw VaultError.itemNotFound }
+            return sent
         }
-        for item in found { try send(.item(item)) }
+        if let unread { throw unread }
     }
 
     func perform(_ operation: AddItem, as client: Client) throws(VaultError) -> StoredItem {
@@ -167,19 +179,28 @@ struct VaultItems: Sendable {
                 AccessRequest(.copy, itemClass: .certificate, namesItems: query.namesItems), as: client,
                 recordedAs: .listed)
         }
+        var (next, deleted) = (SearchPosition?.some(.start), 0)
         return try gate.perform(authorization, asking: query.authentication, items: { $0 }) { presence in
-            try vault.writing(for: authorization) { writer, keybag in
-                let finder = ItemFinder(writer.reader, keybag, authorization, .waived)
-                let transaction = ItemTransaction(writer, keybag, presence, now)
-                if let referrers {
-                    let certificates = ItemFinder(writer.reader, keybag, referrers, .waived)
-                    return try deleteIdentities(query, finder, referrers: certificates, in: transaction)
+            // A served call that deletes many items lets others write in between.
+            while let start = next {
+                let count = try vault.writing(for: authorization) { writer, keybag in
+                    let finder = ItemFinder(writer.reader, keybag, authorization, .waived)
+                    let transaction = ItemTransaction(writer, keybag, presence, now)
+                    if let referrers {
+                        next = nil
+                        let certificates = ItemFinder(writer.reader, keybag, referrers, .waived)
+                        return try deleteIdentities(query, finder, referrers: certificates, in: transaction)
+                    }
+                    let found = try finder.rows(query, after: start)
+                    guard deleted > 0 || !found.rows.isEmpty else { throw VaultError.itemNotFound }
+                    for row in found.rows { try transaction.remove(row, opened: try? keybag.openMetadata(of: row)) }
+                    next = found.next
+                    return found.rows.count
                 }
-                let rows = try finder.rows(query)
-                guard !rows.isEmpty else { throw VaultError.itemNotFound }
-                for row in rows { try transaction.remove(row, opened: try? keybag.openMetadata(of: row)) }
-                return rows.count
+                deleted += count
+                if next != nil { try CurrentCall.served?.giveWay() }
             }
+            return deleted
         }
     }
 

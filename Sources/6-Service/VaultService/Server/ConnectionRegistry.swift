@@ -1,78 +1,117 @@
-/// The connections of a server, and which of them are at rest.
+import Access
+
+/// The connections of a server, whose they are, and what each waits for.
 final class ConnectionRegistry: Sendable {
+    /// What a connection waits for, in the order in which connections make room.
+    enum Waiting: Int {
+        case greeting
+        /// The rest of a request.
+        case rest
+        case request
+        /// The answer of a person.
+        case answer
+        /// A turn, the vault, or the client to take in its answer.
+        case work
+    }
+
+    private struct Entry {
+        let connection: ServerConnection
+        let user: UInt32
+        /// Nil until the connection has been greeted.
+        var program: ServedProgram?
+        var waiting: Waiting
+        var since: ContinuousClock.Instant
+
+        func makesRoom(before other: Entry) -> Bool {
+            (waiting.rawValue, since) < (other.waiting.rawValue, other.since)
+        }
+    }
+
     private struct State {
-        var connections: [ObjectIdentifier: ServerConnection] = [:]
-        var resting: [ObjectIdentifier: Waiting] = [:]
-        /// Those that were ended to make room, until their threads are gone.
-        var ending: Set<ObjectIdentifier> = []
+        var entries: [ObjectIdentifier: Entry] = [:]
+        /// How many connections were ended to make room, until their threads are gone.
+        var ending = 0
     }
 
     private let state = Monitor(State())
 
-    /// The reason why a connection waits, in the order in which connections make room.
-    enum Rest: Int {
-        case greeting
-        case request
-        /// The answer of a person.
-        case answer
-    }
-
-    private struct Waiting {
-        let rest: Rest
-        let since: ContinuousClock.Instant
-    }
-
-    var count: Int { state.withLock { $0.connections.count } }
+    /// How many connections may be over the limit while ended ones go.
+    private static let mostOnTheirWayOut = 64
 
     /// Adds a connection that has said nothing yet.
-    func add(_ connection: ServerConnection) {
+    func add(_ connection: ServerConnection, ofUser user: UInt32) {
         state.withLock { state in
-            state.connections[ObjectIdentifier(connection)] = connection
-            state.resting[ObjectIdentifier(connection)] = Waiting(rest: .greeting, since: .now)
+            state.entries[ObjectIdentifier(connection)] = Entry(
+                connection: connection, user: user, program: nil, waiting: .greeting, since: .now)
         }
     }
 
     func remove(_ connection: ServerConnection) {
         state.change { state in
-            state.connections[ObjectIdentifier(connection)] = nil
-            state.resting[ObjectIdentifier(connection)] = nil
-            state.ending.remove(ObjectIdentifier(connection))
+            if state.entries.removeValue(forKey: ObjectIdentifier(connection)) == nil { state.ending -= 1 }
         }
     }
 
-    func isAtRest(_ connection: ServerConnection, until rest: Rest) {
-        state.withLock { $0.resting[ObjectIdentifier(connection)] = Waiting(rest: rest, since: .now) }
+    func greeted(_ connection: ServerConnection, _ program: ServedProgram) {
+        state.withLock { $0.entries[ObjectIdentifier(connection)]?.program = program }
     }
 
-    func isAtWork(_ connection: ServerConnection) {
-        state.withLock { $0.resting[ObjectIdentifier(connection)] = nil }
-    }
-
-    /// Makes room for another connection if there are `limit`: one that never said hello goes first, one with a
-    /// question for a person last. A client finds its closed one before it sends anything on it.
-    func closeLongestAtRest(ifThereAre limit: Int = 0) {
+    func isWaiting(_ connection: ServerConnection, for waiting: Waiting) {
+        let now = ContinuousClock.now
         state.withLock { state in
-            guard state.connections.count - state.ending.count >= limit else { return }
-            let next = state.resting.min { first, second in
-                (first.value.rest.rawValue, first.value.since) < (second.value.rest.rawValue, second.value.since)
-            }
-            guard let oldest = next?.key else { return }
-            state.resting[oldest] = nil
-            state.ending.insert(oldest)
-            state.connections[oldest]?.end()
+            state.entries[ObjectIdentifier(connection)]?.waiting = waiting
+            state.entries[ObjectIdentifier(connection)]?.since = now
         }
     }
 
-    /// Ends every connection, and waits until they are gone, at the most for `time` after which the rest
-    /// is cut off.
+    func isAtWork(_ connection: ServerConnection) { isWaiting(connection, for: .work) }
+
+    /// Makes room for one more connection within `limit`, at the cost of whoever has the most.
+    ///
+    /// - Parameter time: How long to wait for ended connections to go.
+    /// - Returns: Whether there is room.
+    func makeRoom(within limit: Int, waiting time: Duration) -> Bool {
+        state.withLock { state in
+            if state.entries.count >= limit { endOne(&state) }
+        }
+        return state.wait(until: .now + time) { $0.entries.count + $0.ending < limit + Self.mostOnTheirWayOut }
+    }
+
+    /// Ends one connection, as ``makeRoom(within:waiting:)`` does.
+    func endOne() { state.withLock { endOne(&$0) } }
+
+    /// Ends a connection of the user who has the most, and of the program of that user which has the most: of those,
+    /// one that never said hello first, one with half a request next, and one at work last. A client finds its ended
+    /// connection before it sends anything on it.
+    private func endOne(_ state: inout State) {
+        let user = Self.most(state.entries.values, by: \.user)
+        let ofUser = state.entries.values.filter { $0.user == user }
+        let program = Self.most(ofUser, by: \.program)
+        let ofProgram = ofUser.filter { $0.program == program }
+        guard let next = ofProgram.min(by: { $0.makesRoom(before: $1) }) else { return }
+        state.entries[ObjectIdentifier(next.connection)] = nil
+        state.ending += 1
+        next.connection.end()
+    }
+
+    private static func most<Key: Hashable>(_ entries: some Sequence<Entry>, by key: (Entry) -> Key) -> Key? {
+        var counts: [Key: Int] = [:]
+        for entry in entries { counts[key(entry), default: 0] += 1 }
+        return counts.max { $0.value < $1.value }?.key
+    }
+
+    /// Ends every connection but those with a question for a person, and waits until all are gone, at the most for
+    /// `time`. Then it cuts off the rest.
     func stop(within time: Duration) {
         let deadline = ContinuousClock.now + time
         state.withLock { state in
-            for (name, waiting) in state.resting where waiting.rest != .answer { state.connections[name]?.end() }
+            for entry in state.entries.values where entry.waiting != .answer && entry.waiting != .work {
+                entry.connection.end()
+            }
         }
-        if state.wait(until: deadline, for: { $0.connections.isEmpty }) { return }
+        if state.wait(until: deadline, for: { $0.entries.isEmpty && $0.ending == 0 }) { return }
         state.withLock { state in
-            for connection in state.connections.values { connection.end() }
+            for entry in state.entries.values { entry.connection.end() }
         }
     }
 }

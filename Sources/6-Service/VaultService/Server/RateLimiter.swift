@@ -25,6 +25,13 @@ final class RateLimiter: Sendable {
     /// Waits until `caller` may go on.
     func admit(_ caller: String) { wait(spend(1, by: caller)) }
 
+    /// Takes the work of a request from the caller's budget: one that kept a processor busy for as long as several may
+    /// counts as several. The caller's next request waits for it.
+    func charge(_ caller: String, forWork time: Duration) {
+        let requests = (time / .seconds(1)) * perSecond
+        if requests > 1 { _ = spend(requests - 1, by: caller) }
+    }
+
     func refused(_ caller: String) { wait(spend(Self.refusalCost, by: caller)) }
 
     /// - Returns: How many seconds to wait.

@@ -18,6 +18,9 @@ final class ServerConnection: @unchecked Sendable {
     private var peer: Peer?
     private var grant = CallerGrant(identifier: "")
     private var generation = -1
+    /// The room that the present request took on its way in.
+    private var claim: RequestBudget.Claim?
+    private var turn: CallTurn?
     private(set) var canAsk = false
 
     init(_ socket: FrameSocket, server: VaultServer) {
@@ -31,9 +34,11 @@ final class ServerConnection: @unchecked Sendable {
     func run() {
         guard greet() else { return }
         defer { server.observer.disconnected() }
+        defer { forgetRequest() }
         while !server.stops {
-            server.isAtRest(self)
+            server.registry.isWaiting(self, for: .request)
             guard let kind = try? receive() else { return }
+            server.registry.isAtWork(self)
             guard kind == .request, answerRequest() else { return }
         }
     }
@@ -47,7 +52,6 @@ final class ServerConnection: @unchecked Sendable {
             let kind = try socket.receive(
                 into: incoming, limit: WireLimits.greeting, first: server.limits.greeting, rest: server.limits.greeting)
             guard kind == .hello else { throw FrameError("a greeting has to come first") }
-            server.isAtWork(self)
             var reader = FrameReader(incoming, from: 1)
             let hello = try Hello(from: &reader)
             guard (hello.lowest...hello.highest).contains(WireProtocol.version) else {
@@ -56,6 +60,7 @@ final class ServerConnection: @unchecked Sendable {
                         + "install program and daemon from the same release")
             }
             try refreshGrant(of: peer)
+            server.registry.greeted(self, program)
             outgoing.appendFrame(.welcome) { Welcome(caller: grant.description).encode(to: outgoing) }
             try flush()
             server.observer.connected(
@@ -71,6 +76,9 @@ final class ServerConnection: @unchecked Sendable {
         return false
     }
 
+    /// Stands for the owner's tool where programs share something.
+    private static let ownersTool = ServedProgram(user: geteuid(), name: "keychain")
+
     private func refreshGrant(of peer: Peer) throws(VaultError) {
         let (entitlements, generation) = server.entitlements.current()
         guard generation != self.generation else { return }
@@ -84,21 +92,27 @@ final class ServerConnection: @unchecked Sendable {
 
     // MARK: Requests
 
-    /// Stands for the owner's tool where programs share something.
-    private static let ownersTool = ServedProgram(user: geteuid(), name: "keychain")
+    /// Whose share the connection's requests are taken from.
+    private var program: ServedProgram { grant.program ?? Self.ownersTool }
 
+    /// Reads a request, which keeps its room until ``forgetRequest()``.
     private func receive() throws(SocketError) -> FrameKind {
-        var claim: RequestBudget.Claim?
-        defer { if let claim { server.budget.end(claim) } }
         try socket.waitForInput()
-        server.isAtWork(self)
+        server.registry.isWaiting(self, for: .rest)
         return try socket.receive(
             into: incoming, limit: WireLimits.frame, first: server.limits.transfer, rest: server.limits.transfer
         ) { total throws(SocketError) in
-            let present = claim ?? server.budget.begin(grant.program ?? Self.ownersTool)
+            let present = claim ?? server.budget.begin(program)
             claim = present
             guard server.budget.reserve(total, for: present, within: server.limits.room) else { throw .timedOut }
         }
+    }
+
+    /// Wipes the request's bytes, and gives their room back.
+    private func forgetRequest() {
+        incoming.recycle()
+        if let claim { server.budget.end(claim) }
+        claim = nil
     }
 
     /// - Returns: Whether the connection can go on.
@@ -107,9 +121,13 @@ final class ServerConnection: @unchecked Sendable {
         var name = "malformed"
         var refusal: VaultError?
         var goesOn = true
+        let turn = CallTurn(program, at: server.places, descriptor: socket.descriptor)
+        self.turn = turn
         defer {
-            incoming.recycle()
+            forgetRequest()
             outgoing.recycle()
+            turn.end()
+            self.turn = nil
         }
         do {
             guard let peer, peer.isUnchanged() else {
@@ -118,6 +136,7 @@ final class ServerConnection: @unchecked Sendable {
             }
             try refreshGrant(of: peer)
             server.rates.admit(rateKey)
+            try turn.begin(withRoomFor: incoming.count)
             var reader = FrameReader(incoming, from: 1)
             let header = try RequestHeader(from: &reader)
             canAsk = header.canAsk
@@ -128,6 +147,7 @@ final class ServerConnection: @unchecked Sendable {
             case .subscription(let subscription):
                 name = subscription.name
                 try reader.finish()
+                turn.end()
                 serve(subscription)
                 return false
             }
@@ -142,6 +162,7 @@ final class ServerConnection: @unchecked Sendable {
             goesOn = false
         }
         if let refusal, refusal.isRefusal { server.rates.refused(rateKey) }
+        server.rates.charge(rateKey, forWork: turn.work)
         // Before the answer is sent: a client that has its answer finds it counted, and the time of a slow reader does
         // not count.
         server.observer.answered(name, for: grant.identifier, in: .now - start, refusal: refusal)
@@ -166,9 +187,12 @@ final class ServerConnection: @unchecked Sendable {
         try? flush()
     }
 
+    /// Sends what is ready. While a client takes its time to read it, others have the turn.
     private func flush() throws(SocketError) {
         defer { outgoing.removeAll() }
-        try socket.send(outgoing, within: server.limits.transfer + .seconds(outgoing.bytes.count >> 20))
+        try socket.send(
+            outgoing, within: server.limits.transfer + .seconds(outgoing.bytes.count >> 20),
+            whileFull: { turn?.pause() })
     }
 
     /// Performs the operation that follows `header`, and appends the answer to the outgoing buffer. What is ready is
@@ -178,24 +202,23 @@ final class ServerConnection: @unchecked Sendable {
     ) throws {
         let operation = try Operation(from: &reader)
         try reader.finish()
-        incoming.removeAll()
+        forgetRequest()
         try operation.check()
         let claim = Operation.traits.contains(.concernsAllGroups) ? grant.groups : header.claim.accessGroups
         var parts: UInt32 = 0
         let reply = try RemotePrompt.$connection.withValue(self) {
-            try server.vault.perform(operation, as: grant.client(claiming: claim)) { part throws(VaultError) in
-                outgoing.appendFrame(.part) { outgoing.write(part) }
-                parts += 1
-                if outgoing.count >= Self.mostUnsent { try flushParts() }
+            try CurrentCall.$served.withValue(turn) {
+                try server.vault.perform(operation, as: grant.client(claiming: claim)) { part throws(VaultError) in
+                    outgoing.appendFrame(.part) { outgoing.write(part) }
+                    parts += 1
+                    if outgoing.count >= WorkPlaces.freeRoom { try flushParts() }
+                }
             }
         }
         outgoing.appendFrame(.result) {
             outgoing.write(parts, reply)
         }
     }
-
-    /// How many bytes of an answer are kept before they are sent.
-    private static let mostUnsent = 1 << 20
 
     private func flushParts() throws(VaultError) {
         do {
@@ -204,6 +227,7 @@ final class ServerConnection: @unchecked Sendable {
             end()
             throw .inputOutput(reason: "the client does not read its answer")
         }
+        turn?.resume()
     }
 
     // MARK: Subscriptions
@@ -244,7 +268,7 @@ final class ServerConnection: @unchecked Sendable {
                 if sent != bytes.count, !mayMiss { shutdown(descriptor, Int32(SHUT_RDWR)) }
             }
         }
-        server.isAtRest(self)
+        server.registry.isWaiting(self, for: .request)
         // Anything the client says from now on ends the connection.
         try? socket.waitForInput()
         let ended = DispatchSemaphore(value: 0)

@@ -2,6 +2,7 @@ import Access
 import CLibrary
 import FoundationEssentials
 import Synchronization
+import SystemLibraries
 import VaultInterface
 
 /// A server of a vault for other processes, over a Unix socket, with a thread for each connection.
@@ -15,7 +16,8 @@ package final class VaultServer: Sendable {
     let ownerTool: PeerIdentity.Executable?
     let rates: RateLimiter
     let budget: RequestBudget
-    private let registry = ConnectionRegistry()
+    let places: WorkPlaces
+    let registry = ConnectionRegistry()
     private let isStopping = Mutex(false)
 
     /// - Parameters:
@@ -36,6 +38,7 @@ package final class VaultServer: Sendable {
         }
         rates = RateLimiter(perSecond: limits.requestsPerSecond)
         budget = RequestBudget(bytes: limits.requestBytes)
+        places = WorkPlaces(processors: Processors.count)
     }
 
     /// Accepts connections on `listener` until ``stop()``, which another thread calls.
@@ -48,7 +51,7 @@ package final class VaultServer: Sendable {
                 _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
                 admit(socket)
             } else if [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(errno) {
-                registry.closeLongestAtRest()
+                registry.endOne()
                 usleep(10_000)
             }
         }
@@ -58,14 +61,13 @@ package final class VaultServer: Sendable {
     private static let stopInterval: Int32 = 100
 
     private func admit(_ socket: Int32) {
-        registry.closeLongestAtRest(ifThereAre: limits.connections)
-        guard registry.count < limits.connections + Self.mostOnTheirWayOut else {
+        guard registry.makeRoom(within: limits.connections, waiting: Self.wayOut) else {
             observer.rejected(reason: "too many connections")
             close(socket)
             return
         }
         let connection = ServerConnection(FrameSocket(socket), server: self)
-        registry.add(connection)
+        registry.add(connection, ofUser: Peer.user(of: socket))
         let started = ConnectionThread.start { [self] in
             connection.run()
             registry.remove(connection)
@@ -76,19 +78,14 @@ package final class VaultServer: Sendable {
         }
     }
 
-    /// How many connections may be over the limit while closed ones end.
-    private static let mostOnTheirWayOut = 64
+    /// How long a new connection waits for the thread of one that was ended for it.
+    private static let wayOut = Duration.seconds(1)
 
-    /// Ends every connection: those at rest at once, the others when they have answered.
+    /// Ends every connection: those that wait for their client at once, the others when they have answered.
     package func stop() {
         isStopping.withLock { $0 = true }
         registry.stop(within: limits.farewell)
     }
 
     var stops: Bool { isStopping.withLock { $0 } }
-
-    func isAtRest(_ connection: ServerConnection, until rest: ConnectionRegistry.Rest = .request) {
-        registry.isAtRest(connection, until: rest)
-    }
-    func isAtWork(_ connection: ServerConnection) { registry.isAtWork(connection) }
 }

@@ -35,10 +35,13 @@ package final class FrameSocket {
 
     /// Sends whole frames.
     ///
-    /// - Parameter sent: How many bytes went out before an error, for a caller that may start over.
+    /// - Parameters:
+    ///   - sent: How many bytes went out before an error, for a caller that may start over.
+    ///   - whileFull: Called once before this waits for the other side to read.
     package func send(
-        _ buffer: FrameBuffer, within time: Duration, sent: inout Int
+        _ buffer: FrameBuffer, within time: Duration, sent: inout Int, whileFull: () -> Void = {}
     ) throws(SocketError) {
+        var isFull = false
         let deadline = ContinuousClock.now + time
         sent = 0
         let bytes = buffer.bytes
@@ -52,16 +55,21 @@ package final class FrameSocket {
             }
             switch errno {
             case EINTR: continue
-            case EAGAIN: try wait(for: Int16(POLLOUT), until: deadline)
+            case EAGAIN:
+                if !isFull { whileFull() }
+                isFull = true
+                try wait(for: Int16(POLLOUT), until: deadline)
             case EPIPE, ECONNRESET: throw .closed
             case let code: throw .system(errno: code)
             }
         }
     }
 
-    package func send(_ buffer: FrameBuffer, within time: Duration) throws(SocketError) {
+    package func send(
+        _ buffer: FrameBuffer, within time: Duration, whileFull: () -> Void = {}
+    ) throws(SocketError) {
         var sent = 0
-        try send(buffer, within: time, sent: &sent)
+        try send(buffer, within: time, sent: &sent, whileFull: whileFull)
     }
 
     /// Reads one frame into `frame`, which then holds the kind's byte and the body.

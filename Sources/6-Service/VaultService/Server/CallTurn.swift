@@ -1,0 +1,131 @@
+import Access
+import CLibrary
+import Synchronization
+import VaultInterface
+
+/// The places that requests share: to work, and to hold long requests and answers.
+final class WorkPlaces: Sendable {
+    /// A turn to work in: the readers of the store, its writer and the stretching of passwords are for those who have
+    /// one.
+    let turns: FairQueue
+    /// Places for answers of up to ``window`` bytes on their way out.
+    let windows: FairQueue
+    /// Places for requests and answers of more than that. One takes up to four times the size of the largest value,
+    /// 16 MiB: as it came, opened, sealed, and as the store writes it.
+    let heavies: FairQueue
+
+    /// What a call may hold without a place, in bytes: a socket takes in as much for a client that does not read.
+    static let freeRoom = 64 << 10
+    /// What a call with one of ``windows`` may hold.
+    static let window = 1 << 20
+    /// What a call with one of ``heavies`` may hold: as much as the longest request.
+    static let heavy = WireLimits.frame
+
+    /// - Parameter processors: How many the machine has.
+    init(processors: Int) {
+        // One program can keep every processor busy, and not every place.
+        let ofProgram = max(2, processors)
+        turns = FairQueue(.init(all: 4 * ofProgram, ofUser: 2 * ofProgram, ofProgram: ofProgram))
+        windows = FairQueue(.init(all: 64, ofUser: 32, ofProgram: 16))
+        heavies = FairQueue(.init(all: 4, ofUser: 2, ofProgram: 1))
+    }
+}
+
+/// A request's turn to work, with the room that it has for its bytes.
+///
+/// A call waits for room only while it has no turn: who has a turn never waits for room, so that turns never stand
+/// still.
+// Safe to share between threads: the one thread that performs the request uses it.
+final class CallTurn: ServedCall, @unchecked Sendable {
+    private let places: WorkPlaces
+    private let program: ServedProgram
+    private let descriptor: Int32
+    private var hasTurn = false
+    /// What the thread had worked when the call began.
+    private let workBefore = CallTurn.threadTime()
+    private var heldRoom: FairQueue?
+    private(set) var room = WorkPlaces.freeRoom
+    let largestRoom = WorkPlaces.heavy
+
+    /// - Parameter descriptor: The socket of the client.
+    init(_ program: ServedProgram, at places: WorkPlaces, descriptor: Int32) {
+        self.program = program
+        self.places = places
+        self.descriptor = descriptor
+    }
+
+    /// Waits for a turn.
+    ///
+    /// - Parameter bytes: The size of the request.
+    func begin(withRoomFor bytes: Int) throws(VaultError) {
+        if bytes > WorkPlaces.window { enterRoom(for: bytes) }
+        resume()
+        try checkClient()
+    }
+
+    /// Gives turn and room back. Safe to call twice.
+    func end() {
+        pause()
+        leaveRoom()
+    }
+
+    func makeRoom(for bytes: Int) throws(VaultError) {
+        guard bytes > room else { return try giveWay() }
+        pause()
+        leaveRoom()
+        enterRoom(for: bytes)
+        resume()
+        try checkClient()
+    }
+
+    func giveWay() throws(VaultError) {
+        places.turns.giveWay(program)
+        try checkClient()
+    }
+
+    func wait<Result>(for body: () -> Result) -> Result {
+        pause()
+        defer { resume() }
+        return body()
+    }
+
+    /// Gives the turn back for as long as the call waits for somebody.
+    func pause() {
+        if hasTurn { places.turns.leave(program) }
+        hasTurn = false
+    }
+
+    func resume() {
+        if !hasTurn { places.turns.enter(program) }
+        hasTurn = true
+    }
+
+    /// How long the call has worked on its thread.
+    var work: Duration { Self.threadTime() - workBefore }
+
+    private static func threadTime() -> Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
+    private func enterRoom(for bytes: Int) {
+        let isHeavy = bytes > WorkPlaces.window
+        let queue = isHeavy ? places.heavies : places.windows
+        queue.enter(program)
+        heldRoom = queue
+        room = isHeavy ? WorkPlaces.heavy : WorkPlaces.window
+    }
+
+    private func leaveRoom() {
+        heldRoom?.leave(program)
+        heldRoom = nil
+        room = WorkPlaces.freeRoom
+    }
+
+    private func checkClient() throws(VaultError) {
+        var polled = pollfd(fd: descriptor, events: 0, revents: 0)
+        guard poll(&polled, 1, 0) > 0 else { return }
+        throw .inputOutput(reason: "the client is gone")
+    }
+}
