@@ -85,47 +85,50 @@ package protocol VaultEngine: Vault {
     /// every program that comes after.
     func close()
 
+    // Each operation's own function. The label `for` keeps the generic functions of ``Vault`` from standing in for one that
+    // is missing.
+
     // Items.
-    func perform(_ operation: AddItem, as client: Client) throws(VaultError) -> StoredItem
-    func perform(_ operation: AddIdentity, as client: Client) throws(VaultError)
+    func perform(_ operation: AddItem, for client: Client) throws(VaultError) -> StoredItem
+    func perform(_ operation: AddIdentity, for client: Client) throws(VaultError)
     func perform(
-        _ operation: CopyItems, as client: Client, send: (CopyItems.Part) throws(VaultError) -> Void
+        _ operation: CopyItems, for client: Client, send: (CopyItems.Part) throws(VaultError) -> Void
     ) throws(VaultError)
-    func perform(_ operation: UpdateItems, as client: Client) throws(VaultError) -> Int
-    func perform(_ operation: DeleteItems, as client: Client) throws(VaultError) -> Int
-    func perform(_ operation: PutItem, as client: Client) throws(VaultError) -> StoredItem
-    func perform(_ operation: ExchangeItem, as client: Client) throws(VaultError) -> Bool
+    func perform(_ operation: UpdateItems, for client: Client) throws(VaultError) -> Int
+    func perform(_ operation: DeleteItems, for client: Client) throws(VaultError) -> Int
+    func perform(_ operation: PutItem, for client: Client) throws(VaultError) -> StoredItem
+    func perform(_ operation: ExchangeItem, for client: Client) throws(VaultError) -> Bool
 
     // The vault as a whole.
-    func perform(_ operation: ReadStatus, as client: Client) throws(VaultError) -> VaultStatus
-    func perform(_ operation: EraseVault, as client: Client) throws(VaultError)
-    func perform(_ operation: VerifyItems, as client: Client) throws(VaultError) -> IntegrityReport
-    func perform(_ operation: DeleteDamagedItems, as client: Client) throws(VaultError) -> Int
+    func perform(_ operation: ReadStatus, for client: Client) throws(VaultError) -> VaultStatus
+    func perform(_ operation: EraseVault, for client: Client) throws(VaultError)
+    func perform(_ operation: VerifyItems, for client: Client) throws(VaultError) -> IntegrityReport
+    func perform(_ operation: DeleteDamagedItems, for client: Client) throws(VaultError) -> Int
 
     // The passcode and the lock.
-    func perform(_ operation: SetPasscode, as client: Client) throws(VaultError)
-    func perform(_ operation: ChangePasscode, as client: Client) throws(VaultError)
-    func perform(_ operation: RemovePasscode, as client: Client) throws(VaultError)
-    func perform(_ operation: UnlockVault, as client: Client) throws(VaultError)
-    func perform(_ operation: LockVault, as client: Client) throws(VaultError)
+    func perform(_ operation: SetPasscode, for client: Client) throws(VaultError)
+    func perform(_ operation: ChangePasscode, for client: Client) throws(VaultError)
+    func perform(_ operation: RemovePasscode, for client: Client) throws(VaultError)
+    func perform(_ operation: UnlockVault, for client: Client) throws(VaultError)
+    func perform(_ operation: LockVault, for client: Client) throws(VaultError)
 
     // Asking a person.
-    func perform(_ operation: ReadPresenceAvailability, as client: Client) throws(VaultError) -> PresenceAvailability
-    func perform(_ operation: Authenticate, as client: Client) throws(VaultError) -> PresenceProofs
-    func perform(_ operation: EndContext, as client: Client) throws(VaultError)
+    func perform(_ operation: ReadPresenceAvailability, for client: Client) throws(VaultError) -> PresenceAvailability
+    func perform(_ operation: Authenticate, for client: Client) throws(VaultError) -> PresenceProofs
+    func perform(_ operation: EndContext, for client: Client) throws(VaultError)
 
     // The audit log.
     func perform(
-        _ operation: ReadAudit, as client: Client, send: (AuditRecord) throws(VaultError) -> Void
+        _ operation: ReadAudit, for client: Client, send: (AuditRecord) throws(VaultError) -> Void
     ) throws(VaultError)
-    func perform(_ operation: VerifyAudit, as client: Client) throws(VaultError) -> AuditReport
+    func perform(_ operation: VerifyAudit, for client: Client) throws(VaultError) -> AuditReport
 
     // Keys of the enclave, and of protected files.
-    func perform(_ operation: MakeEnclaveKey, as client: Client) throws(VaultError) -> EnclaveKeyRecord
-    func perform(_ operation: UseEnclaveKey, as client: Client) throws(VaultError) -> Data
-    func perform(_ operation: MakeFileKey, as client: Client) throws(VaultError) -> FileKey
-    func perform(_ operation: OpenFileKey, as client: Client) throws(VaultError) -> SecretBytes
-    func perform(_ operation: RewrapFileKey, as client: Client) throws(VaultError) -> Data
+    func perform(_ operation: MakeEnclaveKey, for client: Client) throws(VaultError) -> EnclaveKeyRecord
+    func perform(_ operation: UseEnclaveKey, for client: Client) throws(VaultError) -> Data
+    func perform(_ operation: MakeFileKey, for client: Client) throws(VaultError) -> FileKey
+    func perform(_ operation: OpenFileKey, for client: Client) throws(VaultError) -> SecretBytes
+    func perform(_ operation: RewrapFileKey, for client: Client) throws(VaultError) -> Data
 }
 
 extension VaultEngine {

@@ -104,33 +104,33 @@ package final class EmbeddedVault: VaultEngine {
 
     // MARK: Items
 
-    package func perform(_ operation: AddItem, as client: Client) throws(VaultError) -> StoredItem {
+    package func perform(_ operation: AddItem, for client: Client) throws(VaultError) -> StoredItem {
         try items.perform(operation, as: client)
     }
 
-    package func perform(_ operation: AddIdentity, as client: Client) throws(VaultError) {
+    package func perform(_ operation: AddIdentity, for client: Client) throws(VaultError) {
         try items.perform(operation, as: client)
     }
 
     package func perform(
-        _ operation: CopyItems, as client: Client, send: (CopyItems.Part) throws(VaultError) -> Void
+        _ operation: CopyItems, for client: Client, send: (CopyItems.Part) throws(VaultError) -> Void
     ) throws(VaultError) {
         try items.perform(operation, as: client, send: send)
     }
 
-    package func perform(_ operation: UpdateItems, as client: Client) throws(VaultError) -> Int {
+    package func perform(_ operation: UpdateItems, for client: Client) throws(VaultError) -> Int {
         try items.perform(operation, as: client)
     }
 
-    package func perform(_ operation: DeleteItems, as client: Client) throws(VaultError) -> Int {
+    package func perform(_ operation: DeleteItems, for client: Client) throws(VaultError) -> Int {
         try items.perform(operation, as: client)
     }
 
-    package func perform(_ operation: PutItem, as client: Client) throws(VaultError) -> StoredItem {
+    package func perform(_ operation: PutItem, for client: Client) throws(VaultError) -> StoredItem {
         try items.perform(operation, as: client)
     }
 
-    package func perform(_ operation: ExchangeItem, as client: Client) throws(VaultError) -> Bool {
+    package func perform(_ operation: ExchangeItem, for client: Client) throws(VaultError) -> Bool {
         try items.perform(operation, as: client)
     }
 
@@ -138,41 +138,41 @@ package final class EmbeddedVault: VaultEngine {
 
     // MARK: The vault as a whole
 
-    package func perform(_ operation: ReadStatus, as client: Client) throws(VaultError) -> VaultStatus {
+    package func perform(_ operation: ReadStatus, for client: Client) throws(VaultError) -> VaultStatus {
         try maintenance.perform(operation, as: client)
     }
 
-    package func perform(_ operation: EraseVault, as client: Client) throws(VaultError) {
+    package func perform(_ operation: EraseVault, for client: Client) throws(VaultError) {
         try maintenance.perform(operation, as: client)
     }
 
-    package func perform(_ operation: VerifyItems, as client: Client) throws(VaultError) -> IntegrityReport {
+    package func perform(_ operation: VerifyItems, for client: Client) throws(VaultError) -> IntegrityReport {
         try maintenance.perform(operation, as: client)
     }
 
-    package func perform(_ operation: DeleteDamagedItems, as client: Client) throws(VaultError) -> Int {
+    package func perform(_ operation: DeleteDamagedItems, for client: Client) throws(VaultError) -> Int {
         try maintenance.perform(operation, as: client)
     }
 
     // MARK: The passcode and the lock
 
-    package func perform(_ operation: SetPasscode, as client: Client) throws(VaultError) {
+    package func perform(_ operation: SetPasscode, for client: Client) throws(VaultError) {
         try passcode.perform(operation, as: client)
     }
 
-    package func perform(_ operation: ChangePasscode, as client: Client) throws(VaultError) {
+    package func perform(_ operation: ChangePasscode, for client: Client) throws(VaultError) {
         try passcode.perform(operation, as: client)
     }
 
-    package func perform(_ operation: RemovePasscode, as client: Client) throws(VaultError) {
+    package func perform(_ operation: RemovePasscode, for client: Client) throws(VaultError) {
         try passcode.perform(operation, as: client)
     }
 
-    package func perform(_ operation: UnlockVault, as client: Client) throws(VaultError) {
+    package func perform(_ operation: UnlockVault, for client: Client) throws(VaultError) {
         try lock.perform(operation, as: client)
     }
 
-    package func perform(_ operation: LockVault, as client: Client) throws(VaultError) {
+    package func perform(_ operation: LockVault, for client: Client) throws(VaultError) {
         try lock.perform(operation, as: client)
     }
 
@@ -196,50 +196,50 @@ package final class EmbeddedVault: VaultEngine {
     // MARK: Asking a person
 
     package func perform(
-        _ operation: ReadPresenceAvailability, as client: Client
+        _ operation: ReadPresenceAvailability, for client: Client
     ) throws(VaultError) -> PresenceAvailability {
         presence.perform(operation, as: client)
     }
 
-    package func perform(_ operation: Authenticate, as client: Client) throws(VaultError) -> PresenceProofs {
+    package func perform(_ operation: Authenticate, for client: Client) throws(VaultError) -> PresenceProofs {
         try presence.perform(operation, as: client)
     }
 
-    package func perform(_ operation: EndContext, as client: Client) throws(VaultError) {
+    package func perform(_ operation: EndContext, for client: Client) throws(VaultError) {
         presence.perform(operation, as: client)
     }
 
     // MARK: The audit log
 
     package func perform(
-        _ operation: ReadAudit, as client: Client, send: (AuditRecord) throws(VaultError) -> Void
+        _ operation: ReadAudit, for client: Client, send: (AuditRecord) throws(VaultError) -> Void
     ) throws(VaultError) {
         try audit.perform(operation, as: client, send: send)
     }
 
-    package func perform(_ operation: VerifyAudit, as client: Client) throws(VaultError) -> AuditReport {
+    package func perform(_ operation: VerifyAudit, for client: Client) throws(VaultError) -> AuditReport {
         try audit.perform(operation, as: client)
     }
 
     // MARK: Keys of the enclave, and of protected files
 
-    package func perform(_ operation: MakeEnclaveKey, as client: Client) throws(VaultError) -> EnclaveKeyRecord {
+    package func perform(_ operation: MakeEnclaveKey, for client: Client) throws(VaultError) -> EnclaveKeyRecord {
         try enclaveKeys.perform(operation, as: client)
     }
 
-    package func perform(_ operation: UseEnclaveKey, as client: Client) throws(VaultError) -> Data {
+    package func perform(_ operation: UseEnclaveKey, for client: Client) throws(VaultError) -> Data {
         try enclaveKeys.perform(operation, as: client)
     }
 
-    package func perform(_ operation: MakeFileKey, as client: Client) throws(VaultError) -> FileKey {
+    package func perform(_ operation: MakeFileKey, for client: Client) throws(VaultError) -> FileKey {
         try fileKeys.perform(operation, as: client)
     }
 
-    package func perform(_ operation: OpenFileKey, as client: Client) throws(VaultError) -> SecretBytes {
+    package func perform(_ operation: OpenFileKey, for client: Client) throws(VaultError) -> SecretBytes {
         try fileKeys.perform(operation, as: client)
     }
 
-    package func perform(_ operation: RewrapFileKey, as client: Client) throws(VaultError) -> Data {
+    package func perform(_ operation: RewrapFileKey, for client: Client) throws(VaultError) -> Data {
         try fileKeys.perform(operation, as: client)
     }
 

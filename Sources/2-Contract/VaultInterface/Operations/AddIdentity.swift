@@ -29,7 +29,7 @@ package struct AddIdentity: UnaryOperation {
     }
 
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, as: client)
+        try engine.perform(self, for: client)
         return Done()
     }
 

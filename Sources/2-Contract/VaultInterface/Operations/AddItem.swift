@@ -16,6 +16,6 @@ package struct AddItem: NewItemOperation {
     package static let traits: OperationTraits = [.changesItems, .usesClassKeys]
 
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        reply(try engine.perform(self, as: client))
+        reply(try engine.perform(self, for: client))
     }
 }

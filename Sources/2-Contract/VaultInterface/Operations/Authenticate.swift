@@ -30,7 +30,7 @@ package struct Authenticate: UnaryOperation {
     package func check() throws(VaultError) { try RequestCheck.check(flags) }
 
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, as: client)
+        try engine.perform(self, for: client)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(flags.rawValue, context, options) }

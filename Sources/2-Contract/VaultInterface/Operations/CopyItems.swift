@@ -36,7 +36,7 @@ package struct CopyItems: VaultOperation {
     package func perform(
         by engine: any VaultEngine, as client: Client, send: (Part) throws(VaultError) -> Void
     ) throws(VaultError) -> Reply {
-        try engine.perform(self, as: client, send: send)
+        try engine.perform(self, for: client, send: send)
         return Done()
     }
 

@@ -14,6 +14,6 @@ package struct DeleteDamagedItems: UnaryOperation, EmptyWireValue {
     package static let traits: OperationTraits = [.repeatable, .changesItems]
 
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, as: client)
+        try engine.perform(self, for: client)
     }
 }

@@ -22,7 +22,7 @@ package struct DeleteItems: UnaryOperation {
     package func check() throws(VaultError) { try RequestCheck.check(query) }
 
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, as: client)
+        try engine.perform(self, for: client)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(query) }

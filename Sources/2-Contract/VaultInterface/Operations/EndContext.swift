@@ -17,7 +17,7 @@ package struct EndContext: UnaryOperation {
     package static let traits: OperationTraits = [.repeatable]
 
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, as: client)
+        try engine.perform(self, for: client)
         return Done()
     }
 

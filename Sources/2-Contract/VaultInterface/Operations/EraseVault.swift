@@ -11,7 +11,7 @@ package struct EraseVault: UnaryOperation, EmptyWireValue {
     package static let traits: OperationTraits = [.changesItems]
 
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, as: client)
+        try engine.perform(self, for: client)
         return Done()
     }
 }

@@ -26,7 +26,7 @@ package struct ExchangeItem: UnaryOperation {
     package func check() throws(VaultError) { try RequestCheck.check(item) }
 
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, as: client)
+        try engine.perform(self, for: client)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(item, expected) }

@@ -41,7 +41,7 @@ package struct OpenFileKey: UnaryOperation {
     }
 
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        Reply(key: try engine.perform(self, as: client))
+        Reply(key: try engine.perform(self, for: client))
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(fileClass, file, wrapped) }

@@ -15,6 +15,6 @@ package struct PutItem: NewItemOperation {
     package static let traits: OperationTraits = [.changesItems, .usesClassKeys]
 
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        reply(try engine.perform(self, as: client))
+        reply(try engine.perform(self, for: client))
     }
 }

@@ -20,7 +20,7 @@ package struct ReadAudit: VaultOperation {
     package func perform(
         by engine: any VaultEngine, as client: Client, send: (AuditRecord) throws(VaultError) -> Void
     ) throws(VaultError) -> Reply {
-        try engine.perform(self, as: client, send: send)
+        try engine.perform(self, for: client, send: send)
         return Done()
     }
 

@@ -18,7 +18,7 @@ package struct RemovePasscode: UnaryOperation {
     package static let traits: OperationTraits = []
 
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, as: client)
+        try engine.perform(self, for: client)
         return Done()
     }
 

@@ -26,7 +26,7 @@ package struct RewrapFileKey: UnaryOperation {
     package static let traits: OperationTraits = [.repeatable, .usesClassKeys]
 
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, as: client)
+        try engine.perform(self, for: client)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(present, next, file, wrapped) }

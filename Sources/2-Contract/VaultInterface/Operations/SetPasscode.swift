@@ -22,7 +22,7 @@ package struct SetPasscode: UnaryOperation {
     package static let traits: OperationTraits = []
 
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, as: client)
+        try engine.perform(self, for: client)
         return Done()
     }
 

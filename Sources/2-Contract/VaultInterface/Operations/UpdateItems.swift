@@ -28,7 +28,7 @@ package struct UpdateItems: UnaryOperation {
     }
 
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, as: client)
+        try engine.perform(self, for: client)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(query, changes) }

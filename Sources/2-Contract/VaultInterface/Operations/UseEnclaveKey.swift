@@ -27,7 +27,7 @@ package struct UseEnclaveKey: UnaryOperation {
     package var authentication: AuthenticationOptions? { options }
 
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, as: client)
+        try engine.perform(self, for: client)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(key, operation, options) }

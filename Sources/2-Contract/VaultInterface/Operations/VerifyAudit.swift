@@ -11,6 +11,6 @@ package struct VerifyAudit: UnaryOperation, EmptyWireValue {
     package static let traits: OperationTraits = [.repeatable]
 
     package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, as: client)
+        try engine.perform(self, for: client)
     }
 }
