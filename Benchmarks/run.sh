@@ -47,7 +47,8 @@ finish() {
 }
 trap finish EXIT
 compare=Benchmarks/compare
-format=$(cat Sources/5-Engine/{Items,Sealing,Keybag,Vault,Enclave}/*.swift Benchmarks/Engine/SampleItems.swift | cksum | cut -d' ' -f1)
+format=$(find Sources/5-Engine/{Items,Sealing,Keybag,Vault,Enclave} Benchmarks/Engine/SampleItems.swift -name '*.swift' -print0 |
+    sort -z | xargs -0 cat | cksum | cut -d' ' -f1)
 cache=${KEYCHAIN_BENCHMARK_CACHE:-/tmp/keychain-benchmark}/$format
 results=$work/results
 bench=$bin/VaultBenchmark
