@@ -56,26 +56,41 @@ package enum ProcessVault {
 
     /// The daemon's vault or the folder's, as ``VaultPlace`` says.
     private static func openVault(_ state: inout State) throws(VaultError) -> OpenVault {
-        let place = try VaultPlace(environment: Environment.value)
-        if place.mode != .embedded {
-            for path in place.presentSockets {
-                let connector = if let named = state.connector { named } else { try LinkedTypes.connector() }
-                if let connection = try connector.connect(toSocket: path) { return .remote(connection) }
-            }
-            guard place.mode == .auto else {
-                throw .unusableVault(
-                    reason: "no daemon listens at \(place.sockets.joined(separator: " or ")); start keychaind, "
-                        + "or set KEYCHAIN_MODE=embedded to do without")
-            }
-        }
+        if let connection = try connect(state) { return .remote(connection) }
         let engine = if let named = state.engine { named } else { try LinkedTypes.engine() }
         return .embedded(try engine.openVault(at: defaultPath()))
+    }
+
+    /// Connects to the daemon; nil if this process is to use the folder itself.
+    private static func connect(_ state: State) throws(VaultError) -> (any VaultConnection)? {
+        let place = try VaultPlace(environment: Environment.value)
+        guard place.mode != .embedded else { return nil }
+        for path in place.presentSockets {
+            let connector = if let named = state.connector { named } else { try LinkedTypes.connector() }
+            if let connection = try connector.connect(toSocket: path) { return connection }
+        }
+        guard place.mode == .auto else {
+            throw .unusableVault(
+                reason: "no daemon listens at \(place.sockets.joined(separator: " or ")); start keychaind, "
+                    + "or set KEYCHAIN_MODE=embedded to do without")
+        }
+        return nil
+    }
+
+    /// Returns whom the daemon that serves the process's vault takes this process for; nil if no daemon serves it.
+    /// Makes no vault.
+    package static func servedCaller() throws(VaultError) -> CallerDescription? {
+        try state.withLock { state throws(VaultError) in
+            if state.vault == nil { state.vault = try connect(state).map(OpenVault.remote) }
+            guard case .remote(let connection) = state.vault else { return nil }
+            return connection.caller
+        }
     }
 
     /// Who this process is when it does not say so: with a daemon, who that says it is.
     private static func undeclaredClient(of vault: OpenVault) -> Client {
         guard case .remote(let connection) = vault, environmentGroups().isEmpty else { return environmentClient() }
-        return connection.granted
+        return connection.caller.client
     }
 
     /// Names the engine and the daemon's client, for a program that imports them: finding them takes longer
@@ -135,8 +150,7 @@ package enum ProcessVault {
 
     /// Whether a daemon serves the process's vault, or there is anything of one in its folder.
     package static func exists() throws(VaultError) -> Bool {
-        let place = try VaultPlace(environment: Environment.value)
-        if place.mode == .daemon || place.mode == .auto && !place.presentSockets.isEmpty { return true }
+        if try servedCaller() != nil { return true }
         let path = try defaultPath()
         // Whatever else is wrong with the folder, opening says so.
         return ["keybag", "items.db", "device-secret"].contains {

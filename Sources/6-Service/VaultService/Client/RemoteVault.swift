@@ -11,7 +11,8 @@ import VaultInterface
 package final class RemoteVault: Vault {
     private let pool: ConnectionPool
     private let local = LocalChanges()
-    private let described: CallerDescription
+    /// Whom the daemon took this process for when the first connection was made, and what it might do.
+    package let caller: CallerDescription
     private let prompt: (any PasscodePrompt)?
 
     /// Connects to the daemon that listens at `path`.
@@ -20,13 +21,13 @@ package final class RemoteVault: Vault {
     ///   (``ProcessPrompt``).
     package init(socket path: String, prompt: (any PasscodePrompt)? = nil) throws(VaultError) {
         pool = ConnectionPool(path)
-        described = try pool.caller()
+        caller = try pool.caller()
         self.prompt = prompt
     }
 
     fileprivate init(_ pool: ConnectionPool, _ caller: CallerDescription) {
         self.pool = pool
-        described = caller
+        self.caller = caller
         prompt = nil
     }
 
@@ -51,19 +52,19 @@ package final class RemoteVault: Vault {
 
     /// Returns the caller that the daemon sees in this process.
     package func describeCaller() throws(VaultError) -> CallerDescription {
-        try perform(DescribeCaller(), as: described.client)
+        try perform(DescribeCaller(), as: caller.client)
     }
 
     package func changes() -> AsyncStream<VaultChange> {
-        RemoteChanges.stream(from: pool, as: described.client, local)
+        RemoteChanges.stream(from: pool, as: caller.client, local)
     }
 
     package func lockEvents() -> AsyncStream<LockEvent> {
-        RemoteLockEvents.stream(from: pool, as: described.client)
+        RemoteLockEvents.stream(from: pool, as: caller.client)
     }
 
     package func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation {
-        let subscription = RemoteLockEvents.observeLocking(of: pool, as: described.client, tell)
+        let subscription = RemoteLockEvents.observeLocking(of: pool, as: caller.client, tell)
         return LockObservation(isImmediate: false) { subscription.end() }
     }
 }
@@ -84,7 +85,8 @@ extension RemoteVault: VaultConnection {
         return RemoteVault(pool, caller)
     }
 
-    package var granted: Client { described.client }
+    /// The client that the daemon takes this process for, with the groups that it grants.
+    package var granted: Client { caller.client }
 
     package func close() { pool.closeAll() }
 }
