@@ -18,8 +18,18 @@ extension PrivateFolder {
         return try body()
     }
 
-    private func lock(until end: ContinuousClock.Instant) throws(FileError) -> Int32 {
-        let path = path(of: "lock")
+    /// Locks the file `name` until this process ends, also by a crash.
+    ///
+    /// - Throws: ``FileError/lockTimeout(path:)`` at once if another process holds the lock.
+    package func lockUntilExit(_ name: String) throws(FileError) {
+        // The descriptor stays open: the kernel closes it, and releases the lock, when the process ends.
+        _ = try lock(name, until: .now)
+    }
+
+    private func lock(
+        _ name: String = "lock", until end: ContinuousClock.Instant
+    ) throws(FileError) -> Int32 {
+        let path = path(of: name)
         let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileError.last("open", path) }
         do throws(FileError) {

@@ -82,6 +82,7 @@ struct Daemon: ParsableCommand {
                     authenticator: PersonAuthenticator(
                         prompt: RemotePrompt(), biometry: options.system ? nil : FingerprintReader()),
                     audit: audit))
+            try Self.claim(paths.home)
             try Self.unlockWithCredential(vault, logger)
             audit.record(AuditEvent(.started, client: "keychaind"))
             defer {
@@ -102,6 +103,17 @@ struct Daemon: ParsableCommand {
         } catch {
             logger.error("\(error)")
             throw ExitCode.failure
+        }
+    }
+
+    /// Makes this the one daemon of the vault until the process ends: two daemons would each have a lock state.
+    private static func claim(_ home: String) throws {
+        do throws(FileError) {
+            try PrivateFolder(existing: home).lockUntilExit("daemon")
+        } catch .lockTimeout {
+            throw DaemonError(
+                "another daemon serves the vault in \(home), at another socket: stop that daemon, or give another "
+                    + "--home")
         }
     }
 
