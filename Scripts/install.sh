@@ -58,3 +58,5 @@ for ((i = 0; i < ${#completions[@]}; i += 2)); do
     "$binary" --generate-completion-script "${completions[i]}" >"${completions[i + 1]}"
 done
 echo "installed $prefix/bin/keychain and $prefix/bin/keychaind"
+echo "restart a daemon that runs (systemctl --user restart keychaind, or systemctl restart keychaind): it goes on with the"
+echo "former program, and does not take the new keychain for its owner's tool"

@@ -30,6 +30,47 @@ import Testing
         #expect(Transcript.matches(Transcript.lines(outcome.text), lines), "\(outcome.text)\(outcome.errors)")
     }
 
+    /// As after an installation beside a daemon that runs, which compares files.
+    @Test func aToolThatTheDaemonDoesNotKnowSaysSo() throws {
+        let outcome = try served(
+            """
+            printf 'right\\n' > right; keychain passcode set --json --memory 8 --passes 1 --new-passcode-fd 3 3<right
+            mkdir new; cp "$(readlink -f "$(command -v keychain)")" new/keychain
+            for command in list 'get mail alice' unlock 'unlock --passcode-fd 0' status; do
+                echo "$command"; new/keychain $command <right >out; echo "$?"
+            done
+            grep daemon out; new/keychain status --json 2>/dev/null | grep -o '"caller":".*/new/keychain"'
+            printf own | KEYCHAIN_ACCESS_GROUPS="$HOME/new/keychain" new/keychain set own alice; new/keychain list
+            """)
+        expect(
+            outcome,
+            """
+            {"passcode":true}
+            list
+            1
+            get mail alice
+            44
+            unlock
+            1
+            unlock --passcode-fd 0
+            1
+            status
+            0
+            daemon    answers, and takes this program for '.../new/keychain'
+            "caller":".../new/keychain"
+            own\talice\t.../new/keychain
+            """)
+        let errors = outcome.errors.split(separator: "\n")
+        try #require(errors.count == 6, "\(outcome.errors)")
+        for error in errors {
+            #expect(error.contains("not for its owner's tool"))
+            #expect(error.contains("restart keychaind if keychain was installed anew"))
+        }
+        #expect(errors[0].contains("does not hold the right 'list'"))
+        #expect(errors[1].hasPrefix("keychain: no such item; "))
+        #expect(errors[2].contains("does not hold the right 'unlock'"))
+    }
+
     @Test func oneVaultHasOneDaemon() throws {
         let outcome = try served(
             """

@@ -27,7 +27,8 @@ struct Failure: Error {
         }
         let remedy =
             switch error {
-            case .itemNotFound: ": `keychain list` shows what there is"
+            case .itemNotFound: OtherTool.served.map { "; " + $0.note } ?? ": `keychain list` shows what there is"
+            case .accessDenied: OtherTool.served.map { "; " + $0.note } ?? ""
             case .authenticationFailed: ": try again"
             case .memoryUnavailable: ": end other programs or raise the limit on locked memory (ulimit -l)"
             default: ""

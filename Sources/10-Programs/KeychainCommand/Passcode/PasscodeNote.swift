@@ -1,4 +1,3 @@
-import FoundationEssentials
 import VaultInterface
 
 /// A note on standard error that requirements cannot be met yet, because no passcode is set.
@@ -10,8 +9,6 @@ enum PasscodeNote {
         _ require: [ItemRequirement], _ sentence: String, _ status: () throws -> VaultStatus
     ) throws {
         guard require.contains(.presence) || require.contains(.passcode), try !status().isPasscodeSet else { return }
-        // The command did its work: a note that cannot be written is no reason to fail.
-        let note = "keychain: no passcode is set: \(sentence) (`keychain passcode set`)\n"
-        try? FileOutput.write(Data(note.utf8), to: 2)
+        CommandNote.show("no passcode is set: \(sentence) (`keychain passcode set`)")
     }
 }

@@ -1,3 +1,4 @@
+import Access
 import ArgumentParser
 import FoundationEssentials
 import KeychainModel
@@ -40,6 +41,7 @@ struct ListCommand: DocumentedCommand {
     func run() throws {
         var leftOut = LeftOut()
         let items = try items(&leftOut)
+        if items.isEmpty, leftOut.withheld + leftOut.damaged == 0 { try OtherTool.requireServed(.list, named: "list") }
         if json {
             try StandardOutput.write(json: items.map(ItemSummary.init))
         } else {
@@ -51,10 +53,11 @@ struct ListCommand: DocumentedCommand {
         let withheld = leftOut.withheld
         if withheld > 0 {
             let (items, pronoun) = withheld == 1 ? ("item needs", "it") : ("items need", "them")
-            let note =
-                "keychain: \(withheld) \(items) a person and cannot be listed: `keychain get` asks for \(pronoun)\n"
-            // The listing itself was written: a note that cannot be written is no reason to fail.
-            try? FileOutput.write(Data(note.utf8), to: 2)
+            CommandNote.show(
+                "\(withheld) \(items) a person and cannot be listed: `keychain get` asks for \(pronoun)")
+        }
+        if !items.isEmpty, let tool = OtherTool.served, !tool.caller.rights.contains(.list) {
+            CommandNote.show(tool.note)
         }
         let count = leftOut.damaged
         guard count == 0 else {

@@ -1,3 +1,4 @@
+import Access
 import ArgumentParser
 import FoundationEssentials
 import KeychainModel
@@ -75,6 +76,7 @@ struct UnlockCommand: DocumentedCommand {
                 "no daemon runs to keep the vault unlocked: start keychaind, or give the passcode to each command with "
                     + "--passcode-fd")
         }
+        try OtherTool.requireServed(.unlock, named: "unlock")
         let passcode = try passcode.ask()
         try session.perform(UnlockVault(with: passcode))
         let status = try session.perform(ReadStatus())

@@ -1,3 +1,4 @@
+import Access
 import ArgumentParser
 import Bytes
 import KeychainModel
@@ -50,6 +51,7 @@ struct StatusCommand: DocumentedCommand {
             try StandardOutput.write(
                 line: Table(rows(status, Self.pairs(status, session), report, deleted)).text(aligned: true))
         }
+        if let tool = OtherTool.served { CommandNote.show(tool.note) }
         if let count = report?.problems.count, count > 0 {
             throw Failure(
                 status: errSecDecode,
@@ -64,6 +66,12 @@ struct StatusCommand: DocumentedCommand {
         if status.failedAttempts > 0 { words += ", \(status.failedAttempts) wrong since the last right one" }
         if status.retryAfter > 0 { words += ", next try in \(status.retryAfter) s" }
         return words
+    }
+
+    private func daemon(_ status: VaultStatus) -> String {
+        guard status.isShared else { return "none serves this vault" }
+        guard let tool = OtherTool.served else { return "answers" }
+        return "answers, and takes this program for \(tool.name)"
     }
 
     /// - Parameter pairs: The number of keys, or nil if not all items of keys can be read.
@@ -95,6 +103,7 @@ struct StatusCommand: DocumentedCommand {
             ["enclave", status.enclave],
             ["lock", status.lockState.words],
             ["passcode", passcode(status)],
+            ["daemon", daemon(status)],
             ["items", counts.joined(separator: ", ")],
         ]
         guard let report else { return rows }
@@ -126,6 +135,8 @@ private struct StatusAnswer: Encodable {
     var failedAttempts: Int
     var retryAfter: Int
     var daemon: Bool
+    /// Whom the daemon takes this program for; absent if it takes it for the owner's tool.
+    var caller: String?
     var items: [String: Int]
     var integrity: Integrity?
 
@@ -138,6 +149,7 @@ private struct StatusAnswer: Encodable {
         failedAttempts = status.failedAttempts
         retryAfter = status.retryAfter
         daemon = status.isShared
+        caller = OtherTool.served?.caller.identifier
         items = Dictionary(uniqueKeysWithValues: ItemClass.stored.map { ($0.rawValue, status.itemCounts[$0] ?? 0) })
         integrity = report.map {
             Integrity(valid: $0.validItems, locked: $0.lockedItems, problems: $0.problems, deleted: deleted)

@@ -1,0 +1,35 @@
+import Access
+import VaultInterface
+
+/// This program, where a daemon serves the vault and does not take it for the tool of the vault's owner.
+///
+/// It then sees only what the daemon grants to it, and what it does not see must not look lost.
+struct OtherTool {
+    let caller: CallerDescription
+
+    /// Nil without a daemon, and for the owner's tool.
+    static var served: OtherTool? {
+        guard let caller = try? ProcessVault.servedCaller(), !caller.accessGroups.contains(Client.everyGroup) else {
+            return nil
+        }
+        return OtherTool(caller: caller)
+    }
+
+    var name: String { "'\(caller.identifier.escapedForTerminal)'" }
+
+    /// What holds, and what to do.
+    var note: String {
+        // The daemon compares files: after an installation another file has the owner's tool's name. Programs of other
+        // users are told apart by rules alone.
+        let remedy =
+            caller.identifier.hasPrefix("uid:") ? "" : "restart keychaind if keychain was installed anew, or "
+        return "the daemon takes this program for \(name), not for its owner's tool, and shows it only what that may "
+            + "see: \(remedy)grant groups and rights in the entitlements file"
+    }
+
+    /// Fails if the daemon does not grant the right, so that nobody is asked for a passcode that cannot help.
+    static func requireServed(_ right: CallerRights, named name: String) throws {
+        guard let tool = served, !tool.caller.rights.isSuperset(of: right) else { return }
+        throw VaultError.accessDenied(.rightNotHeld(right: name, client: tool.caller.identifier))
+    }
+}
