@@ -30,6 +30,53 @@ import Testing
         #expect(Transcript.matches(Transcript.lines(outcome.text), lines), "\(outcome.text)\(outcome.errors)")
     }
 
+    @Test func aRecoveryKeyIsMadeForTheVaultThatIsServed() throws {
+        let outcome = try served(
+            """
+            printf lost | keychain set local alice --accessible when-unlocked-this-device-only
+            keychain status | grep recovery
+            keychain recovery create > key
+            keychain status | grep -E 'recovery|daemon'
+            ls served | grep recovery; test -e .local || test -e home || echo no other vault
+            end; unset KEYCHAIN_SOCKET; export KEYCHAIN_HOME="$HOME/served"
+            rm served/device-secret
+            keychain list
+            keychain recovery restore < key; echo "status $?"
+            keychain recovery restore --yes --key-fd 3 3< key
+            keychain list
+            """)
+        expect(
+            outcome,
+            """
+            recovery  no key: `keychain recovery create`
+            recovery  a key since 20...Z
+            daemon    answers
+            recovery
+            no other vault
+            status 36
+            vault       .../served
+            enclave     software
+            items lost  1
+            passcode    not set: `keychain passcode set`
+            mail\talice\tkeychain
+            """)
+        let errors = outcome.errors.split(separator: "\n")
+        try #require(errors.count == 3, "\(outcome.errors)")
+        #expect(errors[0].contains("write this key down and lock it away: it is not shown again"))
+        #expect(errors[1].contains("device-secret is missing"))
+        #expect(errors[1].contains("`keychain recovery restore`"))
+        #expect(errors[2].contains("cannot come back and are deleted: 1 password;"))
+    }
+
+    @Test func aRecoveryKeyMakesNoVault() throws {
+        let outcome = try workplace.shell(
+            "unset KEYCHAIN_HOME; keychain recovery create; KEYCHAIN_MODE=daemon keychain recovery create; ls -A .local"
+        )
+        #expect(outcome.text.isEmpty)
+        #expect(outcome.errors.contains("there is no vault at"))
+        #expect(outcome.errors.contains("no daemon listens at"))
+    }
+
     /// As after an installation beside a daemon that runs, which compares files.
     @Test func aToolThatTheDaemonDoesNotKnowSaysSo() throws {
         let outcome = try served(

@@ -85,6 +85,10 @@ import VaultService
         #expect(throws: VaultError.accessDenied(.rightNotHeld(right: "administer", client: client.identifier))) {
             try vault.erase(as: client)
         }
+        #expect(throws: VaultError.accessDenied(.rightNotHeld(right: "administer", client: client.identifier))) {
+            try vault.perform(MakeRecoveryKey(), as: client)
+        }
+        #expect(try vault.status(as: client).recoveryKey == .undisclosed)
         #expect(throws: VaultError.self) { try vault.verify(as: client) }
         let passcode = try SecretBytes("hunter2")
         #expect(throws: VaultError.self) {

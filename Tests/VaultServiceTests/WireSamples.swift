@@ -152,6 +152,7 @@ struct WireSamples {
                     since: maybe { Int64(bitPattern: $0.random.next()) }, limit: maybe { $0.random.int(below: 99) }))
         case .verifyAudit: VerifyAudit()
         case .deleteDamagedItems: DeleteDamagedItems()
+        case .makeRecoveryKey: MakeRecoveryKey()
         case .makeEnclaveKey: MakeEnclaveKey(key().kind, accessControl: control(), options: authentication())
         case .useEnclaveKey: UseEnclaveKey(key(), for: keyOperation(), options: authentication())
         case .makeFileKey: MakeFileKey(for: fileClass(), file: random.bytes(16))
@@ -207,6 +208,9 @@ struct WireSamples {
         status.failedAttempts = random.int(below: 20)
         status.retryAfter = random.int(below: 4000)
         status.isShared = true
+        status.recoveryKey =
+            [.undisclosed, .absent, .made(secondsSince1970: random.int(below: 1 << 33))][
+                random.int(below: 3)]
         var record = AuditRecord(
             sequence: random.next(), time: Int64(bitPattern: random.next()), event: string())
         record.client = maybe { $0.string() }

@@ -80,6 +80,10 @@ import VaultService
             let decoded = try FileKey(from: &reader)
             #expect(decoded.key == made.key && decoded.wrapped == made.wrapped)
             #expect(try OpenFileKey.Reply(from: &reader).key == opened.key)
+            encoded.removeAll()
+            MakeRecoveryKey.Reply(text: opened.key).encode(to: encoded)
+            reader = FrameReader(encoded)
+            #expect(try MakeRecoveryKey.Reply(from: &reader).text == opened.key)
         }
     }
 

@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func aRecoveryRecordOpens() throws {
-        let key = try #require(Data(Self.recoveryKey.utf8).withUnsafeBytes { RecoveryKey($0) })
+        let key = try #require(try? Data(Self.recoveryKey.utf8).withUnsafeBytes { try RecoveryKey(typed: $0) })
         let record = try RecoveryRecord(decoding: Self.record, with: key)
         let enclave = try SoftwareEnclave()
         let keybag = try record.restored(in: enclave, with: key)

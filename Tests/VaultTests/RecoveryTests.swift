@@ -21,7 +21,7 @@ import VaultInterface
     }
 
     private func key(_ text: String) -> RecoveryKey? {
-        Data(text.utf8).withUnsafeBytes { RecoveryKey($0) }
+        try? Data(text.utf8).withUnsafeBytes { try RecoveryKey(typed: $0) }
     }
 
     private func fill(_ vault: EmbeddedVault) throws {
@@ -119,17 +119,77 @@ import VaultInterface
         }
     }
 
+    @Test func aTypingErrorIsFoundInItsGroup() throws {
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+        func mistake(_ text: String) -> RecoveryKeyMistake? {
+            do {
+                _ = try Data(text.utf8).withUnsafeBytes { try RecoveryKey(typed: $0) }
+                return nil
+            } catch {
+                return error as? RecoveryKeyMistake
+            }
+        }
+        let text = try Array(RecoveryKey.random().text)
+        for place in text.indices where text[place] != "-" {
+            let group = RecoveryKeyMistake.group(place / 6 + 1)
+            for letter in letters + ["0", "!"] where letter != text[place] {
+                var typed = text
+                typed[place] = letter
+                #expect(mistake(String(typed)) == group, "\(letter) at \(place)")
+            }
+            var typed = text
+            typed.remove(at: place)
+            #expect(mistake(String(typed)) == (place < 72 ? group : .length(64)), "without \(place)")
+            guard place + 1 < text.count, text[place + 1] != "-", text[place] != text[place + 1] else { continue }
+            typed = text
+            typed.swapAt(place, place + 1)
+            #expect(mistake(String(typed)) == group, "swapped at \(place)")
+        }
+        var groups = String(text).split(separator: "-")
+        groups.swapAt(3, 4)
+        if groups[3] != groups[4] { #expect(mistake(groups.joined(separator: "-")) == .group(4)) }
+        #expect(mistake("AAAA") == .length(4))
+    }
+
+    /// The folder's own words, and what a recovery would lose.
+    @Test func theWayBackIsNamedWithWhatItLoses() throws {
+        let vault = try EmbeddedVault.open(at: path)
+        #expect(try vault.status(as: .owner).recoveryKey == .absent)
+        try vault.setPasscode(.test("right"), options: .cheapest, as: .owner)
+        try fill(vault)
+        let recoveryKey = try vault.makeRecoveryKey(as: .owner)
+        guard case .made(let seconds) = try vault.status(as: .owner).recoveryKey else {
+            Issue.record("no recovery key")
+            return
+        }
+        #expect(seconds > 1_700_000_000)
+        #expect(try vault.status(as: .app).recoveryKey == .undisclosed)
+        vault.close()
+        try FileManager.default.removeItem(atPath: path + "/device-secret")
+        let failure = #expect(throws: VaultError.self) { try EmbeddedVault.open(at: path) }
+        #expect(failure?.description.contains("`keychain recovery restore`") == true)
+        let lost = try EmbeddedVault.itemsLost(recovering: path, with: recoveryKey)
+        #expect(lost == [.genericPassword: 4])
+        let (recovered, count) = try EmbeddedVault.recover(at: path, with: recoveryKey, in: .software, as: .owner)
+        #expect(count == 4)
+        recovered.close()
+    }
+
     @Test func aKeyIsReadAsItIsWritten() throws {
         for _ in 0..<50 {
             let text = try RecoveryKey.random().text
-            #expect(text.count == 64)
+            #expect(text.count == 77)
             #expect(key(text)?.text == text)
             #expect(key(text.lowercased().replacing("-", with: " "))?.text == text)
             #expect(key(text.replacing("-", with: ""))?.text == text)
             #expect(key(String(text.dropLast())) == nil)
             #expect(key(text + "A") == nil)
+            // As it was written before there were check letters.
+            let plain = text.split(separator: "-").map { $0.dropLast() }.joined(separator: "-")
+            #expect(key(plain)?.text == text)
+            #expect(key(plain + "A") == nil)
             // The last letter holds one bit.
-            #expect(key(text.dropLast() + "B") == nil)
+            #expect(key(plain.dropLast() + "B") == nil)
         }
         for text in ["", "1", "AAAA-BBBB", String(repeating: "0", count: 52), "ä"] { #expect(key(text) == nil) }
     }

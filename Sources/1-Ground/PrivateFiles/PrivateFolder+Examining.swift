@@ -27,6 +27,13 @@ extension PrivateFolder {
         return FileIdentity(info)
     }
 
+    /// Returns when the contents of a file were last written, in seconds since 1970.
+    package func modificationTime(of name: String) throws(FileError) -> Int {
+        var info = stat()
+        guard lstat(path(of: name), &info) == 0 else { throw FileError.last("examine", path(of: name)) }
+        return info.st_mtim.tv_sec
+    }
+
     /// Returns the length of a file in bytes.
     package func size(of name: String) throws(FileError) -> Int {
         var info = stat()

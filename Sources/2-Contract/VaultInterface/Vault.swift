@@ -60,6 +60,7 @@ package struct VaultStatus: Sendable, Equatable {
     /// The number of items of each class that the client may see, tombstones excluded.
     package var itemCounts: [ItemClass: Int]
     package var formatVersion: Int
+    package var recoveryKey: RecoveryKeyState = .undisclosed
 
     package init(
         path: String?, enclave: String, lockState: LockState, isPasscodeSet: Bool, itemCounts: [ItemClass: Int],
@@ -72,6 +73,15 @@ package struct VaultStatus: Sendable, Equatable {
         self.itemCounts = itemCounts
         self.formatVersion = formatVersion
     }
+}
+
+/// Whether a vault has a recovery key.
+package enum RecoveryKeyState: Sendable, Equatable {
+    /// Only those who may administer the whole vault are told.
+    case undisclosed
+    case absent
+    /// The time is that of the file that the key opens. A copy of the folder may have another one.
+    case made(secondsSince1970: Int)
 }
 
 /// The outcome of ``VerifyItems``.

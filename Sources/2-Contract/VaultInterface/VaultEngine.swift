@@ -34,6 +34,7 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
     case openFileKey = 27
     case rewrapFileKey = 28
     // 29 is `VaultSubscription.lockEvents`.
+    case makeRecoveryKey = 30
 
     package var operation: any VaultOperation.Type {
         switch self {
@@ -64,6 +65,7 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
         case .makeFileKey: MakeFileKey.self
         case .openFileKey: OpenFileKey.self
         case .rewrapFileKey: RewrapFileKey.self
+        case .makeRecoveryKey: MakeRecoveryKey.self
         }
     }
 }
@@ -104,6 +106,7 @@ package protocol VaultEngine: Vault {
     func perform(_ operation: EraseVault, for client: Client) throws(VaultError)
     func perform(_ operation: VerifyItems, for client: Client) throws(VaultError) -> IntegrityReport
     func perform(_ operation: DeleteDamagedItems, for client: Client) throws(VaultError) -> Int
+    func perform(_ operation: MakeRecoveryKey, for client: Client) throws(VaultError) -> SecretBytes
 
     // The passcode and the lock.
     func perform(_ operation: SetPasscode, for client: Client) throws(VaultError)

@@ -85,7 +85,7 @@ package final class EmbeddedVault: VaultEngine {
     /// Items that were for the lost device only are lost: there is no key for them. All other items stay. If the
     /// recovery is interrupted, do it again.
     ///
-    /// - Returns: The vault, and how many items were lost.
+    /// - Returns: The vault, and how many items were lost; see ``itemsLost(recovering:with:enclaves:)``.
     package static func recover(
         at path: String, with key: RecoveryKey, in kind: EnclaveKind, detectsRollback: Bool = false,
         enclaves: EnclavePlace = .environment, as client: Client
@@ -95,6 +95,16 @@ package final class EmbeddedVault: VaultEngine {
         let surroundings = VaultSurroundings(audit: VaultAudit.sink(forVaultAt: path))
         let vault = try open(at: path, in: kind, enclaves: enclaves, surroundings: surroundings)
         return (vault, try vault.recovery.finish(as: client))
+    }
+
+    /// Returns how many items of each class ``recover(at:with:in:detectsRollback:enclaves:as:)`` would lose. Changes
+    /// nothing.
+    ///
+    /// Their attributes are sealed under the keys that are lost, so nothing more can be said of them.
+    package static func itemsLost(
+        recovering path: String, with key: RecoveryKey, enclaves: EnclavePlace = .environment
+    ) throws(VaultError) -> [ItemClass: Int] {
+        try VaultRecovery.itemsLost(at: path, with: key, enclaves: enclaves)
     }
 
     package func close() {
@@ -264,6 +274,12 @@ package final class EmbeddedVault: VaultEngine {
     /// - Returns: False if the lockout has an owner by now.
     package func takeLockout(_ lockout: EnclaveLockout) throws(VaultError) -> Bool {
         try lockout.take(in: vault.keys.enclave)
+    }
+
+    package func perform(_ operation: MakeRecoveryKey, for client: Client) throws(VaultError) -> SecretBytes {
+        let key = try makeRecoveryKey(as: client)
+        guard let text = try? SecretBytes(key.text) else { throw .memoryUnavailable }
+        return text
     }
 
     /// Stores the class keys once more, wrapped with a recovery key, and returns that key. It cannot be read again.

@@ -14,6 +14,10 @@ struct Timestamp {
         self.fields = fields
     }
 
+    init(secondsSince1970 seconds: Int) {
+        self.init(Date(timeIntervalSince1970: TimeInterval(seconds)))
+    }
+
     /// `2026-11-21T09:45:00Z` (ISO 8601).
     var iso8601: String {
         "\(year)-\(padded(fields.tm_mon + 1))-\(padded(fields.tm_mday))"

@@ -35,7 +35,8 @@ struct CreateRecoveryCommand: DocumentedCommand {
     static let summary = "Make a recovery key and print it, once."
     static let details = """
         Stores the class keys once more in the vault's folder, under this key. An earlier recovery key then opens only \
-        older copies of the folder. Works on the folder itself, also while a daemon runs.
+        older copies of the folder. If a daemon serves the vault, the daemon makes the key. `keychain status` shows \
+        since when there is one.
         """
     static let examples = [Example("Print it on paper", "keychain recovery create | lpr")]
     static let configuration: CommandConfiguration = documented("create")
@@ -50,22 +51,13 @@ struct CreateRecoveryCommand: DocumentedCommand {
     }
 
     func run() throws {
-        guard try ProcessVault.exists() else {
-            throw Failure(status: errSecItemNotFound, "there is no vault to recover: `keychain init` makes one")
-        }
-        let path = try ProcessVault.defaultPath()
-        let vault = try EmbeddedVault.open(at: path)
-        defer { vault.close() }
-        if vault.lockState != .unlocked {
-            let given = try passcode.ask()
-            try vault.perform(UnlockVault(with: given), as: RecoveryCommand.owner)
-        }
-        let key = try vault.makeRecoveryKey(as: RecoveryCommand.owner)
-        if json {
-            try StandardOutput.write(json: Answer(recoveryKey: key.text))
-        } else {
-            try StandardOutput.write(line: key.text)
-        }
+        let session = try VaultSession.ofOwnerForLooking(passcode)
+        let key = try session.perform(MakeRecoveryKey()).text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        if json { return try StandardOutput.write(json: Answer(recoveryKey: key)) }
+        try StandardOutput.write(line: key)
+        CommandNote.show(
+            "write this key down and lock it away: it is not shown again, and an earlier recovery key opens only "
+                + "older copies of the vault's folder")
     }
 }
 
@@ -73,19 +65,32 @@ struct RestoreCommand: DocumentedCommand {
     static let summary = "Put a vault into this machine's enclave with its recovery key."
     static let details = """
         Works on a copy of a vault's folder, at $KEYCHAIN_HOME or in the usual place. The vault gets a new device \
-        secret and no passcode. Items for the old device only are deleted, because nothing can open them. The key is \
-        asked for at the terminal, or read from standard input.
+        secret and no passcode. Items for the old device only are deleted, because nothing can open them. If there \
+        are such items, the command says how many, and you have to type 'restore'; without a terminal --yes is \
+        needed. The key is asked for at the terminal, or read from a descriptor or from standard input.
         """
     static let examples = [
         Example("In the machine's TPM", "keychain recovery restore --enclave tpm2"),
-        Example("From a file", "keychain recovery restore < recovery-key"),
+        Example("In a script", "keychain recovery restore --yes --key-fd 3 3< recovery-key"),
     ]
     static let configuration: CommandConfiguration = documented("restore")
 
     @OptionGroup var options: EnclaveOptions
 
+    @Option(
+        name: .customLong("key-fd"),
+        help: ArgumentHelp("Read the recovery key from this open file descriptor.", valueName: "n"))
+    var descriptor: Int32?
+
+    @Flag(help: "Do not ask, also if items are lost.")
+    var yes = false
+
     @Flag(help: .json)
     var json = false
+
+    func validate() throws {
+        try OpenDescriptor.validate(descriptor)
+    }
 
     private struct Answer: Encodable {
         var vault: String
@@ -96,12 +101,8 @@ struct RestoreCommand: DocumentedCommand {
     func run() throws {
         let kind = try EnclaveKind(named: options.enclave)
         let path = try ProcessVault.defaultPath()
-        var typed = try readKey()
-        defer { typed.wipe() }
-        guard let key = typed.withUnsafeBytes({ RecoveryKey($0) }) else {
-            throw Failure.usage(
-                "this is not a recovery key: one has 52 letters and digits from 2 to 7, in groups of four")
-        }
+        let key = try key()
+        if !yes { try confirm(try EmbeddedVault.itemsLost(recovering: path, with: key)) }
         let (vault, lost) = try EmbeddedVault.recover(
             at: path, with: key, in: kind, detectsRollback: options.detectRollback, as: RecoveryCommand.owner)
         vault.close()
@@ -116,7 +117,39 @@ struct RestoreCommand: DocumentedCommand {
         }
     }
 
+    private func confirm(_ lost: [ItemClass: Int]) throws {
+        guard !lost.isEmpty else { return }
+        let counts = ItemClass.stored.compactMap { kind in
+            lost[kind].map { kind == .key ? "\($0) \($0 == 1 ? "item" : "items") of keys" : kind.counted($0) }
+        }
+        let words = "items for the old device only cannot come back and are deleted: \(counts.joined(separator: ", "))"
+        guard let terminal = CommandTerminal() else {
+            throw Failure(
+                status: errSecInteractionNotAllowed,
+                "\(words); there is nobody to confirm it: say --yes to go on without them")
+        }
+        guard try terminal.ask("The \(words).\nType 'restore' to go on: ") == "restore" else {
+            throw Failure(status: errSecUserCanceled, "not confirmed: nothing was changed")
+        }
+    }
+
+    private func key() throws -> RecoveryKey {
+        var typed = try readKey()
+        defer { typed.wipe() }
+        do {
+            return try typed.withUnsafeBytes { try RecoveryKey(typed: $0) }
+        } catch RecoveryKeyMistake.group(let number) {
+            throw Failure.usage(
+                "group \(number) of the recovery key has a typing error: compare it with what you wrote down")
+        } catch RecoveryKeyMistake.length(let count) {
+            throw Failure.usage(
+                "this is not a recovery key: one has 13 groups of five letters and digits from 2 to 7, or of four in "
+                    + "older keys, and this has \(count) letters")
+        }
+    }
+
     private func readKey() throws -> Data {
+        if let descriptor { return try SecretInput.readAll(descriptor, keepingNewline: false) }
         guard isatty(0) == 1, let terminal = CommandTerminal() else {
             return try SecretInput.readAll(0, keepingNewline: false)
         }

@@ -68,6 +68,15 @@ struct StatusCommand: DocumentedCommand {
         return words
     }
 
+    /// Returns nothing if this tool may not know.
+    private func recovery(_ status: VaultStatus) -> String {
+        switch status.recoveryKey {
+        case .undisclosed: ""
+        case .absent: "no key: `keychain recovery create`"
+        case .made(let seconds): "a key since \(Timestamp(secondsSince1970: seconds).iso8601)"
+        }
+    }
+
     private func daemon(_ status: VaultStatus) -> String {
         guard status.isShared else { return "none serves this vault" }
         guard let tool = OtherTool.served else { return "answers" }
@@ -103,9 +112,10 @@ struct StatusCommand: DocumentedCommand {
             ["enclave", status.enclave],
             ["lock", status.lockState.words],
             ["passcode", passcode(status)],
+            ["recovery", recovery(status)],
             ["daemon", daemon(status)],
             ["items", counts.joined(separator: ", ")],
-        ]
+        ].filter { !$0[1].isEmpty }
         guard let report else { return rows }
         if let deleted { rows.append(["deleted", "\(deleted) damaged"]) }
         rows.append(
@@ -137,6 +147,9 @@ private struct StatusAnswer: Encodable {
     var daemon: Bool
     /// Whom the daemon takes this program for; absent if it takes it for the owner's tool.
     var caller: String?
+    /// Absent if this tool may not know.
+    var recoveryKey: Bool?
+    var recoveryKeySince: String?
     var items: [String: Int]
     var integrity: Integrity?
 
@@ -150,6 +163,13 @@ private struct StatusAnswer: Encodable {
         retryAfter = status.retryAfter
         daemon = status.isShared
         caller = OtherTool.served?.caller.identifier
+        switch status.recoveryKey {
+        case .undisclosed: break
+        case .absent: recoveryKey = false
+        case .made(let seconds):
+            recoveryKey = true
+            recoveryKeySince = Timestamp(secondsSince1970: seconds).iso8601
+        }
         items = Dictionary(uniqueKeysWithValues: ItemClass.stored.map { ($0.rawValue, status.itemCounts[$0] ?? 0) })
         integrity = report.map {
             Integrity(valid: $0.validItems, locked: $0.lockedItems, problems: $0.problems, deleted: deleted)
@@ -158,7 +178,7 @@ private struct StatusAnswer: Encodable {
 }
 
 extension ItemClass {
-    fileprivate func counted(_ count: Int) -> String {
+    func counted(_ count: Int) -> String {
         let (one, several) =
             switch self {
             case .genericPassword: ("password", "passwords")

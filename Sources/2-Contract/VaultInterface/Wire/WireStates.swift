@@ -34,6 +34,7 @@ extension VaultStatus: WireValue {
             path, enclave, lockState, isPasscodeSet, UInt32(clamping: failedAttempts), UInt32(clamping: retryAfter))
         buffer.append(list: itemCounts) { itemClass, count in buffer.write(itemClass, count) }
         buffer.write(UInt32(clamping: formatVersion))
+        buffer.write(recoveryKey)
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
@@ -48,8 +49,28 @@ extension VaultStatus: WireValue {
             itemCounts[itemClass] = try reader.read(Int.self)
         }
         formatVersion = Int(try reader.read(UInt32.self))
+        recoveryKey = try reader.read()
         // A program that serves the vault sent it.
         isShared = true
+    }
+}
+
+extension RecoveryKeyState: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        switch self {
+        case .undisclosed: buffer.write(code: 0)
+        case .absent: buffer.write(code: 1)
+        case .made(let seconds): buffer.write(code: 2, Int64(seconds))
+        }
+    }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        switch try reader.read(UInt8.self) {
+        case 0: self = .undisclosed
+        case 1: self = .absent
+        case 2: self = .made(secondsSince1970: Int(try reader.read(Int64.self)))
+        default: throw FrameError("unknown state of the recovery key")
+        }
     }
 }
 

@@ -118,9 +118,12 @@ struct VaultFolder: Sendable {
 
     private func openExisting(expecting kind: EnclaveKind?) throws -> OpenedVault {
         for name in [Self.deviceSecretName, Self.storeName] where !folder.contains(name) {
+            let isRecoverable = name == Self.deviceSecretName && folder.contains(Self.recoveryName)
             throw VaultError.unusableVault(
                 reason: "\(folder.path(of: name)) is missing; restore the whole folder from a backup, "
-                    + "or move the folder away to start with an empty vault")
+                    + (isRecoverable
+                        ? "or open the vault with its recovery key (`keychain recovery restore`)"
+                        : "or move the folder away to start with an empty vault"))
         }
         if let kind { try checkEnclave(is: kind) }
         let keybag = try openKeybag()

@@ -22,6 +22,9 @@ struct VaultMaintenance: Sendable {
                 path: vault.folder?.folder.path, enclave: keys.keybag.enclaveKind.name, lockState: keys.lockState,
                 isPasscodeSet: keys.hasPasscodeClass, itemCounts: try vault.itemCounts(for: authorization),
                 formatVersion: 1)
+            if authorization.scope == .every, client.rights.contains(.administer), let folder = vault.folder {
+                status.recoveryKey = try folder.recoveryKeyState()
+            }
             if keys.keybag.passcode != nil {
                 let attempts = try tries.state(keys)
                 status.failedAttempts = Int(attempts.failures)

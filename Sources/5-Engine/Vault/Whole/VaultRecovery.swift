@@ -1,6 +1,7 @@
 import Access
 import Enclave
 import FoundationEssentials
+import Items
 import Keybag
 import KeychainModel
 import PrivateFiles
@@ -45,6 +46,18 @@ struct VaultRecovery: Sendable {
         }
     }
 
+    /// Returns how many items of each class nothing will open after a recovery.
+    static func itemsLost(
+        at path: String, with key: RecoveryKey, enclaves: EnclavePlace
+    ) throws(VaultError) -> [ItemClass: Int] {
+        do {
+            let folder = VaultFolder(folder: try PrivateFolder(existing: path), enclaves: enclaves)
+            return try folder.folder.withLock { try folder.itemsLost(recoveringWith: key) }
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
     /// Deletes the items that were for the lost device only.
     ///
     /// - Returns: How many there were.
@@ -59,14 +72,45 @@ struct VaultRecovery: Sendable {
 }
 
 extension VaultFolder {
+    /// Whether there is a recovery key, and since when.
+    func recoveryKeyState() throws -> RecoveryKeyState {
+        do throws(FileError) {
+            return .made(secondsSince1970: try folder.modificationTime(of: Self.recoveryName))
+        } catch .notFound {
+            return .absent
+        }
+    }
+
     /// For callers that hold the folder's lock.
-    fileprivate func recover(with key: RecoveryKey, in kind: EnclaveKind, _ detectsRollback: Bool) throws {
+    private func recoveryRecord(openedWith key: RecoveryKey) throws -> RecoveryRecord {
         guard folder.contains(Self.recoveryName), folder.contains(Self.storeName) else {
             throw VaultError.unusableVault(
                 reason: "\(folder.path) has no recovery record with items; restore the whole folder from a backup")
         }
         let encoded = try folder.read(Self.recoveryName, limit: RecoveryRecord.largestEncoding)
-        let record = try RecoveryRecord(decoding: encoded, with: key)
+        return try RecoveryRecord(decoding: encoded, with: key)
+    }
+
+    /// For callers that hold the folder's lock.
+    fileprivate func itemsLost(recoveringWith key: RecoveryKey) throws -> [ItemClass: Int] {
+        let record = try recoveryRecord(openedWith: key)
+        let store = ItemStore.examine(path: folder.path(of: Self.storeName))
+        defer { store.abandon() }
+        return try store.read(for: AccessGate.authorize(.removeUnreadable), under: record.keybag) { reader in
+            var lost: [ItemClass: Int] = [:]
+            try reader.forEachRow { row in
+                guard case .success(let row) = row, !RecoveryRecord.classes.contains(row.binding.protection) else {
+                    return
+                }
+                lost[row.binding.itemClass, default: 0] += 1
+            }
+            return lost
+        }
+    }
+
+    /// For callers that hold the folder's lock.
+    fileprivate func recover(with key: RecoveryKey, in kind: EnclaveKind, _ detectsRollback: Bool) throws {
+        let record = try recoveryRecord(openedWith: key)
         let enclave = try makeEnclave(Self.nextSecretName, kind)
         var keybag = try record.restored(in: enclave, with: key)
         if detectsRollback { keybag.counter = try makeCounter(in: enclave) }
