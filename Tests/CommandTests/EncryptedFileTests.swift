@@ -73,7 +73,7 @@ import Testing
         let outcome = try workplace.shell(
             """
             mkdir small; printf right > right; head -c 3000000 /dev/zero > data
-            keychain file encrypt data --memory 8 --passes 1 --password-fd 3 3<right
+            keychain file encrypt data --memory 8 --passes 1 --password-fd 3 3<right 2>note
             exec unshare -rm sh -c '
                 mount -t tmpfs -o size=1m,mode=0700 tmpfs small
                 keychain file encrypt data --output small/out --memory 8 --passes 1 --password-fd 3 3<right; echo $?

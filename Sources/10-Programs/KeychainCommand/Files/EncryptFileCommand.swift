@@ -88,6 +88,8 @@ struct EncryptFileCommand: DocumentedCommand {
         }
         progress.end()
         if json { return try StandardOutput.write(json: answers) }
+        GuessingTime(secret, memory: Int(memory ?? 256), passes: Int(passes ?? 3)).show(
+            "password", with: "the file", ifForgotten: "If it is forgotten, nothing opens the file")
         guard !isToStandardOutput else { return }
         for answer in answers {
             let kept = answer.path == Self.standardInput ? "" : "; \(answer.path.escapedForTerminal) is kept"

@@ -127,6 +127,13 @@ struct NewPasscodeInput: ParsableArguments {
         return PasscodeOptions(cost: cost ?? .interactive, eraseAfter: eraseAfter)
     }
 
+    /// Tells what a passcode that was set is worth.
+    func showWorth(of passcode: SecretBytes) {
+        GuessingTime(passcode, memory: memory ?? 256, passes: passes ?? 2).show(
+            "passcode", with: "the vault's folder and its device secret",
+            ifForgotten: "If it is forgotten, only a recovery key opens the vault: `keychain recovery create`")
+    }
+
     /// The new passcode: from the descriptor, or typed twice.
     func ask() throws -> SecretBytes {
         if let descriptor { return try PasscodeInput.read(descriptor) }

@@ -1,3 +1,4 @@
+import Access
 import ArgumentParser
 import KeychainModel
 import VaultInterface
@@ -11,7 +12,7 @@ struct PasscodeCommand: DocumentedCommand {
         Each guess costs a quarter of a second and 256 MiB of memory. After three wrong guesses the vault delays the \
         next one, from a minute up to eight hours.
 
-        A forgotten passcode cannot be recovered.
+        A forgotten passcode closes the vault for good, unless there is a recovery key: `keychain recovery create`.
         """
     static let examples = [
         Example("Set one, typed twice", "keychain passcode set"),
@@ -51,7 +52,8 @@ struct SetPasscodeCommand: DocumentedCommand {
         guard !status.isPasscodeSet else { throw Failure(.passcodeIsSet) }
         let passcode = try new.ask()
         try session.perform(SetPasscode(passcode, options: new.options))
-        if json { try StandardOutput.write(json: PasscodeCommandAnswer(passcode: true)) }
+        if json { return try StandardOutput.write(json: PasscodeCommandAnswer(passcode: true)) }
+        new.showWorth(of: passcode)
     }
 }
 
@@ -80,7 +82,8 @@ struct ChangePasscodeCommand: DocumentedCommand {
         let old = try passcode.ask()
         let next = try new.ask()
         try session.perform(ChangePasscode(from: old, to: next, options: new.options))
-        if json { try StandardOutput.write(json: PasscodeCommandAnswer(passcode: true)) }
+        if json { return try StandardOutput.write(json: PasscodeCommandAnswer(passcode: true)) }
+        new.showWorth(of: next)
     }
 }
 
@@ -103,10 +106,40 @@ struct RemovePasscodeCommand: DocumentedCommand {
 
     func run() throws {
         let session = try VaultSession.ofOwnerForLooking(passcode)
-        try session.requirePasscode()
+        let before = try session.requirePasscode()
         let passcode = try passcode.ask()
         try session.perform(RemovePasscode(passcode))
-        if json { try StandardOutput.write(json: PasscodeCommandAnswer(passcode: false)) }
+        if json { return try StandardOutput.write(json: PasscodeCommandAnswer(passcode: false)) }
+        let lost =
+            before.itemCounts.values.reduce(0, +) - (try session.perform(ReadStatus())).itemCounts.values.reduce(0, +)
+        if lost > 0 {
+            let (items, verb) = lost == 1 ? ("item", "is") : ("items", "are")
+            CommandNote.show("\(lost) \(items) that existed only while a passcode was set \(verb) lost for good")
+        }
+        let withheld = try session.countOfItemsThatNeedAPerson()
+        if withheld > 0 {
+            CommandNote.show(
+                "\(withheld) \(withheld == 1 ? "item needs" : "items need") a person or the passcode and cannot be read "
+                    + "until a passcode is set (`keychain passcode set`)")
+        }
+    }
+}
+
+extension VaultSession {
+    /// Returns how many items a search without a person leaves out.
+    fileprivate func countOfItemsThatNeedAPerson() throws -> Int {
+        var count = 0
+        for itemClass in ItemClass.stored {
+            var query = ItemQuery(itemClass: itemClass, synchronizable: .any)
+            query.reports = [.damage, .withheld]
+            query.authentication = AuthenticationOptions(interaction: .skip)
+            do {
+                _ = try perform(CopyItems(query, includingValues: false)) { part in
+                    if case .withheld = part { count += 1 }
+                }
+            } catch VaultError.itemNotFound {}
+        }
+        return count
     }
 }
 

@@ -1,0 +1,47 @@
+import Bytes
+import CLibrary
+
+/// How long an attacker tries all secrets of the same length and the same kinds of characters, counted as SECURITY.md
+/// counts: one graphics card makes 1,000 guesses in a second, each of which goes over 256 MiB twice.
+struct GuessingTime {
+    private let seconds: Double
+
+    /// - Parameters:
+    ///   - memory: What a guess takes in MiB.
+    ///   - passes: How often it goes over that memory.
+    init(_ secret: SecretBytes, memory: Int = 256, passes: Int = 2) {
+        // Kinds of characters, and how many there are of each: ASCII prints 95, and UTF-8 needs bytes from 128 on.
+        let kinds: [(range: (UInt8) -> Bool, count: Double)] = [
+            ({ (48...57).contains($0) }, 10), ({ (65...90).contains($0) }, 26), ({ (97...122).contains($0) }, 26),
+            ({ $0 >= 128 }, 128),
+            ({ $0 < 128 && !((48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)) }, 33),
+        ]
+        seconds = secret.withUnsafeBytes { bytes in
+            let characters = kinds.reduce(0) { $0 + (bytes.contains(where: $1.range) ? $1.count : 0) }
+            return pow(characters, Double(bytes.count)) * Double(memory * passes) / 512 / 1_000
+        }
+    }
+
+    var words: String {
+        let units: [(name: String, seconds: Double)] = [
+            ("year", 31_557_600), ("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1),
+        ]
+        guard let unit = units.first(where: { seconds >= $0.seconds }) else { return "less than a second" }
+        let count = seconds / unit.seconds
+        guard count < 1_000_000 else { return "more than a million years" }
+        return "\(Int(count)) \(unit.name)\(Int(count) == 1 ? "" : "s")"
+    }
+}
+
+extension GuessingTime {
+    /// Tells a person what the secret is worth.
+    ///
+    /// - Parameters:
+    ///   - files: What an attacker has to have, as in "the file".
+    ///   - loss: What holds if the secret is forgotten.
+    func show(_ secret: String, with files: String, ifForgotten loss: String) {
+        CommandNote.show(
+            "whoever has \(files) tries every \(secret) of this length and these kinds of characters with one graphics "
+                + "card in \(words); one that a person made up falls sooner. \(loss)")
+    }
+}
