@@ -132,4 +132,17 @@ import Testing
         #expect(outcome.text == "status 1\nno second socket\nsecretsecret", "\(outcome.errors)")
         #expect(outcome.errors.contains("another daemon serves the vault in \(workplace.path)/served"))
     }
+
+    @Test func securityNamesTheFolderOfTheDaemon() throws {
+        let outcome = try served(
+            """
+            for command in default-keychain list-keychains 'find-generic-password -s mail'; do
+                security $command | head -1
+            done
+            security default-keychain -s "$HOME/served"
+            """)
+        let folder = "\(workplace.path)/served"
+        expect(outcome, "    \"\(folder)\"\n    \"\(folder)\"\nkeychain: \"\(folder)\"")
+        #expect(outcome.errors.isEmpty)
+    }
 }

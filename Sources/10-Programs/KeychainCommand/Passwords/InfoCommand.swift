@@ -6,7 +6,7 @@ import VaultInterface
 struct InfoCommand: DocumentedCommand {
     static let summary = "Show what is known about a password, without the secret."
     static let details = """
-        Prints the access group, the label and comment, when the secret can be read, and when it was stored and last \
+        Prints the access group, the label and comment, when the secret can be read and what that takes, and when it was stored and last \
         changed, in UTC.
         """
     static let examples = [
@@ -35,6 +35,7 @@ struct InfoCommand: DocumentedCommand {
             ["label", summary.label?.forTerminal ?? ""],
             ["comment", summary.comment?.forTerminal ?? ""],
             ["accessible", summary.accessible],
+            ["requires", summary.requires?.joined(separator: ", ") ?? ""],
             ["synchronizable", summary.synchronizable ? "yes" : "no"],
             ["created", summary.created],
             ["modified", summary.modified],

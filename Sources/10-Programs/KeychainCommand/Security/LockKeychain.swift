@@ -1,6 +1,7 @@
 import Bytes
 import FoundationEssentials
 import KeychainModel
+import StatusCodes
 import VaultInterface
 
 /// `list-keychains`, `default-keychain` and `login-keychain`, which all name the one keychain that there is.
@@ -67,21 +68,34 @@ struct ShowKeychainInfo: SecuritySubcommand {
 
     func run(_ options: ShortOptions, _ tool: SecurityTool) throws {
         try tool.checkKeychains(options.operands)
+        // Looking makes no vault.
+        if try ProcessVault.exists(), case let status = try tool.status(), status.isPasscodeSet,
+            status.lockState != .unlocked
+        {
+            throw SecurityFailure.operation(
+                "SecKeychainCopySettings \(try tool.keychainPath())", status: errSecInteractionNotAllowed,
+                reason: "User interaction is not allowed.")
+        }
         tool.complain(plain: "Keychain \"\(try tool.keychainPath())\" no-timeout")
     }
 }
 
-/// `set-keychain-settings`: without options it asks never to lock, which is so anyway.
+/// `set-keychain-settings`: without options it asks never to lock, which is so anyway. Scripts set a time before which
+/// the keychain must not lock, so a time that is not kept is told and no error.
 struct SetKeychainSettings: SecuritySubcommand {
     let grammar = ShortOptions.Grammar(flags: "luh", values: "t")
     let usage = "[-l] [-u] [-t seconds] [keychain]"
 
     func run(_ options: ShortOptions, _ tool: SecurityTool) throws {
         try tool.checkKeychains(options.operands)
-        guard options.options.isEmpty else {
+        guard !options.options.isEmpty else { return }
+        guard try tool.status().isPasscodeSet else {
             throw SecurityFailure.other(
                 "SecKeychainSetSettings \(try tool.keychainPath()): a vault without a passcode cannot be locked, "
                     + "not by -l, -u or -t either")
         }
+        tool.complain(
+            "SecKeychainSetSettings \(try tool.keychainPath()): the vault does not lock after a time: it locks with "
+                + "the session, and by lock-keychain")
     }
 }

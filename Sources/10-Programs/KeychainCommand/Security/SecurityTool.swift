@@ -149,7 +149,11 @@ struct SecurityTool {
 extension SecurityTool {
     /// The path that is printed where macOS prints that of the keychain.
     func keychainPath() throws -> String {
-        try securing("SecKeychainCopyDefault") { try ProcessVault.defaultPath() }
+        try securing("SecKeychainCopyDefault") {
+            // A daemon that does not tell where its vault is has it in memory.
+            if try ProcessVault.servedCaller() != nil, let path = try status().path { return path }
+            return try ProcessVault.defaultPath()
+        }
     }
 
     func status() throws -> VaultStatus {
