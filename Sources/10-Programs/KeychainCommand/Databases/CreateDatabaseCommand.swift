@@ -14,7 +14,7 @@ struct CreateDatabaseCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("create")
 
-    @Argument(help: "The file to make.")
+    @Argument(help: "The file to make.", completion: .file())
     var path: String
 
     @OptionGroup var key: DatabaseKeyOptions

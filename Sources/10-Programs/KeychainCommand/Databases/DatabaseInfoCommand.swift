@@ -20,7 +20,7 @@ struct DatabaseInfoCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("info")
 
-    @Argument(help: "Databases, encrypted or plain, and SQLCipher files.")
+    @Argument(help: "Databases, encrypted or plain, and SQLCipher files.", completion: .file())
     var paths: [String]
 
     @OptionGroup var passcode: PasscodeInput

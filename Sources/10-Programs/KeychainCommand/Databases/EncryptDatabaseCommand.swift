@@ -11,7 +11,7 @@ struct EncryptDatabaseCommand: DocumentedCommand {
     static let examples = [Example("A database", "keychain db encrypt app.db --class complete")]
     static let configuration: CommandConfiguration = documented("encrypt")
 
-    @Argument(help: "A plain SQLite database.")
+    @Argument(help: "A plain SQLite database.", completion: .file())
     var path: String
 
     @OptionGroup var key: DatabaseKeyOptions
@@ -38,7 +38,7 @@ struct DecryptDatabaseCommand: DocumentedCommand {
     static let examples = [Example("A database", "keychain db decrypt app.db")]
     static let configuration: CommandConfiguration = documented("decrypt")
 
-    @Argument(help: "An encrypted database.")
+    @Argument(help: "An encrypted database.", completion: .file())
     var path: String
 
     @OptionGroup var passcode: PasscodeInput

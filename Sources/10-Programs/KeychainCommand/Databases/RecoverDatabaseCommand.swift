@@ -14,10 +14,10 @@ struct RecoverDatabaseCommand: DocumentedCommand {
     static let examples = [Example("A database", "keychain db recover app.db recovered.db")]
     static let configuration: CommandConfiguration = documented("recover")
 
-    @Argument(help: "An encrypted database.")
+    @Argument(help: "An encrypted database.", completion: .file())
     var path: String
 
-    @Argument(help: "The file to make.")
+    @Argument(help: "The file to make.", completion: .file())
     var target: String
 
     @OptionGroup var key: DatabaseKeyChanges

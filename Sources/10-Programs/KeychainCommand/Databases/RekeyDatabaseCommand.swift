@@ -15,7 +15,7 @@ struct RekeyDatabaseCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("rekey")
 
-    @Argument(help: "An encrypted database.")
+    @Argument(help: "An encrypted database.", completion: .file())
     var path: String
 
     @OptionGroup var key: DatabaseKeyChanges

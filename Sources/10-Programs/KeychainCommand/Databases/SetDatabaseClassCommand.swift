@@ -14,7 +14,7 @@ struct SetDatabaseClassCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("set-class")
 
-    @Argument(help: "An encrypted database.")
+    @Argument(help: "An encrypted database.", completion: .file())
     var path: String
 
     @OptionGroup var key: DatabaseKeyChanges

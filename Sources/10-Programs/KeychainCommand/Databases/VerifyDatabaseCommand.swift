@@ -16,7 +16,7 @@ struct VerifyDatabaseCommand: DocumentedCommand {
     static let examples = [Example("A database", "keychain db verify app.db")]
     static let configuration: CommandConfiguration = documented("verify")
 
-    @Argument(help: "Encrypted databases, and SQLCipher files whose key the keychain has.")
+    @Argument(help: "Encrypted databases, and SQLCipher files whose key the keychain has.", completion: .file())
     var paths: [String]
 
     @OptionGroup var passcode: PasscodeInput

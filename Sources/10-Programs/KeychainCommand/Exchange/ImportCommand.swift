@@ -28,7 +28,7 @@ struct ImportCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("import")
 
-    @Argument(help: "The file; '-' for standard input.")
+    @Argument(help: "The file; '-' for standard input.", completion: .file())
     var file: String
 
     @Option(help: ArgumentHelp("A name for people, for every certificate and key in the file.", valueName: "text"))

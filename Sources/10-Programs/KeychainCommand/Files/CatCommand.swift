@@ -16,7 +16,7 @@ struct CatCommand: DocumentedCommand {
     static let examples = [Example("Look at a text", "keychain file cat ~/Records/notes.txt | less")]
     static let configuration: CommandConfiguration = documented("cat")
 
-    @Argument(help: "Protected files.")
+    @Argument(help: "Protected files.", completion: .file())
     var paths: [String]
 
     @OptionGroup var passcode: PasscodeInput

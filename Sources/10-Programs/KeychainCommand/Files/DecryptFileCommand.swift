@@ -26,7 +26,7 @@ struct DecryptFileCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("decrypt")
 
-    @Argument(help: ArgumentHelp("Encrypted files, or '-' for standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Encrypted files, or '-' for standard input.", valueName: "file"), completion: .file())
     var paths: [String]
 
     @OptionGroup var target: OutputOptions

@@ -28,7 +28,7 @@ struct EncryptFileCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("encrypt")
 
-    @Argument(help: ArgumentHelp("Plain files, or '-' for standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Plain files, or '-' for standard input.", valueName: "file"), completion: .file())
     var paths: [String]
 
     @OptionGroup var target: OutputOptions

@@ -19,7 +19,7 @@ struct FileInfoCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("info")
 
-    @Argument(help: "Files and folders.")
+    @Argument(help: "Files and folders.", completion: .file())
     var paths: [String]
 
     @Flag(help: .json)

@@ -2,7 +2,8 @@ import ArgumentParser
 
 /// Where commands that make a file from another one write it.
 struct OutputOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Where to write one file; '-' is standard output.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Where to write one file; '-' is standard output.", valueName: "file"), completion: .file())
     var output: String?
 
     @Flag(help: "Replace files that exist.")

@@ -17,7 +17,7 @@ struct ProtectCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("protect")
 
-    @Argument(help: "Files and folders.")
+    @Argument(help: "Files and folders.", completion: .file())
     var paths: [String]
 
     @Option(
@@ -64,7 +64,7 @@ struct UnprotectCommand: DocumentedCommand {
     static let examples = [Example("A folder", "keychain file unprotect ~/Records")]
     static let configuration: CommandConfiguration = documented("unprotect")
 
-    @Argument(help: "Files and folders.")
+    @Argument(help: "Files and folders.", completion: .file())
     var paths: [String]
 
     @OptionGroup var passcode: PasscodeInput

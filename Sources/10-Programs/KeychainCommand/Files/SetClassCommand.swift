@@ -15,7 +15,7 @@ struct SetClassCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("set-class")
 
-    @Argument(help: "Files and folders.")
+    @Argument(help: "Files and folders.", completion: .file())
     var paths: [String]
 
     @Option(

@@ -12,7 +12,7 @@ struct VerifyFileCommand: DocumentedCommand {
     static let examples = [Example("A folder", "keychain file verify ~/Records")]
     static let configuration: CommandConfiguration = documented("verify")
 
-    @Argument(help: "Files and folders.")
+    @Argument(help: "Files and folders.", completion: .file())
     var paths: [String]
 
     @OptionGroup var passcode: PasscodeInput

@@ -48,7 +48,9 @@ struct AttestCommand: DocumentedCommand {
             "The nonce that whoever checks the proof has sent: 16 to 64 hexadecimal digits.", valueName: "digits"))
     var nonce: AttestationNonce?
 
-    @Option(help: ArgumentHelp("The folder for the files, a new one or an empty one.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp("The folder for the files, a new one or an empty one.", valueName: "folder"),
+        completion: .directory)
     var out: String?
 
     @OptionGroup var itemPassword: ItemPassword

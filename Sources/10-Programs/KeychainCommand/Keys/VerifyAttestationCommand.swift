@@ -29,7 +29,7 @@ struct VerifyAttestationCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("verify-attestation")
 
-    @Argument(help: "The folder with the files.")
+    @Argument(help: "The folder with the files.", completion: .directory)
     var folder: String
 
     @Option(

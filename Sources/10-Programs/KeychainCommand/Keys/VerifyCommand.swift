@@ -23,7 +23,7 @@ struct VerifyCommand: DocumentedCommand {
 
     @OptionGroup var selection: KeySelection
 
-    @Option(help: ArgumentHelp("The file with the signature.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file with the signature.", valueName: "file"), completion: .file())
     var signature: String
 
     @Option(help: ArgumentHelp("The algorithm that it was signed with.", valueName: "name"))

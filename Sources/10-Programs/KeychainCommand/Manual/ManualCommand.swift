@@ -21,7 +21,7 @@ struct ManualCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("manual", shouldDisplay: false)
 
-    @Option(help: ArgumentHelp("The folder, which has to exist.", valueName: "folder"))
+    @Option(help: ArgumentHelp("The folder, which has to exist.", valueName: "folder"), completion: .directory)
     var directory = "."
 
     @Flag(

@@ -33,10 +33,10 @@ struct MountCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("mount")
 
-    @Argument(help: "The folder with protected files, or an empty one.")
+    @Argument(help: "The folder with protected files, or an empty one.", completion: .directory)
     var folder: String
 
-    @Argument(help: "The empty folder at which plain files are seen.")
+    @Argument(help: "The empty folder at which plain files are seen.", completion: .directory)
     var mountPoint: String
 
     @Option(

@@ -13,7 +13,7 @@ struct UnmountCommand: DocumentedCommand {
     static let examples = [Example("Take the mount away", "keychain unmount ~/Records")]
     static let configuration: CommandConfiguration = documented("unmount")
 
-    @Argument(help: "Where the folder is mounted.")
+    @Argument(help: "Where the folder is mounted.", completion: .directory)
     var mountPoint: String
 
     @Flag(name: .customLong("lazy"), help: "Let programs that use the folder finish.")

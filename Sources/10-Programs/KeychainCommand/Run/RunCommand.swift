@@ -66,7 +66,7 @@ struct RunCommand: DocumentedCommand {
         name: .customLong("env-file"),
         help: ArgumentHelp(
             "Set the variables of a file, with references replaced by secrets. Other options take precedence.",
-            valueName: "path"))
+            valueName: "path"), completion: .file())
     var variableFiles: [String] = []
 
     @Option(

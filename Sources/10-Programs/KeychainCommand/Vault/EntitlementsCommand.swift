@@ -26,7 +26,7 @@ struct EntitlementsCommand: DocumentedCommand {
 
 /// The entitlements file that a command is about.
 struct EntitlementsFileOptions: ParsableArguments {
-    @Argument(help: "The file; without it, that of the user's daemon.")
+    @Argument(help: "The file; without it, that of the user's daemon.", completion: .file())
     var file: String?
 
     @Flag(help: "Use the file of the system's daemon.")

@@ -35,10 +35,10 @@ struct ExportDatabaseCommand: DocumentedCommand {
         case sqlcipher, sqlite
     }
 
-    @Argument(help: "An encrypted database.")
+    @Argument(help: "An encrypted database.", completion: .file())
     var path: String
 
-    @Option(help: ArgumentHelp("The file to make.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file to make.", valueName: "file"), completion: .file())
     var output: String
 
     @Option(help: "What to make: a SQLCipher file, or a plain SQLite database.")

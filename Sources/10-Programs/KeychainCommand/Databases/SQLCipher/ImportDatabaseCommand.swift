@@ -19,10 +19,10 @@ struct ImportDatabaseCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("import")
 
-    @Argument(help: "A SQLCipher file.")
+    @Argument(help: "A SQLCipher file.", completion: .file())
     var path: String
 
-    @Argument(help: "The database to make.")
+    @Argument(help: "The database to make.", completion: .file())
     var database: String
 
     @OptionGroup var given: CipherKeyInput

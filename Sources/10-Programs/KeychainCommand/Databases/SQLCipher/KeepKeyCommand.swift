@@ -12,7 +12,7 @@ struct KeepKeyCommand: DocumentedCommand {
     static let examples = [Example("A key in a file", "keychain db keep-key old.db --key-fd 3 3< key")]
     static let configuration: CommandConfiguration = documented("keep-key")
 
-    @Argument(help: "A SQLCipher file.")
+    @Argument(help: "A SQLCipher file.", completion: .file())
     var path: String
 
     @OptionGroup var given: CipherKeyInput

@@ -24,7 +24,7 @@ struct ShellCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("shell")
 
-    @Argument(help: "An encrypted database, or a SQLCipher file.")
+    @Argument(help: "An encrypted database, or a SQLCipher file.", completion: .file())
     var path: String
 
     @Argument(help: ArgumentHelp("Statements to run, instead of those typed or piped in.", valueName: "sql"))
