@@ -113,6 +113,18 @@ import VaultInterface
         #expect(events == ["began", "refused", "refused", "inspected"])
     }
 
+    /// As `keychain recovery create` does, which works on the folder itself.
+    @Test func aRecoveryKeyIsRecorded() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path(of: "vault")
+        try EmbeddedVault.open(at: path, surroundings: VaultSurroundings(audit: AuditLog())).erase(as: .owner)
+        let vault = try EmbeddedVault.openForProcess(at: path)
+        _ = try vault.makeRecoveryKey(as: .owner)
+        #expect(throws: VaultError.self) { try vault.makeRecoveryKey(as: .app) }
+        let told = try vault.auditRecords(AuditQuery(), as: .owner).filter { $0.operation == "passcode" }
+        #expect(told.map(\.event) == ["recovery-key-made", "refused"])
+    }
+
     @Test func aVaultWithoutALogSaysSo() throws {
         let folder = try TemporaryFolder()
         let vault = try EmbeddedVault.open(at: folder.path(of: "vault"))
