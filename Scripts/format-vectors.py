@@ -355,26 +355,55 @@ def printable(value):
 
 
 def read_audit(folder, keybag, key):
-    """The records of an audit log, every one of them checked."""
+    """The records of both audit logs in their order, every one of them checked."""
+    logs = {}
+    for name in ("audit", "audit-looks"):
+        exists = (folder / f"{name}.head").exists()
+        logs[name] = read_audit_log(folder, name, keybag, key) if exists else []
+    changes, looks = logs["audit"], logs["audit-looks"]
+    for tellers, told, name in ((changes, looks, "audit-looks"), (looks, changes, "audit")):
+        last = told[-1]["seq"] if told else 0
+        check(all(record.get("other", 0) <= last for record in tellers), f"what is told of {name}.log")
+    for record in looks:
+        record["log"] = "looks"
+
+    records = []
+    while changes and looks:
+        change, look = changes[0], looks[0]
+        if change.get("other", 0) >= look["seq"]:
+            look_is_first = True
+        elif look.get("other", 0) >= change["seq"]:
+            look_is_first = False
+        else:
+            look_is_first = look.get("until", look["time"]) < change.get("until", change["time"])
+        records.append((looks if look_is_first else changes).pop(0))
+    return records + changes + looks
+
+
+def read_audit_log(folder, log, keybag, key):
+    """The records of one audit log."""
 
     def tag(message):
         return hmac.digest(key, message, "sha256")
 
     heads = []
-    head = (folder / "audit.head").read_bytes()
-    check(len(head) == 512, "length of audit.head")
+    head = (folder / f"{log}.head").read_bytes()
+    check(len(head) == 512, f"length of {log}.head")
     for slot in (head[:256], head[256:]):
         fields = json.loads(slot)
         text = json.dumps(fields, separators=(",", ":")).encode()
-        check(slot == text.ljust(255) + b"\n", "form of a slot of audit.head")
-        check(fields["key"] == keybag, "keybag of audit.head")
-        message = b"head" + struct.pack(">QQ", fields["seq"], fields["size"]) + bytes.fromhex(fields["link"])
-        check(tag(message).hex() == fields["tag"], "tag of audit.head")
+        check(slot == text.ljust(255) + b"\n", f"form of a slot of {log}.head")
+        check(fields["key"] == keybag, f"keybag of {log}.head")
+        check(fields.get("v", 2) == 2, f"version of {log}.head")
+        message = b"head2" if "v" in fields else b"head"
+        message += struct.pack(">QQ", fields["seq"], fields["size"]) + bytes.fromhex(fields["link"])
+        check(tag(message).hex() == fields["tag"], f"tag of {log}.head")
         heads.append(fields)
+    check("v" not in heads[0] or heads[0]["seq"] != heads[1]["seq"], f"the two slots of {log}.head")
     head = max(heads, key=lambda fields: fields["seq"])
 
     records, link, current = [], None, None
-    names = [f"audit.log.{number}" for number in range(4, 0, -1)] + ["audit.log"]
+    names = [f"{log}.log.{number}" for number in range(4, 0, -1)] + [f"{log}.log"]
     for path in (folder / name for name in names if (folder / name).exists()):
         lines = path.read_bytes().split(b"\n")
         check(lines.pop() == b"", f"the end of {path.name}")
@@ -394,8 +423,8 @@ def read_audit(folder, keybag, key):
                 check(end[82:] == tag(b"record" + link).hex().encode() + b'"}', f"tag of {place}")
             check(not records or fields["seq"] == records[-1]["seq"] + 1, f"number of {place}")
             records.append({name: value for name, value in fields.items() if name not in ("link", "tag")})
-    check(records and records[-1]["seq"] == head["seq"] and link.hex() == head["link"], "the end of the log")
-    check((folder / "audit.log").stat().st_size == head["size"], "length of audit.log")
+    check(records and records[-1]["seq"] == head["seq"] and link.hex() == head["link"], f"the end of {log}.log")
+    check((folder / f"{log}.log").stat().st_size == head["size"], f"length of {log}.log")
     return records
 
 
@@ -445,7 +474,7 @@ def main(arguments):
             for number, file, wrapped in wrapped_keys
         ]
     audit_key = derive(keybag["keys"]["dk"]["class"], None, "swift-keychain/v1/audit")
-    if (folder / "audit.head").exists():
+    if (folder / "audit.head").exists() or (folder / "audit-looks.head").exists():
         result["audit"] = read_audit(folder, result["keybag"], audit_key)
     if with_keys:
         result["keys"] = {

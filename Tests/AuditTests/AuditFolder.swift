@@ -3,6 +3,7 @@ import Audit
 import Crypto
 import Foundation
 import KeychainModel
+import Synchronization
 import TestSupport
 import VaultInterface
 
@@ -39,6 +40,22 @@ struct AuditFolder {
         AuditPlace(folder: folder.path, seal: { seal }, now: { Date(timeIntervalSince1970: 1_763_729_481.5) })
     }
 
+    /// A log as a daemon keeps it, on a clock that goes on by a millisecond with each event.
+    func buffered(
+        _ shares: AuditShares.Limits = AuditShares.Limits(), folding: Duration = .seconds(1_000_000)
+    ) -> BufferedAudit {
+        let log = BufferedAudit(limits: limits, shares: shares, folding: folding)
+        let ticks = Atomic(0)
+        log.begin(
+            in: AuditPlace(
+                folder: folder.path, seal: { Seal() },
+                now: {
+                    let tick = ticks.add(1, ordering: .relaxed).newValue
+                    return Date(timeIntervalSince1970: 1_763_729_481.5 + Double(tick) / 1_000)
+                }))
+        return log
+    }
+
     func log(_ seal: Seal = Seal()) -> AuditLog {
         let log = AuditLog(limits: limits)
         log.begin(in: place(seal))
@@ -53,11 +70,11 @@ struct AuditFolder {
         try AuditReader(folder: path, limits: limits).records(query) ?? []
     }
 
-    func contents(_ name: String = "audit.log") throws -> Data {
+    func contents(_ name: String = "audit-looks.log") throws -> Data {
         try Data(contentsOf: URL(fileURLWithPath: path + "/" + name))
     }
 
-    func replace(_ name: String = "audit.log", with bytes: Data) throws {
+    func replace(_ name: String = "audit-looks.log", with bytes: Data) throws {
         try FolderContents.write(bytes, to: path + "/" + name)
     }
 }

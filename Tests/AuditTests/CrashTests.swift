@@ -12,12 +12,12 @@ import VaultInterface
         let folder = try AuditFolder()
         folder.log().record(.read(1))
         let whole = try folder.contents()
-        let head = try folder.contents("audit.head")
+        let head = try folder.contents("audit-looks.head")
         folder.log().record(.read(2))
         let next = try folder.contents().dropFirst(whole.count)
         for count in 1..<next.count {
             try folder.replace(with: whole + next.prefix(count))
-            try folder.replace("audit.head", with: head)
+            try folder.replace("audit-looks.head", with: head)
             folder.log().record(.read(3))
             #expect(try folder.verify() == AuditReport(records: 4), "\(count) bytes")
             let records = try folder.records()
@@ -30,9 +30,9 @@ import VaultInterface
     @Test func recordsAfterTheHeadAreKept() throws {
         let folder = try AuditFolder()
         folder.log().record(.read(1))
-        let head = try folder.contents("audit.head")
+        let head = try folder.contents("audit-looks.head")
         for number in 2...4 { folder.log().record(.read(number)) }
-        try folder.replace("audit.head", with: head)
+        try folder.replace("audit-looks.head", with: head)
         #expect(try folder.verify() == AuditReport(records: 5))
         folder.log().record(.read(5))
         #expect(try folder.records().compactMap(\.items) == [1, 2, 3, 4, 5])
@@ -43,17 +43,20 @@ import VaultInterface
     @Test func rotationThatWasInterrupted() throws {
         let folder = try AuditFolder()
         folder.log().record(.read(1))
-        try FileManager.default.moveItem(atPath: folder.path + "/audit.log", toPath: folder.path + "/audit.log.1")
+        try FileManager.default.moveItem(
+            atPath: folder.path + "/audit-looks.log", toPath: folder.path + "/audit-looks.log.1")
         folder.log().record(.read(2))
         #expect(try folder.verify() == AuditReport(records: 4))
 
         // A file that is full is longer than what one append writes.
         for number in 3...5 { folder.log().record(.read(number)) }
-        let head = try folder.contents("audit.head")
-        try FileManager.default.moveItem(atPath: folder.path + "/audit.log.1", toPath: folder.path + "/audit.log.2")
-        try FileManager.default.moveItem(atPath: folder.path + "/audit.log", toPath: folder.path + "/audit.log.1")
+        let head = try folder.contents("audit-looks.head")
+        try FileManager.default.moveItem(
+            atPath: folder.path + "/audit-looks.log.1", toPath: folder.path + "/audit-looks.log.2")
+        try FileManager.default.moveItem(
+            atPath: folder.path + "/audit-looks.log", toPath: folder.path + "/audit-looks.log.1")
         folder.log().record(.read(6))
-        try folder.replace("audit.head", with: head)
+        try folder.replace("audit-looks.head", with: head)
         #expect(try folder.verify() == AuditReport(records: 9))
         folder.log().record(.read(7))
         #expect(try folder.verify() == AuditReport(records: 10))
@@ -65,12 +68,13 @@ import VaultInterface
         let log = folder.log()
         log.record(.read(1))
         let bytes = try folder.contents()
-        try FileManager.default.removeItem(atPath: folder.path + "/audit.log")
+        try FileManager.default.removeItem(atPath: folder.path + "/audit-looks.log")
         // A folder in the place of the file.
-        try FileManager.default.createDirectory(atPath: folder.path + "/audit.log", withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/audit-looks.log", withIntermediateDirectories: false)
         for number in 2...4 { log.record(.read(number)) }
         #expect(log.missedEvents == 3)
-        try FileManager.default.removeItem(atPath: folder.path + "/audit.log")
+        try FileManager.default.removeItem(atPath: folder.path + "/audit-looks.log")
         try folder.replace(with: bytes)
         log.record(.read(5))
         #expect(log.missedEvents == 0)
@@ -82,13 +86,13 @@ import VaultInterface
         let folder = try AuditFolder()
         let log = BufferedAudit()
         log.begin(in: folder.place)
-        for number in 0..<10_000 { log.record(.read(number)) }
+        for number in 0..<10_000 { log.record(.read(number, by: "client \(number)")) }
         log.record(AuditEvent(.locked, client: "c"))
         // What is more than looking is there at once, with all before it.
         #expect(try folder.records(AuditQuery(limit: 1)).map(\.event) == ["locked"])
         #expect(try folder.records().compactMap(\.items) == Array(0..<10_000))
-        log.record(.read(10_000))
+        log.record(.read(10_000, by: "the last"))
         log.flush()
-        #expect(try folder.verify() == AuditReport(records: 10_003))
+        #expect(try folder.verify() == AuditReport(records: 10_004))
     }
 }

@@ -1,6 +1,7 @@
 import Access
 import Audit
 import Foundation
+import Glibc
 import KeychainModel
 import TestSupport
 import Testing
@@ -10,7 +11,7 @@ import VaultInterface
 /// The format is what it was, and what `Documentation/Formats.md` says.
 @Suite struct FormatTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    private static let fixture = folder.appendingPathComponent("Fixtures/v1")
+    private static let fixtures = folder.appendingPathComponent("Fixtures")
     private static let script = folder.appendingPathComponent("../../Scripts/format-vectors.py")
         .standardizedFileURL.path
     private static let key = "01020304-0506-0708-090A-0B0C0D0E0F10:" + String(repeating: "01", count: 32)
@@ -19,14 +20,20 @@ import VaultInterface
         var audit: [AuditRecord]
     }
 
-    /// What the published log was made with.
+    /// What the published logs of version 2 were made with.
     private func write(_ folder: AuditFolder) {
         let log = folder.log()
         let item = AccessRequest(.add, itemClass: .genericPassword, accessGroup: "TEAM.app")
+        let copy = AuditEvent(
+            .read, client: "é\"\\\u{7}😀", operation: AccessRequest(.copy, itemClass: .key), items: 2)
         log.record(AuditEvent(.started, client: "keychaind"))
         log.record(AuditEvent(.written, client: "app", operation: item, items: 1))
-        log.record(
-            AuditEvent(.read, client: "é\"\\\u{7}😀", operation: AccessRequest(.copy, itemClass: .key), items: 2))
+        log.record(copy)
+        log.append { place in
+            var repeats = AuditLog.Moment(copy, at: place.now())
+            repeats.repeats = (1_000, place.now() + 59)
+            return [repeats]
+        }
         log.record(
             AuditEvent(
                 .refused, client: "other",
@@ -36,10 +43,12 @@ import VaultInterface
         log.record(AuditEvent(.unlocked, client: "keychain"))
     }
 
-    /// Puts the published log into a folder under the name it has there.
-    private static func restoreFixture(to path: String) throws {
-        try FolderContents(of: fixture.path).restore(to: path)
-        try FileManager.default.moveItem(atPath: path + "/audit.jsonl", toPath: path + "/audit.log")
+    /// Puts the published logs of a version into a folder under the names they have there.
+    private static func restoreFixture(_ version: String, to path: String) throws {
+        try FolderContents(of: fixtures.appendingPathComponent(version).path).restore(to: path)
+        for log in ["audit", "audit-looks"] where access("\(path)/\(log).jsonl", F_OK) == 0 {
+            try FileManager.default.moveItem(atPath: "\(path)/\(log).jsonl", toPath: "\(path)/\(log).log")
+        }
     }
 
     /// The records that the second implementation finds in a log, each of which it has checked.
@@ -50,22 +59,50 @@ import VaultInterface
         return try JSONDecoder().decode(Output.self, from: output).audit
     }
 
-    @Test func thePublishedLogIsWrittenToTheByte() throws {
+    @Test func thePublishedLogsAreWrittenToTheByte() throws {
         let folder = try AuditFolder()
         write(folder)
-        for (name, file) in [("audit.log", "audit.jsonl"), ("audit.head", "audit.head")] {
-            let published = try Data(contentsOf: Self.fixture.appendingPathComponent(file))
+        for (name, file) in [
+            ("audit.log", "audit.jsonl"), ("audit.head", "audit.head"),
+            ("audit-looks.log", "audit-looks.jsonl"), ("audit-looks.head", "audit-looks.head"),
+        ] {
+            let published = try Data(contentsOf: Self.fixtures.appendingPathComponent("v2/\(file)"))
             #expect(try folder.contents(name) == published, "\(name)")
         }
     }
 
-    @Test func bothReadThePublishedLogAlike() throws {
+    @Test(arguments: [("v1", 7), ("v2", 9)])
+    func bothReadThePublishedLogsAlike(_ version: String, _ count: Int) throws {
         let folder = try AuditFolder()
-        try Self.restoreFixture(to: folder.path)
+        try Self.restoreFixture(version, to: folder.path)
         let records = try folder.records()
-        #expect(records.count == 7)
-        #expect(try folder.verify() == AuditReport(records: 7))
+        #expect(records.count == count)
+        #expect(try folder.verify() == AuditReport(records: count))
         #expect(try readElsewhere(["--audit-key", Self.key, folder.path]) == records)
+    }
+
+    /// A log of version 1 goes on in this version, and from then on its head has no slot of version 1.
+    @Test func aLogOfVersion1GoesOn() throws {
+        let folder = try AuditFolder()
+        try Self.restoreFixture("v1", to: folder.path)
+        folder.log().record(.read(1))
+        folder.log().record(AuditEvent(.locked, client: "keychain"))
+        #expect(try folder.records().suffix(3).map(\.event) == ["began", "read", "locked"])
+        #expect(try folder.verify() == AuditReport(records: 10))
+        #expect(
+            try folder.contents("audit.head").split(separator: 0x0A).allSatisfy { $0.starts(with: #"{"v":2,"#.utf8) })
+        #expect(try readElsewhere(["--audit-key", Self.key, folder.path]) == folder.records())
+    }
+
+    /// Version 1 leaves two equal slots after its first append.
+    @Test func equalSlotsOfVersion1AreNoProblem() throws {
+        let folder = try AuditFolder()
+        try Self.restoreFixture("v1", to: folder.path)
+        let later = try folder.contents("audit.head").suffix(256)
+        try folder.replace("audit.head", with: later + later)
+        #expect(try folder.verify() == AuditReport(records: 7))
+        folder.log().record(AuditEvent(.locked, client: "keychain"))
+        #expect(try folder.verify() == AuditReport(records: 8))
     }
 
     @Test func bothReadAVaultsLogAlike() throws {
@@ -79,7 +116,7 @@ import VaultInterface
             return try vault.auditRecords(AuditQuery(), as: .owner)
         }
         let records = try make()
-        #expect(records.count == 6)
+        #expect(records.count == 7)
         #expect(try readElsewhere([path]) == records)
     }
 
@@ -88,18 +125,18 @@ import VaultInterface
         var random = SeededGenerator()
         let folder = try AuditFolder()
         write(folder)
-        let log = try folder.contents()
+        let log = try folder.contents("audit.log")
         let head = try folder.contents("audit.head")
         for _ in 0..<TestScale.count(100, soak: 10_000) {
-            try folder.replace(with: random.mutated(log))
+            try folder.replace("audit.log", with: random.mutated(log))
             try folder.replace("audit.head", with: random.mutated(head))
             for full in 1...2 where random.int(below: 4) == 0 {
                 try folder.replace("audit.log.\(full)", with: random.mutated(log))
             }
             _ = try folder.records()
             #expect(try folder.verify()?.problems.isEmpty == false, "\(random)")
-            folder.log().record(.read(1))
-            #expect(try folder.records(AuditQuery(limit: 1)).first?.items == 1, "\(random)")
+            folder.log().record(AuditEvent(.written, client: "c", items: 1))
+            #expect(try folder.records().last { $0.log == nil }?.items == 1, "\(random)")
         }
     }
 }

@@ -27,7 +27,10 @@ import VaultInterface
         for worker in workers { #expect(worker.readToEnd().count == 50 && worker.wait() == 0) }
         let records = try vault.auditRecords(AuditQuery(), as: .owner)
         #expect(records.filter { $0.event == "read" && $0.items == 1 }.count == 200)
-        #expect(records.map(\.sequence) == Array(1...UInt64(records.count)))
+        for log in [nil, "looks"] {
+            let numbers = records.filter { $0.log == log }.map(\.sequence)
+            #expect(numbers == Array(1...UInt64(numbers.count)))
+        }
         #expect(try vault.verifyAudit(as: .owner) == AuditReport(records: records.count + 1))
     }
 
@@ -50,6 +53,31 @@ import VaultInterface
         }
         let reads = try vault.auditRecords(AuditQuery(), as: .owner).filter { $0.event == "read" }
         #expect(said > 8 && reads.count >= said && reads.count <= said + TestScale.count(8, soak: 300))
+        #expect(try vault.verifyAudit(as: .owner).problems == [])
+    }
+
+    /// A daemon that is killed has recorded every change and every first refusal before it answered.
+    @Test func aKilledDaemonLosesNothingThatItPromised() throws {
+        let folder = try TemporaryFolder()
+        let vault = try audited(folder)
+        var random = SeededGenerator()
+        var said = 0
+        let rounds = TestScale.count(6, soak: 300)
+        for round in 0..<rounds {
+            let worker = try Worker(["audit-daemon", folder.path(of: "vault"), "\(round)"])
+            #expect(worker.readLine() == "ready")
+            worker.cue()
+            worker.waitForOutput(2 + random.int(below: 20))
+            usleep(UInt32(random.int(below: 2_000)))
+            worker.kill()
+            worker.wait()
+            said += worker.readToEnd().count
+        }
+        let records = try vault.auditRecords(AuditQuery(), as: .owner)
+        let changes = records.filter { $0.event == "written" && $0.client == "app" }.count - 1
+        #expect(said > 2 * rounds && changes >= said && changes <= said + rounds)
+        // Each daemon's first refusal; the repeats were counted, and that number went with the daemon.
+        #expect(records.filter { $0.event == "refused" && $0.count == nil }.count == rounds)
         #expect(try vault.verifyAudit(as: .owner).problems == [])
     }
 

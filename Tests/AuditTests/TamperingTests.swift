@@ -28,7 +28,7 @@ import VaultInterface
 
     @Test func everyByte() throws {
         let folder = try filled()
-        for name in ["audit.log", "audit.head"] {
+        for name in ["audit-looks.log", "audit-looks.head"] {
             let original = try folder.contents(name)
             var random = SeededGenerator()
             let step = TestScale.count(4, soak: 1)
@@ -46,7 +46,7 @@ import VaultInterface
     @Test func everyLineDeletedDoubledOrSwapped() throws {
         let folder = try filled()
         let original = try folder.contents()
-        let head = try folder.contents("audit.head")
+        let head = try folder.contents("audit-looks.head")
         let lines = original.split(separator: 0x0A).map { Data($0) + [0x0A] }
         var variants: [[Data]] = []
         for number in lines.indices {
@@ -63,7 +63,7 @@ import VaultInterface
         }
         for (number, variant) in variants.enumerated() {
             try folder.replace(with: Data(variant.joined()))
-            try folder.replace("audit.head", with: head)
+            try folder.replace("audit-looks.head", with: head)
             #expect(try isFound(folder), "variant \(number)")
         }
     }
@@ -84,13 +84,13 @@ import VaultInterface
     @Test func anythingElse() throws {
         let folder = try filled()
         let original = try folder.contents()
-        let head = try folder.contents("audit.head")
+        let head = try folder.contents("audit-looks.head")
         var random = SeededGenerator()
         for round in 0..<TestScale.count(300, soak: 20_000) {
             let changed = random.mutated(original)
             guard changed != original else { continue }
             try folder.replace(with: changed)
-            try folder.replace("audit.head", with: head)
+            try folder.replace("audit-looks.head", with: head)
             #expect(try folder.verify()?.problems.isEmpty == false, "round \(round) of \(random)")
             // A torn end alone is what a crash leaves, and is no problem any more once it is on record.
             let isOnlyTorn = changed.starts(with: original) && !changed.dropFirst(original.count).contains(0x0A)
@@ -100,10 +100,46 @@ import VaultInterface
     }
 
     @Test func aMissingFile() throws {
-        for name in ["audit.log", "audit.head"] {
+        for name in ["audit-looks.log", "audit-looks.head"] {
             let folder = try filled()
             unlink("\(folder.path)/\(name)")
             #expect(try isFound(folder), "\(name)")
+        }
+    }
+
+    /// The head holds an older state of itself, and no older copy of any file is needed to put it back.
+    @Test func theLastAppendCutWithTheOlderSlot() throws {
+        struct Slot: Decodable { var size: Int }
+        for appends in 1...3 {
+            let folder = try AuditFolder()
+            for number in 0..<appends { folder.log().record(.read(number)) }
+            let head = try folder.contents("audit-looks.head")
+            let slots = [Data(head.prefix(256)), Data(head.suffix(256))]
+            let sizes = try slots.map { try JSONDecoder().decode(Slot.self, from: $0).size }
+            let older = slots[sizes[0] < sizes[1] ? 0 : 1]
+            let log = try folder.contents()
+            for other in [older, Data(repeating: 0x20, count: 256)] {
+                try folder.replace("audit-looks.head", with: older + other)
+                try folder.replace(with: log.prefix(sizes.min() ?? 0))
+                #expect(try isFound(folder), "\(appends) appends")
+            }
+        }
+    }
+
+    /// A log that is taken away with its head is missed by the other one, also when it has grown again.
+    @Test func aLogThatIsTakenAwayWhole() throws {
+        for part in ["audit", "audit-looks"] {
+            let folder = try AuditFolder()
+            func record(_ number: Int) {
+                folder.log().record(.read(number))
+                folder.log().record(AuditEvent(.written, client: "c", items: number))
+            }
+            for number in 0..<3 { record(number) }
+            #expect(try folder.verify() == AuditReport(records: 8))
+            for name in ["\(part).log", "\(part).head"] { unlink("\(folder.path)/\(name)") }
+            #expect(try folder.verify()?.problems.isEmpty == false, "\(part)")
+            for number in 0..<10 { record(number) }
+            #expect(try folder.verify()?.problems.isEmpty == false, "\(part)")
         }
     }
 
@@ -112,15 +148,15 @@ import VaultInterface
         let folder = try filled()
         let forger = try AuditFolder(seal: AuditFolder.Seal(7))
         try forger.replace(with: folder.contents())
-        try forger.replace("audit.head", with: folder.contents("audit.head"))
+        try forger.replace("audit-looks.head", with: folder.contents("audit-looks.head"))
         forger.log(AuditFolder.Seal(7)).record(.read(1))
         // With the forger's head, and with the old one.
         try folder.replace(with: forger.contents())
         #expect(try folder.verify()?.problems.isEmpty == false)
-        let head = try folder.contents("audit.head")
-        try folder.replace("audit.head", with: forger.contents("audit.head"))
+        let head = try folder.contents("audit-looks.head")
+        try folder.replace("audit-looks.head", with: forger.contents("audit-looks.head"))
         #expect(try folder.verify()?.problems.isEmpty == false)
-        try folder.replace("audit.head", with: head)
+        try folder.replace("audit-looks.head", with: head)
         #expect(try isFound(folder))
     }
 }

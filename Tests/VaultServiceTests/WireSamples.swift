@@ -215,7 +215,11 @@ struct WireSamples {
             sequence: random.next(), time: Int64(bitPattern: random.next()), event: string())
         record.client = maybe { $0.string() }
         record.items = maybe { $0.random.int(below: 9) }
+        record.count = maybe { $0.random.int(below: 9) }
+        record.until = maybe { Int64(bitPattern: $0.random.next()) }
         record.key = maybe { $0.string() }
+        record.other = maybe { $0.random.next() }
+        record.log = maybe { $0.string() }
         return [
             Done(), random.int(below: 1 << 40), bool(), random.bytes(random.int(below: 99)), storedItem(), status,
             record, PresenceProofs(rawValue: UInt8(random.int(below: 8))), key(),

@@ -71,7 +71,8 @@ package struct AccessGate: Sendable {
         guard isRecording else { return }
         audit.record(
             AuditEvent(
-                .refused, client: client.identifier, operation: request, failure: AuditFailure(refusal)))
+                .refused, client: client.identifier, program: client.program, operation: request,
+                failure: AuditFailure(refusal)))
     }
 
     /// Records how a request ended that the gate allowed.
@@ -83,14 +84,14 @@ package struct AccessGate: Sendable {
         guard isRecording else { return }
         audit.record(
             AuditEvent(
-                authorization.event, client: authorization.client.identifier, operation: authorization.request,
-                items: items, failure: failure))
+                authorization.event, client: authorization.client.identifier, program: authorization.client.program,
+                operation: authorization.request, items: items, failure: failure))
     }
 
     /// Records what is no operation on items, such as ``AuditEvent/Kind/unlocked``.
     package func record(_ kind: AuditEvent.Kind, by client: Client, failure: AuditFailure? = nil) {
         guard isRecording else { return }
-        audit.record(AuditEvent(kind, client: client.identifier, failure: failure))
+        audit.record(AuditEvent(kind, client: client.identifier, program: client.program, failure: failure))
     }
 
     /// Records how asking a person ended.

@@ -31,11 +31,29 @@ package struct AuditEvent: Sendable, Equatable {
 
         /// Whether only looking is meant, which nothing that is stored depends on.
         package var isLook: Bool { [.read, .listed, .inspected].contains(self) }
+
+        /// Whether the event changes items.
+        package var isChange: Bool { [.written, .deleted].contains(self) }
+
+        /// Whether a program without rights can bring the event about as often as it likes. The others take a right, or
+        /// are the daemon's own.
+        package var isFree: Bool {
+            switch self {
+            case .read, .listed, .inspected, .written, .deleted, .used, .refused, .authenticated,
+                .authenticationFailed, .authenticationCanceled:
+                true
+            case .erased, .unlocked, .locked, .unlockFailed, .passcodeSet, .passcodeChanged, .passcodeRemoved,
+                .recoveryKeyMade, .recovered, .started, .stopped:
+                false
+            }
+        }
     }
 
     package var kind: Kind
     /// The client's identifier.
     package var client: String
+    /// Which program a server takes the client for; nil as in ``Client/program``.
+    package var program: ServedProgram?
     /// What was asked for; nil for what is no operation on items.
     package var operation: AccessRequest?
     /// How many items were handed out or changed; nil where that makes no sense.
@@ -44,11 +62,12 @@ package struct AuditEvent: Sendable, Equatable {
     package var failure: AuditFailure?
 
     package init(
-        _ kind: Kind, client: String, operation: AccessRequest? = nil, items: Int? = nil,
-        failure: AuditFailure? = nil
+        _ kind: Kind, client: String, program: ServedProgram? = nil, operation: AccessRequest? = nil,
+        items: Int? = nil, failure: AuditFailure? = nil
     ) {
         self.kind = kind
         self.client = client
+        self.program = program
         self.operation = operation
         self.items = items
         self.failure = failure

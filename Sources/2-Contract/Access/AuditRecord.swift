@@ -1,6 +1,6 @@
 /// One line of an audit log, as it is read.
 package struct AuditRecord: Codable, Sendable, Equatable {
-    /// Counts from 1, without gaps, over all files of the log.
+    /// Counts from 1, without gaps, over all files of one log.
     package var sequence: UInt64
     /// Milliseconds since 1970-01-01 00:00:00 UTC.
     package var time: Int64
@@ -14,6 +14,10 @@ package struct AuditRecord: Codable, Sendable, Equatable {
     package var group: String?
     package var items: Int?
     package var failure: String?
+    /// How many equal events the record stands for, where it is not one.
+    package var count: Int?
+    /// When the last of them was.
+    package var until: Int64?
     /// How many events before this one could not be written.
     package var missed: Int?
     /// How many records were found to be gone.
@@ -24,6 +28,13 @@ package struct AuditRecord: Codable, Sendable, Equatable {
     package var key: String?
     /// The link that this record continues, where it begins a file or a key.
     package var previous: String?
+    /// The number of the last record of the other log, as it was when this record was written.
+    package var other: UInt64?
+    /// Which log the record is from: ``looks``, or nil for the other. Not stored.
+    package var log: String?
+
+    /// The log of events that only look.
+    package static let looks = "looks"
 
     /// A file of the log, or the use of another key, begins.
     package static let began = "began"
@@ -40,6 +51,6 @@ package struct AuditRecord: Codable, Sendable, Equatable {
         case sequence = "seq"
         case time, event, client, operation
         case itemClass = "class"
-        case group, items, failure, missed, lost, torn, key, previous
+        case group, items, failure, count, until, missed, lost, torn, key, previous, other, log
     }
 }

@@ -21,16 +21,18 @@ struct AuditEnd {
     private enum Reason: String {
         /// Records after the present last one are missing.
         case cut
-        /// There was no head to compare the log with.
+        /// There was no head to compare the log with, or one of its slots was damaged or replaced.
         case head
         /// A vault did not write the bytes at the end.
         case foreign
     }
 
     /// The caller holds the lock.
-    init(_ log: PrivateFile, _ files: AuditFiles, head: AuditHead?, under seal: any AuditSeal) throws(FileError) {
+    ///
+    /// - Parameter heads: The slots of the head.
+    init(_ log: PrivateFile, _ files: AuditFiles, heads: AuditHeadSlots, under seal: any AuditSeal) throws(FileError) {
         size = try log.size
-        guard let head else {
+        guard let head = heads.latest(under: seal) else {
             try findEnd(of: log, files, under: seal)
             return
         }
@@ -43,6 +45,7 @@ struct AuditEnd {
             note(.foreign, torn: 0)
         }
         needsBeginning = size == 0 || head.key != seal.identifier
+        if !heads.areSound, repair == nil { note(.head, torn: 0) }
     }
 
     /// Continues the log in an empty file.

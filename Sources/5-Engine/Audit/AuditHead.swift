@@ -12,6 +12,9 @@ struct AuditHead: Equatable, Sendable {
     /// The keybag whose key authenticates the head.
     var key: UUID
 
+    /// The version of the encoding. Writers of version 1 may leave two equal slots, those of version 2 never do.
+    var version = 2
+
     /// Two slots, which are written in turn, so that one of them is always complete.
     static let slotSize = 256
     static let fileSize = 2 * slotSize
@@ -20,17 +23,20 @@ struct AuditHead: Equatable, Sendable {
     private static let largestNumber: UInt64 = 1 << 53
 
     private var message: Data {
-        var message = Data("head".utf8)
+        var message = Data((version == 1 ? "head" : "head2").utf8)
         message.append(bigEndian: sequence)
         message.append(bigEndian: UInt64(size))
         return message + link.bytes
     }
 
+    private static let beginning = #"{"v":2,"#
+
     func encoded(under seal: any AuditSeal) -> Data {
         let link = link.bytes.hexadecimal()
         let tag = seal.tag(of: message).hexadecimal()
         let text =
-            #"{"seq":\#(sequence),"size":\#(size),"link":"\#(link)","key":"\#(key.uuidString)","tag":"\#(tag)"}"#
+            (version == 1 ? "{" : Self.beginning)
+            + #""seq":\#(sequence),"size":\#(size),"link":"\#(link)","key":"\#(key.uuidString)","tag":"\#(tag)"}"#
         var slot = Data(text.utf8)
         slot.append(Data(repeating: 0x20, count: Self.slotSize - 1 - slot.count))
         return slot + [0x0A]
@@ -54,13 +60,15 @@ struct AuditHead: Equatable, Sendable {
             defer { rest = rest.dropFirst(count) }
             return rest.prefix(count)
         }
-        guard slot.count == Self.slotSize, skip(#"{"seq":"#), let sequence = number(),
+        let version = skip(Self.beginning) ? 2 : skip("{") ? 1 : 0
+        guard slot.count == Self.slotSize, version > 0, skip(#""seq":"#), let sequence = number(),
             skip(#","size":"#), let size = number(),
             skip(#","link":""#), let link = [UInt8](lowercaseHexadecimal: take(64)), link.count == 32,
             skip(#"","key":""#), let key = UUID(uuidString: String(decoding: take(36), as: UTF8.self)),
             skip(#"","tag":""#)
         else { return nil }
         self.init(sequence: sequence, link: AuditLink(bytes: Data(link)), size: Int(size), key: key)
+        self.version = version
         // Only this exact encoding is valid.
         if key == seal.identifier, encoded(under: seal) != slot { return nil }
     }
@@ -89,9 +97,17 @@ struct AuditHeadSlots: Sendable {
 
     init(_ slots: [AuditHead?]) { self.slots = slots }
 
-    /// Returns whether the vault with the present key wrote both slots.
+    /// Returns whether the vault with the present key wrote both slots in this version.
     func areAll(under seal: any AuditSeal) -> Bool {
-        slots.allSatisfy { $0?.key == seal.identifier }
+        slots.allSatisfy { $0?.key == seal.identifier && $0?.version == 2 }
+    }
+
+    /// Whether both slots are as a writer leaves them. They are not if one slot is a copy of the other, or destroyed:
+    /// the earlier slot alone would stand for a log without its last append.
+    var areSound: Bool {
+        guard let first = slots[0], let second = slots[1] else { return false }
+        if first.version == 1, second.version == 1 { return first.key == second.key }
+        return first.key == second.key && first.version == second.version && first.sequence != second.sequence
     }
 
     /// Returns the later slot. A slot under the present key takes precedence.

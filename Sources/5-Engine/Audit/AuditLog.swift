@@ -3,7 +3,7 @@ import FoundationEssentials
 import PrivateFiles
 import Synchronization
 
-/// The audit log in a vault's folder. Every event is in the file when `record` returns.
+/// The audit log in a vault's folder. Every event is in its file when `record` returns.
 ///
 /// Any number of threads and processes may append. An event that cannot be written does not stop the operation that it
 /// reports. It is counted, and the next written record contains the count.
@@ -11,6 +11,8 @@ package final class AuditLog: AuditSink {
     package struct Moment: Sendable {
         package var event: AuditEvent
         package var time: Date
+        /// How many events this one stands for, and when the last of them was; nil for one event.
+        package var repeats: (count: Int, last: Date)?
 
         package init(_ event: AuditEvent, at time: Date) {
             self.event = event
@@ -20,6 +22,11 @@ package final class AuditLog: AuditSink {
 
     private struct State {
         var place: AuditPlace?
+        var chains: [AuditPart: Chain] = [:]
+    }
+
+    /// What this process knows of one of the two logs.
+    private struct Chain {
         var missed = 0
         /// The head that this process wrote last. It is still valid unless another process has appended.
         var left: (file: Data, slots: AuditHeadSlots)?
@@ -40,63 +47,82 @@ package final class AuditLog: AuditSink {
         append { place in [Moment(event, at: place.now())] }
     }
 
-    /// The time of the vault's clock; nil before ``begin(in:)``.
-    package var now: Date? { state.withLock { $0.place }?.now() }
-
     /// Appends the events that `take` returns. Calls `take` when it is this caller's turn.
     package func append(_ take: (AuditPlace) -> [Moment]) {
         state.withLock { state in
             guard let place = state.place else { return }
-            let moments = take(place)
-            guard !moments.isEmpty else { return }
-            do throws(FileError) {
-                guard let seal = place.seal() else { throw .notFound(path: place.folder) }
-                try append(moments, place, seal, &state)
-                state.missed = 0
-            } catch {
-                state.missed += moments.count
-                state.left = nil
+            var moments = take(place)[...]
+            while let first = moments.first {
+                let part = AuditPart(of: first.event)
+                // One run after the other, because records tell how far the other log is.
+                let run = moments.prefix { AuditPart(of: $0.event) == part }
+                moments = moments.dropFirst(run.count)
+                append(Array(run), to: part, place, &state)
+            }
+        }
+    }
+
+    /// Begins the use of the present key in a log that has another one, and repairs its end, so that nobody has to wait
+    /// for the next event to verify it.
+    package func flush() {
+        state.withLock { state in
+            guard let place = state.place, let folder = try? PrivateFolder(existing: place.folder) else { return }
+            for part in AuditPart.allCases where AuditFiles(folder: folder, part: part, kept: limits.kept).exist {
+                append([], to: part, place, &state)
             }
         }
     }
 
     /// The number of events since the last written one that could not be written.
-    package var missedEvents: Int { state.withLock { $0.missed } }
+    package var missedEvents: Int { state.withLock { $0.chains.values.reduce(0) { $0 + $1.missed } } }
 
     /// Waits until the appended records are on the disk. Ignores errors.
     package func synchronize() {
-        guard let folder = state.withLock({ $0.place })?.folder,
-            let files = try? AuditFiles(folder: PrivateFolder(existing: folder), kept: limits.kept)
+        guard let path = state.withLock({ $0.place })?.folder, let folder = try? PrivateFolder(existing: path)
         else { return }
-        for name in [AuditFiles.logName, AuditFiles.headName] {
-            try? PrivateFile(name, in: files.folder, creating: false).synchronize()
+        for name in AuditPart.allCases.flatMap({ [$0.logName, $0.headName] }) {
+            try? PrivateFile(name, in: folder, creating: false).synchronize()
         }
     }
 
+    private func append(_ moments: [Moment], to part: AuditPart, _ place: AuditPlace, _ state: inout State) {
+        var chain = state.chains[part] ?? Chain()
+        do throws(FileError) {
+            guard let seal = place.seal() else { throw .notFound(path: place.folder) }
+            let files = AuditFiles(folder: try PrivateFolder(existing: place.folder), part: part, kept: limits.kept)
+            try append(moments, to: files, place, seal, &chain)
+        } catch {
+            chain.missed += moments.count
+            chain.left = nil
+        }
+        state.chains[part] = chain
+    }
+
     private func append(
-        _ moments: [Moment], _ place: AuditPlace, _ seal: any AuditSeal, _ state: inout State
+        _ moments: [Moment], to files: AuditFiles, _ place: AuditPlace, _ seal: any AuditSeal, _ chain: inout Chain
     ) throws(FileError) {
-        let files = AuditFiles(folder: try PrivateFolder(existing: place.folder), kept: limits.kept)
-        let headFile = try PrivateFile(AuditFiles.headName, in: files.folder, creating: true)
+        let headFile = try PrivateFile(files.part.headName, in: files.folder, creating: true)
         try headFile.lock(deadline: limits.patience)
         let stored = try headFile.read(AuditHead.fileSize + 1, at: 0)
         let slots: AuditHeadSlots
-        if let left = state.left, left.file == stored {
+        if let left = chain.left, left.file == stored {
             slots = left.slots
         } else {
             slots = AuditHeadSlots(stored, under: seal)
         }
         var log = try files.openLog()
-        var end = try AuditEnd(log, files, head: slots.latest(under: seal), under: seal)
+        var end = try AuditEnd(log, files, heads: slots, under: seal)
+        if moments.isEmpty, !end.needsBeginning, end.repair == nil { return }
         if end.size >= limits.file {
             try files.rotate()
             log = try files.openLog()
             end.moveToNewFile()
         }
 
-        var page = AuditPage(end, under: seal, time: moments[0].time)
+        let other = Self.lastNumber(of: files.part.other, in: files.folder, under: seal)
+        var page = AuditPage(end, under: seal, other: other, time: moments.first?.time ?? place.now())
         for (number, moment) in moments.enumerated() {
-            page.add(moment, missed: number == 0 ? state.missed : 0)
+            page.add(moment, missed: number == 0 ? chain.missed : 0)
         }
         do {
             try log.write(page.bytes, at: end.size)
@@ -105,7 +131,21 @@ package final class AuditLog: AuditSink {
             try? log.truncate(to: end.size)
             throw error
         }
+        if !moments.isEmpty { chain.missed = 0 }
         // Without the head, the records are still there, and the next append continues after them.
-        state.left = try? page.writeHead(headFile, slots, stored)
+        chain.left = try? page.writeHead(headFile, slots, stored)
+    }
+
+    /// Returns the number of the last record of a log; nil if its head does not tell. Needs no lock: a head is written
+    /// after its records, and a half-written one is not valid.
+    private static func lastNumber(
+        of part: AuditPart, in folder: PrivateFolder, under seal: any AuditSeal
+    ) -> UInt64? {
+        guard folder.contains(part.headName),
+            let head = try? PrivateFile(part.headName, in: folder, creating: false).read(AuditHead.fileSize, at: 0),
+            let latest = AuditHeadSlots(head, under: seal).latest(under: seal),
+            latest.key == seal.identifier, latest.sequence > 0
+        else { return nil }
+        return latest.sequence
     }
 }

@@ -8,14 +8,18 @@ struct AuditPage {
     private(set) var bytes = Data()
     private var sequence: UInt64
     private var link: AuditLink
-    private let start: Int
+    private let start: AuditHead
+    private let other: UInt64?
     private let seal: any AuditSeal
 
-    /// - Parameter time: The time of a record about the state of the log.
-    init(_ end: AuditEnd, under seal: any AuditSeal, time: Date) {
+    /// - Parameters:
+    ///   - other: The number of the last record of the other log; nil if it has none.
+    ///   - time: The time of a record about the state of the log.
+    init(_ end: AuditEnd, under seal: any AuditSeal, other: UInt64?, time: Date) {
         sequence = end.sequence
         link = end.link
-        start = end.size
+        start = AuditHead(sequence: end.sequence, link: end.link, size: end.size, key: seal.identifier)
+        self.other = other
         self.seal = seal
         if end.isUnfinished { bytes.append(0x0A) }
         if end.needsBeginning {
@@ -36,11 +40,17 @@ struct AuditPage {
     mutating func add(_ moment: AuditLog.Moment, missed: Int) {
         var record = AuditRecord(
             moment.event, sequence: sequence + 1, time: Self.milliseconds(moment.time), seal: seal)
+        if let repeats = moment.repeats {
+            record.count = repeats.count
+            record.until = Self.milliseconds(repeats.last)
+        }
         record.missed = missed > 0 ? missed : nil
         add(record)
     }
 
     private mutating func add(_ record: AuditRecord) {
+        var record = record
+        record.other = other
         let line = AuditLine(record.encoded(), after: link, under: seal)
         bytes.append(line.encoded)
         link = line.link
@@ -53,13 +63,14 @@ struct AuditPage {
     func writeHead(
         _ file: PrivateFile, _ slots: AuditHeadSlots, _ stored: Data
     ) throws(FileError) -> (file: Data, slots: AuditHeadSlots) {
-        let head = AuditHead(sequence: sequence, link: link, size: start + bytes.count, key: seal.identifier)
+        let head = AuditHead(sequence: sequence, link: link, size: start.size + bytes.count, key: seal.identifier)
         let slot = head.encoded(under: seal)
         var contents = stored
         var heads = slots.slots
         if stored.count != AuditHead.fileSize || !slots.areAll(under: seal) {
-            contents = slot + slot
-            heads = [head, head]
+            // Not two equal slots: those would mean that the last append was taken from the log.
+            contents = start.encoded(under: seal) + slot
+            heads = [start, head]
             if stored.count > contents.count { try file.truncate(to: contents.count) }
             try file.write(contents, at: 0)
         } else {

@@ -3,7 +3,7 @@ import FoundationEssentials
 import PrivateFiles
 import VaultInterface
 
-/// Reads a log without verifying it.
+/// Reads both logs of a vault without verifying them.
 package struct AuditReader {
     private let folder: String
     private let limits: AuditLimits
@@ -16,21 +16,51 @@ package struct AuditReader {
     /// Returns whether the vault in `folder` has a log.
     package static func hasLog(in folder: String) -> Bool {
         guard let folder = try? PrivateFolder(existing: folder) else { return false }
-        return folder.contains(AuditFiles.headName)
+        return AuditPart.allCases.contains { folder.contains($0.headName) }
     }
 
     /// Returns the records for `query`, oldest first; nil if there is no log. Skips lines that are not records.
     package func records(_ query: AuditQuery) throws(FileError) -> [AuditRecord]? {
-        guard let snapshot = try AuditSnapshot(of: folder, limits: limits) else { return nil }
+        guard let snapshots = try AuditSnapshot.both(of: folder, limits: limits) else { return nil }
+        var found: [AuditPart: [AuditRecord]] = [:]
+        for snapshot in snapshots { found[snapshot.part] = try records(of: snapshot, query) }
+        let merged = Self.merge(changes: found[.changes] ?? [], looks: found[.looks] ?? [])
+        return query.limit.map(merged.suffix) ?? merged
+    }
+
+    private func records(of snapshot: AuditSnapshot, _ query: AuditQuery) throws(FileError) -> [AuditRecord] {
         var found: [AuditRecord] = []
         // From the end, because most callers want only the last records.
         for file in snapshot.files.reversed() {
             for line in try AuditSnapshot.lines(of: file).whole.reversed() {
                 if let limit = query.limit, found.count >= limit { return found.reversed() }
-                guard let record = AuditLine(line)?.contents, record.time >= query.since ?? .min else { continue }
+                guard var record = AuditLine(line)?.contents, record.lastTime >= query.since ?? .min else { continue }
+                if snapshot.part == .looks { record.log = AuditRecord.looks }
                 found.append(record)
             }
         }
         return found.reversed()
     }
+
+    /// Returns both lists as one. The order of each stays.
+    private static func merge(changes: [AuditRecord], looks: [AuditRecord]) -> [AuditRecord] {
+        var merged: [AuditRecord] = []
+        merged.reserveCapacity(changes.count + looks.count)
+        var (changes, looks) = (changes[...], looks[...])
+        while let change = changes.first, let look = looks.first {
+            let lookIsFirst =
+                if change.other ?? 0 >= look.sequence {
+                    true
+                } else {
+                    look.other ?? 0 < change.sequence && look.lastTime < change.lastTime
+                }
+            merged.append(lookIsFirst ? looks.removeFirst() : changes.removeFirst())
+        }
+        return merged + changes + looks
+    }
+}
+
+extension AuditRecord {
+    /// The time of the last event that the record tells of.
+    fileprivate var lastTime: Int64 { until ?? time }
 }

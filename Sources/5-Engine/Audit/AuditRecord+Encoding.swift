@@ -19,11 +19,14 @@ extension AuditRecord {
         add(.group, group)
         add(.items, number: items)
         add(.failure, failure)
+        add(.count, number: count)
+        add(.until, number: until)
         add(.missed, number: missed)
         add(.lost, number: lost)
         add(.torn, number: torn)
         add(.key, key)
         add(.previous, previous)
+        add(.other, number: other)
         return Data(text.utf8)
     }
 

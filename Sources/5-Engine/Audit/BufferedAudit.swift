@@ -5,11 +5,16 @@ import FoundationEssentials
 import Synchronization
 import SystemLibraries
 
-/// An audit log for a daemon that writes some events later, so that read operations need not wait.
+/// An audit log for a daemon that writes some events later, so that read operations need not wait, and that no served
+/// program can fill.
 ///
 /// An event that changes something, is refused or concerns the lock is in the file when `record` returns, with all
-/// events before it. An event of a read is in the file within ``gathering``, and is lost if the process is killed
+/// records before it. An event of a read is in the file within ``gathering``, and is lost if the process is killed
 /// before. If ``capacity`` events wait, the caller of the next one writes them.
+///
+/// Equal events of a program become one record with their number, which is written within ``folding`` and at each
+/// ``flush()``; the first of them has a record of its own, as above. No change of an item is folded. If a program has
+/// used up its share, see ``AuditShares``, all further events of one kind become one such record, changes included.
 package final class BufferedAudit: AuditSink {
     private let writer: Writer
 
@@ -17,9 +22,14 @@ package final class BufferedAudit: AuditSink {
     package static let gathering = Duration.milliseconds(20)
     /// The largest number of waiting events.
     package static let capacity = 4_096
+    /// The time for which equal events are counted before their number is written.
+    package static let folding = Duration.seconds(60)
 
-    package init(limits: AuditLimits = AuditLimits()) {
-        let writer = Writer(AuditLog(limits: limits))
+    package init(
+        limits: AuditLimits = AuditLimits(), shares: AuditShares.Limits = AuditShares.Limits(),
+        folding: Duration = folding
+    ) {
+        let writer = Writer(AuditLog(limits: limits), AuditFolds(shares), folding)
         self.writer = writer
         // Without a thread, each caller writes its own event.
         if !DetachedThread.start("audit", { writer.run() }) { writer.stop() }
@@ -34,7 +44,8 @@ package final class BufferedAudit: AuditSink {
     package func record(_ event: AuditEvent) { writer.record(event) }
 
     package func flush() {
-        writer.drain()
+        writer.drain(closing: true)
+        writer.log.flush()
         writer.log.synchronize()
     }
 
@@ -46,6 +57,9 @@ package final class BufferedAudit: AuditSink {
 private final class Writer: Sendable {
     private struct Queue {
         var moments: [AuditLog.Moment] = []
+        var folds: AuditFolds
+        /// When the oldest open fold is to be written; nil without one.
+        var foldsEnd: ContinuousClock.Instant?
         var now: @Sendable () -> Date = { Date() }
         var isStopped = false
         /// Whether the thread was woken and has not yet looked at the queue.
@@ -53,12 +67,15 @@ private final class Writer: Sendable {
     }
 
     let log: AuditLog
-    private let queue = Mutex(Queue())
+    private let folding: Duration
+    private let queue: Mutex<Queue>
     /// Signalled if events come while the thread waits, and at the end.
     private let wakening = DispatchSemaphore(value: 0)
 
-    init(_ log: AuditLog) {
+    init(_ log: AuditLog, _ folds: AuditFolds, _ folding: Duration) {
         self.log = log
+        self.folding = folding
+        queue = Mutex(Queue(folds: folds))
     }
 
     func begin(in place: AuditPlace) {
@@ -67,20 +84,32 @@ private final class Writer: Sendable {
     }
 
     func record(_ event: AuditEvent) {
-        let (mustWrite, mustWake) = queue.withLock { queue in
-            queue.moments.append(AuditLog.Moment(event, at: queue.now()))
-            defer { queue.isAwake = true }
-            return (queue.isStopped || queue.moments.count >= BufferedAudit.capacity, !queue.isAwake)
+        let (mustWrite, isStopped, mustWake) = queue.withLock { queue in
+            let waiting = queue.moments.count
+            queue.folds.add(event, at: queue.now(), to: &queue.moments)
+            let isNew = queue.moments.count > waiting
+            let isFirstFold = queue.foldsEnd == nil && !queue.folds.isEmpty
+            if isFirstFold { queue.foldsEnd = .now + folding }
+            let mustWake = (isNew || isFirstFold) && !queue.isAwake
+            if mustWake { queue.isAwake = true }
+            let mustWrite = isNew && (!event.kind.isLook || queue.moments.count >= BufferedAudit.capacity)
+            return (mustWrite || queue.isStopped, queue.isStopped, mustWake)
         }
-        if !event.kind.isLook || mustWrite { drain() }
+        if mustWrite { drain(closing: isStopped) }
         if mustWake { wakening.signal() }
     }
 
     /// Writes the waiting events. Takes them from the queue when it is this caller's turn to write, so that the order
     /// stays.
-    func drain() {
+    ///
+    /// - Parameter closing: Whether to write the open folds, too.
+    func drain(closing: Bool = false) {
         log.append { _ in
             queue.withLock { queue in
+                if closing {
+                    queue.moments += queue.folds.close()
+                    queue.foldsEnd = nil
+                }
                 defer { queue.moments.removeAll(keepingCapacity: true) }
                 return queue.moments
             }
@@ -90,22 +119,33 @@ private final class Writer: Sendable {
     func stop() {
         queue.withLock { $0.isStopped = true }
         wakening.signal()
-        drain()
+        drain(closing: true)
     }
 
     func run() {
         var lastSynchronized = ContinuousClock.now
         var isDirty = false
-        while !queue.withLock({ $0.isStopped }) {
-            if isDirty {
+        while true {
+            let (isStopped, foldsEnd) = queue.withLock { ($0.isStopped, $0.foldsEnd) }
+            if isStopped { break }
+            if let foldsEnd, foldsEnd <= .now {
+                drain(closing: true)
+                isDirty = true
+            } else if isDirty {
                 // Written records are on the disk within one second.
                 if wakening.wait(timeout: .now() + .seconds(1)) == .success { gather() }
+            } else if let foldsEnd {
+                let pause = ContinuousClock.now.duration(to: foldsEnd) / .milliseconds(1)
+                if wakening.wait(timeout: .now() + .milliseconds(Int(pause) + 1)) == .success {
+                    gather()
+                    isDirty = true
+                }
             } else {
                 wakening.wait()
                 gather()
+                isDirty = true
             }
-            isDirty = true
-            if ContinuousClock.now - lastSynchronized >= .seconds(1) {
+            if isDirty, ContinuousClock.now - lastSynchronized >= .seconds(1) {
                 log.synchronize()
                 lastSynchronized = .now
                 isDirty = false

@@ -1,3 +1,4 @@
+import Access
 import Audit
 import Foundation
 import Glibc
@@ -15,6 +16,22 @@ extension VaultWorker {
         waitForCue()
         for _ in 0..<count {
             _ = try vault.copy(.password("s", "a"), includingValues: true, as: .app)
+            emit(".")
+        }
+    }
+
+    /// Changes an item, and asks for what is refused, again and again, with the log of a daemon; prints `.` after each
+    /// change that has returned.
+    static func auditDaemon(_ path: String, round: UInt64) throws {
+        var limits = AuditLimits()
+        limits.patience = Patience.duration
+        let vault = try EmbeddedVault.open(
+            at: path, surroundings: VaultSurroundings(audit: BufferedAudit(limits: limits)))
+        let nobody = Client(identifier: "nobody \(round)", accessGroups: [])
+        waitForCue()
+        while true {
+            _ = try? vault.copy(.password("s", "a"), includingValues: true, as: nobody)
+            _ = try vault.put(.password("s", "a", "value"), as: .app)
             emit(".")
         }
     }

@@ -28,6 +28,7 @@ import VaultService
             case "create-with-umask": try create(path, umask: UInt32(numbers[0]))
             case "open-as": try open(path, as: UInt32(numbers[0]))
             case "audit": try audit(path, count: Int(numbers[0]))
+            case "audit-daemon": try auditDaemon(path, round: numbers[0])
             case "audit-limited": try auditLimited(path, bytes: numbers[0])
             case "fixture": try writeFixture(path)
             case "fixture-guarded": try writeGuardedFixture(path)

@@ -8,7 +8,9 @@ import VaultInterface
 struct AuditCommand: DocumentedCommand {
     static let summary = "Show the audit log: who read, changed or unlocked what, and what was refused."
     static let details = """
-        Each event is one line, oldest first: number, time in UTC, event, client, and what else is known. On a \
+        Each event is one line, oldest first: number, time in UTC, event, client, and what else is known. There are \
+        two logs, and each counts by itself: one for what only looks, whose numbers follow the word looks, and one for \
+        everything else. Equal events of one program within a minute are one line with their number. On a \
         terminal the fields are in columns, otherwise they are separated by tabs. With --json, each event is one JSON \
         object. The log holds no secret and no attribute of an item. It shows an access group as a digest that only \
         this vault can make.
@@ -109,14 +111,20 @@ extension AuditRecord {
         if let itemClass { facts.append(itemClass) }
         if let items { facts.append(items == 1 ? "1 item" : "\(items) items") }
         if let group { facts.append("group \(group)") }
+        if let count { facts.append("\(count) times") }
+        if let until { facts.append("until \(Self.text(until))") }
         if let failure { facts.append("failed: \(failure)") }
         if let torn { facts.append("\(torn) bytes of an unfinished record") }
         if let lost { facts.append("\(lost) records gone") }
         if let missed { facts.append("\(missed) earlier events could not be written") }
         return [
-            "\(sequence)", Timestamp(Date(timeIntervalSince1970: Double(time) / 1_000)).iso8601,
+            log == nil ? "\(sequence)" : "looks \(sequence)", Self.text(time),
             event.escapedForTerminal, (client ?? "-").escapedForTerminal,
             facts.joined(separator: ", ").escapedForTerminal,
         ]
+    }
+
+    private static func text(_ time: Int64) -> String {
+        Timestamp(Date(timeIntervalSince1970: Double(time) / 1_000)).iso8601
     }
 }

@@ -6,8 +6,8 @@ import Frames
 extension AuditRecord: WireValue {
     package func encode(to buffer: FrameBuffer) {
         buffer.write(
-            sequence, time, event, client, operation, itemClass, group, items, failure, missed, lost, torn, key,
-            previous)
+            sequence, time, event, client, operation, itemClass, group, items, failure, count, until, missed, lost,
+            torn, key, previous, other, log)
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
@@ -18,11 +18,15 @@ extension AuditRecord: WireValue {
         group = try reader.read()
         items = try reader.read()
         failure = try reader.read()
+        count = try reader.read()
+        until = try reader.read()
         missed = try reader.read()
         lost = try reader.read()
         torn = try reader.read()
         key = try reader.read()
         previous = try reader.read()
+        other = try reader.read()
+        log = try reader.read()
     }
 }
 

@@ -1,6 +1,5 @@
 import Access
 import Audit
-import CLibrary
 import KeychainModel
 import PrivateFiles
 import SystemLibraries
@@ -14,9 +13,8 @@ struct VaultAudit: Sendable {
     /// Returns the log of the vault in the folder at `path`. A vault that has a log keeps it, whichever program opens
     /// the vault. `KEYCHAIN_AUDIT=1` begins a log.
     static func sink(forVaultAt path: String) -> any AuditSink {
-        guard Environment.value(of: "KEYCHAIN_AUDIT") == "1" || access("\(path)/\(AuditFiles.headName)", F_OK) == 0
-        else { return NoAudit() }
-        return AuditLog()
+        let begins = Environment.value(of: "KEYCHAIN_AUDIT") == "1"
+        return begins || AuditReader.hasLog(in: path) ? AuditLog() : NoAudit()
     }
 
     /// Gives the log its folder and its key. A vault in memory has neither.

@@ -176,7 +176,8 @@ final class ServerConnection: @unchecked Sendable {
             return
         }
         let name = grant.identifier.isEmpty ? "process of user \(peer?.identity.user ?? 0)" : grant.identifier
-        server.audit.record(AuditEvent(.refused, client: name, failure: AuditFailure(denied)))
+        let program = ServedProgram(user: peer?.identity.user ?? .max, name: grant.identifier)
+        server.audit.record(AuditEvent(.refused, client: name, program: program, failure: AuditFailure(denied)))
     }
 
     private var rateKey: String { "\(peer?.identity.user ?? 0) \(grant.identifier)" }

@@ -1,0 +1,90 @@
+import Access
+import FoundationEssentials
+
+/// Decides which events become records of their own, and counts the others: those that repeat an event, and those of a
+/// program that has used up its share.
+struct AuditFolds {
+    /// What repeats agree in.
+    private struct Key: Hashable {
+        var kind: AuditEvent.Kind
+        var client: String
+        var program: ServedProgram?
+        var operation: AccessRequest?
+        var failure: AuditFailure?
+
+        init(_ event: AuditEvent) {
+            kind = event.kind
+            client = event.client
+            program = event.program
+            operation = event.operation
+            failure = event.failure
+        }
+    }
+
+    /// Events that were counted since their first one was recorded.
+    private struct Fold {
+        var moment: AuditLog.Moment
+        var count = 0
+        var last: Date
+        /// Counts the folds in the order in which they were begun.
+        let number: Int
+    }
+
+    private var folds: [Key: Fold] = [:]
+    private var shares: AuditShares
+
+    /// The largest number of open folds.
+    private static let capacity = 4_096
+
+    init(_ limits: AuditShares.Limits) {
+        shares = AuditShares(limits)
+    }
+
+    var isEmpty: Bool { folds.isEmpty }
+
+    /// Adds to `moments` what is to be recorded now because of `event`.
+    mutating func add(_ event: AuditEvent, at time: Date, to moments: inout [AuditLog.Moment]) {
+        let moment = AuditLog.Moment(event, at: time)
+        guard event.kind.isFree else { return moments.append(moment) }
+        if folds.count >= Self.capacity { moments += close() }
+        // Each change of an item is a record of its own, as long as its program has a share.
+        let isFoldable = !event.kind.isChange || event.failure != nil
+        if isFoldable, folds[Key(event)] != nil { return count(event, at: time) }
+        let shortage = shares.take(for: event, isFoldable: isFoldable, at: time)
+        guard let shortage else {
+            if isFoldable { folds[Key(event)] = Fold(moment: moment, last: time, number: folds.count) }
+            return moments.append(moment)
+        }
+        var general = event
+        general.operation = nil
+        general.failure = nil
+        if shortage == .user || folds[Key(general)] == nil && !shares.takeOfUser(for: event, at: time) {
+            general.client = "programs of user \(event.program?.user ?? 0)"
+            general.program?.name = ""
+        }
+        count(general, at: time)
+    }
+
+    /// Ends all folds, and returns those that have counted something.
+    mutating func close() -> [AuditLog.Moment] {
+        defer { folds.removeAll(keepingCapacity: true) }
+        return folds.values.filter { $0.count > 0 }.sorted { $0.number < $1.number }.map { fold in
+            var moment = fold.moment
+            moment.repeats = (fold.count, fold.last)
+            return moment
+        }
+    }
+
+    private mutating func count(_ event: AuditEvent, at time: Date) {
+        let key = Key(event)
+        var fold = folds[key] ?? Fold(moment: AuditLog.Moment(event, at: time), last: time, number: folds.count)
+        if fold.count == 0 {
+            fold.moment = AuditLog.Moment(event, at: time)
+        } else if let items = event.items {
+            fold.moment.event.items = (fold.moment.event.items ?? 0) + items
+        }
+        fold.count += 1
+        fold.last = time
+        folds[key] = fold
+    }
+}

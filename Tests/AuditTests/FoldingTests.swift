@@ -1,0 +1,135 @@
+import Access
+import Audit
+import Foundation
+import KeychainModel
+import TestSupport
+import Testing
+import VaultInterface
+
+/// No served program can fill the log of a daemon.
+@Suite struct FoldingTests {
+    private static func served(_ name: String, user: UInt32 = 1_000) -> ServedProgram {
+        ServedProgram(user: user, name: name)
+    }
+
+    private static func event(
+        _ kind: AuditEvent.Kind, by name: String, user: UInt32 = 1_000, group: String? = nil, items: Int? = nil,
+        failure: AuditFailure? = nil
+    ) -> AuditEvent {
+        AuditEvent(
+            kind, client: name, program: served(name, user: user),
+            operation: AccessRequest(.copy, itemClass: .genericPassword, accessGroup: group), items: items,
+            failure: failure)
+    }
+
+    @Test func repeatsAreOneRecordWithTheirNumber() throws {
+        let folder = try AuditFolder()
+        let log = folder.buffered()
+        let refused = Self.event(.refused, by: "hostile", group: "g", failure: .groupNotHeld)
+        log.record(refused)
+        // The first is there at once.
+        #expect(try folder.records().map(\.event) == ["began", "refused"])
+        for _ in 0..<5 { log.record(refused) }
+        log.record(Self.event(.refused, by: "hostile", group: "h", failure: .groupNotHeld))
+        log.record(Self.event(.refused, by: "other", group: "g", failure: .groupNotHeld))
+        for _ in 0..<5 { log.record(refused) }
+        log.flush()
+        let records = try folder.records().filter { $0.event == "refused" }
+        #expect(records.map(\.client) == ["hostile", "hostile", "other", "hostile"])
+        #expect(records.map(\.count) == [nil, nil, nil, 10])
+        #expect(records[3].group == records[0].group && records[3].failure == "group-not-held")
+        #expect(records[3].time == records[0].time + 1 && records[3].until == records[0].time + 12)
+        // What was counted is not counted again, and the next one is a first one.
+        log.record(refused)
+        #expect(try folder.records().last?.count == nil)
+        log.flush()
+        #expect(try folder.verify() == AuditReport(records: 6))
+    }
+
+    @Test func theSumOfRepeatsIsRecorded() throws {
+        let folder = try AuditFolder()
+        let log = folder.buffered()
+        for number in 1...4 { log.record(Self.event(.read, by: "p", items: number)) }
+        log.flush()
+        let records = try folder.records().filter { $0.event == "read" }
+        #expect(records.map(\.items) == [1, 9] && records.map(\.count) == [nil, 3])
+    }
+
+    @Test func changesAndWhatTakesARightAreNeverFolded() throws {
+        let folder = try AuditFolder()
+        let log = folder.buffered()
+        let kinds: [AuditEvent.Kind] = [.written, .deleted, .unlocked, .locked, .passcodeChanged, .recoveryKeyMade]
+        for kind in kinds {
+            for _ in 0..<3 { log.record(Self.event(kind, by: "p", items: 1)) }
+        }
+        #expect(try folder.records().dropFirst().map(\.event) == kinds.flatMap { [$0, $0, $0] }.map(\.rawValue))
+    }
+
+    /// Nobody has to flush.
+    @Test func theNumberIsWrittenAfterAWhile() throws {
+        let folder = try AuditFolder()
+        let log = folder.buffered(folding: .milliseconds(1))
+        let refused = Self.event(.refused, by: "hostile", failure: .groupNotHeld)
+        try eventually("a number is written") {
+            log.record(refused)
+            log.record(refused)
+            return try folder.records().contains { $0.count != nil }
+        }
+    }
+
+    /// A program that asks for ever other things, and changes its own items, pushes out nobody's records.
+    @Test func aProgramCannotPushOutTheRecordsOfOthers() throws {
+        var limits = AuditLimits()
+        limits.file = 20_000
+        limits.kept = 2
+        let folder = try AuditFolder(limits: limits)
+        var shares = AuditShares.Limits()
+        shares.program = 6_000
+        shares.user = 12_000
+        let log = folder.buffered(shares)
+        log.record(Self.event(.read, by: "victim", user: 2, items: 1))
+        log.record(Self.event(.written, by: "victim", user: 2, items: 1))
+        log.record(Self.event(.refused, by: "hostile", group: "the first", failure: .groupNotHeld))
+        for number in 0..<3_000 {
+            let group = "group \(number)"
+            log.record(Self.event(.read, by: "hostile", group: group, failure: .notFound))
+            log.record(Self.event(.refused, by: "hostile", group: group, failure: .groupNotHeld))
+            log.record(Self.event(.written, by: "hostile", group: group, items: 1))
+        }
+        log.flush()
+        let records = try folder.records()
+        #expect(records.filter { $0.client == "victim" }.map(\.event) == ["read", "written"])
+        // All is told, and what was done first in full.
+        for (event, total) in [("read", 3_000), ("refused", 3_001), ("written", 3_000)] {
+            let told = records.filter { $0.event == event && $0.client == "hostile" }
+            #expect(told.first?.operation == "copy" && told.last?.operation == nil)
+            #expect(told.reduce(0) { $0 + ($1.count ?? 1) } == total, "\(event)")
+        }
+        // Another program of the same user still has a share.
+        log.record(Self.event(.written, by: "neighbour", items: 1))
+        #expect(try folder.records().last?.client == "neighbour")
+        #expect(try folder.verify()?.problems == [])
+    }
+
+    /// Copies of a program have the share of their user, and no more.
+    @Test func theProgramsOfAUserCannotPushOutTheRecordsOfOthers() throws {
+        var limits = AuditLimits()
+        limits.file = 20_000
+        limits.kept = 2
+        let folder = try AuditFolder(limits: limits)
+        var shares = AuditShares.Limits()
+        shares.program = 6_000
+        shares.user = 12_000
+        let log = folder.buffered(shares)
+        log.record(Self.event(.refused, by: "victim", user: 2, failure: .groupNotHeld))
+        for number in 0..<3_000 {
+            log.record(Self.event(.refused, by: "copy \(number)", failure: .groupNotHeld))
+        }
+        log.flush()
+        let records = try folder.records()
+        #expect(records.contains { $0.client == "victim" })
+        let rest = try #require(records.last { $0.client == "programs of user 1000" })
+        #expect(rest.event == "refused" && rest.count ?? 0 > 2_900)
+        #expect(records.filter { $0.event == "refused" }.reduce(0) { $0 + ($1.count ?? 1) } == 3_001)
+    }
+}
