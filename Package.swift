@@ -147,7 +147,7 @@ floor(
 floor(
     "Sources/6-Service",
     module(
-        "VaultService", uses: "Access", "CLibrary", "Frames", "KeychainModel", "Presence", "SystemLibraries",
+        "VaultService", uses: "Access", "Bytes", "CLibrary", "Frames", "KeychainModel", "Presence", "SystemLibraries",
         "VaultInterface"),
     module("SSHAgent", uses: "Bytes", "CLibrary", "Certificates", "KeyCryptography", "VaultService", asn1, crypto))
 

@@ -141,4 +141,53 @@ import Testing
         #expect(Peer.snap(inCgroup: "/user.slice/snap.mail.app-1-2.scope") == "mail")
         #expect(Peer.snap(inCgroup: "/system.slice/mail.service") == nil)
     }
+
+    /// A program makes the description of its sandbox, and users make control groups: their names reach logs, prompts
+    /// and terminals.
+    @Test(
+        arguments: [
+            "a b", "a\u{1B}[2J", "a\r\nnotice keychaind: unlocked", "a\r", "a\u{301}", "ä", "a\u{9B}2J", "a\u{202E}b",
+            String(repeating: "a", count: 256),
+        ])
+    func aNameIsNoMoreThanAName(_ name: String) {
+        #expect(Peer.flatpak(in: "[Application]\nname=\(name)\n") == nil)
+        #expect(Peer.snap(inCgroup: "/user.slice/snap.\(name)") == nil)
+        #expect(SystemdUnit(cgroup: "/user.slice/user@1000.service/app.slice/\(name).scope") == nil)
+    }
+
+    @Test func namesWithCommandsToATerminalAreNone() {
+        #expect(Peer.flatpak(in: "[Application]\r\nname=org.example.Mail\r\n") == nil)
+        #expect(Peer.flatpak(in: "[Application]\nname=\n") == nil)
+        for name in ["/a\u{1B}", "/a\n", "/a\u{9B}2J", "/\u{2028}x", "/\u{202E}x"] {
+            #expect(Peer.printable(Array(name.utf8)) == nil)
+        }
+        #expect(Peer.printable([0x2F, 0xFF]) == nil)
+        #expect(Peer.printable(Array("/usr/bin/mäil".utf8)) == "/usr/bin/mäil")
+        // A slash and a mark that combines with it are two characters to the kernel.
+        #expect(SystemdUnit(cgroup: "/system.slice/\u{301}a.service") == nil)
+    }
+
+    /// Before Linux 6.5 the kernel tells the number of the process that connected, and no more.
+    @Test func anotherProcessWithTheSameNumberIsUnknown() throws {
+        let victim = ProcessRecord(owner: 0, start: 500)
+        let attacker = ProcessRecord(owner: 1000, start: 400)
+        #expect(ProcessRecord.isOf(1000, attacker, attacker))
+        // The number was given away before the daemon looked, while it looked, and after the process had ended.
+        #expect(!ProcessRecord.isOf(1000, victim, victim))
+        #expect(!ProcessRecord.isOf(1000, attacker, victim))
+        #expect(!ProcessRecord.isOf(1000, attacker, ProcessRecord(owner: 1000, start: 500)))
+        #expect(!ProcessRecord.isOf(1000, nil, attacker))
+        #expect(!ProcessRecord.isOf(1000, attacker, nil))
+        #expect(!ProcessRecord.isOf(1000, nil, nil))
+
+        let rest = (3...40).map { $0 == 22 ? "777" : "\($0)" }.joined(separator: " ")
+        for name in ["cat", "a) R 1 (b", "\n"] {
+            #expect(ProcessRecord.start(inStat: Array("17 (\(name)) \(rest)\n".utf8)) == 777)
+        }
+        #expect(ProcessRecord.start(inStat: Array("17 (".utf8) + [0xFF] + Array(") \(rest)".utf8)) == 777)
+        #expect(ProcessRecord.start(inStat: Array("17 (cat) S 1".utf8)) == nil)
+        let own = try #require(ProcessRecord(of: getpid()))
+        #expect(own.owner == geteuid() && own.start > 0)
+        #expect(own == ProcessRecord(of: getpid()))
+    }
 }

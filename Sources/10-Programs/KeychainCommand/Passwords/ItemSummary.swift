@@ -73,10 +73,9 @@ extension String {
     var escapedForTerminal: String {
         var result = ""
         for scalar in unicodeScalars {
-            switch scalar.value {
-            case 0x5C: result += "\\\\"
-            case 0x00...0x1F, 0x7F...0x9F, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069:
-                result += "\\u{\(String(scalar.value, radix: 16))}"
+            switch scalar {
+            case "\\": result += "\\\\"
+            case _ where scalar.controlsTerminal: result += scalar.escaped
             default: result.unicodeScalars.append(scalar)
             }
         }

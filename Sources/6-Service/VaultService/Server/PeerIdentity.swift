@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import FoundationEssentials
 
@@ -53,7 +54,13 @@ package final class Peer: Sendable {
     /// which its descriptor shows.
     package init(of socket: Int32) throws(PeerError) {
         let credentials = try Self.credentials(of: socket)
-        process = try Self.processDescriptor(of: socket)
+        let exact = try Self.processDescriptor(of: socket)
+        let before = exact == nil ? ProcessRecord(of: credentials.pid) : nil
+        if let exact {
+            process = exact
+        } else {
+            process = try Self.processDescriptor(numbered: credentials.pid)
+        }
         do throws(PeerError) {
             let number = try Self.number(of: process)
             guard number == credentials.pid else { throw PeerError("the process that connected is gone") }
@@ -66,6 +73,9 @@ package final class Peer: Sendable {
                 flatpak: Self.flatpak(in: Self.text(at: folder + "/root/.flatpak-info")),
                 snap: unit.flatMap(Self.snap(inCgroup:)), label: Self.label(of: socket))
             guard isAlive else { throw PeerError("the process that connected is gone") }
+            guard exact != nil || ProcessRecord.isOf(credentials.uid, before, ProcessRecord(of: number)) else {
+                throw PeerError("another process has the number of the one that connected")
+            }
         } catch {
             close(process)
             throw error
@@ -103,16 +113,21 @@ package final class Peer: Sendable {
         return credentials
     }
 
-    private static func processDescriptor(of socket: Int32) throws(PeerError) -> Int32 {
+    /// Returns the descriptor of the process that connected; nil from a kernel that has none.
+    private static func processDescriptor(of socket: Int32) throws(PeerError) -> Int32? {
         // SO_PEERPIDFD (Linux 6.5, asm-generic/socket.h), younger than the headers of most systems.
         let option: Int32 = 77
         var descriptor: Int32 = -1
         var size = socklen_t(MemoryLayout<Int32>.size)
         if getsockopt(socket, SOL_SOCKET, option, &descriptor, &size) == 0 { return descriptor }
         guard errno == ENOPROTOOPT else { throw PeerError("the process that connected is gone") }
-        // pidfd_open, for kernels before 6.5: the process may have ended and its number been given away between
-        // connecting and this line.
-        let opened = systemCall(434, Int(try credentials(of: socket).pid))
+        return nil
+    }
+
+    /// Returns the descriptor of the process that has this number, for kernels before 6.5 (pidfd_open). The process
+    /// that connected may have ended and its number been given away; see ``ProcessRecord``.
+    private static func processDescriptor(numbered number: pid_t) throws(PeerError) -> Int32 {
+        let opened = systemCall(434, Int(number))
         guard opened >= 0 else { throw PeerError("the process that connected is gone") }
         return Int32(truncatingIfNeeded: opened)
     }
@@ -135,11 +150,15 @@ package final class Peer: Sendable {
     private static func target(of link: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(link, &buffer, buffer.count)
-        // A name is for logs, prompts and terminals: one with control characters is none.
-        guard count > 0, count < buffer.count, buffer[..<count].allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            return nil
-        }
-        return String(validating: buffer[..<count], as: UTF8.self)
+        guard count > 0, count < buffer.count else { return nil }
+        return printable(buffer[..<count])
+    }
+
+    /// Returns the text of `bytes`. A name is for logs, prompts and terminals: one with control characters, or with
+    /// characters that end a line or turn its direction, is none.
+    static func printable(_ bytes: some Collection<UInt8>) -> String? {
+        let text = String(validating: bytes, as: UTF8.self)
+        return text?.unicodeScalars.contains(where: \.controlsTerminal) == false ? text : nil
     }
 
     private static func label(of socket: Int32) -> String? {
@@ -147,14 +166,18 @@ package final class Peer: Sendable {
         var size = socklen_t(buffer.count)
         guard getsockopt(socket, SOL_SOCKET, SO_PEERSEC, &buffer, &size) == 0, size > 0 else { return nil }
         let bytes = buffer[..<min(Int(size), buffer.count)].prefix { $0 != 0 && $0 != 0x0A }
-        let label = String(validating: bytes, as: UTF8.self)
+        let label = printable(bytes)
         return label == "unconfined" ? nil : label
     }
 
-    /// Returns the first 64 KiB of a small file; nothing if it cannot be read.
     private static func text(at path: String) -> String {
+        String(validating: contents(of: path), as: UTF8.self) ?? ""
+    }
+
+    /// Returns the first 64 KiB of a small file; nothing if it cannot be read.
+    fileprivate static func contents(of path: String) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
-        guard descriptor >= 0 else { return "" }
+        guard descriptor >= 0 else { return [] }
         defer { close(descriptor) }
         var contents: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
@@ -163,25 +186,77 @@ package final class Peer: Sendable {
             guard count > 0 else { break }
             contents.append(contentsOf: chunk[..<count])
         }
-        return String(validating: contents, as: UTF8.self) ?? ""
+        return contents
     }
 
     /// Returns the application in a Flatpak sandbox's description of itself (flatpak-metadata(5)).
     static func flatpak(in info: String) -> String? {
         var isApplication = false
-        for line in info.split(separator: "\n") {
-            if line.hasPrefix("[") { isApplication = line == "[Application]" }
-            if isApplication, line.hasPrefix("name=") { return String(line.dropFirst(5)) }
+        // By bytes: "\r\n" is one Character, and does not end a line for `String`.
+        for line in info.utf8.split(separator: UInt8(ascii: "\n")) {
+            if line.starts(with: "[".utf8) { isApplication = line.elementsEqual("[Application]".utf8) }
+            if isApplication, line.starts(with: "name=".utf8) { return sandboxName(line.dropFirst(5)) }
         }
         return nil
     }
 
     /// Returns the snap in a cgroup such as `…/snap.NAME.APP-UUID.scope`.
     static func snap(inCgroup path: String) -> String? {
-        for part in path.split(separator: "/").reversed() where part.hasPrefix("snap.") {
-            return part.split(separator: ".").dropFirst().first.map(String.init)
+        for part in path.utf8.split(separator: UInt8(ascii: "/")).reversed() where part.starts(with: "snap.".utf8) {
+            return part.split(separator: UInt8(ascii: ".")).dropFirst().first.flatMap(sandboxName)
         }
         return nil
+    }
+
+    /// Returns the name of an application in a sandbox: 1 to 255 of the letters, digits, `.`, `_` and `-` of ASCII. A
+    /// program can make itself a description with any bytes in it.
+    private static func sandboxName(_ bytes: Substring.UTF8View) -> String? {
+        let isName = bytes.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        return isName && (1...255).contains(bytes.count) ? String(Substring(bytes)) : nil
+    }
+}
+
+/// The facts that tell two processes apart that had one number after each other.
+struct ProcessRecord: Equatable {
+    /// The effective user, who owns `/proc/PID`.
+    var owner: uid_t
+    /// In ticks since the machine started.
+    var start: UInt64
+
+    init(owner: uid_t, start: UInt64) {
+        self.owner = owner
+        self.start = start
+    }
+
+    init?(of process: pid_t) {
+        var info = stat()
+        guard stat("/proc/\(process)", &info) == 0,
+            let start = Self.start(inStat: Peer.contents(of: "/proc/\(process)/stat"))
+        else { return nil }
+        self.init(owner: info.st_uid, start: start)
+    }
+
+    /// Returns whether what was read under a process's number between `before` and `after` is about one process of
+    /// `user`, who connected.
+    static func isOf(_ user: uid_t, _ before: ProcessRecord?, _ after: ProcessRecord?) -> Bool {
+        guard let before, before == after else { return false }
+        return before.owner == user
+    }
+
+    /// Returns the start time in `/proc/PID/stat` (proc_pid_stat(5)): the 22nd field. The second is the program's own
+    /// name in parentheses, with any bytes in it.
+    static func start(inStat stat: [UInt8]) -> UInt64? {
+        guard let end = stat.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+        let fields = stat[(end + 1)...].split(separator: UInt8(ascii: " "))
+        guard fields.count > 19 else { return nil }
+        return UInt64(String(decoding: fields[19], as: UTF8.self))
     }
 }
 

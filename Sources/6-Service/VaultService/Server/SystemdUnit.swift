@@ -7,7 +7,8 @@ package enum SystemdUnit: Sendable, Equatable {
 
     /// - Parameter path: A control group in the hierarchy that systemd manages.
     package init?(cgroup path: String) {
-        let parts = path.split(separator: "/").map(String.init)
+        // By bytes: a slash and a mark that combines with it are one Character.
+        let parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
         // A path that climbs is seen from inside another cgroup namespace and tells nothing.
         guard !parts.contains("..") else { return nil }
         guard let manager = parts.firstIndex(where: { $0.hasPrefix("user@") && $0.hasSuffix(".service") }) else {
@@ -23,18 +24,27 @@ package enum SystemdUnit: Sendable, Equatable {
         self = .user(unit)
     }
 
+    /// Whether a name is a service's or a scope's, of the characters that systemd allows (systemd.unit(5)). A user can
+    /// give control groups below a user's manager any name.
     private static func isUnit(_ name: String) -> Bool {
-        name.hasSuffix(".service") || name.hasSuffix(".scope")
+        (name.hasSuffix(".service") || name.hasSuffix(".scope")) && name.utf8.count <= 255
+            && name.unicodeScalars.allSatisfy { scalar in
+                switch scalar {
+                case "a"..."z", "A"..."Z", "0"..."9", ":", "-", "_", ".", "\\", "@": true
+                default: false
+                }
+            }
     }
 
     /// Returns the path in /proc/PID/cgroup (cgroups(7)): of the unified hierarchy, else of systemd's own.
     package static func path(inCgroups text: String) -> String? {
         var unified: String?
-        for line in text.split(separator: "\n") {
-            let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
+            let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+                .map { String(Substring($0)) }
             guard parts.count == 3 else { continue }
-            if parts[1] == "name=systemd" { return String(parts[2]) }
-            if parts[0] == "0", parts[1].isEmpty { unified = String(parts[2]) }
+            if parts[1] == "name=systemd" { return parts[2] }
+            if parts[0] == "0", parts[1].isEmpty { unified = parts[2] }
         }
         return unified
     }
