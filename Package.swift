@@ -260,8 +260,8 @@ if !isFetched {
         "Sources/10-Programs",
         module(
             "KeychainDaemon",
-            uses: "Access", "Audit", "CLibrary", "LockSignals", "Presence", "PrivateFiles", "SystemLibraries", "Vault",
-            "VaultInterface", "VaultService", arguments, lifecycle, logging, metrics, signals),
+            uses: "Access", "Audit", "Bytes", "CLibrary", "LockSignals", "Presence", "PrivateFiles", "SystemLibraries",
+            "Vault", "VaultInterface", "VaultService", arguments, lifecycle, logging, metrics, signals),
         program(
             "KeychainCommand",
             uses: "Access", "Attestation", "Bytes", "CLibrary", "CSQLite", "Certificates", "DatabaseFiles",
@@ -405,8 +405,9 @@ if !isFetched {
         tests("SystemSQLiteTests", uses: "CSQLite", "SystemSQLite", "TestSupport"),
         tests(
             "VaultServiceTests",
-            uses: "Access", "Attestation", "Bytes", "Enclave", "Frames", "KeychainModel", "ProtectedFiles",
-            "TestSupport", "Vault", "VaultInterface", "VaultService", grdb, links: ["KeychainCommand"]),
+            uses: "Access", "Attestation", "Bytes", "Enclave", "Frames", "KeychainDaemon", "KeychainModel",
+            "ProtectedFiles", "TestSupport", "Vault", "VaultInterface", "VaultService", grdb,
+            links: ["KeychainCommand"]),
         tests(
             "VaultTests",
             uses: "Access", "Bytes", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles",

@@ -1,4 +1,5 @@
 import ArgumentParser
+import KeychainDaemon
 
 struct KeychainTool: DocumentedCommand {
     static let summary = "Keep passwords and other secrets in the keychain."
@@ -17,7 +18,7 @@ struct KeychainTool: DocumentedCommand {
         commandName: "keychain",
         abstract: summary,
         discussion: helpText + ExitStatus.list,
-        version: "0.1.0",
+        version: DaemonProgram.version,
         subcommands: [
             InitCommand.self, SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, DeleteCommand.self,
             KeyCommand.self, FileCommand.self, MountCommand.self, UnmountCommand.self, DatabaseCommand.self,

@@ -28,7 +28,8 @@ struct Daemon: ParsableCommand {
 
               keychaind --socket /tmp/try/socket --home /tmp/try/vault
               KEYCHAIN_SOCKET=/tmp/try/socket keychain status
-            """)
+            """,
+        version: DaemonProgram.version)
 
     @OptionGroup var options: DaemonOptions
 
@@ -90,11 +91,13 @@ struct Daemon: ParsableCommand {
                 vault.close()
             }
             let metrics = metricsFile(logger)
+            let journal = Journal(logger: logger)
+            defer { journal.writeAllRejections() }
             let server = VaultServer(
                 vault: vault, entitlements: entitlements, ownerTool: paths.ownerTool, limits: limits,
-                observer: Journal(logger: logger), audit: audit)
+                observer: journal, audit: audit)
             let group = ServiceGroup(
-                services: [VaultServiceUnit(server: server, listener: listener.descriptor)]
+                services: [VaultServiceUnit(server: server, listener: listener.descriptor, journal: journal)]
                     + lockSignals(vault, logger) + metrics,
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
             logger.notice("serving", metadata: ["vault": "\(paths.home)", "socket": "\(paths.socket)"])
@@ -187,7 +190,7 @@ struct Daemon: ParsableCommand {
     }
 
     private static func logger(level: String) -> Logger {
-        var logger = Logger(label: "keychaind") { StreamLogHandler.standardError(label: $0) }
+        var logger = Logger(label: "keychaind") { StreamLogHandler(label: $0, stream: LogStream()) }
         if let level = Logger.Level(rawValue: level) { logger.logLevel = level }
         return logger
     }

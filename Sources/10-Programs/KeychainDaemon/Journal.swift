@@ -12,6 +12,7 @@ struct Journal: ServerObserver {
 
     private let connections = Gauge(label: "keychain_connections")
     private let count = OpenConnections()
+    private let rejections = Rejections()
 
     func connected(_ caller: CallerDescription, process: Int32, user: UInt32) {
         Counter(label: "keychain_connections_total").increment()
@@ -21,9 +22,24 @@ struct Journal: ServerObserver {
             metadata: ["caller": "\(caller.identifier)", "process": "\(process)", "user": "\(user)"])
     }
 
-    func rejected(reason: String) {
+    func rejected(reason: String, user: UInt32?) {
         Counter(label: "keychain_connections_rejected_total").increment()
-        logger.notice("connection rejected", metadata: ["reason": "\(reason)"])
+        write(rejections.log.withLock { $0.record(reason, user: user, at: .now) })
+    }
+
+    /// Writes what was counted for a while.
+    func writeDueRejections() { write(rejections.log.withLock { $0.takeDue(at: .now) }) }
+
+    /// Writes what was counted until the end.
+    func writeAllRejections() { write(rejections.log.withLock { $0.takeAll() }) }
+
+    private func write(_ lines: [RejectionLog.Line]) {
+        for line in lines {
+            var metadata: Logger.Metadata = ["reason": "\(line.reason)"]
+            if let user = line.user { metadata["user"] = "\(user)" }
+            if line.count > 1 { metadata["times"] = "\(line.count)" }
+            logger.notice("connection rejected", metadata: metadata)
+        }
     }
 
     func disconnected() {
@@ -47,6 +63,11 @@ struct Journal: ServerObserver {
             level: level, "refused",
             metadata: ["operation": "\(operation)", "caller": "\(caller)", "outcome": "\(outcome)"])
     }
+}
+
+/// The rejections that are told of later.
+private final class Rejections: Sendable {
+    let log = Mutex(RejectionLog())
 }
 
 /// How many connections there are.

@@ -24,6 +24,14 @@ enum Systemd {
         return first
     }
 
+    /// Returns the watchdog that the service manager has for this process (sd_watchdog_enabled(3)); nil if there is
+    /// none.
+    static func watchdog() -> Watchdog? {
+        Watchdog(
+            microseconds: Environment.value(of: "WATCHDOG_USEC"), process: Environment.value(of: "WATCHDOG_PID"),
+            at: .now)
+    }
+
     /// Tells the service manager the daemon's state (sd_notify(3)).
     static func notify(_ message: String) {
         guard let path = Environment.value(of: "NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@") else {
@@ -45,5 +53,29 @@ enum Systemd {
                 sendto(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, size)
             }
         }
+    }
+}
+
+/// The service manager's watchdog, which restarts a daemon that it does not hear of for some time.
+struct Watchdog {
+    private let interval: Duration
+    private var next: ContinuousClock.Instant
+
+    /// - Parameters:
+    ///   - microseconds: The time after which the service manager acts.
+    ///   - process: The process that it watches; nil for this one.
+    init?(microseconds: String?, process: String?, at now: ContinuousClock.Instant) {
+        guard let time = microseconds.flatMap({ Int64($0) }), time > 0 else { return nil }
+        if let process, pid_t(process) != getpid() { return nil }
+        // sd_watchdog_enabled(3) recommends half of the time.
+        interval = .microseconds(time / 2)
+        next = now + interval
+    }
+
+    /// Returns whether it is time to tell the service manager, and counts the next interval from now if it is.
+    mutating func isDue(at now: ContinuousClock.Instant) -> Bool {
+        guard now >= next else { return false }
+        next = now + interval
+        return true
     }
 }

@@ -8,13 +8,18 @@ import VaultService
 struct VaultServiceUnit: Service {
     let server: VaultServer
     let listener: Int32
+    let journal: Journal
 
     func run() async throws {
         await withGracefulShutdownHandler {
             await withCheckedContinuation { continuation in
                 // On the thread of a queue, because accepting blocks.
                 DispatchQueue(label: "accept").async {
-                    server.serve(listener)
+                    var watchdog = Systemd.watchdog()
+                    server.serve(listener) {
+                        if watchdog?.isDue(at: .now) == true { Systemd.notify("WATCHDOG=1") }
+                        journal.writeDueRejections()
+                    }
                     continuation.resume()
                 }
                 Systemd.notify("READY=1\nSTATUS=serving")

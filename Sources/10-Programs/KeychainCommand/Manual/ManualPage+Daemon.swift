@@ -30,6 +30,9 @@ extension ManualPage {
                 Entry(
                     tag: "Ev LISTEN_FDS , LISTEN_PID , NOTIFY_SOCKET , CREDENTIALS_DIRECTORY",
                     lines: ["What systemd hands over: the socket, where to report, and the passcode."]),
+                Entry(
+                    tag: "Ev WATCHDOG_USEC , WATCHDOG_PID , JOURNAL_STREAM",
+                    lines: ["How often systemd wants to hear of the daemon, and whether its journal has the log."]),
             ],
             files: [
                 Entry(tag: "Pa $XDG_RUNTIME_DIR/keychain/socket", lines: ["The socket for the programs of a user."]),

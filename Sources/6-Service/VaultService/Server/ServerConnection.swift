@@ -67,11 +67,11 @@ final class ServerConnection: @unchecked Sendable {
                 grant.description, process: peer.identity.process, user: peer.identity.user)
             return true
         } catch let error as VaultError {
-            server.observer.rejected(reason: error.description)
+            server.observer.rejected(reason: error.description, user: peer?.identity.user)
             record(error)
             fail(error)
         } catch {
-            server.observer.rejected(reason: "\(error)")
+            server.observer.rejected(reason: "\(error)", user: peer?.identity.user)
         }
         return false
     }
@@ -237,7 +237,9 @@ final class ServerConnection: @unchecked Sendable {
         switch subscription {
         case .changes:
             // A client that does not read has an unread change already, and needs no second one.
-            tell(of: server.vault.changes(), mayMiss: true) { frame, _ in frame.appendFrame(.change) }
+            tell(of: server.vault.changes(), mayMiss: true) { frame, _ in
+                frame.appendFrame(.change)
+            }
         case .lockEvents:
             tell(of: server.vault.lockEvents(), mayMiss: false) { frame, event in
                 frame.appendFrame(.lock) { frame.write(event) }

@@ -42,8 +42,11 @@ package final class VaultServer: Sendable {
     }
 
     /// Accepts connections on `listener` until ``stop()``, which another thread calls.
-    package func serve(_ listener: Int32) {
+    ///
+    /// - Parameter turn: Called at least once in each tenth of a second in which connections can be accepted.
+    package func serve(_ listener: Int32, everyTurn turn: () -> Void = {}) {
         while !isStopping.withLock({ $0 }) {
+            turn()
             var polled = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
             guard poll(&polled, 1, Self.stopInterval) > 0 else { continue }
             let socket = accept(listener, nil, nil)
@@ -61,19 +64,20 @@ package final class VaultServer: Sendable {
     private static let stopInterval: Int32 = 100
 
     private func admit(_ socket: Int32) {
+        let user = Peer.user(of: socket)
         guard registry.makeRoom(within: limits.connections, waiting: Self.wayOut) else {
-            observer.rejected(reason: "too many connections")
+            observer.rejected(reason: "too many connections", user: user)
             close(socket)
             return
         }
         let connection = ServerConnection(FrameSocket(socket), server: self)
-        registry.add(connection, ofUser: Peer.user(of: socket))
+        registry.add(connection, ofUser: user)
         let started = ConnectionThread.start { [self] in
             connection.run()
             registry.remove(connection)
         }
         if !started {
-            observer.rejected(reason: "no thread for a connection")
+            observer.rejected(reason: "no thread for a connection", user: nil)
             registry.remove(connection)
         }
     }
