@@ -2,6 +2,7 @@ import Access
 import Foundation
 import TestSupport
 import Testing
+import VaultInterface
 
 @testable import VaultService
 
@@ -109,6 +110,26 @@ import Testing
         } catch {
             #expect(error.description.contains(words), "\(error)")
         }
+    }
+
+    @Test func callersLearnOfChangesInTheirGroups() throws {
+        let stranger = PeerIdentity(process: 8, user: 2000)
+        func audience(_ json: String, _ peer: PeerIdentity) throws -> ChangeAudience {
+            try grant(json, to: peer).audience(isOwner: peer.user == 1000)
+        }
+        let one = #"{"version": 1, "rules": [{"uid": 2000, "groups": ["x"]}]}"#
+        #expect(
+            try audience(one, stranger)
+                == ChangeAudience(groups: .only(["x", "uid:2000"]), learnsOfUnknown: false))
+        let lister = #"{"version": 1, "rules": [{"uid": 2000, "groups": ["x"], "rights": ["list"]}]}"#
+        #expect(
+            try audience(lister, stranger) == ChangeAudience(groups: .only(["x", "uid:2000"]), learnsOfUnknown: true))
+        let every = #"{"version": 1, "rules": [{"uid": 2000, "groups": ["*"]}]}"#
+        #expect(try audience(every, stranger) == .everyone)
+        // The owner's programs can look at the times of the files.
+        #expect(
+            try audience(#"{"version": 1}"#, mail)
+                == ChangeAudience(groups: .only(["/usr/bin/mail"]), learnsOfUnknown: true))
     }
 
     @Test func aFileThatOthersMayWriteIsRefused() throws {

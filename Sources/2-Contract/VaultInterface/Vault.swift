@@ -18,7 +18,10 @@ package protocol Vault: AnyObject, Sendable {
     ) throws(VaultError) -> Operation.Reply
 
     /// Returns a stream with an element after each change by this process or, within a second, another one.
-    func changes() -> AsyncStream<VaultChange>
+    ///
+    /// - Parameter audience: Called for each change; decides whether the stream tells of it. A daemon decides itself
+    ///   what it tells a client of.
+    func changes(to audience: @escaping @Sendable () -> ChangeAudience) -> AsyncStream<VaultChange>
 
     /// Returns a stream of what happens to the lock: first how it is now, then each change.
     ///
@@ -35,6 +38,9 @@ package protocol Vault: AnyObject, Sendable {
 }
 
 extension Vault {
+    /// Returns a stream with an element after each change, whatever it touches.
+    package func changes() -> AsyncStream<VaultChange> { changes { .everyone } }
+
     /// Performs an operation that sends nothing before its reply.
     @discardableResult
     package func perform<Operation: UnaryOperation>(
@@ -108,4 +114,22 @@ package struct VaultChange: Sendable, Equatable {
     package init(origin: Origin) {
         self.origin = origin
     }
+}
+
+/// Decides which changes an observer of a vault learns of.
+package struct ChangeAudience: Sendable, Equatable {
+    /// The access groups whose changes it learns of.
+    package var groups: GroupScope
+    /// Whether it learns of changes whose groups are unknown, because another process made them.
+    package var learnsOfUnknown: Bool
+
+    package init(groups: GroupScope, learnsOfUnknown: Bool) {
+        self.groups = groups
+        self.learnsOfUnknown = learnsOfUnknown
+    }
+
+    /// An observer that learns of all changes.
+    package static let everyone = ChangeAudience(groups: .every, learnsOfUnknown: true)
+    /// An observer that learns of none.
+    package static let nobody = ChangeAudience(groups: .only([]), learnsOfUnknown: false)
 }

@@ -7,6 +7,8 @@ extension ItemStore {
     package struct Writer {
         let database: SQLConnection
         let keybag: UUID?
+        /// The access groups whose rows were changed so far.
+        package let touched = TouchedGroups()
 
         /// Searches in the same transaction.
         package var reader: Reader { Reader(database: database, keybag: keybag) }
@@ -28,6 +30,7 @@ extension ItemStore {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
             ) { try row.run($0) }
+            touched.insert(row.binding.group)
             try file(row.binding.rowID, under: terms)
         }
 
@@ -35,6 +38,9 @@ extension ItemStore {
         package func replace(
             _ row: ItemRow, filedUnder terms: [Int64], insteadOf oldTerms: [Int64]
         ) throws {
+            // The row may come from another group.
+            try touchGroup(ofRow: row.binding.rowID)
+            touched.insert(row.binding.group)
             try change(
                 """
                 REPLACE INTO item (id, class, pk, uuid, grp, pdmn, flags, terms, meta, seal, data)
@@ -48,6 +54,7 @@ extension ItemStore {
         package func replaceMetadata(
             _ row: ItemRow, filedUnder terms: [Int64], insteadOf oldTerms: [Int64]
         ) throws {
+            touched.insert(row.binding.group)
             try change("UPDATE item SET pk = ?, terms = ?, meta = ? WHERE id = ?") { statement in
                 try statement.bind(row.binding.primaryKey, at: 1)
                 try statement.bind(row.encodedTerms, at: 2)
@@ -82,7 +89,15 @@ extension ItemStore {
             }
         }
 
+        private func touchGroup(ofRow rowID: Int64) throws {
+            let statement = try database.statement("SELECT grp FROM item WHERE id = ?")
+            defer { statement.reset() }
+            try statement.bind(rowID, at: 1)
+            if try statement.step() { touched.insert(statement.integer(0)) }
+        }
+
         private func deleteRow(_ rowID: Int64) throws {
+            try touchGroup(ofRow: rowID)
             try change("DELETE FROM item WHERE id = ?") { statement in
                 try statement.bind(rowID, at: 1)
                 try statement.run()

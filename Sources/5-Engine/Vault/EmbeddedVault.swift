@@ -150,7 +150,9 @@ package final class EmbeddedVault: VaultEngine {
         try items.perform(operation, as: client)
     }
 
-    package func changes() -> AsyncStream<VaultChange> { vault.changes() }
+    package func changes(to audience: @escaping @Sendable () -> ChangeAudience) -> AsyncStream<VaultChange> {
+        vault.changes(to: audience)
+    }
 
     // MARK: The vault as a whole
 

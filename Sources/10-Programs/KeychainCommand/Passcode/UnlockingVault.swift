@@ -49,7 +49,9 @@ final class UnlockingVault: Vault {
         }
     }
 
-    func changes() -> AsyncStream<VaultChange> { base.changes() }
+    func changes(to audience: @escaping @Sendable () -> ChangeAudience) -> AsyncStream<VaultChange> {
+        base.changes(to: audience)
+    }
     func lockEvents() -> AsyncStream<LockEvent> { base.lockEvents() }
     func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation { base.observeLocking(tell) }
 }

@@ -6,29 +6,43 @@ import VaultInterface
 /// Tells observers that the vault changed: at once for changes of this process, within half a second
 /// for those of others.
 final class ChangeNotifier: Sendable {
+    private struct Observer {
+        var audience: @Sendable () -> ChangeAudience
+        var stream: AsyncStream<VaultChange>.Continuation
+    }
+
     private struct State {
-        var observers: [UUID: AsyncStream<VaultChange>.Continuation] = [:]
+        var observers: [UUID: Observer] = [:]
         var isWatching = false
     }
 
     private let state = Mutex(State())
 
-    func changed(_ origin: VaultChange.Origin) {
+    /// Tells the observers of a change.
+    ///
+    /// - Parameter concerns: Returns whether an audience learns of it.
+    func changed(_ origin: VaultChange.Origin, _ concerns: (ChangeAudience) -> Bool) {
         let observers = state.withLock { Array($0.observers.values) }
-        for observer in observers { observer.yield(VaultChange(origin: origin)) }
+        for observer in observers where concerns(observer.audience()) {
+            observer.stream.yield(VaultChange(origin: origin))
+        }
     }
 
     /// A stream that ends when its consumer stops.
     ///
-    /// - Parameter store: The store that other processes may write to.
-    func stream(watching store: ItemStore?) -> AsyncStream<VaultChange> {
+    /// - Parameters:
+    ///   - audience: Called for each change.
+    ///   - store: The store that other processes may write to.
+    func stream(
+        to audience: @escaping @Sendable () -> ChangeAudience, watching store: ItemStore?
+    ) -> AsyncStream<VaultChange> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let key = UUID()
             continuation.onTermination = { [weak self] _ in
                 self?.state.withLock { $0.observers[key] = nil }
             }
             let mustWatch = state.withLock { state in
-                state.observers[key] = continuation
+                state.observers[key] = Observer(audience: audience, stream: continuation)
                 defer { state.isWatching = state.isWatching || store != nil }
                 return store != nil && !state.isWatching
             }
@@ -49,7 +63,7 @@ final class ChangeNotifier: Sendable {
                 let present = try? store.dataVersion()
                 if present != version {
                     version = present
-                    self.changed(.anotherProcess)
+                    self.changed(.anotherProcess) { $0.learnsOfUnknown }
                 }
             }
         }

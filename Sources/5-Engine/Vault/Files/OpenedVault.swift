@@ -161,7 +161,8 @@ final class OpenedVault: Sendable {
             try store.write(for: authorization) { try $0.reset(to: fresh.keybag.identifier) }
             replaceKeybag(OpenedKeybag(fresh))
         }
-        changeNotifier.changed(.thisProcess)
+        // There is no group that it does not touch.
+        changeNotifier.changed(.thisProcess) { _ in true }
     }
 
     private func replaceKeybag(_ keybag: OpenedKeybag) {
@@ -193,12 +194,18 @@ final class OpenedVault: Sendable {
     func writing<Result>(
         for authorization: Authorization, _ body: (ItemStore.Writer, OpenedKeybag) throws -> Result
     ) throws -> Result {
-        let result = try withKeybag { keybag in
+        let (result, touched, keybag) = try withKeybag { keybag in
             try checkStoreIsInPlace()
             try checkIsCurrent(keybag)
-            return try store.write(for: authorization, under: keybag.identifier) { try body($0, keybag) }
+            return try store.write(for: authorization, under: keybag.identifier) { writer in
+                (try body(writer, keybag), writer.touched, keybag)
+            }
         }
-        changeNotifier.changed(.thisProcess)
+        changeNotifier.changed(.thisProcess) { audience in
+            guard let groups = keybag.groupDigests(in: audience.groups) else { return true }
+            guard let touched = touched.digests else { return audience.learnsOfUnknown }
+            return !touched.isDisjoint(with: groups)
+        }
         return result
     }
 
@@ -226,8 +233,8 @@ final class OpenedVault: Sendable {
     /// Returns what SQLite finds wrong with the file of the rows.
     func structuralProblems() throws(StoreError) -> [String] { try store.structuralProblems() }
 
-    func changes() -> AsyncStream<VaultChange> {
-        changeNotifier.stream(watching: folder == nil ? nil : store)
+    func changes(to audience: @escaping @Sendable () -> ChangeAudience) -> AsyncStream<VaultChange> {
+        changeNotifier.stream(to: audience, watching: folder == nil ? nil : store)
     }
 
     /// A folder that was moved away or replaced while open would swallow what is written to it.

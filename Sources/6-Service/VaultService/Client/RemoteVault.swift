@@ -55,7 +55,7 @@ package final class RemoteVault: Vault {
         try perform(DescribeCaller(), as: caller.client)
     }
 
-    package func changes() -> AsyncStream<VaultChange> {
+    package func changes(to audience: @escaping @Sendable () -> ChangeAudience) -> AsyncStream<VaultChange> {
         RemoteChanges.stream(from: pool, as: caller.client, local)
     }
 

@@ -237,7 +237,7 @@ final class ServerConnection: @unchecked Sendable {
         switch subscription {
         case .changes:
             // A client that does not read has an unread change already, and needs no second one.
-            tell(of: server.vault.changes(), mayMiss: true) { frame, _ in
+            tell(of: server.vault.changes(to: server.audience(of: peer)), mayMiss: true) { frame, _ in
                 frame.appendFrame(.change)
             }
         case .lockEvents:
