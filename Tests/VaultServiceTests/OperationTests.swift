@@ -74,7 +74,8 @@ import VaultService
     @Test func theVaultDescribesItself() throws {
         _ = try vault.add(.password("mail", "ada", "x"), as: client)
         let status = try vault.status(as: client)
-        #expect(status.path == daemon.home)
+        // This program may neither unlock nor administer the vault.
+        #expect(status.path == nil)
         #expect(status.isShared)
         #expect(status.itemCounts[.genericPassword] == 1)
         #expect(try vault.describeCaller().accessGroups.first == "TEAM.app")

@@ -55,6 +55,15 @@ import VaultService
         #expect(try daemon.says(hostile, "guess", "right", "1") == "1 answers, authenticated")
     }
 
+    /// Where the vault is and how often its owner mistyped is nobody's business who cannot unlock it.
+    @Test func theStatusTellsAProgramWithoutRightsNothingOfTheOwner() throws {
+        #expect(throws: VaultError.self) { try owner.unlock(with: SecretBytes("wrong"), as: owner.granted) }
+        let known = try owner.status(as: owner.granted)
+        #expect(known.path == daemon.home)
+        #expect(known.failedAttempts == 1)
+        #expect(try daemon.says(try daemon.program("program"), "status") == "vault nil, 0 wrong, wait 0")
+    }
+
     @Test func copiesOfAProgramShareTheLimitOfTheirUser() throws {
         var answers = 0
         for copy in 1...6 {

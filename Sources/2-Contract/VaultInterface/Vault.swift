@@ -52,16 +52,17 @@ extension Vault {
 
 /// The state of a vault.
 package struct VaultStatus: Sendable, Equatable {
-    /// Nil for a vault in memory.
+    /// Nil for a vault in memory, and for a client that may neither unlock nor administer.
     package var path: String?
     package var enclave: String
     package var lockState: LockState
     package var isPasscodeSet: Bool
     /// Whether a daemon serves the vault, so that its lock state is that of all programs.
     package var isShared: Bool = false
-    /// How many wrong passcodes were given since the last right one.
+    /// How many wrong passcodes were given since the last right one; 0 for a client that may neither unlock nor
+    /// administer.
     package var failedAttempts: Int = 0
-    /// Until when no passcode is looked at: seconds from now, 0 for not at all.
+    /// Until when no passcode is looked at: seconds from now, 0 for not at all, and for such a client.
     package var retryAfter: Int = 0
     /// The number of items of each class that the client may see, tombstones excluded.
     package var itemCounts: [ItemClass: Int]

@@ -56,6 +56,9 @@ extension VaultWorker {
         case "update": return "\(try vault.update(query, with: ItemChanges(value: Data([1])), as: client)) updated"
         case "delete": return "\(try vault.delete(query, as: client)) deleted"
         case "count": return "\(try vault.status(as: client).itemCounts[.genericPassword] ?? 0) items"
+        case "status":
+            let status = try vault.status(as: client)
+            return "vault \(status.path ?? "nil"), \(status.failedAttempts) wrong, wait \(status.retryAfter)"
         case "erase":
             try vault.erase(as: client)
             return "erased"

@@ -106,8 +106,10 @@ struct StatusCommand: DocumentedCommand {
             let count = status.itemCounts[kind] ?? 0
             return kind == .key ? Self.keys(pairs, of: count) : kind.counted(count)
         }
-        var rows = [
-            ["vault", status.path?.escapedForTerminal ?? "in memory"],
+        // A daemon says where the vault is only to who may unlock or administer it.
+        let place = status.isShared ? nil : "in memory"
+        var rows = (status.path?.escapedForTerminal ?? place).map { [["vault", $0]] } ?? []
+        rows += [
             ["format", "\(status.formatVersion)"],
             ["enclave", status.enclave],
             ["lock", status.lockState.words],

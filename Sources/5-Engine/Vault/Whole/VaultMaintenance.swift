@@ -18,14 +18,17 @@ struct VaultMaintenance: Sendable {
         return try gate.perform(authorization) {
             try vault.takeOverChangedKeybag()
             let keys = vault.keys
+            // Where the vault is and how its owner types is for those who unlock it or look after it.
+            let isKeeper = !client.rights.isDisjoint(with: [.unlock, .administer])
             var status = VaultStatus(
-                path: vault.folder?.folder.path, enclave: keys.keybag.enclaveKind.name, lockState: keys.lockState,
+                path: isKeeper ? vault.folder?.folder.path : nil, enclave: keys.keybag.enclaveKind.name,
+                lockState: keys.lockState,
                 isPasscodeSet: keys.hasPasscodeClass, itemCounts: try vault.itemCounts(for: authorization),
                 formatVersion: 1)
             if authorization.scope == .every, client.rights.contains(.administer), let folder = vault.folder {
                 status.recoveryKey = try folder.recoveryKeyState()
             }
-            if keys.keybag.passcode != nil {
+            if isKeeper, keys.keybag.passcode != nil {
                 let attempts = try tries.state(keys)
                 status.failedAttempts = Int(attempts.failures)
                 status.retryAfter = max(Int(attempts.wait.rounded(.up)), try keys.enclave.lockoutTime())
