@@ -176,17 +176,34 @@ import Testing
         allowance.passcodeWasGiven()
         let context = UUID()
         let authenticator = authenticator(ScriptedPrompt(), ScriptedReader())
+        let asked = request(flags, context: context)
         let ender = Thread {
             // The question may not have begun; ending an absent one does nothing.
             while !Thread.current.isCancelled {
-                authenticator.cancel(context: context)
+                authenticator.cancel(ClientContext(context, of: asked.client))
                 usleep(1_000)
             }
         }
         ender.start()
         defer { ender.cancel() }
-        authenticator.cancel(context: UUID())
+        authenticator.cancel(ClientContext(UUID(), of: asked.client))
+        #expect(authenticator.evaluate(asked, verifier: KnownPasscode()) == .failed(.appCancel))
+    }
+
+    @Test func anotherClientWithTheSameContextDoesNotEndTheQuestion() {
+        let context = UUID()
+        let authenticator = authenticator(ScriptedPrompt(), nil, timeout: .milliseconds(50))
+        let other = ClientContext(context, of: Client(identifier: "other", accessGroups: []))
+        let ender = Thread {
+            while !Thread.current.isCancelled {
+                authenticator.cancel(other)
+                usleep(1_000)
+            }
+        }
+        ender.start()
+        defer { ender.cancel() }
         #expect(
-            authenticator.evaluate(request(flags, context: context), verifier: KnownPasscode()) == .failed(.appCancel))
+            authenticator.evaluate(request(.devicePasscode, context: context), verifier: KnownPasscode())
+                == .failed(.systemCancel))
     }
 }

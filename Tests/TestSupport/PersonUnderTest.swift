@@ -66,8 +66,8 @@ package final class PersonUnderTest: Authenticator {
             biometryState: enrolment, isPasscodeSet: true, passcodeFailure: nil)
     }
 
-    package func cancel(context: UUID) {
-        let isNew = state.withLock { $0.canceled.insert(context).inserted }
+    package func cancel(_ context: ClientContext) {
+        let isNew = state.withLock { $0.canceled.insert(context.context).inserted }
         if isNew { canceling.signal() }
     }
 }

@@ -59,6 +59,27 @@ import VaultInterface
         #expect(remembered == all.indices.map { $0 >= 10 })
     }
 
+    /// A client that ends contexts without end takes little memory, and makes others' ends no shorter.
+    @Test func whatIsRememberedOfEndsIsBounded() {
+        var ended = EndedContexts()
+        let other = ClientContext(UUID(), of: .owner)
+        ended.insert(other)
+        for _ in 0..<2_000 { ended.insert(ClientContext(UUID(), of: .app)) }
+        #expect(ended.contains(other))
+        #expect(ended.size.contexts <= 1 + 2 * EndedContexts.keptOfClient)
+        for number in 0..<20 {
+            let name = "\(number) " + String(repeating: "x", count: 1 << 16)
+            let context = ClientContext(UUID(), of: Client(identifier: name, accessGroups: []))
+            ended.insert(context)
+            #expect(ended.contains(context))
+            #expect(ended.size.nameBytes <= EndedContexts.mostNameBytes)
+        }
+        for number in 0..<1_000 {
+            ended.insert(ClientContext(UUID(), of: Client(identifier: "\(number)", accessGroups: [])))
+        }
+        #expect(ended.size.contexts <= EndedContexts.mostClients)
+    }
+
     @Test func anEndIsAnEnd() throws {
         let context = UUID()
         try contexts.grant(.passcode, to: context, .app)
@@ -71,7 +92,7 @@ import VaultInterface
         // However many ends there are, the latest are known.
         let later = (0..<20_000).map { _ in UUID() }
         for context in later { contexts.end(context, .app) }
-        for context in later.suffix(4000) {
+        for context in later.suffix(EndedContexts.keptOfClient) {
             #expect(throws: VaultError.self) { try contexts.proofs(of: context, .app) }
         }
     }

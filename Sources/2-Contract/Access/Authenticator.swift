@@ -25,6 +25,18 @@ package struct AuthenticationRequest: Sendable {
     }
 }
 
+/// An authentication context of one client. Contexts of different clients are different, also if they have the same
+/// identifier.
+package struct ClientContext: Sendable, Hashable {
+    package var client: String
+    package var context: UUID
+
+    package init(_ context: UUID, of client: Client) {
+        self.client = client.identifier
+        self.context = context
+    }
+}
+
 /// The outcome of asking a person.
 package enum AuthenticationOutcome: Sendable, Equatable {
     /// With these proofs, which satisfy what was asked for.
@@ -116,13 +128,13 @@ package protocol Authenticator: Sendable {
     func availability(verifier: any PasscodeVerifier) -> PresenceAvailability
 
     /// Takes away the prompt that is shown on behalf of `context`, if there is one.
-    func cancel(context: UUID)
+    func cancel(_ context: ClientContext)
 
     /// Takes note that the passcode was given elsewhere, as at an unlocking: a fingerprint counts again.
     func passcodeWasGiven()
 }
 
 extension Authenticator {
-    package func cancel(context: UUID) {}
+    package func cancel(_ context: ClientContext) {}
     package func passcodeWasGiven() {}
 }

@@ -15,7 +15,7 @@ package final class PersonAuthenticator: Authenticator {
     let allowance: BiometryAllowance
     private let timeout: Duration
     private let now: @Sendable () -> ContinuousClock.Instant
-    private let questions = Mutex<[UUID: [Cancellation]]>([:])
+    private let questions = Mutex<[ClientContext: [Cancellation]]>([:])
 
     /// - Parameters:
     ///   - prompt: Asks for the passcode.
@@ -48,8 +48,9 @@ package final class PersonAuthenticator: Authenticator {
         _ request: AuthenticationRequest, verifier: any PasscodeVerifier
     ) -> AuthenticationOutcome {
         let cancellation = Cancellation()
-        register(cancellation, for: request.context)
-        defer { forget(cancellation, for: request.context) }
+        let context = request.context.map { ClientContext($0, of: request.client) }
+        register(cancellation, for: context)
+        defer { forget(cancellation, for: context) }
         switch PresencePlan.make(for: request.flags, with: means(verifier, flags: request.flags)) {
         case .failure(let failure): return .failed(failure)
         case .success(let plan):
@@ -67,7 +68,7 @@ package final class PersonAuthenticator: Authenticator {
             passcodeFailure: passcodeFailure(verifier))
     }
 
-    package func cancel(context: UUID) {
+    package func cancel(_ context: ClientContext) {
         for question in questions.withLock({ $0[context] ?? [] }) { question.cancel() }
     }
 
@@ -98,12 +99,12 @@ package final class PersonAuthenticator: Authenticator {
         return allowance.lockout == nil ? nil : .biometryLockout
     }
 
-    private func register(_ cancellation: Cancellation, for context: UUID?) {
+    private func register(_ cancellation: Cancellation, for context: ClientContext?) {
         guard let context else { return }
         questions.withLock { $0[context, default: []].append(cancellation) }
     }
 
-    private func forget(_ cancellation: Cancellation, for context: UUID?) {
+    private func forget(_ cancellation: Cancellation, for context: ClientContext?) {
         guard let context else { return }
         questions.withLock { questions in
             questions[context]?.removeAll { $0 === cancellation }

@@ -9,22 +9,14 @@ import VaultInterface
 /// The vault keeps them: a program names a context, and cannot say what the context was granted. A context belongs to
 /// the client that first used it.
 final class AuthenticationContexts: Sendable {
-    /// A context of one client. Contexts of different clients are different, also if they have the same identifier.
-    private struct Key: Hashable {
-        let client: String
-        let context: UUID
-    }
-
     private struct Grant {
         var proofs: PresenceProofs
         let expiry: ContinuousClock.Instant
     }
 
     private struct State {
-        var grants: [Key: Grant] = [:]
-        var ended: Set<Key> = []
-        /// The ended ones in the order of their ends.
-        var endings: [Key] = []
+        var grants: [ClientContext: Grant] = [:]
+        var ended = EndedContexts()
     }
 
     private let state = Mutex(State())
@@ -35,10 +27,6 @@ final class AuthenticationContexts: Sendable {
     static let lifetime = Duration.seconds(3600)
     /// The most contexts with a grant. The one that would expire first makes room.
     static let greatestCount = 1024
-    /// The most ended contexts that are remembered. A program that uses one again is refused by its own
-    /// `LAContext` too.
-    private static let greatestEndedCount = 4096
-
     init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.now = now
     }
@@ -48,7 +36,7 @@ final class AuthenticationContexts: Sendable {
     /// - Throws: ``VaultError/presence(_:)`` if the context was ended.
     func proofs(of context: UUID?, _ client: Client) throws(VaultError) -> PresenceProofs {
         guard let context else { return PresenceProofs() }
-        let key = Key(client: client.identifier, context: context)
+        let key = ClientContext(context, of: client)
         let now = now()
         let found: PresenceProofs? = state.withLock { state in
             if state.ended.contains(key) { return nil }
@@ -66,7 +54,7 @@ final class AuthenticationContexts: Sendable {
     /// - Throws: ``VaultError/presence(_:)`` if the context was ended while the person was asked.
     func grant(_ proofs: PresenceProofs, to context: UUID?, _ client: Client) throws(VaultError) {
         guard let context else { return }
-        let key = Key(client: client.identifier, context: context)
+        let key = ClientContext(context, of: client)
         let now = now()
         let isEnded = state.withLock { state in
             if state.ended.contains(key) { return true }
@@ -84,15 +72,10 @@ final class AuthenticationContexts: Sendable {
 
     /// Forgets what `context` was granted, and refuses it from now on.
     func end(_ context: UUID, _ client: Client) {
-        let key = Key(client: client.identifier, context: context)
+        let key = ClientContext(context, of: client)
         state.withLock { state in
             state.grants[key] = nil
-            guard state.ended.insert(key).inserted else { return }
-            state.endings.append(key)
-            if state.endings.count >= 2 * Self.greatestEndedCount {
-                state.ended.subtract(state.endings.prefix(Self.greatestEndedCount))
-                state.endings.removeFirst(Self.greatestEndedCount)
-            }
+            state.ended.insert(key)
         }
     }
 
@@ -100,4 +83,59 @@ final class AuthenticationContexts: Sendable {
     func forgetGrants() {
         state.withLock { $0.grants.removeAll() }
     }
+}
+
+/// The authentication contexts that were ended last. A program that uses one again is refused by its own `LAContext`
+/// too, so that the oldest can be forgotten.
+struct EndedContexts {
+    private struct Endings {
+        /// In the order of their ends.
+        var contexts: [UUID] = []
+        var known: Set<UUID> = []
+        /// When the last one ended, as a number that grows.
+        var last = 0
+    }
+
+    private var endings: [String: Endings] = [:]
+    private var nameBytes = 0
+    private var count = 0
+
+    /// The number of contexts that are remembered of one client at least; twice as many at most.
+    static let keptOfClient = 256
+    /// The most clients, and the most bytes of their names together. The client whose last end is the longest ago makes
+    /// room.
+    static let mostClients = 256
+    static let mostNameBytes = 1 << 18
+
+    func contains(_ context: ClientContext) -> Bool {
+        endings[context.client]?.known.contains(context.context) == true
+    }
+
+    mutating func insert(_ context: ClientContext) {
+        guard !contains(context) else { return }
+        if endings[context.client] == nil { makeRoom(for: context.client) }
+        count += 1
+        var own = endings.removeValue(forKey: context.client) ?? Endings()
+        if own.contexts.count >= 2 * Self.keptOfClient {
+            own.known.subtract(own.contexts.prefix(Self.keptOfClient))
+            own.contexts.removeFirst(Self.keptOfClient)
+        }
+        own.contexts.append(context.context)
+        own.known.insert(context.context)
+        own.last = count
+        endings[context.client] = own
+    }
+
+    private mutating func makeRoom(for client: String) {
+        nameBytes += client.utf8.count
+        while endings.count >= Self.mostClients || nameBytes > Self.mostNameBytes,
+            let oldest = endings.min(by: { $0.value.last < $1.value.last })?.key
+        {
+            endings[oldest] = nil
+            nameBytes -= oldest.utf8.count
+        }
+    }
+
+    /// How many contexts are remembered, and how many bytes the names of their clients have.
+    var size: (contexts: Int, nameBytes: Int) { (endings.values.reduce(0) { $0 + $1.contexts.count }, nameBytes) }
 }

@@ -35,7 +35,7 @@ final class ProcessAuthenticator: Authenticator {
         person.availability(verifier: verifier)
     }
 
-    func cancel(context: UUID) { made.withLock { $0 }?.cancel(context: context) }
+    func cancel(_ context: ClientContext) { made.withLock { $0 }?.cancel(context) }
 
     func passcodeWasGiven() { person.passcodeWasGiven() }
 }

@@ -40,7 +40,7 @@ struct VaultPresence: Sendable {
 
     func perform(_ operation: EndContext, as client: Client) {
         contexts.end(operation.context, client)
-        authenticator?.cancel(context: operation.context)
+        authenticator?.cancel(ClientContext(operation.context, of: client))
     }
 
     /// Returns the check of an operation, which begins with what its context was granted.
