@@ -75,6 +75,19 @@ import VaultInterface
         #expect(reports.count == 1)
     }
 
+    @Test(
+        arguments: [
+            "class = 77", "class = -1", "class = 'x'", "class = 9223372036854775807", "pk = x''", "uuid = x''",
+            "grp = 'x'", "pdmn = 77", "pdmn = 'x'", "flags = 4", "terms = x'00'", "meta = 'x'", "seal = 1", "data = 1",
+        ])
+    func theStatusIsToldWithDamagedRows(_ damage: String) throws {
+        try database.inDatabase { try $0.execute(sql: "UPDATE item SET \(damage) WHERE id = 2") }
+        #expect(try vault.status(as: .owner).itemCounts[.genericPassword] ?? 0 >= 2)
+        let report = try vault.verify(as: .owner)
+        #expect(report.validItems == 2)
+        #expect(report.problems.count == 1)
+    }
+
     @Test func onlyTheOwnerMayVerify() throws {
         #expect(throws: VaultError.accessDenied(.groupNotHeld(group: "*", client: "app"))) {
             try vault.verify(as: .app)

@@ -112,7 +112,8 @@ extension ItemStore {
         }
     }
 
-    /// Returns the number of rows of each class in the groups with these digests, without tombstones.
+    /// Returns the number of rows of each class in the groups with these digests, without tombstones and rows without a
+    /// class, which only a check of all rows reports.
     package func counts(
         for authorization: Authorization, inGroups groups: [Int64]?
     ) throws(StoreError) -> [ItemClass: Int] {
@@ -126,7 +127,7 @@ extension ItemStore {
                     guard let code = rows.integer(0).flatMap(UInt8.init(exactly:)),
                         let itemClass = ItemClass(storedCode: code), let group = rows.integer(1),
                         let count = rows.integer(2).flatMap(Int.init(exactly:))
-                    else { throw StoreError.corrupt(reason: "a row has no class") }
+                    else { continue }
                     if groups.map({ $0.contains(group) }) ?? true { counts[itemClass, default: 0] += count }
                 }
                 return counts
