@@ -75,6 +75,23 @@ import VaultInterface
         #expect(try vault.verify(as: .owner).problems.isEmpty)
     }
 
+    /// SQLite makes files beside the store to read it. Where there is no room for them, the error says so.
+    @Test(.enabled(if: canMount, "this user may not mount a small file system"))
+    func readingFromAFullFileSystem() throws {
+        let folder = try TemporaryFolder()
+        let script = """
+            mount -t tmpfs -o size=900k,mode=0700 tmpfs "$1" && "$0" fixture "$1/vault" &&
+            { dd if=/dev/zero of="$1/rest" bs=4k 2>/dev/null; "$0" reopen "$1/vault"; rm "$1/rest"; } &&
+            "$0" reopen "$1/vault"
+            """
+        let worker = try Worker(
+            ["-rm", "sh", "-c", script, Worker.executable, folder.path], command: "unshare")
+        let lines = worker.remainingLines()
+        #expect(worker.wait() == 0, "\(lines)")
+        #expect(lines.first?.hasPrefix("error no space left on the disk") == true, "\(lines)")
+        #expect(lines.last?.hasPrefix("reopened") == true, "\(lines)")
+    }
+
     /// A folder that its owner may not write to. Root may write anywhere, so another user tries.
     @Test func readOnlyFolder() throws {
         let user: uid_t = geteuid() == 0 ? 65534 : geteuid()

@@ -33,6 +33,8 @@ package enum StoreError: Error, Equatable {
             case SQLITE_FULL: .diskFull
             case SQLITE_READONLY, SQLITE_PERM: .readOnly
             case SQLITE_NOMEM: .memoryUnavailable
+            // SQLITE_IOERR_SHMSIZE: the index of the log cannot be made, which readers need too.
+            case SQLITE_IOERR where error.extendedCode == SQLITE_IOERR | 19 << 8: .diskFull
             default: .inputOutput(reason: error.message)
             }
     }

@@ -34,7 +34,10 @@ extension VaultError {
         case .unknownFormat(let version):
             .corruptVault(reason: "items.db has format version \(version), which this version cannot read")
         case .busy: .busy
-        case .diskFull: .diskFull(reason: "no space left to write items.db; nothing was changed")
+        case .diskFull:
+            .diskFull(
+                reason: "no space left on the disk for items.db and its log, which reading needs too; nothing was "
+                    + "changed")
         case .readOnly: .readOnly(reason: "items.db cannot be written")
         case .inputOutput(let reason): .inputOutput(reason: "items.db: \(reason)")
         case .memoryUnavailable: .memoryUnavailable

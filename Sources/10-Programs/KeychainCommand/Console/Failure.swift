@@ -30,6 +30,7 @@ struct Failure: Error {
             case .itemNotFound: OtherTool.served.map { "; " + $0.note } ?? ": `keychain list` shows what there is"
             case .accessDenied: OtherTool.served.map { "; " + $0.note } ?? ""
             case .authenticationFailed: ": try again"
+            case .diskFull: ": free some space and try again"
             case .memoryUnavailable: ": end other programs or raise the limit on locked memory (ulimit -l)"
             default: ""
             }
