@@ -63,6 +63,8 @@ extension ArgumentHelp {
 enum ExitStatus {
     static let other: Int32 = 1
     static let usage: Int32 = 64
+    static let damaged: Int32 = 65
+    static let unreachable: Int32 = 69
 
     static let documented: [(code: String, meaning: String)] = [
         (" 0", "done"),
@@ -72,6 +74,8 @@ enum ExitStatus {
         ("45", "the item exists already (errSecDuplicateItem)"),
         ("51", "authentication failed (errSecAuthFailed)"),
         ("64", "the command line makes no sense (EX_USAGE)"),
+        ("65", "status --check: the vault or an item is damaged (EX_DATAERR)"),
+        ("69", "status --check: the vault cannot be reached (EX_UNAVAILABLE)"),
     ]
 
     /// The section of the help that lists them.

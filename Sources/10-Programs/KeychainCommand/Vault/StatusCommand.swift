@@ -12,10 +12,15 @@ struct StatusCommand: DocumentedCommand {
         With --verify, every item is opened and checked. The exit status is 1 if one of them is damaged. \
         --delete-damaged first deletes the items that the vault's keys cannot open: items that were changed on disk, \
         and items of another vault or of a later version. Locked items are not checked, and stay.
+
+        With --check the command prints nothing but a problem, for monitors. The exit status is 0 if the vault is \
+        unlocked, 36 if it is locked, 65 if it or, with --verify, an item is damaged, and 69 if it cannot be reached: \
+        there is no vault, no daemon answers, or its files or its TPM cannot be used.
         """
     static let examples = [
         Example("Look", "keychain status"),
         Example("Check every item, as a backup job should", "keychain status --verify"),
+        Example("Restart a service when the vault is open", "keychain status --check && systemctl restart mail"),
     ]
     static let configuration: CommandConfiguration = documented("status")
 
@@ -27,10 +32,20 @@ struct StatusCommand: DocumentedCommand {
         help: "Delete the items that are damaged, for good; try a backup first. Implies --verify.")
     var deletesDamaged = false
 
+    @Flag(help: "Print nothing but a problem; the exit status tells whether the vault is open, locked or damaged.")
+    var check = false
+
     @Flag(help: .json)
     var json = false
 
+    func validate() throws {
+        guard !check || !deletesDamaged else {
+            throw ValidationError("--check changes nothing: leave out --delete-damaged")
+        }
+    }
+
     func run() throws {
+        if check { return try checkState() }
         let session = try VaultSession.ofOwner()
         let deleted: Int? =
             if deletesDamaged {
@@ -52,11 +67,41 @@ struct StatusCommand: DocumentedCommand {
                 line: Table(rows(status, Self.pairs(status, session), report, deleted)).text(aligned: true))
         }
         if let tool = OtherTool.served { CommandNote.show(tool.note) }
-        if let count = report?.problems.count, count > 0 {
+        if let report, !report.problems.isEmpty { throw damage(report) }
+    }
+
+    private func damage(_ report: IntegrityReport) -> Failure {
+        let count = report.problems.count
+        return Failure(
+            status: errSecDecode,
+            "the vault has \(count) damaged \(count == 1 ? "part" : "parts"): restore it from a backup"
+                + (deletesDamaged ? "" : ", or delete what is damaged with --delete-damaged"))
+    }
+
+    /// - Throws: ``Failure`` with an exit status for each state but an open vault.
+    private func checkState() throws {
+        let status: VaultStatus
+        do {
+            let session = try VaultSession.ofOwnerForLooking()
+            status = try session.perform(ReadStatus())
+            if verify {
+                let report = try session.perform(VerifyItems())
+                if !report.problems.isEmpty { throw damage(report) }
+            }
+        } catch {
+            var failure = Failure(error)
+            let isDamaged =
+                switch error {
+                case VaultError.corruptVault, VaultError.corruptItem: true
+                default: failure.status == errSecDecode
+                }
+            failure.exitCode = isDamaged ? ExitStatus.damaged : ExitStatus.unreachable
+            throw failure
+        }
+        guard status.lockState == .unlocked else {
             throw Failure(
-                status: errSecDecode,
-                "the vault has \(count) damaged \(count == 1 ? "part" : "parts"): restore it from a backup"
-                    + (deletesDamaged ? "" : ", or delete what is damaged with --delete-damaged"))
+                status: errSecInteractionNotAllowed,
+                "the vault is \(status.lockState.words): unlock it with `keychain unlock` if keychaind runs")
         }
     }
 
