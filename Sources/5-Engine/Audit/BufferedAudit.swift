@@ -129,6 +129,8 @@ private final class Writer: Sendable {
             let (isStopped, foldsEnd) = queue.withLock { ($0.isStopped, $0.foldsEnd) }
             if isStopped { break }
             if let foldsEnd, foldsEnd <= .now {
+                // Before `begin`, nothing is written, and the next try is later.
+                queue.withLock { $0.foldsEnd = .now + folding }
                 drain(closing: true)
                 isDirty = true
             } else if isDirty {
