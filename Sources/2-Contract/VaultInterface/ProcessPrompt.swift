@@ -5,7 +5,7 @@ import Synchronization
 package enum ProcessPrompt {
     private static let prompt = Mutex<(any PasscodePrompt)?>(nil)
 
-    /// Nil where there is no way to ask.
+    /// Nil for the standard prompt: pinentry or the terminal, whichever is there.
     package static var current: (any PasscodePrompt)? {
         get { prompt.withLock { $0 } }
         set { prompt.withLock { $0 = newValue } }

@@ -1,7 +1,7 @@
 /// A call that a server performs for one of many programs.
 ///
-/// Calls share processors, connections to the rows, and memory. An operation that does much work uses these functions at
-/// points where it holds nothing that others wait for: no connection to the rows, no transaction and no lock.
+/// Calls share processors, connections to the rows, and memory. An operation that does much work uses these functions
+/// at points where it holds nothing that others wait for: no connection to the rows, no transaction and no lock.
 package protocol ServedCall: Sendable {
     /// How many bytes of values the call may hold at a time.
     var room: Int { get }

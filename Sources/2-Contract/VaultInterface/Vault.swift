@@ -7,8 +7,9 @@ import KeychainModel
 ///
 /// What a vault can be asked for is a type in `Operations/`, listed in ``OperationCode`` and ``VaultEngine``. Each
 /// operation names the client it runs for and passes the vault's one gate, which decides and records. Operations are
-/// synchronous, may be called from any thread, and are atomic: another thread or process sees all of an operation or
-/// nothing.
+/// synchronous and may be called from any thread. A change is one transaction: another thread or process sees all of it
+/// or nothing. Only a daemon divides long work: it sends a long list in slices, between which others may change items,
+/// and it deletes more than 1,000 items in several transactions.
 package protocol Vault: AnyObject, Sendable {
     /// Performs an operation on behalf of `client`.
     ///

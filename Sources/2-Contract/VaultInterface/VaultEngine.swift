@@ -87,8 +87,8 @@ package protocol VaultEngine: Vault {
     /// every program that comes after.
     func close()
 
-    // Each operation's own function. The label `for` keeps the generic functions of ``Vault`` from standing in for one that
-    // is missing.
+    // Each operation's own function. The label `for` keeps the generic functions of ``Vault`` from standing in for one
+    // that is missing.
 
     // Items.
     func perform(_ operation: AddItem, for client: Client) throws(VaultError) -> StoredItem

@@ -124,7 +124,7 @@ package final class ClassKeys: Sendable {
 
     /// Unwraps the keys that depend on the passcode, and leaves the keybag as it is.
     ///
-    /// - Parameter passcodeKey: The stretched passcode.
+    /// - Parameter passcodeKey: What the enclave made of the stretched passcode.
     /// - Throws: ``KeybagError/wrongPasscode``.
     package func unwrapped(with passcodeKey: LockedBytes) throws(KeybagError) -> Unlocked {
         Unlocked(keys: self, pairs: try pairs(of: keybag, with: passcodeKey))
@@ -132,7 +132,7 @@ package final class ClassKeys: Sendable {
 
     /// Unwraps the keys that depend on the passcode, and unlocks.
     ///
-    /// - Parameter passcodeKey: The stretched passcode.
+    /// - Parameter passcodeKey: What the enclave made of the stretched passcode.
     /// - Throws: ``KeybagError/wrongPasscode``.
     package func unlock(with passcodeKey: LockedBytes) throws(KeybagError) {
         try unwrapped(with: passcodeKey).unlock()
@@ -150,7 +150,7 @@ package final class ClassKeys: Sendable {
 
     /// Replaces the present keybag by one with the same class keys and another passcode.
     ///
-    /// - Parameter passcodeKey: The stretched passcode of `keybag`; nil if it has none.
+    /// - Parameter passcodeKey: What the enclave made of the stretched passcode of `keybag`; nil if it has none.
     package func adopt(_ keybag: Keybag, with passcodeKey: LockedBytes?) throws(KeybagError) {
         let pairs = try pairs(of: keybag, with: passcodeKey)
         hasPasscode.store(keybag.passcode != nil, ordering: .relaxed)

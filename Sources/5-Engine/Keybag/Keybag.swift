@@ -96,7 +96,8 @@ package struct Keybag: Sendable, Equatable {
 
     /// Returns the unwrapped class key of `protection`.
     ///
-    /// - Parameter passcodeKey: The stretched passcode; required for the classes that depend on it.
+    /// - Parameter passcodeKey: What the enclave made of the stretched passcode; required for the classes that depend
+    ///   on it.
     /// - Throws: ``KeybagError/wrongPasscode`` if it is wrong.
     package func unwrapKey(
         for protection: ProtectionClass, in enclave: any Enclave, with passcodeKey: LockedBytes? = nil

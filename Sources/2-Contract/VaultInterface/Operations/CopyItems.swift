@@ -15,7 +15,7 @@ package struct CopyItems: VaultOperation {
         self.includingValues = includingValues
     }
 
-    /// What a search sends. Reports come first.
+    /// What a search sends. In each slice of the answer, reports come first.
     package enum Part: Sendable, Equatable {
         case item(StoredItem)
         /// Why an item was left out that cannot be opened; only for a query with ``SearchReports/damage``.

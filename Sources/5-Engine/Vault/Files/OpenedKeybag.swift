@@ -6,7 +6,8 @@ import PrivateFiles
 import Sealing
 import Synchronization
 
-/// The keys a vault works with at a moment; replaced as a whole when the vault is erased.
+/// The keys a vault works with at a moment; replaced as a whole by an erase, a change of the passcode, and a
+/// reload after another process has done either.
 final class OpenedKeybag: Sendable {
     let identifier: UUID
     /// Which file the keybag was read from; nil for a vault in memory.

@@ -67,8 +67,8 @@ struct ItemFinder {
 
     /// Returns all items that `query` finds, opened.
     ///
-    /// - Throws: ``PresenceCheck/Need/room(_:)``, and ``VaultError/invalidRequest(reason:)`` for more than a served call
-    ///   may collect.
+    /// - Throws: ``PresenceCheck/Need/room(_:)``, and ``VaultError/invalidRequest(reason:)`` for more than a served
+    ///   call may collect.
     func items(_ query: ItemQuery, includingValues: Bool) throws -> [FoundItem] {
         let slice = try slice(query, after: .start, includingValues: includingValues, isWhole: true)
         if slice.next == nil || query.limit.map({ slice.items.count >= $0 }) ?? false { return slice.items }

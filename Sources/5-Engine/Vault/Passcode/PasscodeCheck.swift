@@ -12,7 +12,7 @@ import VaultInterface
 /// A passcode that was right.
 struct CheckedPasscode {
     var protection: PasscodeProtection
-    /// The stretched passcode.
+    /// What the enclave made of the stretched passcode.
     var key: LockedBytes
     var unlocked: ClassKeys.Unlocked
 }
