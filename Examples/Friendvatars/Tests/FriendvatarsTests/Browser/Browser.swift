@@ -77,7 +77,7 @@ actor Browser {
         }
     }
 
-    /// Ends it.
+    /// Ends it, and its helper processes, which would go on to write into the folder.
     func close() {
         process.terminate()
         let number = process.processIdentifier
@@ -85,6 +85,26 @@ actor Browser {
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(60), execute: late)
         process.waitUntilExit()
         late.cancel()
+        while true {
+            let helpers = Self.processes(ofGroup: number, orOf: folder.url.path(percentEncoded: false))
+            if helpers.isEmpty { return }
+            for helper in helpers { kill(helper, SIGKILL) }
+            usleep(2_000)
+        }
+    }
+
+    /// The processes of a group, and those with `path` in their command line; none that has ended.
+    private static func processes(ofGroup group: pid_t, orOf path: String) -> [pid_t] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return names.compactMap { pid_t($0) }.filter { number in
+            // The name in parentheses may contain anything; state, parent and group follow it (proc_pid_stat(5)).
+            guard let text = try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8),
+                let fields = text.split(separator: ")").last?.split(separator: " "), fields.count > 2,
+                fields[0] != "Z", fields[0] != "X"
+            else { return false }
+            let words = (try? Data(contentsOf: URL(filePath: "/proc/\(number)/cmdline"))) ?? Data()
+            return pid_t(fields[2]) == group || String(decoding: words, as: UTF8.self).contains(path)
+        }
     }
 
     /// Says a command and waits for its answer.
