@@ -30,13 +30,14 @@ struct RSAVectorTests {
     private func digest(_ row: PublishedVectors.Row) throws -> String { try #require(row.values["SHAAlg"]) }
 
     /// Keys that are read again with each vector, by modulus and exponent.
-    private struct Keys {
-        private var known: [String: SecKey] = [:]
+    private struct Keys<Key> {
+        private var known: [String: Key] = [:]
 
         mutating func key(
-            _ row: PublishedVectors.Row, _ make: (PublishedVectors.Row) throws -> SecKey
-        ) throws -> SecKey {
-            let name = "\(row.values["n"] ?? "") \(row.values["e"] ?? "")"
+            _ row: PublishedVectors.Row, _ make: (PublishedVectors.Row) throws -> Key
+        ) throws -> Key {
+            let parts = ["n", "e", "Modulus", "Public exponent"]
+            let name = parts.map { row.values[$0] ?? "" }.joined(separator: " ")
             if let key = known[name] { return key }
             let key = try make(row)
             known[name] = key
@@ -49,7 +50,7 @@ struct RSAVectorTests {
     @Test(arguments: ["SigGen15_186-2.rsp", "SigGen15_186-2.txt", "SigGen15_186-3.rsp"])
     func pkcs1Made(file: String) throws {
         let step = TestScale.isSoak ? 1 : 10
-        var (tally, publicKeys, privateKeys) = (Tally(), Keys(), Keys())
+        var (tally, publicKeys, privateKeys) = (Tally(), Keys<SecKey>(), Keys<SecKey>())
         let rows = try PublishedVectors("\(Self.folder)/FIPS_186-2/\(file)", last: "S", count: 250).rows
         for (number, row) in rows.enumerated() {
             let algorithm = SecKeyAlgorithm("algid:sign:RSA:message-PKCS1v15:\(try digest(row))")
@@ -83,7 +84,7 @@ struct RSAVectorTests {
     @Test(arguments: ["SigGenPSS_186-2.rsp", "SigGenPSS_186-2.txt", "SigGenPSS_186-3.rsp"])
     func pssMade(file: String) throws {
         let step = TestScale.isSoak ? 1 : 10
-        var (tally, publicKeys, privateKeys) = (Tally(), Keys(), Keys())
+        var (tally, publicKeys, privateKeys) = (Tally(), Keys<SecKey>(), Keys<SecKey>())
         let rows = try PublishedVectors("\(Self.folder)/FIPS_186-2/\(file)", last: "S", count: 250).rows
         for (number, row) in rows.enumerated() {
             let digest = try digest(row)
@@ -153,7 +154,7 @@ struct RSAVectorTests {
         ("SigVerRSA.rsp", "Result", 360),
     ])
     func x931(file: String, last: String, count: Int) throws {
-        var keys = Keys()
+        var keys = Keys<SecKey>()
         for row in try PublishedVectors("\(Self.folder)/FIPS_186-2/\(file)", last: last, count: count).rows {
             let digest = try digest(row)
             let key = try keys.key(row, publicKey)
@@ -190,9 +191,9 @@ struct RSAVectorTests {
         ("pkcs-1v2-1d2-vec/pss-vect.txt", 60, "algid:sign:RSA:message-PSS:SHA1:SHA1:20"),
     ])
     func laboratoriesSignatures(file: String, count: Int, name: String) throws {
-        var checked = 0
+        var (checked, keys) = (0, Keys<KeyPair>())
         for row in try PublishedVectors("\(Self.folder)/\(file)", last: "Signature", count: count).rows {
-            let key = try labelledKey(row)
+            let key = try keys.key(row, labelledKey)
             let (message, signature) = (try row.bytes("Message to be signed"), try row.bytes("Signature"))
             #expect(try key.public.verify(signature, of: message, SecKeyAlgorithm(name)), "\(row.text)")
             checked += 1
@@ -216,9 +217,9 @@ struct RSAVectorTests {
         ("oaep-custom/oaep-sha512-sha512.txt", 60, "algid:encrypt:RSA:OAEP:SHA512"),
     ])
     func decryption(file: String, count: Int, name: String) throws {
-        var opened = 0
+        var (opened, keys) = (0, Keys<KeyPair>())
         for row in try PublishedVectors("\(Self.folder)/\(file)", last: "Encryption", count: count).rows {
-            let key = try labelledKey(row)
+            let key = try keys.key(row, labelledKey)
             let plaintext = try row.bytes("Message")
             let algorithm = SecKeyAlgorithm(name)
             #expect(try key.private.decrypt(row.bytes("Encryption"), algorithm) == plaintext, "\(row.text)")
