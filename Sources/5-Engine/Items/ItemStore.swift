@@ -63,8 +63,8 @@ package final class ItemStore: Sendable {
         return ItemStore(writer, readers: nil)
     }
 
-    /// The largest number of parallel searches that is useful in one process.
-    private static let readerLimit = 8
+    /// The largest number of parallel searches in one process: more than a server lets one program do.
+    private static let readerLimit = 16
 
     deinit {
         // After a failure, the log stays beside the file, and the next opening applies it.

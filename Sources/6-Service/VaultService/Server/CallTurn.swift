@@ -23,8 +23,9 @@ final class WorkPlaces: Sendable {
 
     /// - Parameter processors: How many the machine has.
     init(processors: Int) {
-        // One program can keep every processor busy, and not every place.
-        let ofProgram = max(2, processors)
+        // One program can keep every processor busy, and not every place. To wait for a turn costs more than a lookup
+        // takes: so many clients of a program get theirs at once.
+        let ofProgram = max(8, 4 * processors)
         turns = FairQueue(.init(all: 4 * ofProgram, ofUser: 2 * ofProgram, ofProgram: ofProgram))
         windows = FairQueue(.init(all: 64, ofUser: 32, ofProgram: 16))
         heavies = FairQueue(.init(all: 4, ofUser: 2, ofProgram: 1))
