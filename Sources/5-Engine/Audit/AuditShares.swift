@@ -52,7 +52,7 @@ package struct AuditShares {
     /// Takes the place of a record from the shares of its program and its user.
     ///
     /// - Parameter isFoldable: Whether a second record may follow, with the number of the repeats.
-    /// - Returns: Who has no room left; nil if the record may be written.
+    /// - Returns: Whose share is used up; nil if the record may be written.
     mutating func take(for event: AuditEvent, isFoldable: Bool, at time: Date) -> Shortage? {
         // Nil for the owner's tool, and for the daemon itself.
         guard let program = event.program else { return nil }

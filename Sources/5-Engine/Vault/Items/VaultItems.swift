@@ -42,7 +42,7 @@ struct VaultItems: Sendable {
                     for report in reports { try send(report) }
                     for item in slice.items { try send(.item(item)) }
                 } catch {
-                    // It was read, whoever is there to take it.
+                    // The vault opened these items, so the audit log counts them, even if the client did not get them.
                     unread = error
                     return sent + slice.items.count
                 }

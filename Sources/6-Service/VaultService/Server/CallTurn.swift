@@ -34,9 +34,10 @@ final class WorkPlaces: Sendable {
 
 /// A request's turn to work, with the room that it has for its bytes.
 ///
-/// A call waits for room only while it has no turn: who has a turn never waits for room, so that turns never stand
-/// still.
-// Safe to share between threads: the one thread that performs the request uses it.
+/// A call gives its turn back before it waits for room. So no call keeps a turn while it waits for room that another
+/// call can free only with a turn.
+// Safe to share between threads: only the connection's own thread uses it. That thread makes it, performs the request,
+// and drops it. A task-local value hands it to the engine, which performs the request on the same thread.
 final class CallTurn: ServedCall, @unchecked Sendable {
     private let places: WorkPlaces
     private let program: ServedProgram

@@ -66,7 +66,7 @@ final class ConnectionRegistry: Sendable {
 
     func isAtWork(_ connection: ServerConnection) { isWaiting(connection, for: .work) }
 
-    /// Makes room for one more connection within `limit`, at the cost of whoever has the most.
+    /// Makes room for one more connection within `limit`: ends one of the user with the most connections.
     ///
     /// - Parameter time: How long to wait for ended connections to go.
     /// - Returns: Whether there is room.
@@ -80,9 +80,9 @@ final class ConnectionRegistry: Sendable {
     /// Ends one connection, as ``makeRoom(within:waiting:)`` does.
     func endOne() { state.withLock { endOne(&$0) } }
 
-    /// Ends a connection of the user who has the most, and of the program of that user which has the most: of those,
-    /// one that never said hello first, one with half a request next, and one at work last. A client finds its ended
-    /// connection before it sends anything on it.
+    /// Ends one connection. It belongs to the user with the most connections, and to the program with the most among
+    /// that user's programs. A connection that never said hello goes first, then one with half a request, and one at
+    /// work last. A client notices that its connection has ended before it sends anything on it.
     private func endOne(_ state: inout State) {
         let user = Self.most(state.entries.values, by: \.user)
         let ofUser = state.entries.values.filter { $0.user == user }

@@ -2,8 +2,7 @@ import Access
 import Dispatch
 import Synchronization
 
-/// A number of places, which programs share: whoever waits gets one after the other users, and after the other programs
-/// of the same user, have had theirs.
+/// A number of places that programs share. Users take turns for a free place, and so do the programs of each user.
 final class FairQueue: Sendable {
     /// How many places there are in all, how many of them one user may take, and how many one program.
     struct Places: Sendable {
