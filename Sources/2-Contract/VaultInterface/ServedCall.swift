@@ -5,6 +5,8 @@
 package protocol ServedCall: Sendable {
     /// How many bytes of values the call may hold at a time.
     var room: Int { get }
+    /// How many rows it may visit in a slice.
+    var rows: Int { get }
     /// The most that it can get.
     var largestRoom: Int { get }
 

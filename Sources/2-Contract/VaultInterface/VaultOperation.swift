@@ -66,6 +66,8 @@ package struct OperationTraits: OptionSet, Sendable {
     package static let changesItems = OperationTraits(rawValue: 2)
     /// It needs class keys, which a locked vault does not have.
     package static let usesClassKeys = OperationTraits(rawValue: 4)
+    /// It does long work in slices: a server lets it begin at once, and it takes turns from the second slice on.
+    package static let sliced = OperationTraits(rawValue: 16)
     /// It concerns every group that the caller holds, and not only those that it claims.
     package static let concernsAllGroups = OperationTraits(rawValue: 8)
 }

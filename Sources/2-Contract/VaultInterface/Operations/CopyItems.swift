@@ -28,7 +28,7 @@ package struct CopyItems: VaultOperation {
 
     package static let code = OperationCode.copyItems
     package static let name = "copy"
-    package static let traits: OperationTraits = [.repeatable, .usesClassKeys]
+    package static let traits: OperationTraits = [.repeatable, .usesClassKeys, .sliced]
 
     package var authentication: AuthenticationOptions? { query.authentication }
     package func check() throws(VaultError) { try RequestCheck.check(query) }

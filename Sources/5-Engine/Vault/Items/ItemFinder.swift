@@ -20,7 +20,9 @@ struct ItemFinder {
     private let presence: PresenceCheck
     private let report: (CopyItems.Part) -> Void
     /// How many bytes of values this may collect, and how many items; nil in a program that has the vault to itself.
-    private let limits = CurrentCall.served.map { (bytes: $0.room, most: $0.largestRoom, items: Self.mostItems) }
+    private let limits = CurrentCall.served.map {
+        (bytes: $0.room, most: $0.largestRoom, rows: $0.rows, items: Self.mostItems)
+    }
 
     /// The most items that a served call collects at once, so that no transaction keeps others waiting for long.
     private static let mostItems = 1_000
@@ -121,7 +123,10 @@ struct ItemFinder {
                 guard case .corruptItem = error, query.reports.contains(.damage) else { throw error }
                 report(.damage(reason: error.description))
             }
-            if let limits, (isWhole ? found.count : rows) >= limits.items || bytes >= limits.bytes { return false }
+            if let limits {
+                let isFull = isWhole ? found.count >= limits.items : rows >= limits.rows
+                if isFull || bytes >= limits.bytes { return false }
+            }
             return query.limit.map { found.count < $0 } ?? true
         }
         return Slice(items: found, next: next, needed: needed)

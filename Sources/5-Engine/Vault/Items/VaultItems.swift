@@ -28,6 +28,8 @@ struct VaultItems: Sendable {
         let authorization = try gate.authorize(
             AccessRequest(.copy, query), as: client, recordedAs: operation.includingValues ? .read : .listed)
         var (next, sent, unread) = (SearchPosition?.some(.start), 0, VaultError?.none)
+        // Identities are found at once, and not in slices.
+        if query.itemClass == .identity { try CurrentCall.served?.giveWay() }
         // What was sent stays sent when a person was asked in between.
         _ = try gate.perform(authorization, asking: query.authentication, items: { $0 }) { presence in
             while let start = next {

@@ -1,30 +1,12 @@
 import Access
 
-/// The connections of a server, whose they are, and what each waits for.
+/// The connections of a server, and whose they are.
 final class ConnectionRegistry: Sendable {
-    /// What a connection waits for, in the order in which connections make room.
-    enum Waiting: Int {
-        case greeting
-        /// The rest of a request.
-        case rest
-        case request
-        /// The answer of a person.
-        case answer
-        /// A turn, the vault, or the client to take in its answer.
-        case work
-    }
-
     private struct Entry {
         let connection: ServerConnection
         let user: UInt32
         /// Nil until the connection has been greeted.
         var program: ServedProgram?
-        var waiting: Waiting
-        var since: ContinuousClock.Instant
-
-        func makesRoom(before other: Entry) -> Bool {
-            (waiting.rawValue, since) < (other.waiting.rawValue, other.since)
-        }
     }
 
     private struct State {
@@ -41,8 +23,7 @@ final class ConnectionRegistry: Sendable {
     /// Adds a connection that has said nothing yet.
     func add(_ connection: ServerConnection, ofUser user: UInt32) {
         state.withLock { state in
-            state.entries[ObjectIdentifier(connection)] = Entry(
-                connection: connection, user: user, program: nil, waiting: .greeting, since: .now)
+            state.entries[ObjectIdentifier(connection)] = Entry(connection: connection, user: user, program: nil)
         }
     }
 
@@ -55,16 +36,6 @@ final class ConnectionRegistry: Sendable {
     func greeted(_ connection: ServerConnection, _ program: ServedProgram) {
         state.withLock { $0.entries[ObjectIdentifier(connection)]?.program = program }
     }
-
-    func isWaiting(_ connection: ServerConnection, for waiting: Waiting) {
-        let now = ContinuousClock.now
-        state.withLock { state in
-            state.entries[ObjectIdentifier(connection)]?.waiting = waiting
-            state.entries[ObjectIdentifier(connection)]?.since = now
-        }
-    }
-
-    func isAtWork(_ connection: ServerConnection) { isWaiting(connection, for: .work) }
 
     /// Makes room for one more connection within `limit`: ends one of the user with the most connections.
     ///
@@ -88,7 +59,7 @@ final class ConnectionRegistry: Sendable {
         let ofUser = state.entries.values.filter { $0.user == user }
         let program = Self.most(ofUser, by: \.program)
         let ofProgram = ofUser.filter { $0.program == program }
-        guard let next = ofProgram.min(by: { $0.makesRoom(before: $1) }) else { return }
+        guard let next = ofProgram.min(by: { $0.connection.wait.order < $1.connection.wait.order }) else { return }
         state.entries[ObjectIdentifier(next.connection)] = nil
         state.ending += 1
         next.connection.end()
@@ -105,7 +76,7 @@ final class ConnectionRegistry: Sendable {
     func stop(within time: Duration) {
         let deadline = ContinuousClock.now + time
         state.withLock { state in
-            for entry in state.entries.values where entry.waiting != .answer && entry.waiting != .work {
+            for entry in state.entries.values where !entry.connection.wait.isForAnswerOrWork {
                 entry.connection.end()
             }
         }

@@ -17,8 +17,8 @@ extension ServerConnection: QuestionChannel {
         do {
             try socket.send(frame, within: server.limits.transfer)
             // Any number of clients may leave questions open: they must not keep others out.
-            server.registry.isWaiting(self, for: .answer)
-            defer { server.registry.isAtWork(self) }
+            wait.begin(.answer)
+            defer { wait.begin(.work) }
             return try cancellation.withHandler({ [self] in retract() }) {
                 // The client knows the deadline too, and gets a moment to say that it passed.
                 let answer = try receiveAnswer(frame, within: time + .seconds(2))

@@ -8,18 +8,21 @@ import VaultInterface
 
 /// One client's connection, on a thread of its own.
 // Safe to share between threads: what changes is touched by the thread that calls `run()` alone, on which requests are
-// answered and questions are asked, too. Others call `end()`, which shuts down the socket's descriptor: a constant,
-// open for as long as anybody has a reference to this.
+// answered and questions are asked, too. Others read `wait`, which is atomic, and call `end()`, which shuts down the
+// socket's descriptor: a constant, open for as long as anybody has a reference to this.
 final class ServerConnection: @unchecked Sendable {
     let socket: FrameSocket
     let server: VaultServer
+    let wait = ConnectionWait()
     private let incoming = FrameBuffer()
     private let outgoing = FrameBuffer()
     private var peer: Peer?
     private var grant = CallerGrant(identifier: "")
     private var generation = -1
+    /// Whose requests the rate limit counts.
+    private var rateKey = ""
     /// The room that the present request took on its way in.
-    private var claim: RequestBudget.Claim?
+    private var roomForRequest: RequestBudget.Claim?
     private var turn: CallTurn?
     private(set) var canAsk = false
 
@@ -36,9 +39,9 @@ final class ServerConnection: @unchecked Sendable {
         defer { server.observer.disconnected() }
         defer { forgetRequest() }
         while !server.stops {
-            server.registry.isWaiting(self, for: .request)
+            wait.begin(.request)
             guard let kind = try? receive() else { return }
-            server.registry.isAtWork(self)
+            wait.begin(.work)
             guard kind == .request, answerRequest() else { return }
         }
     }
@@ -87,6 +90,7 @@ final class ServerConnection: @unchecked Sendable {
         } catch {
             throw .accessDenied(error)
         }
+        rateKey = "\(peer.identity.user) \(grant.identifier)"
         self.generation = generation
     }
 
@@ -98,12 +102,12 @@ final class ServerConnection: @unchecked Sendable {
     /// Reads a request, which keeps its room until ``forgetRequest()``.
     private func receive() throws(SocketError) -> FrameKind {
         try socket.waitForInput()
-        server.registry.isWaiting(self, for: .rest)
+        wait.begin(.rest)
         return try socket.receive(
             into: incoming, limit: WireLimits.frame, first: server.limits.transfer, rest: server.limits.transfer
         ) { total throws(SocketError) in
-            let present = claim ?? server.budget.begin(program)
-            claim = present
+            let present = roomForRequest ?? server.budget.begin(program)
+            roomForRequest = present
             guard server.budget.reserve(total, for: present, within: server.limits.room) else { throw .timedOut }
         }
     }
@@ -111,8 +115,8 @@ final class ServerConnection: @unchecked Sendable {
     /// Wipes the request's bytes, and gives their room back.
     private func forgetRequest() {
         incoming.recycle()
-        if let claim { server.budget.end(claim) }
-        claim = nil
+        if let roomForRequest { server.budget.end(roomForRequest) }
+        roomForRequest = nil
     }
 
     /// - Returns: Whether the connection can go on.
@@ -136,18 +140,17 @@ final class ServerConnection: @unchecked Sendable {
             }
             try refreshGrant(of: peer)
             server.rates.admit(rateKey)
-            try turn.begin(withRoomFor: incoming.count)
             var reader = FrameReader(incoming, from: 1)
             let header = try RequestHeader(from: &reader)
             canAsk = header.canAsk
             switch header.subject {
             case .operation(let code):
                 name = code.operation.name
+                try turn.begin(code.operation.traits, withRoomFor: incoming.count)
                 try answer(code.operation, header, &reader)
             case .subscription(let subscription):
                 name = subscription.name
                 try reader.finish()
-                turn.end()
                 serve(subscription)
                 return false
             }
@@ -179,8 +182,6 @@ final class ServerConnection: @unchecked Sendable {
         let program = ServedProgram(user: peer?.identity.user ?? .max, name: grant.identifier)
         server.audit.record(AuditEvent(.refused, client: name, program: program, failure: AuditFailure(denied)))
     }
-
-    private var rateKey: String { "\(peer?.identity.user ?? 0) \(grant.identifier)" }
 
     private func fail(_ error: VaultError) {
         outgoing.removeAll()
@@ -222,13 +223,14 @@ final class ServerConnection: @unchecked Sendable {
     }
 
     private func flushParts() throws(VaultError) {
+        let hadTurn = turn?.hasTurn ?? false
         do {
             try flush()
         } catch {
             end()
             throw .inputOutput(reason: "the client does not read its answer")
         }
-        turn?.resume()
+        if hadTurn { turn?.resume() }
     }
 
     // MARK: Subscriptions
@@ -271,7 +273,7 @@ final class ServerConnection: @unchecked Sendable {
                 if sent != bytes.count, !mayMiss { shutdown(descriptor, Int32(SHUT_RDWR)) }
             }
         }
-        server.registry.isWaiting(self, for: .request)
+        wait.begin(.request)
         // Anything the client says from now on ends the connection.
         try? socket.waitForInput()
         let ended = DispatchSemaphore(value: 0)
