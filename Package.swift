@@ -131,7 +131,8 @@ floor(
     module("Enclave", uses: "Attestation", "SecureMemory", crypto),
     library("CTSS2"),
     module("TPM", uses: "Attestation", "CLibrary", "CTSS2", "Enclave", "SecureMemory", "SystemLibraries", crypto),
-    module("Keybag", uses: "Bytes", "Enclave", "KeychainModel", "SecureMemory", "SystemLibraries", crypto),
+    module(
+        "Keybag", uses: "Bytes", "CLibrary", "Enclave", "KeychainModel", "SecureMemory", "SystemLibraries", crypto),
     module("Sealing", uses: "Bytes", "KeychainModel", crypto),
     module("Items", uses: "Access", "Bytes", "CLibrary", "CSQLite", "KeychainModel", "Sealing", "SystemSQLite"),
     module(

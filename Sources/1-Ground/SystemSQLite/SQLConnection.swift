@@ -167,16 +167,16 @@ package final class SQLConnection {
     /// when `body` throws.
     package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         // An earlier transaction whose rollback failed must not include the statements of this one.
-        if isInTransaction { try end("ROLLBACK") }
-        try end("BEGIN IMMEDIATE")
+        if isInTransaction { try run("ROLLBACK") }
+        try run("BEGIN IMMEDIATE")
         do {
             let result = try body()
             try requireTransaction()
-            try end("COMMIT")
+            try run("COMMIT")
             return result
         } catch {
             // After some errors, such as a full disk, SQLite has already rolled back. The first error is the reason.
-            if isInTransaction { try? end("ROLLBACK") }
+            if isInTransaction { try? run("ROLLBACK") }
             throw error
         }
     }
@@ -189,7 +189,7 @@ package final class SQLConnection {
         }
     }
 
-    private func end(_ sql: String) throws(SQLiteError) {
+    private func run(_ sql: String) throws(SQLiteError) {
         let statement = try statement(sql)
         try statement.run()
     }

@@ -1,5 +1,5 @@
+import CLibrary
 import Metrics
-import Synchronization
 
 /// Keeps the recorded metrics. ``text`` returns them in the format of Prometheus (text format 0.0.4).
 final class MetricsRegistry: MetricsFactory {
@@ -26,7 +26,7 @@ final class MetricsRegistry: MetricsFactory {
 
     private final class Series: CounterHandler, RecorderHandler, TimerHandler {
         let kind: Kind
-        private let state = Mutex((value: 0.0, count: 0))
+        private let state = UnfairMutex((value: 0.0, count: 0))
 
         init(_ kind: Kind) { self.kind = kind }
 
@@ -41,7 +41,7 @@ final class MetricsRegistry: MetricsFactory {
         }
     }
 
-    private let series = Mutex<[Name: Series]>([:])
+    private let series = UnfairMutex<[Name: Series]>([:])
 
     private func series(_ label: String, _ dimensions: [(String, String)], _ kind: Kind) -> Series {
         let name = Name(label, dimensions)

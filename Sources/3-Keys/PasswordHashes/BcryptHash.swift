@@ -34,13 +34,13 @@ struct BcryptHash: Equatable, Sendable {
         // A C string ends at the first zero: bcrypt would compare only the part before it.
         guard !password.withUnsafeBytes({ $0.contains(0) }) else { return false }
         // Room for a zero at the end: SecretBytes may fill their last page completely.
-        let phrase = try Self.allocating {
+        let phrase = try Self.orMemoryUnavailable {
             try SecretBytes(count: password.count + 1) { room in
                 password.withUnsafeBytes { room.copyMemory(from: $0) }
             }
         }
         var result: [UInt8]?
-        _ = try Self.allocating {
+        _ = try Self.orMemoryUnavailable {
             try SecretBytes(count: LibcryptFunction.dataSize) { data in
                 phrase.withUnsafeBytes { phrase in
                     guard let room = data.baseAddress, let start = phrase.baseAddress,
@@ -61,7 +61,7 @@ struct BcryptHash: Equatable, Sendable {
         }
     }
 
-    private static func allocating(_ make: () throws -> SecretBytes) throws(PasswordHashError) -> SecretBytes {
+    private static func orMemoryUnavailable(_ make: () throws -> SecretBytes) throws(PasswordHashError) -> SecretBytes {
         do {
             return try make()
         } catch {

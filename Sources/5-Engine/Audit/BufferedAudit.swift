@@ -2,7 +2,6 @@ import Access
 import CLibrary
 import Dispatch
 import FoundationEssentials
-import Synchronization
 import SystemLibraries
 
 /// An audit log for a daemon that writes some events later, so that read operations need not wait, and that no served
@@ -68,14 +67,14 @@ private final class Writer: Sendable {
 
     let log: AuditLog
     private let folding: Duration
-    private let queue: Mutex<Queue>
+    private let queue: UnfairMutex<Queue>
     /// Signalled if events come while the thread waits, and at the end.
     private let wakening = DispatchSemaphore(value: 0)
 
     init(_ log: AuditLog, _ folds: AuditFolds, _ folding: Duration) {
         self.log = log
         self.folding = folding
-        queue = Mutex(Queue(folds: folds))
+        queue = UnfairMutex(Queue(folds: folds))
     }
 
     func begin(in place: AuditPlace) {

@@ -1,11 +1,11 @@
+import CLibrary
 import Dispatch
-import Synchronization
 import SystemSQLite
 
 /// Connections for reading, so that several searches and a write can run at the same time.
 final class ReaderPool: Sendable {
     private let open: @Sendable () throws -> ReadConnection
-    private let idle = Mutex<[ReadConnection]>([])
+    private let idle = UnfairMutex<[ReadConnection]>([])
     private let places: DispatchSemaphore
 
     /// Makes a pool of at most `limit` connections, which `open` makes when they are needed.

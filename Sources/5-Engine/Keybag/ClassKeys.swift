@@ -1,4 +1,5 @@
 import Bytes
+import CLibrary
 import Crypto
 import Enclave
 import FoundationEssentials
@@ -23,7 +24,7 @@ package final class ClassKeys: Sendable {
     }
 
     package let enclave: any Enclave
-    private let state: Mutex<State>
+    private let state: UnfairMutex<State>
     /// Whether the keybag has a passcode. Outside of the state, because each operation asks for it.
     private let hasPasscode: Atomic<Bool>
 
@@ -37,7 +38,7 @@ package final class ClassKeys: Sendable {
         let always = try keybag.unwrapKey(for: .always, in: enclave)
         indexKey = Self.derive(from: always, context: "swift-keychain/v1/index")
         hasPasscode = Atomic(keybag.passcode != nil)
-        state = Mutex(
+        state = UnfairMutex(
             State(
                 keybag: keybag, lockState: keybag.passcode == nil ? .unlocked : .beforeFirstUnlock,
                 unwrapped: ClassTable()))

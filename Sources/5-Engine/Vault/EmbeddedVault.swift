@@ -74,13 +74,9 @@ package final class EmbeddedVault: VaultEngine {
         }
     }
 
-    package static func openVault(at path: String) throws(VaultError) -> any VaultEngine {
-        try openForProcess(at: path)
-    }
-
     /// Opens the vault in the folder at `path` as a program without a daemon does: asks the process's own user, and
     /// keeps the vault's audit log.
-    package static func openForProcess(at path: String) throws(VaultError) -> EmbeddedVault {
+    package static func openVault(at path: String) throws(VaultError) -> any VaultEngine {
         let surroundings = VaultSurroundings(
             authenticator: ProcessAuthenticator(folder: path), audit: VaultAudit.sink(forVaultAt: path))
         return try open(at: path, surroundings: surroundings)

@@ -49,7 +49,7 @@ struct KeyCommandSession {
     static func forLooking(
         _ passcode: PasscodeInput? = nil, prompt: (any PasscodePrompt)? = nil
     ) throws -> KeyCommandSession {
-        KeyCommandSession(try .ofOwnerForLooking(passcode, prompt: prompt))
+        KeyCommandSession(try .ofOwnerInPresentVault(passcode, prompt: prompt))
     }
 
     static func forWriting(_ passcode: PasscodeInput? = nil) throws -> KeyCommandSession {

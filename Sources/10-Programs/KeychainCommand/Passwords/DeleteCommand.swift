@@ -28,7 +28,7 @@ struct DeleteCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let session = try VaultSession.ofOwnerForLooking(passcode)
+        let session = try VaultSession.ofOwnerInPresentVault(passcode)
         // Deleting asks nobody: an item that only a person may read is deleted by its name.
         let search = PasswordSearch(name, scope, AuthenticationOptions(interaction: .skip))
         let item = try search.oneIfAny(in: session)

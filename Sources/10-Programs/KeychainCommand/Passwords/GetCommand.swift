@@ -47,7 +47,7 @@ struct GetCommand: DocumentedCommand {
     static func run(
         _ search: PasswordSearch, passcode: PasscodeInput? = nil, noNewline: Bool = false, json: Bool = false
     ) throws {
-        let session = try VaultSession.ofOwnerForLooking(passcode)
+        let session = try VaultSession.ofOwnerInPresentVault(passcode)
         let item = try search.one(in: session, includingValues: true)
         guard let secret = item.value else {
             throw Failure(

@@ -24,7 +24,7 @@ struct InfoCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        let session = try VaultSession.ofOwnerForLooking(passcode)
+        let session = try VaultSession.ofOwnerInPresentVault(passcode)
         let item = try PasswordSearch(name, scope).one(in: session, includingValues: false)
         let summary = ItemSummary(item)
         if json { return try StandardOutput.write(json: summary) }

@@ -69,7 +69,7 @@ struct ListCommand: DocumentedCommand {
     }
 
     private func items(_ leftOut: inout LeftOut) throws -> [StoredItem] {
-        let session = try VaultSession.ofOwnerForLooking(passcode)
+        let session = try VaultSession.ofOwnerInPresentVault(passcode)
         var query = ItemQuery(
             itemClass: .genericPassword, accessGroup: scope.group, synchronizable: scope.synchronizableScope)
         query.reports = [.damage, .withheld]

@@ -131,8 +131,8 @@ extension VaultSession {
         return session
     }
 
-    /// The session for a command that only reads. If there is no vault, none is made.
-    static func ofOwnerForLooking(
+    /// The session for a command that makes no vault: where there is none, it says so.
+    static func ofOwnerInPresentVault(
         _ passcode: PasscodeInput? = nil, prompt: (any PasscodePrompt)? = nil
     ) throws -> VaultSession {
         guard try ProcessVault.exists() else {

@@ -56,7 +56,7 @@ final class SecretLookup {
 
     private func openSession() throws -> VaultSession {
         if let session { return session }
-        let opened = try VaultSession.ofOwnerForLooking(passcode)
+        let opened = try VaultSession.ofOwnerInPresentVault(passcode)
         session = opened
         return opened
     }

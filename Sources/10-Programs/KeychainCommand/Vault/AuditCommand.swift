@@ -44,7 +44,7 @@ struct AuditCommand: DocumentedCommand {
     func run() throws {
         if let limit, limit < 0 { throw Failure.usage("--limit takes a number from 0 on: see `keychain help audit`") }
         let query = AuditQuery(since: try since.map(Self.moment), limit: limit)
-        let session = try VaultSession.ofOwnerForLooking()
+        let session = try VaultSession.ofOwnerInPresentVault()
         if verify { return try check(session) }
         let records = try session.perform(ReadAudit(query))
         guard !records.isEmpty else { return }

@@ -35,7 +35,7 @@ struct LockCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let session = try VaultSession.ofOwnerForLooking()
+        let session = try VaultSession.ofOwnerInPresentVault()
         try session.requirePasscode()
         try session.perform(LockVault(after: .seconds(after)))
         let status = try session.perform(ReadStatus())
@@ -68,7 +68,7 @@ struct UnlockCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        let session = try VaultSession.ofOwnerForLooking(passcode)
+        let session = try VaultSession.ofOwnerInPresentVault(passcode)
         // First, so that nobody is asked for a passcode that cannot help.
         guard try session.requirePasscode().isShared else {
             throw Failure(

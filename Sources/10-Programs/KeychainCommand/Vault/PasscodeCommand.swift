@@ -77,7 +77,7 @@ struct ChangePasscodeCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        let session = try VaultSession.ofOwnerForLooking(passcode)
+        let session = try VaultSession.ofOwnerInPresentVault(passcode)
         try session.requirePasscode()
         let old = try passcode.ask()
         let next = try new.ask()
@@ -105,7 +105,7 @@ struct RemovePasscodeCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        let session = try VaultSession.ofOwnerForLooking(passcode)
+        let session = try VaultSession.ofOwnerInPresentVault(passcode)
         let before = try session.requirePasscode()
         let passcode = try passcode.ask()
         try session.perform(RemovePasscode(passcode))

@@ -51,7 +51,7 @@ struct CreateRecoveryCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let session = try VaultSession.ofOwnerForLooking(passcode)
+        let session = try VaultSession.ofOwnerInPresentVault(passcode)
         let key = try session.perform(MakeRecoveryKey()).text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
         if json { return try StandardOutput.write(json: Answer(recoveryKey: key)) }
         try StandardOutput.write(line: key)

@@ -82,7 +82,7 @@ struct StatusCommand: DocumentedCommand {
     private func checkState() throws {
         let status: VaultStatus
         do {
-            let session = try VaultSession.ofOwnerForLooking()
+            let session = try VaultSession.ofOwnerInPresentVault()
             status = try session.perform(ReadStatus())
             if verify {
                 let report = try session.perform(VerifyItems())

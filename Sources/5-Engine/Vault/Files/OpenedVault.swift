@@ -8,7 +8,6 @@ import KeychainModel
 import PrivateFiles
 import Sealing
 import SecureMemory
-import Synchronization
 import VaultInterface
 
 /// The keys and the rows of an open vault, which belong together: while it is open, nothing else replaces the keys, and
@@ -24,7 +23,7 @@ final class OpenedVault: Sendable {
     let contexts = AuthenticationContexts()
     private let store: ItemStore
     private let storeFile: FileIdentity?
-    private let opened: Mutex<OpenedKeybag>
+    private let opened: UnfairMutex<OpenedKeybag>
     private let changeNotifier = ChangeNotifier()
 
     /// - Parameter folder: The folder of the two; nil for a vault in memory.
@@ -32,7 +31,7 @@ final class OpenedVault: Sendable {
         self.folder = folder
         self.store = store
         storeFile = try folder.map { try $0.folder.identity(of: VaultFolder.storeName) }
-        opened = Mutex(keybag)
+        opened = UnfairMutex(keybag)
         lockNotifier = LockNotifier(keybag.keys.lockState)
     }
 

@@ -1,7 +1,7 @@
 import Access
+import CLibrary
 import FoundationEssentials
 import KeychainModel
-import Synchronization
 import VaultInterface
 
 /// The proofs of presence that authentication contexts were granted.
@@ -19,7 +19,7 @@ final class AuthenticationContexts: Sendable {
         var ended = EndedContexts()
     }
 
-    private let state = Mutex(State())
+    private let state = UnfairMutex(State())
     private let now: @Sendable () -> ContinuousClock.Instant
 
     /// How long a grant counts. Afterwards the person is asked again, so that a forgotten context does not open items

@@ -27,7 +27,7 @@ struct ItemTransaction {
     ///
     /// - Throws: ``VaultError/duplicateItem`` if a live item has its primary key.
     func insert(_ item: StoredItem) throws {
-        try makeRoom(for: keybag.primaryKey(of: item), of: item.itemClass)
+        try requireNoDuplicate(of: keybag.primaryKey(of: item), of: item.itemClass)
         let (row, filing) = try keybag.seal(item, presence, rowID: writer.nextRowID())
         try writer.insert(row, filedUnder: filing)
     }
@@ -57,7 +57,9 @@ struct ItemTransaction {
     }
 
     /// Makes sure that no live item has this primary key, and removes a tombstone that has it.
-    private func makeRoom(for primaryKey: Data, of itemClass: ItemClass) throws {
+    ///
+    /// - Throws: ``VaultError/duplicateItem``.
+    private func requireNoDuplicate(of primaryKey: Data, of itemClass: ItemClass) throws {
         let search = ItemSearch(itemClass: itemClass, seek: .primaryKey(primaryKey), isTombstone: nil)
         for row in try writer.reader.rows(search, includingCiphertext: false) {
             guard row.binding.isTombstone else { throw VaultError.duplicateItem }
@@ -73,7 +75,7 @@ struct ItemTransaction {
         let primaryKey = keybag.primaryKey(of: item)
         let oldTerms = keybag.filedTerms(of: old)
         let movesAway = primaryKey != old.binding.primaryKey
-        if movesAway { try makeRoom(for: primaryKey, of: item.itemClass) }
+        if movesAway { try requireNoDuplicate(of: primaryKey, of: item.itemClass) }
 
         if isBoundAlike(found.item, item), found.item.value == item.value {
             let (row, filing) = try keybag.resealMetadata(of: old, as: item)

@@ -1,6 +1,5 @@
 import Access
 import CLibrary
-import Synchronization
 import VaultInterface
 
 /// Connections to one daemon, each for one call at a time.
@@ -13,7 +12,7 @@ final class ConnectionPool: Sendable {
     }
 
     let path: String
-    private let state = Mutex(State())
+    private let state = UnfairMutex(State())
     /// Connections at rest that are kept.
     private static let mostResting = 8
     /// How long a daemon that was there may take to come back.
@@ -29,7 +28,7 @@ final class ConnectionPool: Sendable {
         _ call: RemoteCall<Operation>
     ) throws(VaultError) -> ClientConnection.Answer<Operation> {
         for attempt in 0... {
-            let connection = try take()
+            let connection = try take(for: Operation.traits)
             do throws(ClientConnection.Failure) {
                 let answer = try connection.perform(call)
                 put(connection)
@@ -42,6 +41,8 @@ final class ConnectionPool: Sendable {
                 case .unusable(let reason):
                     throw .inputOutput(reason: reason)
                 case .lost(let wasSent):
+                    // Most often all connections ended at once, with the daemon.
+                    closeAll()
                     guard !wasSent || Operation.traits.contains(.repeatable) else {
                         throw .inputOutput(
                             reason: "the vault's daemon went away before it answered; look whether the change was made")
@@ -112,18 +113,19 @@ final class ConnectionPool: Sendable {
         state.withLock { $0.resting = [] }
     }
 
-    private func take() throws(VaultError) -> ClientConnection {
+    private func take(for traits: OperationTraits) throws(VaultError) -> ClientConnection {
         while let connection = rested() {
-            // A daemon that was restarted has closed it.
-            if connection.isUsable { return connection }
+            // A daemon that was restarted has closed it. An operation that may be repeated finds that out itself.
+            if traits.contains(.repeatable) || connection.isUsable { return connection }
         }
         return try connect()
     }
 
     private func rested() -> ClientConnection? {
-        state.withLock { state in
-            if state.process != getpid() {
-                state.process = getpid()
+        let process = getpid()
+        return state.withLock { state in
+            if state.process != process {
+                state.process = process
                 state.resting = []
             }
             return state.resting.popLast()
@@ -132,7 +134,7 @@ final class ConnectionPool: Sendable {
 
     private func put(_ connection: ClientConnection) {
         state.withLock { state in
-            if state.process == getpid(), state.resting.count < Self.mostResting { state.resting.append(connection) }
+            if state.resting.count < Self.mostResting { state.resting.append(connection) }
         }
     }
 }

@@ -1,6 +1,5 @@
 import Access
 import CLibrary
-import Synchronization
 
 /// The entitlements as they are now: read at the start, and again when their file has changed.
 package final class EntitlementsSource: Sendable {
@@ -29,7 +28,7 @@ package final class EntitlementsSource: Sendable {
 
     private let path: String?
     private let report: @Sendable (EntitlementsError?) -> Void
-    private let state: Mutex<State>
+    private let state: UnfairMutex<State>
     /// How long a change of the file may go unseen.
     private static let interval = Duration.milliseconds(100)
 
@@ -43,14 +42,14 @@ package final class EntitlementsSource: Sendable {
         self.path = path
         self.report = report
         let file = path.flatMap(FileState.init)
-        state = Mutex(State(entitlements: try path.map(Entitlements.init(file:)) ?? Entitlements(), file: file))
+        state = UnfairMutex(State(entitlements: try path.map(Entitlements.init(file:)) ?? Entitlements(), file: file))
     }
 
     /// Rules that never change.
     package init(_ entitlements: Entitlements) {
         path = nil
         report = { _ in }
-        state = Mutex(State(entitlements: entitlements))
+        state = UnfairMutex(State(entitlements: entitlements))
     }
 
     /// Returns the rules, and a number that changes with them.

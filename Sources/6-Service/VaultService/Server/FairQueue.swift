@@ -1,4 +1,5 @@
 import Access
+import CLibrary
 import Dispatch
 import Synchronization
 
@@ -36,7 +37,7 @@ final class FairQueue: Sendable {
     }
 
     private let places: Places
-    private let state = Mutex(State())
+    private let state = UnfairMutex(State())
     /// Whether somebody waits: for those who give way, who ask often.
     private let isAwaited = Atomic(false)
 

@@ -1,5 +1,4 @@
 import CLibrary
-import Synchronization
 
 /// A limit for callers that ask more than their share: each program has a budget that fills up over time, and waits
 /// when it is spent. A refusal costs much more than an answer, so that guessing is slow.
@@ -12,7 +11,7 @@ final class RateLimiter: Sendable {
     private let perSecond: Double
     /// Two seconds' worth.
     private let burst: Double
-    private let budgets = Mutex<[String: Budget]>([:])
+    private let budgets = UnfairMutex<[String: Budget]>([:])
     /// What a refused request costs, in requests: 40 refusals a second at the default rate.
     private static let refusalCost = 500.0
     private static let longestWait = 1.0
@@ -27,10 +26,17 @@ final class RateLimiter: Sendable {
 
     /// Takes the work of a request from the caller's budget: one that kept a processor busy for as long as several may
     /// counts as several. The caller's next request waits for it.
-    func charge(_ caller: String, forWork time: Duration) {
-        let requests = (time / .seconds(1)) * perSecond
+    ///
+    /// - Parameters:
+    ///   - time: How long the request took, which is no less than its work.
+    ///   - work: How long it kept a processor busy.
+    func charge(_ caller: String, within time: Duration, forWork work: @autoclosure () -> Duration) {
+        guard requests(in: time) > 1 else { return }
+        let requests = requests(in: work())
         if requests > 1 { _ = spend(requests - 1, by: caller) }
     }
+
+    private func requests(in time: Duration) -> Double { (time / .seconds(1)) * perSecond }
 
     func refused(_ caller: String) { wait(spend(Self.refusalCost, by: caller)) }
 

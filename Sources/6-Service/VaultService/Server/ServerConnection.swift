@@ -165,10 +165,11 @@ final class ServerConnection: @unchecked Sendable {
             goesOn = false
         }
         if let refusal, refusal.isRefusal { server.rates.refused(rateKey) }
-        server.rates.charge(rateKey, forWork: turn.work)
+        let time = ContinuousClock.now - start
+        server.rates.charge(rateKey, within: time, forWork: turn.work)
         // Before the answer is sent: a client that has its answer finds it counted, and the time of a slow reader does
         // not count.
-        server.observer.answered(name, for: grant.identifier, in: .now - start, refusal: refusal)
+        server.observer.answered(name, for: grant.identifier, in: time, refusal: refusal)
         if (try? flush()) == nil { goesOn = false }
         return goesOn
     }

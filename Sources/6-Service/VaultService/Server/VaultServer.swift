@@ -18,7 +18,7 @@ package final class VaultServer: Sendable {
     let budget: RequestBudget
     let places: WorkPlaces
     let registry = ConnectionRegistry()
-    private let isStopping = Mutex(false)
+    private let isStopping = Atomic(false)
 
     /// - Parameters:
     ///   - ownerTool: The path of the command line tool that acts for the vault's owner.
@@ -45,7 +45,7 @@ package final class VaultServer: Sendable {
     ///
     /// - Parameter turn: Called at least once in each tenth of a second in which connections can be accepted.
     package func serve(_ listener: Int32, everyTurn turn: () -> Void = {}) {
-        while !isStopping.withLock({ $0 }) {
+        while !stops {
             turn()
             var polled = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
             guard poll(&polled, 1, Self.stopInterval) > 0 else { continue }
@@ -87,9 +87,9 @@ package final class VaultServer: Sendable {
 
     /// Ends every connection: those that wait for their client at once, the others when they have answered.
     package func stop() {
-        isStopping.withLock { $0 = true }
+        isStopping.store(true, ordering: .relaxed)
         registry.stop(within: limits.farewell)
     }
 
-    var stops: Bool { isStopping.withLock { $0 } }
+    var stops: Bool { isStopping.load(ordering: .relaxed) }
 }

@@ -185,14 +185,12 @@ package final class FrameSocket {
     /// Asks again and again for a moment, in case what is awaited is about to come.
     ///
     /// A thread that sleeps is woken late: on an idle processor of a virtual machine that takes as long as the
-    /// whole of a lookup. One thread of a process does it at a time, and lets others run in between.
+    /// whole of a lookup. Two threads of a process do it at a time, and let others run in between.
     ///
     /// - Returns: Whether it came.
     private func stayAwake(for events: Int16) -> Bool {
-        guard Self.isAwake.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else {
-            return false
-        }
-        defer { Self.isAwake.store(false, ordering: .relaxed) }
+        defer { Self.awake.wrappingSubtract(1, ordering: .relaxed) }
+        guard Self.awake.wrappingAdd(1, ordering: .relaxed).newValue <= Self.mostAwake else { return false }
         let end = ContinuousClock.now + Self.moment
         repeat {
             var polled = pollfd(fd: descriptor, events: events, revents: 0)
@@ -202,7 +200,9 @@ package final class FrameSocket {
         return false
     }
 
-    private static let isAwake = Atomic(false)
+    /// How many threads are awake. More than two are slower on two processors: they keep those that work from running.
+    private static let awake = Atomic(0)
+    private static let mostAwake = 2
     /// Longer than the daemon takes for a lookup and a program for its next one, and too short to matter when
     /// nothing comes.
     private static let moment = Duration.microseconds(60)
