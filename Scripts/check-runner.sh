@@ -51,6 +51,8 @@ cat >"$folder/prelude" <<PRELUDE
 begin() { echo "◇ Test \$1 started."; }
 pass() { echo "✔ Test \$1 passed after 0.250 seconds."; }
 close() { echo "✔ Test run with \$1 tests in 1 suite passed after 0.5 seconds."; }
+# Until what was started in the background has its name.
+started() { until pgrep -f "sleep \$nap" >/dev/null; do sleep 0.01; done; }
 printf %s "\$TMPDIR" >"$folder/place"
 PRELUDE
 
@@ -77,11 +79,11 @@ close 0
 END
 
 check 'killed' 1 'was ended by SIGKILL while two\(\) ran' "left behind, and ended now: process [0-9]+ \(sleep $nap\)" <<'END'
-begin 'two()'; sleep $nap & kill -9 $$
+begin 'two()'; sleep $nap & started; kill -9 $$
 END
 
 check 'aborts' 1 'was ended by SIGABRT while two\(\) ran' "left behind, and ended now: process" <<'END'
-begin 'two()'; (setsid sleep $nap &); sleep 0.2; kill -ABRT $$
+begin 'two()'; (setsid sleep $nap &); started; kill -ABRT $$
 END
 
 check 'hangs' 1 'two\(\) has not ended for 1' "still there: process [0-9]+ \(sleep $nap\)" -- --test-bound 1 <<'END'
@@ -93,7 +95,7 @@ while :; do begin 'one()'; sleep 0.1; pass 'one()'; begin 'one()'; done
 END
 
 check 'leaves a process' 1 "left behind, and ended now: process [0-9]+ \(sleep $nap\)" <<'END'
-begin 'one()'; (setsid sleep $nap &); pass 'one()'; close 1
+begin 'one()'; (setsid sleep $nap &); started; pass 'one()'; close 1
 END
 
 check 'leaves a folder' 1 'left behind, and ended now: /tmp/keychain-run-.*/rest/kept' <<'END'
@@ -115,7 +117,7 @@ close 0; exit 69
 END
 
 check 'one of two is killed' 1 'first: was ended by SIGKILL' 'rest: was ended while two' -- --group first=^A <<'END'
-[[ $* == *--filter* ]] && { begin 'one()'; sleep 0.5; kill -9 $$; }
+[[ $* == *--filter* ]] && { begin 'one()'; started; kill -9 $$; }
 begin 'two()'; sleep $nap
 END
 
