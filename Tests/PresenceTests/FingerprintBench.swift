@@ -45,9 +45,18 @@ final class FingerprintBench {
     func whileDoing<Result>(
         _ commands: [String], later: [String] = [], _ body: () throws -> Result
     ) throws -> Result {
+        let address = bus.bus
         let hand = Thread { [hands] in
             do {
-                try hands.tell(commands)
+                let statuses = try BusConnection(address)
+                try statuses.listen("type='signal',interface='\(Self.interface).Device',member='VerifyStatus'")
+                for (number, command) in commands.enumerated() {
+                    // The reader begins anew after each finger. A command that comes before that brings it to a stand.
+                    if number > 0, try statuses.nextSignal(until: .patience) == nil {
+                        throw NothingHappened(expected: "VerifyStatus")
+                    }
+                    try hands.tell([command], inNextUse: number == 0)
+                }
                 if !later.isEmpty { try hands.tell(later) }
             } catch {
                 Issue.record(error)
