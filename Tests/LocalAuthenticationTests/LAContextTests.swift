@@ -58,7 +58,22 @@ import VaultInterface
         #expect((thrown as NSError).code == -2)
         #expect(LAError(_nsError: thrown as NSError).code == .userCancel)
         #expect(LAError(.userCancel) == LAError(.userCancel))
+        for error in [thrown, object] {
+            #expect((error as? LAError)?.code == .userCancel)
+            #expect(error is LAError)
+            do { throw error } catch let error as LAError { #expect(error.code == .userCancel) }
+            switch error {
+            case let error as LAError where error.code == .userCancel: break
+            default: Issue.record(error)
+            }
+            if case LAError.userCancel = error {} else { Issue.record(error) }
+            switch (error as? LAError)?.code {
+            case .userCancel?: break
+            default: Issue.record(error)
+            }
+        }
         let stranger: any Error = NSError(domain: NSCocoaErrorDomain, code: -2)
+        #expect(stranger as? LAError == nil)
         if case LAError.userCancel = stranger { Issue.record("another domain") }
     }
 
@@ -68,7 +83,7 @@ import VaultInterface
             var error: NSError?
             #expect(!LAContext().canEvaluatePolicy(.deviceOwnerAuthentication, error: &error))
             #expect(error?.domain == LAErrorDomain)
-            #expect(error.map { LAError(_nsError: $0).code } == .passcodeNotSet)
+            #expect((error as? LAError)?.code == .passcodeNotSet)
             #expect(!LAContext().canEvaluatePolicy(.deviceOwnerAuthenticationWithCompanion, error: &error))
             #expect(error?.code == LAError.Code.watchNotAvailable.rawValue)
         }

@@ -58,3 +58,8 @@ public struct SecureEnclaveError: Error, Hashable, Sendable, CustomStringConvert
             }
     }
 }
+
+extension SecureEnclaveError: LocalizedError {
+    /// What happened and what to do, as ``description``.
+    public var errorDescription: String? { description }
+}

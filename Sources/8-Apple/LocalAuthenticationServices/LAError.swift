@@ -2,10 +2,8 @@ import Foundation
 
 /// Why an authentication did not succeed, with the codes of Apple's LAError.h.
 ///
-/// Errors that this module reports are of this type and can be caught as such. An `NSError`, such as the one that
-/// ``LAContext/canEvaluatePolicy(_:error:)`` leaves behind, becomes one with `LAError(_nsError:)`: the cast
-/// `as? LAError` from an object is there on Apple's systems only. `catch LAError.userCancel` and `case` patterns match
-/// both.
+/// Errors that this module reports are of this type and can be caught as such. An `NSError` of this domain, such as the
+/// one that ``LAContext/canEvaluatePolicy(_:error:)`` leaves behind, becomes one with `as? LAError` and in `catch`.
 public struct LAError: _BridgedStoredNSError {
     /// The error as an object.
     public let _nsError: NSError
@@ -117,3 +115,31 @@ public func ~= (code: LAError.Code, error: any Error) -> Bool {
 
 /// The domain of the errors that this module reports.
 public let LAErrorDomain = "com.apple.LocalAuthentication"
+
+/// What `as? LAError` calls for an `NSError`.
+extension LAError: _ObjectiveCBridgeable {
+    /// The class of the errors as objects.
+    public typealias _ObjectiveCType = NSError
+
+    /// Returns the error as an object.
+    public func _bridgeToObjectiveC() -> NSError { _nsError }
+
+    /// Sets `result` to the error that `source` stands for.
+    public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) {
+        result = LAError(_nsError: source)
+    }
+
+    /// Does the same for an error of this domain.
+    ///
+    /// - Returns: Whether it is one.
+    public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) -> Bool {
+        guard source.domain == errorDomain else { return false }
+        result = LAError(_nsError: source)
+        return true
+    }
+
+    /// Returns the error that `source` stands for; ``Code/authenticationFailed`` without one.
+    public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> LAError {
+        source.map(LAError.init(_nsError:)) ?? LAError(.authenticationFailed)
+    }
+}
