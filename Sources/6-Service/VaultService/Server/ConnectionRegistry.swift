@@ -48,8 +48,15 @@ final class ConnectionRegistry: Sendable {
         return state.wait(until: .now + time) { $0.entries.count + $0.ending < limit + Self.mostOnTheirWayOut }
     }
 
-    /// Ends one connection, as ``makeRoom(within:waiting:)`` does.
-    func endOne() { state.withLock { endOne(&$0) } }
+    /// Ends one connection, as ``makeRoom(within:waiting:)`` does, and waits for the end of its thread, at the most for
+    /// `time`.
+    func endOne(waiting time: Duration) {
+        let ending = state.withLock { state in
+            endOne(&state)
+            return state.ending
+        }
+        if ending > 0 { _ = state.wait(until: .now + time) { $0.ending < ending } }
+    }
 
     /// Ends one connection. It belongs to the user with the most connections, and to the program with the most among
     /// that user's programs. A connection that never said hello goes first, then one with half a request, and one at

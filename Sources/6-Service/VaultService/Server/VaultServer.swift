@@ -54,8 +54,9 @@ package final class VaultServer: Sendable {
                 _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
                 admit(socket)
             } else if [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(errno) {
-                registry.endOne()
-                usleep(10_000)
+                registry.endOne(waiting: Self.wayOut)
+                // Its descriptor is closed a moment after its thread is gone.
+                usleep(1_000)
             }
         }
     }
@@ -72,14 +73,22 @@ package final class VaultServer: Sendable {
         }
         let connection = ServerConnection(FrameSocket(socket), server: self)
         registry.add(connection, ofUser: user)
-        let started = ConnectionThread.start { [self] in
-            connection.run()
-            registry.remove(connection)
+        guard !start(connection) else { return }
+        observer.rejected(reason: "no thread for a connection", user: nil)
+        registry.remove(connection)
+    }
+
+    /// Starts a connection's thread. Where there is no memory for one more, other connections end for it.
+    private func start(_ connection: ServerConnection) -> Bool {
+        for attempt in 0..<4 {
+            if attempt > 0 { registry.endOne(waiting: Self.wayOut) }
+            let isStarted = ConnectionThread.start { [self] in
+                connection.run()
+                registry.remove(connection)
+            }
+            if isStarted { return true }
         }
-        if !started {
-            observer.rejected(reason: "no thread for a connection", user: nil)
-            registry.remove(connection)
-        }
+        return false
     }
 
     /// How long a new connection waits for the thread of one that was ended for it.
