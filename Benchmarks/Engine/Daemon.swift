@@ -131,7 +131,7 @@ private final class Latencies: Sendable {
     }
 }
 
-private func start(_ program: String, _ arguments: [String]) throws -> Process {
+func start(_ program: String, _ arguments: [String]) throws -> Process {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
@@ -139,7 +139,7 @@ private func start(_ program: String, _ arguments: [String]) throws -> Process {
     return process
 }
 
-private func eventually<Result>(_ body: () throws -> Result) throws -> Result {
+func eventually<Result>(_ body: () throws -> Result) throws -> Result {
     for _ in 0..<500 {
         if let result = try? body() { return result }
         usleep(10_000)

@@ -1,0 +1,298 @@
+import Access
+import Bytes
+import Foundation
+import Frames
+import Glibc
+import KeychainModel
+import Synchronization
+import VaultInterface
+import VaultService
+
+/// What a client of a daemon waits while another program, which holds one group and no right, asks for all that it can.
+///
+/// For each attack, a line has the name and the honest client's median and 99th percentile in microseconds, without the
+/// attack and with it, and how many of its calls failed. The last line is the memory that the daemon took beyond what
+/// it had at rest, in KiB. The daemon may grow by 512 MiB of addresses.
+///
+/// - Returns: Whether everything is within its target.
+func measureLoad(in vaults: FilledVaults, seconds: Int) throws -> Bool {
+    let scratch = try ScratchVaults(vaults)
+    let home = try scratch.copyFolder(100, "load")
+    let folder = home + "-run"
+    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let hostile = folder + "/hostile"
+    try FileManager.default.copyItem(atPath: own, toPath: hostile)
+    let rules = [own, hostile].map { path in
+        #"{"executable": "\#(path)", "groups": ["\#(path == own ? "benchmark" : "hostile")"]}"#
+    }
+    try Data(#"{"version": 1, "rules": [\#(rules.joined(separator: ", "))]}"#.utf8)
+        .write(to: URL(fileURLWithPath: folder + "/rules"))
+    chmod(folder + "/rules", 0o600)
+    let socket = folder + "/socket"
+    let daemon = try start(
+        (own as NSString).deletingLastPathComponent + "/keychaind",
+        ["--socket", socket, "--home", home, "--entitlements", folder + "/rules", "--log", "error"])
+    defer { daemon.terminate() }
+    let vault = try eventually { try RemoteVault(socket: socket) }
+    report("hostile items are being made")
+    try run(hostile, ["attack", socket, "prepare"])
+
+    let honest = HonestClient(vault)
+    let rest = try memory(of: daemon.processIdentifier, "VmHWM:")
+    try limitAddresses(of: daemon.processIdentifier)
+    var isWithinTargets = true
+    for attack in Attack.allCases {
+        let before = try honest.work(for: .seconds(seconds))
+        let attackers = try (0..<attack.processes).map { _ in
+            try start(hostile, ["attack", socket, attack.rawValue])
+        }
+        usleep(500_000)
+        let during = try honest.work(for: .seconds(seconds))
+        for attacker in attackers {
+            if !attacker.isRunning { report("an attacker ended: \(attack)") }
+            kill(attacker.processIdentifier, SIGKILL)
+            attacker.waitUntilExit()
+        }
+        for (name, calm, busy) in [
+            ("lookup", before.lookups, during.lookups), ("update", before.updates, during.updates),
+        ] {
+            print(
+                "load.\(attack).\(name)", calm.percentile(50), calm.percentile(99), busy.percentile(50),
+                busy.percentile(99), busy.failures, separator: "\t")
+            fflush(nil)
+            if busy.failures > 0 || busy.percentile(99) > 10 * calm.percentile(99) { isWithinTargets = false }
+        }
+    }
+    let growth = try memory(of: daemon.processIdentifier, "VmHWM:") - rest
+    print("load.memory", growth, separator: "\t")
+    return isWithinTargets && growth <= 256 << 10
+}
+
+/// A program that does its own work, one call after the other.
+private struct HonestClient {
+    struct Times {
+        var seconds: [Double] = []
+        var failures = 0
+
+        mutating func measure(_ body: () throws -> Void) {
+            let begin = Clock.elapsed.seconds()
+            do { try body() } catch {
+                report("an honest call failed: \(error)")
+                failures += 1
+            }
+            seconds.append(Clock.elapsed.seconds() - begin)
+        }
+
+        /// In microseconds.
+        func percentile(_ percent: Int) -> Double {
+            let sorted = seconds.sorted()
+            return sorted.isEmpty ? .infinity : sorted[(sorted.count - 1) * percent / 100] * 1e6
+        }
+    }
+
+    private let vault: RemoteVault
+
+    init(_ vault: RemoteVault) { self.vault = vault }
+
+    func work(for time: Duration) throws -> (lookups: Times, updates: Times) {
+        var (lookups, updates) = (Times(), Times())
+        let session = SampleItems.session(vault)
+        let end = ContinuousClock.now + time
+        var number = 0
+        while ContinuousClock.now < end {
+            number += 1
+            let query = SampleItems.query(number % 100)
+            lookups.measure {
+                let found = try session.perform(CopyItems(query, includingValues: true))
+                guard found.first?.value?.count == 32 else { throw RawStore.Failure(reason: "wrong item") }
+            }
+            guard number % 20 == 0 else { continue }
+            updates.measure {
+                _ = try session.perform(
+                    UpdateItems(query, with: ItemChanges(attributes: [.label: .string("changed \(number)")])))
+            }
+        }
+        return (lookups, updates)
+    }
+}
+
+/// What a hostile program does until it is killed.
+enum Attack: String, CaseIterable {
+    /// Asks for 640 MiB of its own and reads nothing of it.
+    case unread
+    /// Lists its 40,000 items on 100 connections, and hangs up half of the time.
+    case lists
+    /// Begins more requests than there can be connections, and ends none.
+    case halves
+    /// Changes as many items at once as it may.
+    case updates
+    /// Tries wrong application passwords on 100 connections.
+    case passwords
+    /// Looks for its items as fast as it can, to fill the audit log.
+    case looks
+
+    /// How many processes do it.
+    var processes: Int { self == .looks ? 2 : 1 }
+
+    static let client = Client(identifier: "hostile", accessGroups: ["hostile"])
+    private static let items = 40_000
+    private static let updated = 1_000
+    private static let largeItems = 5
+
+    /// Stores what the attacks ask for.
+    static func prepare(_ socket: String) throws {
+        let vault = try RemoteVault(socket: socket)
+        try onThreads(8) { thread in
+            let session = VaultSession(vault: vault, client: client)
+            for number in stride(from: thread, to: items, by: 8) {
+                let service = number < updated ? "updated" : "many"
+                _ = try session.perform(AddItem(item(service, number, size: 16)))
+            }
+        }
+        let session = VaultSession(vault: vault, client: client)
+        for number in 0..<largeItems { _ = try session.perform(AddItem(item("large", number, size: 16 << 20))) }
+        var guarded = item("guarded", 0, size: 16)
+        guarded.accessControl = AccessControl(protection: .whenUnlocked, flags: .applicationPassword)
+        guarded.authentication.applicationPassword = try SecretBytes("right")
+        _ = try session.perform(AddItem(guarded))
+    }
+
+    func begin(on socket: String) throws {
+        var files = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+        files.rlim_cur = files.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+        let vault = try RemoteVault(socket: socket)
+        let session = VaultSession(vault: vault, client: Self.client)
+        let everything = CopyItems(Self.query("large"), includingValues: true)
+        switch self {
+        case .unread:
+            try Self.onThreads(8) { _ in
+                while true {
+                    let connection = try Self.greeted(socket)
+                    try Self.send(everything, on: connection)
+                    // Until the daemon gives up.
+                    var polled = pollfd(fd: connection.descriptor, events: Int16(POLLHUP), revents: 0)
+                    while polled.revents & Int16(POLLHUP) == 0 {
+                        polled.events = 0
+                        poll(&polled, 1, 1_000)
+                    }
+                }
+            }
+        case .lists:
+            try Self.onThreads(100) { thread in
+                let list = CopyItems(Self.query("many"), includingValues: false)
+                while true {
+                    if thread % 2 == 0 {
+                        _ = try? session.perform(list)
+                    } else {
+                        let connection = try Self.greeted(socket)
+                        try Self.send(list, on: connection)
+                        usleep(20_000)
+                    }
+                }
+            }
+        case .halves:
+            var open: [FrameSocket] = []
+            while true {
+                if let connection = try? Self.greeted(socket) {
+                    let half: [UInt8] = [0, 0, 1, 0, 2]
+                    _ = Glibc.send(connection.descriptor, half, half.count, Int32(MSG_NOSIGNAL))
+                    open.append(connection)
+                }
+                if open.count > 2_200 { open.removeFirst(open.count - 2_200) }
+            }
+        case .updates:
+            try Self.onThreads(8) { thread in
+                while true {
+                    let changes = ItemChanges(attributes: [.label: .string("\(UInt64.random(in: 0 ... .max))")])
+                    _ = try? session.perform(UpdateItems(Self.query("updated"), with: changes))
+                }
+            }
+        case .passwords:
+            try Self.onThreads(100) { _ in
+                var query = Self.query("guarded")
+                query.authentication.applicationPassword = try SecretBytes("wrong")
+                while true { _ = try? session.perform(CopyItems(query, includingValues: true)) }
+            }
+        case .looks:
+            try Self.onThreads(4) { thread in
+                var number = 0
+                while true {
+                    number += 1
+                    var query = Self.query("many")
+                    query.attributes[.account] = .string("\(Self.updated + number % 30_000)")
+                    _ = try? session.perform(CopyItems(query, includingValues: false))
+                }
+            }
+        }
+    }
+
+    private static func item(_ service: String, _ number: Int, size: Int) -> NewItem {
+        NewItem(
+            itemClass: .genericPassword,
+            attributes: [.service: .string(service), .account: .string("\(number)")],
+            value: Data(repeating: 7, count: size))
+    }
+
+    private static func query(_ service: String) -> ItemQuery {
+        ItemQuery(itemClass: .genericPassword, attributes: [.service: .string(service)], limit: nil)
+    }
+
+    private static func greeted(_ path: String) throws -> FrameSocket {
+        let socket = FrameSocket(try UnixSocket.connect(to: path))
+        let frame = FrameBuffer()
+        frame.appendFrame(.hello) { Hello().encode(to: frame) }
+        try socket.send(frame, within: .seconds(10))
+        _ = try socket.receive(into: frame, limit: 1 << 16, first: .seconds(10), rest: .seconds(10))
+        return socket
+    }
+
+    private static func send(_ operation: CopyItems, on socket: FrameSocket) throws {
+        let frame = FrameBuffer()
+        frame.appendRequest(operation, claim: client, canAsk: false)
+        try socket.send(frame, within: .seconds(10))
+    }
+
+    /// Runs `body` on several threads, again when it throws, and waits for those that return.
+    private static func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+        let group = DispatchGroup()
+        for number in 0..<count {
+            group.enter()
+            Thread.detachNewThread {
+                while true {
+                    do {
+                        try body(number)
+                        break
+                    } catch { usleep(1_000) }
+                }
+                group.leave()
+            }
+        }
+        group.wait()
+    }
+}
+
+private func run(_ program: String, _ arguments: [String]) throws {
+    let process = try start(program, arguments)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw RawStore.Failure(reason: "\(arguments) failed") }
+}
+
+/// A figure of `/proc/PID/status`, in KiB.
+private func memory(of process: pid_t, _ name: String) throws -> Int {
+    let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
+    guard let number = line?.split(separator: " ").dropLast().last.flatMap({ Int($0) }) else {
+        throw RawStore.Failure(reason: "no \(name) of process \(process)")
+    }
+    return number
+}
+
+/// Lets a process have 512 MiB more of addresses than now.
+private func limitAddresses(of process: pid_t) throws {
+    let bytes = try (memory(of: process, "VmSize:") + (512 << 10)) << 10
+    try run("/usr/bin/prlimit", ["--pid", "\(process)", "--as=\(bytes)"])
+}
