@@ -102,7 +102,7 @@ floor(
 floor(
     "Sources/3-Keys",
     module("Certificates", uses: "Bytes", "KeychainModel", asn1, crypto),
-    module("OpenSSLCertificates", uses: "Bytes", "CLibrary", "SystemLibraries", asn1),
+    module("OpenSSLCertificates", uses: "Bytes", "CLibrary", "Certificates", "SystemLibraries", asn1),
     module(
         "KeyCryptography",
         uses: "Bytes", "Certificates", "KeychainModel", "SystemLibraries", "VaultInterface", asn1, crypto),
@@ -278,7 +278,7 @@ if !isFetched {
         // Measures the engine against the least it could cost; not a product.
         program(
             "VaultBenchmark", path: "Benchmarks/Engine",
-            uses: "Access", "Audit", "Bytes", "CSQLite", "DatabaseVFS", "Enclave", "Keybag", "KeychainModel",
+            uses: "Access", "Audit", "Bytes", "CSQLite", "DatabaseVFS", "Enclave", "Frames", "Keybag", "KeychainModel",
             "KeychainServices", "PasswordHashes", "ProtectedDatabase", "ProtectedFiles", "SealedFields", "Sealing",
             "SecureMemory", "Vault", "VaultInterface", "VaultService", crypto))
 

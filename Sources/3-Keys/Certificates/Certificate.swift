@@ -22,6 +22,8 @@ package struct Certificate: Hashable, Sendable {
     package let subjectKeyIdentifier: Data?
     /// The names in the SubjectAlternativeName extension.
     package let alternativeNames: AlternativeNames
+    /// All extensions, in the order of the encoding.
+    package let extensions: [CertificateExtension]
 
     /// Reads a DER-encoded certificate.
     ///
@@ -54,8 +56,12 @@ package struct Certificate: Hashable, Sendable {
         guard fields.isEmpty else { throw CertificateError(malformed: "certificate body") }
         subjectKeyIdentifier = extensions.subjectKeyIdentifier
         alternativeNames = extensions.alternativeNames
+        self.extensions = extensions.all
         encoded = Data(der)
     }
+
+    /// What the certificate says of the paths that it may be part of.
+    package var path: PathExtensions { PathExtensions(extensions) }
 
     /// SHA-1 of the public key's bits, which is also the application label of the key.
     package var publicKeyHash: Data {

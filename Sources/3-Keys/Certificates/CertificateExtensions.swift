@@ -1,10 +1,11 @@
 import FoundationEssentials
 import SwiftASN1
 
-/// The extensions that this module reads. It checks only the form of all others.
+/// The extensions of a certificate, and what this module reads in them.
 struct CertificateExtensions {
     private(set) var subjectKeyIdentifier: Data?
     private(set) var alternativeNames = AlternativeNames()
+    private(set) var all: [CertificateExtension] = []
 
     /// Reads the extensions field and removes it from `fields`, if it is the next one.
     init(from fields: inout ArraySlice<ASN1Node>) throws(CertificateError) {
@@ -16,11 +17,16 @@ struct CertificateExtensions {
         for node in try content[0].members(of: .sequence, as: part) {
             var members = try node.members(of: .sequence, as: part)[...]
             guard let identifier = members.popFirst() else { throw CertificateError(malformed: part) }
+            var isCritical = false
             if members.first?.identifier == .boolean {
-                _ = try members.removeFirst().decoded(Bool.self, as: part)
+                isCritical = try members.removeFirst().decoded(as: part)
             }
             guard members.count == 1, let last = members.first else { throw CertificateError(malformed: part) }
-            try read(identifier.decoded(as: part), value: last.bytes(of: .octetString, as: part))
+            let (name, value) = try (
+                identifier.decoded(ASN1ObjectIdentifier.self, as: part), last.bytes(of: .octetString, as: part)
+            )
+            all.append(CertificateExtension(identifier: name, isCritical: isCritical, value: Data(value)))
+            try read(name, value: value)
         }
     }
 

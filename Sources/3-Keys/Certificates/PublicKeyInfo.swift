@@ -11,6 +11,8 @@ package struct PublicKeyInfo: Hashable, Sendable {
     }
 
     package let algorithm: Algorithm
+    /// The algorithm's object identifier.
+    package let identifier: ASN1ObjectIdentifier
     /// The content of the BIT STRING: for RSA the PKCS#1 public key, for elliptic curves the point.
     package let bits: Data
 
@@ -23,6 +25,7 @@ package struct PublicKeyInfo: Hashable, Sendable {
         let members = try node.members(of: .sequence, as: part)
         guard members.count == 2 else { throw CertificateError(malformed: part) }
         let identifier = try AlgorithmIdentifier(node: members[0], as: part)
+        self.identifier = identifier.algorithm
         bits = Data(try members[1].wholeBytes(as: part))
         algorithm =
             switch identifier.algorithm {

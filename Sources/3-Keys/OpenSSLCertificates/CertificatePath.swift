@@ -1,4 +1,5 @@
 import CLibrary
+import Certificates
 import FoundationEssentials
 import SystemLibraries
 
@@ -41,72 +42,135 @@ package struct CertificatePath {
         case notYetValid
         case wrongHost
         case wrongUse
-        /// No path leads to an anchor.
+        /// The path ends with a certificate that signed itself and is no anchor.
         case noAnchor
+        /// No path leads to an anchor: a certificate is missing.
+        case incomplete
         case weakKey
         case weakSignature
         case invalidSignature
-        case notAuthority
+        /// A certificate of the path breaks a rule for authorities, or for the form of certificates.
+        case rule(PathRules.Violation)
         case pathTooLong
+        /// A name is outside of what an authority may certify.
+        case nameConstraints
+        case policies
         case revoked
         case malformed
-        case unhandledExtension
         case other(code: Int32)
     }
 
+    /// How many paths are tried: enough for authorities that have signed each other, and few enough that the search
+    /// ends at once for certificates that were made to have many.
+    private static let mostPaths = 64
+
     /// Searches for a path and checks it. Does not use the network, and does not check revocation.
+    ///
+    /// Where a path fails, others are tried that go without one of its certificates. If all fail, the outcome is that
+    /// of the first.
     ///
     /// - Throws: An error if libcrypto is missing or has no memory.
     package func evaluated() throws -> Outcome {
         let crypto = try LibcryptoContext.shared.get()
         defer { crypto.clearErrors() }
-        guard let store = crypto.paths.makeStore() else { throw LibcryptoFailure.memory }
-        defer { crypto.paths.freeStore(store) }
+        guard let first = certificates.first else { return Outcome(chain: [], failure: .malformed) }
+        let given = GivenCertificates(certificates + anchors, crypto)
+        // They own the objects that libcrypto uses.
+        defer { withExtendedLifetime(given) {} }
+        guard let leaf = given.object(of: first) else { return Outcome(chain: [first], failure: .malformed) }
+        var stores: [Set<Data>: TrustStore] = [:]
+        var result: Outcome?
+        var left: [Set<Data>] = [[]]
+        var known: Set<Set<Data>> = [[]]
+        for number in 0..<Self.mostPaths where number < left.count {
+            let omitted = left[number]
+            let omittedAnchors = omitted.intersection(anchors)
+            let store = try stores[omittedAnchors] ?? makeStore(given, without: omittedAnchors, crypto)
+            stores[omittedAnchors] = store
+            let outcome = try withExtendedLifetime(store) {
+                try firstPath(from: leaf, given, store, without: omitted, crypto)
+            }
+            if outcome.failure == nil { return outcome }
+            result = result ?? outcome
+            for member in outcome.chain.dropFirst() where given.hasOther(like: member) {
+                let next = omitted.union([member])
+                if known.count < Self.mostPaths, known.insert(next).inserted { left.append(next) }
+            }
+        }
+        return result ?? Outcome(chain: [first], failure: .malformed)
+    }
+
+    private func makeStore(
+        _ given: GivenCertificates, without omitted: Set<Data>, _ crypto: LibcryptoContext
+    ) throws -> TrustStore {
+        let store = try TrustStore(crypto)
+        for anchor in anchors where !omitted.contains(anchor) {
+            guard let certificate = given.object(of: anchor) else { continue }
+            // The store takes its own reference.
+            guard crypto.paths.addAnchor(store.object, certificate) == 1 else { throw LibcryptoFailure.memory }
+        }
+        if trustsSystem { _ = crypto.paths.addSystemAnchors(store.object, crypto.context, nil) }
+        return store
+    }
+
+    /// Checks the path that libcrypto finds first.
+    private func firstPath(
+        from leaf: LibcryptoContext.Object, _ given: GivenCertificates, _ store: TrustStore, without omitted: Set<Data>,
+        _ crypto: LibcryptoContext
+    ) throws -> Outcome {
         guard let check = crypto.paths.makeCheck(crypto.context, nil) else { throw LibcryptoFailure.memory }
         defer { crypto.paths.freeCheck(check) }
-
-        var owned: [LibcryptoContext.Object] = []
-        defer { for certificate in owned { crypto.certificates.free(certificate) } }
-        for anchor in anchors {
-            guard let certificate = crypto.certificate(anchor) else { continue }
-            owned.append(certificate)
-            // The store takes its own reference.
-            guard crypto.paths.addAnchor(store, certificate) == 1 else { throw LibcryptoFailure.memory }
-        }
-        if trustsSystem { _ = crypto.paths.addSystemAnchors(store, crypto.context, nil) }
-
         guard let others = crypto.stacks.make() else { throw LibcryptoFailure.memory }
         defer { crypto.stacks.free(others) }
-        guard let first = certificates.first, let leaf = crypto.certificate(first) else {
-            return Outcome(chain: certificates.prefix(1).map { $0 }, failure: .malformed)
-        }
-        owned.append(leaf)
-        for other in certificates.dropFirst() {
-            guard let certificate = crypto.certificate(other) else { continue }
-            owned.append(certificate)
+        for other in certificates.dropFirst() where !omitted.contains(other) {
+            guard let certificate = given.object(of: other) else { continue }
             guard crypto.stacks.push(others, UnsafeMutableRawPointer(certificate)) > 0 else {
                 throw LibcryptoFailure.memory
             }
         }
-
-        guard crypto.paths.begin(check, store, leaf, others) == 1 else { throw LibcryptoFailure.memory }
+        guard crypto.paths.begin(check, store.object, leaf, others) == 1 else { throw LibcryptoFailure.memory }
         guard configure(crypto.paths, crypto.paths.parameters(check)) else {
-            return Outcome(chain: [first], failure: .wrongHost)
+            return Outcome(chain: certificates.prefix(1).map { $0 }, failure: .wrongHost)
         }
         let isTrusted = crypto.paths.verify(check) == 1
         let code = crypto.paths.failure(check)
-        let chain = crypto.stacks.members(of: crypto.paths.chain(check)).compactMap(crypto.encoded)
-        return Outcome(
-            chain: chain.isEmpty ? [first] : chain,
-            failure: isTrusted ? nil : Failure(code: code))
+        var chain = crypto.stacks.members(of: crypto.paths.chain(check)).compactMap(crypto.encoded)
+        if chain.isEmpty { chain = Array(certificates.prefix(1)) }
+        return Outcome(chain: chain, failure: failure(of: chain, isTrusted ? nil : Failure(code: code), given))
+    }
+
+    /// Returns why a path is not trusted.
+    ///
+    /// - Parameter found: What libcrypto found.
+    private func failure(of chain: [Data], _ found: Failure?, _ given: GivenCertificates) -> Failure? {
+        if found == .invalidSignature || found == .malformed { return found }
+        var certificates = chain.compactMap { try? Certificate(der: $0) }
+        guard certificates.count == chain.count else { return found ?? .malformed }
+        if found == .incomplete, let last = certificates.last {
+            // libcrypto passes over an authority with an extension that it cannot read.
+            certificates += given.certificates(of: last.issuer).filter(\.path.isUnreadable)
+        }
+        var rules = PathRules(chain: certificates)
+        if case .server = purpose { rules.isForServer = true }
+        rules.isSystemAnchored = chain.last.map { !anchors.contains($0) } ?? false
+        let violation = rules.violation()
+        switch (found, violation) {
+        // libcrypto says less of these than the rules do.
+        case (nil, let violation?), (.rule, let violation?), (.other, let violation?): return .rule(violation)
+        case (_, .unreadableExtension?), (_, .repeatedExtension?): return violation.map(Failure.rule)
+        default: return found
+        }
     }
 
     /// - Returns: False if the host name is not valid.
     private func configure(_ paths: PathFunctions, _ parameters: LibcryptoContext.Object?) -> Bool {
         // X509_V_FLAG_PARTIAL_CHAIN: any anchor ends the path, as on Apple systems, not only a self-signed one.
         // X509_V_FLAG_TRUSTED_FIRST: the shortest path to an anchor. X509_V_FLAG_X509_STRICT is not set, because it
-        // rejects certificates that other software accepts.
-        _ = paths.setFlags(parameters, 0x80000 | 0x8000)
+        // rejects certificates that other software accepts. X509_V_FLAG_POLICY_CHECK: the policies of RFC 5280, 6.1.
+        // X509_V_FLAG_IGNORE_CRITICAL: PathRules decides that, which asks nothing of anchors.
+        _ = paths.setFlags(parameters, 0x80000 | 0x8000 | 0x80 | 0x10)
+        // anyPolicy (RFC 5280, 4.2.1.4): every policy will do.
+        _ = paths.addPolicy(parameters, paths.makeIdentifier("2.5.29.32.0", 1))
         // Dates of certificates are in the years 0 to 9999 (RFC 5280, 4.1.2.5).
         paths.setTime(parameters, time_t(max(-62_167_219_200, min(date.timeIntervalSince1970, 253_402_300_799))))
         paths.setDepth(parameters, 32)
@@ -145,18 +209,70 @@ extension CertificatePath.Failure {
             case 9, 11: .notYetValid
             case 62, 64: .wrongHost
             case 26, 28: .wrongUse
-            case 2, 18, 19, 20, 21, 27: .noAnchor
+            case 18, 19: .noAnchor
+            case 2, 20, 21, 27: .incomplete
             case 66, 67: .weakKey
             case 68: .weakSignature
             case 4, 5, 7, 8: .invalidSignature
-            case 24, 79, 32: .notAuthority
+            case 24, 79: .rule(.notAuthority)
+            case 32: .rule(.wrongKeyUsage)
+            case 41: .rule(.unreadableExtension)
             case 22, 25: .pathTooLong
             case 23: .revoked
             case 6, 13, 14: .malformed
-            case 34: .unhandledExtension
+            case 34: .rule(.unknownCriticalExtension)
+            case 42, 43: .policies
+            case 47, 48, 49, 51, 52, 53: .nameConstraints
             default: .other(code: code)
             }
     }
+}
+
+/// Certificates that are given to a search, as libcrypto's objects.
+private final class GivenCertificates {
+    private let crypto: LibcryptoContext
+    private var objects: [Data: LibcryptoContext.Object] = [:]
+    /// The certificates of each subject.
+    private var bySubject: [Data: [Certificate]] = [:]
+
+    init(_ certificates: some Sequence<Data>, _ crypto: LibcryptoContext) {
+        self.crypto = crypto
+        for der in certificates where objects[der] == nil {
+            // What cannot be read is no part of a path.
+            guard let object = crypto.certificate(der) else { continue }
+            objects[der] = object
+            guard let certificate = try? Certificate(der: der) else { continue }
+            bySubject[certificate.subject.normalizedContent, default: []].append(certificate)
+        }
+    }
+
+    deinit {
+        for object in objects.values { crypto.certificates.free(object) }
+    }
+
+    func object(of der: Data) -> LibcryptoContext.Object? { objects[der] }
+
+    /// Whether another of the certificates has the same subject.
+    func hasOther(like der: Data) -> Bool {
+        guard let subject = try? Certificate(der: der).subject else { return false }
+        return certificates(of: subject).contains { $0.encoded != der }
+    }
+
+    func certificates(of subject: DistinguishedName) -> [Certificate] { bySubject[subject.normalizedContent] ?? [] }
+}
+
+/// Anchors, as libcrypto has them.
+private final class TrustStore {
+    let object: LibcryptoContext.Object
+    private let crypto: LibcryptoContext
+
+    init(_ crypto: LibcryptoContext) throws(LibcryptoFailure) {
+        guard let object = crypto.paths.makeStore() else { throw .memory }
+        self.object = object
+        self.crypto = crypto
+    }
+
+    deinit { crypto.paths.freeStore(object) }
 }
 
 /// The error if libcrypto has no memory.

@@ -18,6 +18,9 @@ struct PathFunctions: Sendable {
     let parameters: @convention(c) (LibcryptoContext.Object?) -> LibcryptoContext.Object?
     let setTime: @convention(c) (LibcryptoContext.Object?, time_t) -> Void
     let setFlags: @convention(c) (LibcryptoContext.Object?, CUnsignedLong) -> Int32
+    /// Takes the identifier over.
+    let addPolicy: @convention(c) (LibcryptoContext.Object?, LibcryptoContext.Object?) -> Int32
+    let makeIdentifier: @convention(c) (UnsafePointer<CChar>?, Int32) -> LibcryptoContext.Object?
     let setPurpose: @convention(c) (LibcryptoContext.Object?, Int32) -> Int32
     let setHost: @convention(c) (LibcryptoContext.Object?, UnsafePointer<CChar>?, Int) -> Int32
     let setAddress: @convention(c) (LibcryptoContext.Object?, UnsafePointer<CChar>?) -> Int32
@@ -40,6 +43,8 @@ struct PathFunctions: Sendable {
         parameters = try library.function("X509_STORE_CTX_get0_param")
         setTime = try library.function("X509_VERIFY_PARAM_set_time")
         setFlags = try library.function("X509_VERIFY_PARAM_set_flags")
+        addPolicy = try library.function("X509_VERIFY_PARAM_add0_policy")
+        makeIdentifier = try library.function("OBJ_txt2obj")
         setPurpose = try library.function("X509_VERIFY_PARAM_set_purpose")
         setHost = try library.function("X509_VERIFY_PARAM_set1_host")
         setAddress = try library.function("X509_VERIFY_PARAM_set1_ip_asc")

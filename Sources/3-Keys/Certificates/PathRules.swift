@@ -1,0 +1,101 @@
+import FoundationEssentials
+import SwiftASN1
+
+/// What Apple's systems ask of the certificates of a path besides what RFC 5280 asks.
+///
+/// The rules are those of `SecPolicyServer.c`, `SecPolicy.c` and `SecPolicyLeafCallbacks.c` (Apple, Security-61901),
+/// and of Apple's support articles 103769 and 102028 for the certificates of TLS servers.
+package struct PathRules {
+    /// The rule that a path breaks, in the order in which they are checked.
+    package enum Violation: Equatable, Sendable {
+        case unreadableExtension
+        case repeatedExtension
+        case unknownCriticalExtension
+        case noSubject
+        case noBasicConstraints
+        case notAuthority
+        /// An authority that may not sign certificates.
+        case wrongKeyUsage
+        case unknownKind
+        /// A TLS server's certificate that does not say that it is for one.
+        case noServerUse
+        /// A TLS server's certificate that is valid for too long.
+        case longValidity
+    }
+
+    /// From the certificate in question to the anchor.
+    package var chain: [Certificate]
+    /// Whether the certificate is for a TLS server.
+    package var isForServer = false
+    /// Whether the anchor is one of the system's, and not one that the program names.
+    package var isSystemAnchored = false
+
+    package init(chain: [Certificate]) { self.chain = chain }
+
+    package func violation() -> Violation? {
+        for certificate in chain {
+            let path = certificate.path
+            if path.isUnreadable { return .unreadableExtension }
+            if path.isRepeated { return .repeatedExtension }
+            if certificate.subject.attributes.isEmpty,
+                path.basicConstraints?.isAuthority == true || !path.hasCriticalNames
+            {
+                return .noSubject
+            }
+        }
+        // An anchor is trusted whatever it says.
+        for (place, certificate) in chain.enumerated()
+        where certificate.path.hasUnknownCritical && (place == 0 || place < chain.count - 1) {
+            return .unknownCriticalExtension
+        }
+        for place in chain.indices.dropFirst() {
+            if let violation = violationOfAuthority(at: place) { return violation }
+        }
+        for certificate in chain where !Self.knows(certificate.publicKey) { return .unknownKind }
+        guard isForServer, let leaf = chain.first else { return nil }
+        return violationOfServer(leaf)
+    }
+
+    /// SecPVCParentCertificateChecks. It looks at every certificate but the first, anchors included.
+    private func violationOfAuthority(at place: Int) -> Violation? {
+        let certificate = chain[place]
+        if certificate.version >= 3 {
+            guard let constraints = certificate.path.basicConstraints else { return .noBasicConstraints }
+            guard constraints.isAuthority else { return .notAuthority }
+        } else if place < chain.count - 1, chain[chain.count - 1].version >= 3 {
+            // An older certificate says nothing of what it may be used for. Only an anchor needs not say it.
+            return .noBasicConstraints
+        }
+        let usage = certificate.path.keyUsage
+        return usage.isEmpty || usage.contains(.certificateSigning) ? nil : .wrongKeyUsage
+    }
+
+    /// SecCertificateIsWeakKey. It takes keys of a kind that it does not know for weak ones.
+    private static func knows(_ key: PublicKeyInfo) -> Bool {
+        switch key.algorithm {
+        case .rsa, .ellipticCurve: true
+        // id-Ed25519 and id-Ed448 (RFC 8410, 3).
+        case .unsupported: [[1, 3, 101, 112], [1, 3, 101, 113]].contains(key.identifier)
+        }
+    }
+
+    /// SecPolicyCheckServerAuthEKU, SecPolicyCheckSystemTrustValidityPeriod and SecPolicyCheckOtherTrustValidityPeriod.
+    private func violationOfServer(_ leaf: Certificate) -> Violation? {
+        let days = leaf.notAfter.timeIntervalSince(leaf.notBefore) / 86_400
+        // 825 days and an hour.
+        let former = 825 + 1 / 24.0
+        if isSystemAnchored {
+            if days > (leaf.notBefore < Self.september2020 ? former : 398) { return .longValidity }
+        } else if leaf.notBefore > Self.july2019, days > former {
+            return .longValidity
+        }
+        // Below an anchor of the program's, only newer certificates have to say it.
+        guard isSystemAnchored || leaf.notBefore > Self.july2019 else { return nil }
+        return leaf.path.extendedKeyUsage?.contains(Self.serverUse) == true ? nil : .noServerUse
+    }
+
+    private static let september2020 = Date(timeIntervalSinceReferenceDate: 620_611_200)
+    private static let july2019 = Date(timeIntervalSinceReferenceDate: 583_628_400)
+    /// id-kp-serverAuth (RFC 5280, 4.2.1.12).
+    private static let serverUse: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 3, 1]
+}

@@ -1,0 +1,263 @@
+import Foundation
+import KeychainServices
+import TestSupport
+import Testing
+
+/// Paths as Apple's systems judge them, with certificates that OpenSSL's program makes.
+@Suite struct PathTests {
+    private let folder: TemporaryFolder
+    private static let authority = ["basicConstraints=critical,CA:true", "keyUsage=critical,keyCertSign"]
+    private static let server = [
+        "basicConstraints=CA:false", "extendedKeyUsage=serverAuth", "subjectAltName=DNS:example.com",
+    ]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for name in ["root", "other", "intermediate", "leaf"] {
+            try openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", "\(name).key")
+        }
+    }
+
+    private func openssl(_ arguments: String...) throws { try openssl(arguments) }
+
+    private func openssl(_ arguments: [String]) throws {
+        let run = try ProgramStart(["openssl"] + arguments, folder: folder.path).run(input: Data())
+        guard run.status == 0 else {
+            throw NSError(domain: "openssl", code: 1, userInfo: [NSLocalizedDescriptionKey: run.text + run.errors])
+        }
+    }
+
+    /// Makes the certificate `name`.
+    ///
+    /// - Parameters:
+    ///   - key: Whose key it has; nil for that of the name.
+    ///   - issuer: Nil for itself.
+    ///   - subject: Nil for the name of the key.
+    @discardableResult
+    private func make(
+        _ name: String, key: String? = nil, by issuer: String? = nil, issuerKey: String? = nil, subject: String? = nil,
+        _ extensions: [String], days: Int = 30
+    ) throws -> SecCertificate {
+        let key = key ?? name
+        let text =
+            "[req]\ndistinguished_name=name\n[name]\n[own]\n"
+            + extensions.joined(separator: "\n").replacing("@other", with: "\n[other]") + "\n"
+        try Data(text.utf8).write(to: URL(filePath: folder.path(of: "\(name).conf")))
+        var command = [
+            "req", "-x509", "-new", "-sha256", "-key", "\(key).key", "-subj", subject ?? "/CN=\(key)", "-days",
+            "\(days)",
+            "-config", "\(name).conf", "-extensions", "own", "-out", "\(name).pem",
+        ]
+        if let issuer { command += ["-CA", "\(issuer).pem", "-CAkey", "\(issuerKey ?? issuer).key"] }
+        try openssl(command)
+        return try certificate(name)
+    }
+
+    private func certificate(_ name: String) throws -> SecCertificate {
+        try openssl("x509", "-in", "\(name).pem", "-outform", "DER", "-out", "\(name).der")
+        let der = try Data(contentsOf: URL(filePath: folder.path(of: "\(name).der")))
+        return try #require(SecCertificateCreateWithData(nil, der as NSData))
+    }
+
+    /// A certificate without extensions, which is of version 1.
+    private func makeOld(_ name: String, by issuer: String? = nil) throws -> SecCertificate {
+        try openssl("req", "-new", "-key", "\(name).key", "-subj", "/CN=\(name)", "-out", "\(name).csr")
+        let signing = issuer.map { ["-CA", "\($0).pem", "-CAkey", "\($0).key"] } ?? ["-signkey", "\(name).key"]
+        try openssl(["x509", "-req", "-in", "\(name).csr", "-sha256", "-days", "30", "-out", "\(name).pem"] + signing)
+        return try certificate(name)
+    }
+
+    private func evaluate(
+        _ chain: [SecCertificate], anchor: SecCertificate, _ policy: SecPolicy = SecPolicyCreateSSL(true, "example.com")
+    ) throws -> OSStatus {
+        var created: SecTrust?
+        #expect(SecTrustCreateWithCertificates(chain as NSArray, policy, &created) == errSecSuccess)
+        let trust = try #require(created)
+        #expect(SecTrustSetAnchorCertificates(trust, [anchor] as NSArray) == errSecSuccess)
+        var error: CFError?
+        return SecTrustEvaluateWithError(trust, &error) ? errSecSuccess : OSStatus(error?.code ?? 0)
+    }
+
+    /// What a certificate of the path says, and what comes of it. Nil is what such certificates say otherwise.
+    struct Case: Sendable, CustomTestStringConvertible {
+        var name: String
+        var root: [String]?
+        var intermediate: [String]?
+        var leaf: [String]?
+        var subject: String?
+        var days = 30
+        var status: OSStatus
+        /// What the policy without a purpose says; nil for the same.
+        var basic: OSStatus?
+
+        var testDescription: String { name }
+    }
+
+    private static func unreadable(_ name: String, _ value: String) -> Case {
+        Case(
+            name: "\(name)=\(value)", intermediate: authority + ["\(name)=\(value)"], status: errSecUnknownCertExtension
+        )
+    }
+
+    static let cases = [
+        Case(name: "in order", status: errSecSuccess),
+        Case(
+            name: "an anchor that does not say what it is", root: ["keyUsage=critical,keyCertSign"],
+            status: errSecNoBasicConstraints),
+        Case(
+            name: "an authority that does not say what it is", intermediate: ["keyUsage=critical,keyCertSign"],
+            status: errSecNoBasicConstraints),
+        Case(
+            name: "an authority that is none", intermediate: ["basicConstraints=CA:false"],
+            status: errSecNoBasicConstraintsCA),
+        Case(
+            name: "an authority that may not sign",
+            intermediate: ["basicConstraints=CA:true", "keyUsage=digitalSignature"],
+            status: errSecInvalidKeyUsageForPolicy),
+        Case(
+            name: "an anchor that may not sign", root: ["basicConstraints=CA:true", "keyUsage=cRLSign"],
+            status: errSecInvalidKeyUsageForPolicy),
+        Case(
+            name: "an anchor that allows no authority", root: ["basicConstraints=critical,CA:true,pathlen:0"],
+            status: errSecPathLengthConstraintExceeded),
+        Case(
+            name: "something critical in the anchor", root: authority + ["1.2.3.4=critical,ASN1:NULL"],
+            status: errSecSuccess),
+        Case(
+            name: "something critical in the authority", intermediate: authority + ["1.2.3.4=critical,ASN1:NULL"],
+            status: errSecUnknownCriticalExtensionFlag),
+        Case(
+            name: "something critical in the leaf", leaf: server + ["1.2.3.4=critical,ASN1:NULL"],
+            status: errSecUnknownCriticalExtensionFlag),
+        Case(name: "something unknown", leaf: server + ["1.2.3.4=ASN1:NULL"], status: errSecSuccess),
+        Case(
+            name: "a use that is empty", leaf: ["extendedKeyUsage=DER:30:00", "subjectAltName=DNS:example.com"],
+            status: errSecUnknownCertExtension),
+        Case(
+            name: "true as 1", intermediate: ["basicConstraints=critical,DER:30:03:01:01:01"],
+            status: errSecUnknownCertExtension),
+        Case(
+            name: "bytes after the end", intermediate: ["basicConstraints=critical,DER:30:03:01:01:FF:00"],
+            status: errSecUnknownCertExtension),
+        unreadable("crlDistributionPoints", "DER:30:00"), unreadable("crlDistributionPoints", "DER:04:00"),
+        unreadable("authorityInfoAccess", "DER:04:00"), unreadable("certificatePolicies", "DER:30:00"),
+        unreadable("certificatePolicies", "critical,DER:30:02:05:00"),
+        unreadable("nameConstraints", "critical,DER:30:00"),
+        unreadable("inhibitAnyPolicy", "critical,DER:30:00"), unreadable("policyMappings", "critical,DER:30:00"),
+        Case(
+            name: "no subject", leaf: server, subject: "/", status: errSecInvalidSubjectName),
+        Case(
+            name: "no subject, and a critical name",
+            leaf: [
+                "basicConstraints=CA:false", "extendedKeyUsage=serverAuth", "subjectAltName=critical,DNS:example.com",
+            ],
+            subject: "/", status: errSecSuccess),
+        Case(
+            name: "a policy that is asked for and not there",
+            intermediate: authority + ["policyConstraints=critical,requireExplicitPolicy:0"],
+            status: errSecInvalidPolicyIdentifiers),
+        Case(
+            name: "a policy that is asked for and there",
+            intermediate: authority + [
+                "policyConstraints=critical,requireExplicitPolicy:0", "certificatePolicies=1.2.3.4",
+            ], leaf: server + ["certificatePolicies=1.2.3.4"], status: errSecSuccess),
+        Case(
+            name: "another policy than is asked for",
+            intermediate: authority + [
+                "policyConstraints=critical,requireExplicitPolicy:0", "certificatePolicies=1.2.3.4",
+            ], leaf: server + ["certificatePolicies=1.2.3.5"], status: errSecInvalidPolicyIdentifiers),
+        Case(
+            name: "a name outside", intermediate: authority + ["nameConstraints=critical,permitted;DNS:example.org"],
+            status: errSecInvalidName),
+        Case(
+            name: "a name inside", intermediate: authority + ["nameConstraints=critical,permitted;DNS:example.com"],
+            status: errSecSuccess),
+        Case(
+            name: "a name that is excluded",
+            intermediate: authority + ["nameConstraints=critical,excluded;DNS:example.com"], status: errSecInvalidName),
+        Case(
+            name: "no use", leaf: ["basicConstraints=CA:false", "subjectAltName=DNS:example.com"],
+            status: errSecInvalidExtendedKeyUsage, basic: errSecSuccess),
+        Case(
+            name: "any use",
+            leaf: ["extendedKeyUsage=anyExtendedKeyUsage", "subjectAltName=DNS:example.com"],
+            status: errSecInvalidExtendedKeyUsage, basic: errSecSuccess),
+        Case(name: "as long as allowed", days: 825, status: errSecSuccess),
+        Case(name: "too long", days: 827, status: errSecCertificateValidityPeriodTooLong, basic: errSecSuccess),
+    ]
+
+    @Test(arguments: cases) func asApple(_ wanted: Case) throws {
+        let root = try make("root", wanted.root ?? Self.authority, days: 900)
+        let intermediate = try make(
+            "intermediate", by: "root", wanted.intermediate ?? Self.authority, days: 900)
+        let leaf = try make(
+            "leaf", by: "intermediate", subject: wanted.subject, wanted.leaf ?? Self.server, days: wanted.days)
+        let status = try evaluate([leaf, intermediate], anchor: root)
+        #expect(status == wanted.status)
+        let basic = try evaluate([leaf, intermediate], anchor: root, SecPolicyCreateBasicX509())
+        #expect(basic == wanted.basic ?? wanted.status)
+    }
+
+    @Test func authoritiesOfVersion1() throws {
+        let root = try makeOld("root")
+        let leaf = try make("leaf", by: "root", Self.server)
+        #expect(try evaluate([leaf], anchor: root) == errSecSuccess)
+        // Below an anchor that says what it is, others have to say it, too.
+        let newer = try make("root", Self.authority)
+        let intermediate = try makeOld("intermediate", by: "root")
+        let below = try make("leaf", by: "intermediate", Self.server)
+        #expect(try evaluate([below, intermediate], anchor: newer) == errSecNoBasicConstraints)
+    }
+
+    @Test(
+        arguments: [
+            (["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:secp256k1"], errSecUnsupportedKeySize),
+            (["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:brainpoolP256r1"], errSecUnsupportedKeySize),
+            (["-algorithm", "ED25519"], errSecSuccess),
+            (["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-521"], 0),
+        ] as [([String], OSStatus)])
+    func kindsOfKeys(of algorithm: [String], status: OSStatus) throws {
+        let root = try make("root", Self.authority)
+        try openssl(["genpkey", "-out", "leaf.key"] + algorithm)
+        let leaf = try make("leaf", by: "root", Self.server)
+        #expect(try evaluate([leaf], anchor: root) == status)
+    }
+
+    /// Of two certificates of one authority, one leads to the anchor. Their order does not matter.
+    @Test func theOtherPathIsTried() throws {
+        let root = try make("root", Self.authority)
+        try make("other", Self.authority)
+        let good = try make("good", key: "intermediate", by: "root", Self.authority)
+        let bad = try make("bad", key: "intermediate", by: "other", Self.authority)
+        let own = try make("own", key: "intermediate", Self.authority)
+        let leaf = try make("leaf", by: "good", issuerKey: "intermediate", Self.server)
+        for others in [[good, bad, own], [bad, good, own], [own, bad, good], [bad, own, good], [own, good, bad]] {
+            #expect(try evaluate([leaf] + others, anchor: root) == errSecSuccess)
+        }
+        #expect(try evaluate([leaf, bad, own], anchor: root) == errSecCreateChainFailed)
+    }
+
+    @Test func sixtyPathsAreTried() throws {
+        let root = try make("root", Self.authority)
+        try make("other", Self.authority)
+        let good = try make("good", key: "intermediate", by: "root", Self.authority)
+        let leaf = try make("leaf", by: "good", issuerKey: "intermediate", Self.server)
+        let bad = try (0..<60).map { try make("bad\($0)", key: "intermediate", by: "other", Self.authority) }
+        #expect(try evaluate([leaf] + bad + [good], anchor: root) == errSecSuccess)
+        #expect(try evaluate([leaf] + bad, anchor: root) == errSecCreateChainFailed)
+    }
+
+    /// Every anchor of the system can be read, so that none is refused for its form.
+    @Test func anchorsOfTheSystem() throws {
+        let file = try String(contentsOfFile: "/etc/ssl/certs/ca-certificates.crt", encoding: .utf8)
+        let parts = file.split(separator: "-----BEGIN CERTIFICATE-----").compactMap { part in
+            part.split(separator: "-----END").first.map { String($0.filter { !$0.isWhitespace }) }
+        }.compactMap { Data(base64Encoded: $0) }
+        #expect(parts.count > 100)
+        for der in parts where !der.isEmpty {
+            let anchor = try #require(SecCertificateCreateWithData(nil, der as NSData))
+            let status = try evaluate([anchor], anchor: anchor, SecPolicyCreateBasicX509())
+            #expect(status == errSecSuccess || status == errSecCertificateExpired)
+        }
+    }
+}
