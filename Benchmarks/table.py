@@ -76,6 +76,25 @@ def daemon(results):
         + f". Faster than gnome-keyring: {times:.1f}×; target ≥ 10×: " + ("met" if times >= 10 else "**missed**"))
 
 
+def load(results):
+    print("\n## While another program asks for everything\n")
+    print(
+        "One client of a program with items of its own, and one hostile program with one group and no right, on one\n"
+        "daemon. Target: the 99th percentile at most 10 times that without the attack, no failed call.\n")
+    print("| attack | call | p50 without | p50 with | p99 without | p99 with | failed |\n|---|---|---|---|---|---|---|")
+    for name in results:
+        if name.startswith("load.") and name.endswith(".failed"):
+            place = name.removesuffix(".failed")
+            p50, p99, busy50, busy99, failed = (
+                results[f"{place}.{what}"][0] for what in ("p50", "p99", "busy-p50", "busy-p99", "failed"))
+            times = f"{time(p50)} | {time(busy50)} | {time(p99)} | {time(busy99)} ({busy99 / p99:.1f}×)"
+            _, attack, call = place.split(".")
+            print(f"| {attack} | {call} | {times} | {failed:.0f} |")
+    growth = results["load.memory"][0] / 1024
+    verdict = "met" if growth <= 256 else "**missed**"
+    print(f"\nThe daemon took {growth:.0f} MiB more than at rest; target ≤ 256 MiB: {verdict}")
+
+
 def passcode(table, sizes):
     memory, passes = table.results["unlock.memory"]
     table.heading(f"Unlocking, {memory / 1024:.0f} MiB and {passes:.0f} passes", "ours", "bare Argon2id")
@@ -286,6 +305,7 @@ tpm2-tss with a key that stays loaded, and with the authorization and the secret
     fields(table)
     passwords(table)
     daemon(table.results)
+    load(table.results)
     passcode(table, sizes)
 
     keychain, _ = table.results["process.keychain"]

@@ -17,6 +17,15 @@ swift build "${optimized[@]}" --build-tests
 Scripts/run-tests.py "${bounds[@]}" "${groups[@]}" --filter "(?=.*(?:$long)).*(?:${1-})" \
     "$(swift build "${optimized[@]}" --show-bin-path)/swift-keychainPackageTests.xctest"
 [[ -z ${1-} ]] || exit 0
+# What an honest program waits while a hostile one asks for everything. It needs the optimized programs of an installation.
+read -ra release < <(Scripts/release-flags.sh)
+for product in VaultBenchmark keychain; do swift build "${release[@]}" --product "$product"; done
+programs=$(swift build "${release[@]}" --show-bin-path)
+ln -sf keychain "$programs/keychaind"
+vaults=$(mktemp -d /tmp/keychain-load.XXXXXX)
+trap 'rm -rf "$vaults"' EXIT
+"$programs/VaultBenchmark" fill "$vaults" 100
+"$programs/VaultBenchmark" load "$vaults" 20
 forget_names
 swift build --build-tests "${flags[@]}" --package-path Examples/Friendvatars
 Scripts/run-tests.py "${bounds[@]}" --filter 'AttackTests|DiskTests' "$checks/debug/FriendvatarsPackageTests.xctest"

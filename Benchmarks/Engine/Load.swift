@@ -10,9 +10,9 @@ import VaultService
 
 /// What a client of a daemon waits while another program, which holds one group and no right, asks for all that it can.
 ///
-/// For each attack, a line has the name and the honest client's median and 99th percentile in microseconds, without the
-/// attack and with it, and how many of its calls failed. The last line is the memory that the daemon took beyond what
-/// it had at rest, in KiB. The daemon may grow by 512 MiB of addresses.
+/// For each attack, lines have the honest client's median and 99th percentile in microseconds, without the attack and
+/// with it, and how many of its calls failed. The last line is the memory that the daemon took beyond what it had at
+/// rest, in KiB. The daemon may grow by 512 MiB of addresses.
 ///
 /// - Returns: Whether everything is within its target.
 func measureLoad(in vaults: FilledVaults, seconds: Int) throws -> Bool {
@@ -58,9 +58,12 @@ func measureLoad(in vaults: FilledVaults, seconds: Int) throws -> Bool {
         for (name, calm, busy) in [
             ("lookup", before.lookups, during.lookups), ("update", before.updates, during.updates),
         ] {
-            print(
-                "load.\(attack).\(name)", calm.percentile(50), calm.percentile(99), busy.percentile(50),
-                busy.percentile(99), busy.failures, separator: "\t")
+            for (what, number) in [
+                ("p50", calm.percentile(50)), ("p99", calm.percentile(99)), ("busy-p50", busy.percentile(50)),
+                ("busy-p99", busy.percentile(99)), ("failed", Double(busy.failures)),
+            ] {
+                print("load.\(attack).\(name).\(what)", number, separator: "\t")
+            }
             fflush(nil)
             if busy.failures > 0 || busy.percentile(99) > 10 * calm.percentile(99) { isWithinTargets = false }
         }
