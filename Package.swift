@@ -88,7 +88,7 @@ floor(
     module("CAEAD"),
     module("PreparedAEAD", uses: "Bytes", "CAEAD", crypto),
     library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
-    module("SystemSQLite", uses: "CSQLite"))
+    module("SystemSQLite", uses: "Bytes", "CSQLite"))
 
 // What is asked of a vault, and by whom.
 floor(

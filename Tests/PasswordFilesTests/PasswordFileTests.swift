@@ -110,7 +110,8 @@ struct PasswordFileUnderTest {
     @Test func changedHeaders() throws {
         let file = try PasswordFileUnderTest(Data("data".utf8))
         let original = try file.bytes
-        for place in 0..<4096 {
+        // From byte 256 on, the header is ciphertext and padding of one seal.
+        for place in 0..<4096 where place < 256 || place % TestScale.count(16, soak: 1) == 0 {
             var bytes = original
             // A low bit of the cost (bytes 28 to 43) makes it another cost, which takes its time.
             bytes[place] ^= (28..<44).contains(place) && !TestScale.isSoak ? 0x80 : 1 << UInt8(place % 8)

@@ -38,8 +38,7 @@ import Testing
         #expect(throws: FileError.tooLarge(path: temporary.path(of: "file"), size: 11)) {
             try folder.read("file", limit: 10)
         }
-        #expect(try folder.readStart(of: "file", count: 4) == Data(repeating: 1, count: 4))
-        #expect(try folder.readStart(of: "file", count: 40).count == 11)
+        #expect(try folder.read("file", limit: 11) == Data(repeating: 1, count: 11))
         #expect(throws: FileError.notFound(path: temporary.path(of: "none"))) { try folder.read("none", limit: 10) }
     }
 

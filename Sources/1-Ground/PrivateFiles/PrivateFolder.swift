@@ -72,21 +72,6 @@ package struct PrivateFolder: Sendable, Hashable {
     ///
     /// - Parameter limit: The largest size in bytes. A larger file is an error and is not read.
     package func read(_ name: String, limit: Int) throws(FileError) -> Data {
-        try read(name) { path, size throws(FileError) in
-            guard size <= limit else { throw .tooLarge(path: path, size: size) }
-            return size
-        }
-    }
-
-    /// Returns up to `count` bytes from the start of a file; fewer if the file is shorter.
-    package func readStart(of name: String, count: Int) throws(FileError) -> Data {
-        try read(name) { _, size throws(FileError) in min(size, count) }
-    }
-
-    /// - Parameter choose: Returns how many bytes to read, from the file's path and size.
-    private func read(
-        _ name: String, count choose: (_ path: String, _ size: Int) throws(FileError) -> Int
-    ) throws(FileError) -> Data {
         let path = path(of: name)
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw FileError.last("open", path) }
@@ -95,7 +80,8 @@ package struct PrivateFolder: Sendable, Hashable {
         guard fstat(descriptor, &info) == 0 else { throw FileError.last("examine", path) }
         guard info.st_mode & S_IFMT == S_IFREG else { throw .notRegular(path: path) }
         try Self.checkPrivate(info, path)
-        var contents = Data(count: try choose(path, Int(info.st_size)))
+        guard info.st_size <= limit else { throw .tooLarge(path: path, size: Int(info.st_size)) }
+        var contents = Data(count: Int(info.st_size))
         let filled = contents.withUnsafeMutableBytes { SystemCall.readAll(into: $0, from: descriptor) }
         guard filled >= 0 else { throw FileError.last("read", path) }
         return contents.prefix(filled)

@@ -81,6 +81,26 @@ package final class SQLConnection {
         if let handle { sqlite3_busy_timeout(handle, milliseconds) }
     }
 
+    /// Lets no trigger and no view of the file do anything, and nothing change the schema as text.
+    package func distrustSchema() throws(SQLiteError) {
+        let connection = try opened()
+        let code = csqlite_distrust_schema(connection)
+        guard code == SQLITE_OK else { throw SQLiteError(code, on: connection) }
+    }
+
+    /// Returns the first bytes of the file as it is without its log; fewer if it is shorter.
+    ///
+    /// Nothing else may open and close the file while the process has a connection: that would end the locks of all its
+    /// connections.
+    package func start(_ count: Int) throws(SQLiteError) -> [UInt8] {
+        let connection = try opened()
+        var bytes = [UInt8](repeating: 0, count: count)
+        let code = csqlite_read_start(connection, &bytes, Int32(count))
+        // SQLite fills up with zeros.
+        guard code == SQLITE_OK || code == SQLITE_IOERR | 2 << 8 else { throw SQLiteError(code, on: connection) }
+        return bytes
+    }
+
     /// Frees the memory of cached pages that can be read again.
     package func releaseMemory() {
         if let handle { sqlite3_db_release_memory(handle) }

@@ -1,15 +1,19 @@
+import Bytes
 import CSQLite
 
 /// The error of a SQLite call that failed.
 package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// SQLite's extended result code, such as `SQLITE_IOERR_FSYNC` (https://sqlite.org/rescode.html).
     package let extendedCode: Int32
-    /// SQLite's own message. It may quote the statement, but never a bound value.
+    /// SQLite's own message. It may quote the statement or a name in the file, but never a bound value. What a terminal
+    /// would take for a command is escaped, because another program may have written the file.
     package let message: String
 
     package init(extendedCode: Int32, message: String) {
         self.extendedCode = extendedCode
-        self.message = message
+        self.message = message.unicodeScalars.reduce(into: "") {
+            if $1.controlsTerminal { $0 += $1.escaped } else { $0.unicodeScalars.append($1) }
+        }
     }
 
     /// Takes the code and the message of a call on a connection. The connection may be nil.

@@ -39,6 +39,7 @@ package final class ItemStore: Sendable {
     private static func writing(_ path: String) throws -> SQLConnection {
         let connection = try SQLConnection(path, .readWrite)
         connection.setBusyHandler(waitForOthers)
+        try connection.distrustSchema()
         // SQLite overwrites deleted data.
         try connection.execute(settings + "PRAGMA secure_delete = ON;")
         return connection

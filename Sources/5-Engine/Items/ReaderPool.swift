@@ -52,6 +52,7 @@ final class ReadConnection: @unchecked Sendable {
     {
         database = try SQLConnection(path, .readOnly, keeping: Self.limit)
         database.setBusyHandler(wait)
+        try database.distrustSchema()
         try database.execute(settings)
     }
 }

@@ -81,6 +81,21 @@ extension ItemStore {
         }
     }
 
+    /// Looks at the start of the file before anything is written: an empty file or some other program's database would
+    /// get a log of its own.
+    package func checkHeader() throws(StoreError) {
+        do {
+            // The magic of SQLite 3 files, the page size, and 2 and 2 for a database that is written to through a log
+            // (SQLite, "Database File Format", section 1.3).
+            let header = try withConnection { try $0.start(20) }
+            guard header.starts(with: "SQLite format 3\0".utf8), header[18] == 2, header[19] == 2 else {
+                throw StoreError.corrupt(reason: "not an item store")
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
     /// Checks that this is a store in a known format.
     ///
     /// - Returns: The keybag of its rows.

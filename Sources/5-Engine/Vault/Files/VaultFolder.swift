@@ -127,8 +127,14 @@ struct VaultFolder: Sendable {
         }
         if let kind { try checkEnclave(is: kind) }
         let keybag = try openKeybag()
-        try checkStoreHeader()
         let store = try openStore()
+        do {
+            try store.checkHeader()
+        } catch {
+            // A connection that writes would begin a log.
+            try? store.close()
+            throw error
+        }
         do {
             try checkOwner(of: store, keybag.keys.keybag)
             return try OpenedVault(store, keybag, in: self)
@@ -225,17 +231,6 @@ struct VaultFolder: Sendable {
         defer { encoded.wipe() }
         try folder.replace(name, with: encoded)
         return fresh
-    }
-
-    /// Looks at the store's file before SQLite does, which would turn an empty file or some other
-    /// program's database into one with a log of its own.
-    private func checkStoreHeader() throws {
-        // The magic of SQLite 3 files, the page size, and 2 and 2 for a database that is written to
-        // through a log (SQLite, "Database File Format", section 1.3).
-        let header = [UInt8](try folder.readStart(of: Self.storeName, count: 20))
-        guard header.count == 20, header.starts(with: "SQLite format 3\0".utf8), header[18] == 2, header[19] == 2 else {
-            throw StoreError.corrupt(reason: "not an item store")
-        }
     }
 
     private func openStore() throws -> ItemStore {
