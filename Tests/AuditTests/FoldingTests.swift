@@ -111,6 +111,32 @@ import VaultInterface
         #expect(try folder.verify()?.problems == [])
     }
 
+    /// A program that asks for ever other items uses up half of its share, and no more: then they count as one.
+    @Test func everOtherItemsLeaveHalfOfTheShare() throws {
+        let folder = try AuditFolder()
+        var shares = AuditShares.Limits()
+        shares.program = 20_000
+        let log = folder.buffered(shares)
+        for number in 0..<3_000 {
+            var event = Self.event(.read, by: "hostile", failure: .notFound)
+            event.process = ClientProcess(user: 1_000, number: Int32(number))
+            event.operation?.itemDigests = [UInt64(number)]
+            log.record(event)
+        }
+        // A look of another kind still has a record of its own.
+        log.record(Self.event(.listed, by: "hostile", group: "g", items: 1))
+        log.flush()
+        let records = try folder.records()
+        #expect(records.contains { $0.event == "listed" && $0.operation == "copy" })
+        let told = records.filter { $0.event == "read" }
+        #expect(told.reduce(0) { $0 + ($1.count ?? 1) } == 3_000)
+        #expect((2...20).contains(told.filter { $0.itemDigests != nil }.count))
+        // The number of repeats has no process, because there were several.
+        let rest = try #require(told.last)
+        #expect(rest.count ?? 0 > 2_900 && rest.itemDigests == nil && rest.operation == "copy")
+        #expect(rest.user == 1_000 && rest.process == nil)
+    }
+
     /// Copies of a program have the share of their user, and no more.
     @Test func theProgramsOfAUserCannotPushOutTheRecordsOfOthers() throws {
         var limits = AuditLimits()

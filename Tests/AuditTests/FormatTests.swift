@@ -71,7 +71,47 @@ import VaultInterface
         }
     }
 
-    @Test(arguments: [("v1", 7), ("v2", 9)])
+    /// Records that name processes and items.
+    @Test func thePublishedLogsWithItemsAreWrittenToTheByte() throws {
+        let folder = try AuditFolder()
+        let log = folder.log()
+        func event(_ kind: AuditEvent.Kind, _ client: String, _ user: UInt32, _ process: Int32?) -> AuditEvent {
+            AuditEvent(kind, client: client, process: ClientProcess(user: user, number: process))
+        }
+        var written = event(.written, "app", 1_000, 41)
+        written.operation = AccessRequest(.add, itemClass: .genericPassword, accessGroup: "TEAM.app")
+        written.operation?.itemDigests = [0xFF]
+        written.items = 1
+        log.record(written)
+        var read = event(.read, "app", 1_000, 42)
+        read.operation = AccessRequest(.copy, itemClass: .genericPassword)
+        read.operation?.itemDigests = [0xFF, 0xFEDC_BA98_7654_3210]
+        read.items = 2
+        log.record(read)
+        read.operation?.itemDigests = [0xFF]
+        read.items = 3
+        read.process?.number = nil
+        let repeated = read
+        log.append { place in
+            var repeats = AuditLog.Moment(repeated, at: place.now())
+            repeats.repeats = (3, place.now() + 59)
+            return [repeats]
+        }
+        var refused = event(.refused, "other", 1_001, 43)
+        refused.operation = AccessRequest(.copy, itemClass: .genericPassword, accessGroup: "TEAM.app")
+        refused.operation?.itemDigests = [0xFF]
+        refused.failure = .groupNotHeld
+        log.record(refused)
+        for (name, file) in [
+            ("audit.log", "audit.jsonl"), ("audit.head", "audit.head"),
+            ("audit-looks.log", "audit-looks.jsonl"), ("audit-looks.head", "audit-looks.head"),
+        ] {
+            let published = try Data(contentsOf: Self.fixtures.appendingPathComponent("v3/\(file)"))
+            #expect(try folder.contents(name) == published, "\(name)")
+        }
+    }
+
+    @Test(arguments: [("v1", 7), ("v2", 9), ("v3", 6)])
     func bothReadThePublishedLogsAlike(_ version: String, _ count: Int) throws {
         let folder = try AuditFolder()
         try Self.restoreFixture(version, to: folder.path)

@@ -69,29 +69,39 @@ package struct AccessGate: Sendable {
     /// Records that `client` may not do what it asked for.
     package func refused(_ request: AccessRequest, for client: Client, _ refusal: AccessDenied) {
         guard isRecording else { return }
+        var request = request
+        // Also the group that the client chose for new items, which the request does not name.
+        if case .groupNotHeld(let group, _) = refusal { request.accessGroup = request.accessGroup ?? group }
         audit.record(
             AuditEvent(
-                .refused, client: client.identifier, program: client.program, operation: request,
-                failure: AuditFailure(refusal)))
+                .refused, client: client.identifier, program: client.program, process: client.process,
+                operation: request, failure: AuditFailure(refusal)))
     }
 
     /// Records how a request ended that the gate allowed.
     ///
     /// - Parameters:
     ///   - items: How many items were handed out or changed.
+    ///   - digests: Which items those were; empty for those that the request names.
     ///   - failure: Why it was not done; nil when it was.
-    package func record(_ authorization: Authorization, items: Int? = nil, failure: AuditFailure? = nil) {
+    package func record(
+        _ authorization: Authorization, items: Int? = nil, digests: [UInt64] = [], failure: AuditFailure? = nil
+    ) {
         guard isRecording else { return }
+        var request = authorization.request
+        if !digests.isEmpty { request.itemDigests = Array(digests.prefix(AccessRequest.mostItemDigests)) }
         audit.record(
             AuditEvent(
                 authorization.event, client: authorization.client.identifier, program: authorization.client.program,
-                operation: authorization.request, items: items, failure: failure))
+                process: authorization.client.process, operation: request, items: items, failure: failure))
     }
 
     /// Records what is no operation on items, such as ``AuditEvent/Kind/unlocked``.
     package func record(_ kind: AuditEvent.Kind, by client: Client, failure: AuditFailure? = nil) {
         guard isRecording else { return }
-        audit.record(AuditEvent(kind, client: client.identifier, program: client.program, failure: failure))
+        audit.record(
+            AuditEvent(
+                kind, client: client.identifier, program: client.program, process: client.process, failure: failure))
     }
 
     /// Records how asking a person ended.

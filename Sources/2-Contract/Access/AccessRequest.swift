@@ -39,6 +39,12 @@ package struct AccessRequest: Sendable, Hashable {
     package var namesItems: Bool
     /// Whether it is about the vault as a whole, whosever items are in it.
     package var isAboutWholeVault: Bool
+    /// Keyed digests of items, for the audit log alone: those that the request names and, once it is done, those that
+    /// were handed out or changed. At most ``mostItemDigests``.
+    package var itemDigests: [UInt64] = []
+
+    /// The number of items that one record of the audit log names.
+    package static let mostItemDigests = 32
 
     package init(
         _ kind: Kind, itemClass: ItemClass? = nil, accessGroup: String? = nil, namesItems: Bool = true,

@@ -54,6 +54,8 @@ package struct AuditEvent: Sendable, Equatable {
     package var client: String
     /// Which program a server takes the client for; nil as in ``Client/program``.
     package var program: ServedProgram?
+    /// The process that asked; nil for the process that keeps the log.
+    package var process: ClientProcess?
     /// What was asked for; nil for what is no operation on items.
     package var operation: AccessRequest?
     /// How many items were handed out or changed; nil where that makes no sense.
@@ -62,12 +64,13 @@ package struct AuditEvent: Sendable, Equatable {
     package var failure: AuditFailure?
 
     package init(
-        _ kind: Kind, client: String, program: ServedProgram? = nil, operation: AccessRequest? = nil,
-        items: Int? = nil, failure: AuditFailure? = nil
+        _ kind: Kind, client: String, program: ServedProgram? = nil, process: ClientProcess? = nil,
+        operation: AccessRequest? = nil, items: Int? = nil, failure: AuditFailure? = nil
     ) {
         self.kind = kind
         self.client = client
         self.program = program
+        self.process = process
         self.operation = operation
         self.items = items
         self.failure = failure

@@ -7,11 +7,16 @@ package struct AuditRecord: Codable, Sendable, Equatable {
     /// A kind of event by its raw value, or one of ``began`` and ``repaired``.
     package var event: String
     package var client: String?
+    /// The user and the number of the process that asked; no number for several processes.
+    package var user: UInt32?
+    package var process: Int32?
     package var operation: String?
     /// The class of items by Apple's name.
     package var itemClass: String?
     /// A keyed digest of the access group that the request named.
     package var group: String?
+    /// Keyed digests of the items that the request named, or that were handed out or changed; see ``digest(_:)``.
+    package var itemDigests: [String]?
     package var items: Int?
     package var failure: String?
     /// How many equal events the record stands for, where it is not one.
@@ -49,8 +54,13 @@ package struct AuditRecord: Codable, Sendable, Equatable {
 
     package enum CodingKeys: String, CodingKey {
         case sequence = "seq"
-        case time, event, client, operation
+        case time, event, client
+        case user = "uid"
+        case process = "pid"
+        case operation
         case itemClass = "class"
-        case group, items, failure, count, until, missed, lost, torn, key, previous, other, log
+        case group
+        case itemDigests = "item"
+        case items, failure, count, until, missed, lost, torn, key, previous, other, log
     }
 }

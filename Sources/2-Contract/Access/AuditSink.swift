@@ -34,13 +34,17 @@ package struct AuditPlace: Sendable {
     /// What authenticates records now; another one after the vault was erased, nil when it is gone.
     package var seal: @Sendable () -> (any AuditSeal)?
     package var now: @Sendable () -> Date
+    /// The process that keeps the log, for events of clients without a process of their own; nil to leave it out.
+    package var process: ClientProcess?
 
     package init(
-        folder: String, seal: @escaping @Sendable () -> (any AuditSeal)?, now: @escaping @Sendable () -> Date
+        folder: String, seal: @escaping @Sendable () -> (any AuditSeal)?, now: @escaping @Sendable () -> Date,
+        process: ClientProcess? = nil
     ) {
         self.folder = folder
         self.seal = seal
         self.now = now
+        self.process = process
     }
 }
 

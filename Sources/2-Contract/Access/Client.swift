@@ -13,11 +13,13 @@ package struct Client: Sendable, Hashable {
     /// Which program a server takes the client for; nil for the owner's own tool, and for a program that has the vault
     /// in its own process.
     package var program: ServedProgram?
+    /// The process that asks, for the audit log; nil for the process that has the vault open.
+    package var process: ClientProcess?
 
     /// Unless more is said, a client that may do everything with what is in its groups.
     package init(
         identifier: String, accessGroups: [String], preferredGroup: String? = nil, listableGroups: [String]? = nil,
-        rights: CallerRights = .all, program: ServedProgram? = nil
+        rights: CallerRights = .all, program: ServedProgram? = nil, process: ClientProcess? = nil
     ) {
         self.identifier = identifier
         self.accessGroups = accessGroups
@@ -25,6 +27,7 @@ package struct Client: Sendable, Hashable {
         self.listableGroups = listableGroups
         self.rights = rights
         self.program = program
+        self.process = process
     }
 
     /// The group of items on hardware tokens, which can be read and not written (Apple).
@@ -35,6 +38,18 @@ package struct Client: Sendable, Hashable {
     /// The first of `groups` that a new item can go to.
     package static func groupForNewItem(in groups: [String]) -> String? {
         groups.first { $0 != everyGroup && $0 != tokenGroup }
+    }
+}
+
+/// A process as the audit log names it.
+package struct ClientProcess: Sendable, Hashable {
+    package var user: UInt32
+    /// The process's number; nil for several processes of the user.
+    package var number: Int32?
+
+    package init(user: UInt32, number: Int32?) {
+        self.user = user
+        self.number = number
     }
 }
 

@@ -44,12 +44,18 @@ struct AuditFolds {
 
     /// Adds to `moments` what is to be recorded now because of `event`.
     mutating func add(_ event: AuditEvent, at time: Date, to moments: inout [AuditLog.Moment]) {
-        let moment = AuditLog.Moment(event, at: time)
-        guard event.kind.isFree else { return moments.append(moment) }
+        guard event.kind.isFree else { return moments.append(AuditLog.Moment(event, at: time)) }
         if folds.count >= Self.capacity { moments += close() }
         // Each change of an item is a record of its own, as long as its program has a share.
         let isFoldable = !event.kind.isChange || event.failure != nil
         if isFoldable, folds[Key(event)] != nil { return count(event, at: time) }
+        var event = event
+        if isFoldable, event.operation?.itemDigests.isEmpty == false, !shares.hasRoomForItems(of: event, at: time) {
+            // As if no record named items: asking for ever other items takes no more room than asking for one.
+            event.operation?.itemDigests = []
+            if folds[Key(event)] != nil { return count(event, at: time) }
+        }
+        let moment = AuditLog.Moment(event, at: time)
         let shortage = shares.take(for: event, isFoldable: isFoldable, at: time)
         guard let shortage else {
             if isFoldable { folds[Key(event)] = Fold(moment: moment, last: time, number: folds.count) }
@@ -61,6 +67,7 @@ struct AuditFolds {
         if shortage == .user || folds[Key(general)] == nil && !shares.takeOfUser(for: event, at: time) {
             general.client = "programs of user \(event.program?.user ?? 0)"
             general.program?.name = ""
+            general.process?.number = nil
         }
         count(general, at: time)
     }
@@ -80,8 +87,9 @@ struct AuditFolds {
         var fold = folds[key] ?? Fold(moment: AuditLog.Moment(event, at: time), last: time, number: folds.count)
         if fold.count == 0 {
             fold.moment = AuditLog.Moment(event, at: time)
-        } else if let items = event.items {
-            fold.moment.event.items = (fold.moment.event.items ?? 0) + items
+        } else {
+            if let items = event.items { fold.moment.event.items = (fold.moment.event.items ?? 0) + items }
+            if fold.moment.event.process != event.process { fold.moment.event.process?.number = nil }
         }
         fold.count += 1
         fold.last = time

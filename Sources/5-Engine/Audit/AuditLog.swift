@@ -122,6 +122,8 @@ package final class AuditLog: AuditSink {
         let other = Self.lastNumber(of: files.part.other, in: files.folder, under: seal)
         var page = AuditPage(end, under: seal, other: other, time: moments.first?.time ?? place.now())
         for (number, moment) in moments.enumerated() {
+            var moment = moment
+            moment.event.process = moment.event.process ?? place.process
             page.add(moment, missed: number == 0 ? chain.missed : 0)
         }
         do {

@@ -14,9 +14,15 @@ extension AuditRecord {
             if let number { text += #","\#(name.rawValue)":\#(number)"# }
         }
         add(.client, client)
+        add(.user, number: user)
+        add(.process, number: process)
         add(.operation, operation)
         add(.itemClass, itemClass)
         add(.group, group)
+        if let itemDigests {
+            let list = itemDigests.map(Self.quoted).joined(separator: ",")
+            text += #","\#(CodingKeys.itemDigests.rawValue)":[\#(list)]"#
+        }
         add(.items, number: items)
         add(.failure, failure)
         add(.count, number: count)
@@ -47,15 +53,21 @@ extension AuditRecord {
     init(_ event: AuditEvent, sequence: UInt64, time: Int64, seal: any AuditSeal) {
         self.init(sequence: sequence, time: time, event: event.kind.rawValue)
         client = Self.shortened(event.client)
+        user = event.process?.user
+        process = event.process?.number
         operation = event.operation?.kind.rawValue
         itemClass = event.operation?.itemClass?.rawValue
         // A digest, because someone with only the folder must not learn the name, as with the items.
         group = event.operation?.accessGroup.map { group in
             seal.tag(of: Data("group".utf8) + Data(group.utf8)).prefix(8).hexadecimal()
         }
+        if let digests = event.operation?.itemDigests, !digests.isEmpty { itemDigests = digests.map(Self.digest) }
         items = event.items
         failure = event.failure?.rawValue
     }
+
+    /// Returns the digest of an item as a record has it: 16 hexadecimal digits.
+    package static func digest(_ item: UInt64) -> String { item.bigEndianBytes.hexadecimal() }
 
     /// A client chooses its name, and must not be able to fill the disk with it.
     private static func shortened(_ name: String) -> String {

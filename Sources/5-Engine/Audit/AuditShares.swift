@@ -65,6 +65,17 @@ package struct AuditShares {
         return nil
     }
 
+    /// Returns whether a record that differs from another one only in its items may be written: such records take at
+    /// most half of a share, so that the other half is left for what else the program does.
+    func hasRoomForItems(of event: AuditEvent, at time: Date) -> Bool {
+        guard let program = event.program else { return true }
+        let bytes = Double(2 * Self.size(of: event))
+        let purpose = Purpose(of: event)
+        var holders = [Holder(purpose: purpose, user: program.user, program: program.name)]
+        if program.user != limits.owner { holders.append(Holder(purpose: purpose, user: program.user, program: nil)) }
+        return holders.allSatisfy { used(by: $0, at: time) + bytes <= Double(limit(of: $0)) / 2 }
+    }
+
     /// Takes the place of a record from the share of its user alone.
     ///
     /// - Returns: Whether there was room.
@@ -103,6 +114,8 @@ package struct AuditShares {
     /// The largest size of the record of an event.
     private static func size(of event: AuditEvent) -> Int {
         let isPlain = event.client.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
-        return 416 + (isPlain ? min(event.client.utf8.count, 256) : 6 * 256)
+        // 19 bytes for each digest with its quotes and comma.
+        let digests = event.operation?.itemDigests.count ?? 0
+        return 450 + (digests > 0 ? 10 + 19 * digests : 0) + (isPlain ? min(event.client.utf8.count, 256) : 6 * 256)
     }
 }

@@ -45,10 +45,13 @@ struct VaultGate: Sendable {
     ///
     /// If `body` throws a ``PresenceCheck/Need``, the need is met, and `body` runs again.
     ///
-    /// - Parameter items: Returns the number of items for the audit log from the result; nil for no number.
+    /// - Parameters:
+    ///   - items: Returns the number of items for the audit log from the result; nil for no number.
+    ///   - digests: Returns which items those are, after `body`; none for those that the request names.
     func perform<Result>(
         _ authorization: Authorization, asking options: AuthenticationOptions,
-        items: (Result) -> Int? = { _ in nil }, _ body: (PresenceCheck) throws -> Result
+        items: (Result) -> Int? = { _ in nil }, digests: () -> [UInt64] = { [] },
+        _ body: (PresenceCheck) throws -> Result
     ) throws(VaultError) -> Result {
         let result: Result
         do {
@@ -67,7 +70,7 @@ struct VaultGate: Sendable {
         } catch {
             throw recorded(error, of: authorization)
         }
-        access.record(authorization, items: items(result))
+        access.record(authorization, items: items(result), digests: digests())
         return result
     }
 

@@ -105,6 +105,16 @@ extension OpenedKeybag {
             attributes: item.attributes)
     }
 
+    /// Returns the digest by which the audit log names an item; nil if the 'always' class has no key.
+    ///
+    /// The digest is of the primary key without access group and synchronizability, so that service and account are
+    /// enough to ask for it, also after the item was deleted. It is made with the audit key from the index key's
+    /// digest: without the vault, it says nothing of the item and does not lead to its row.
+    func auditDigest(_ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) -> UInt64? {
+        let key = index.primaryKey(itemClass, accessGroup: "", isSynchronizable: false, attributes: attributes)
+        return auditSeal?.tag(of: Data("item".utf8) + key).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
     private func encode(_ item: StoredItem) throws -> Data {
         guard item.accessGroup.utf8.count <= UInt16.max else {
             throw VaultError.attributesTooLarge(size: item.accessGroup.utf8.count, limit: Int(UInt16.max))

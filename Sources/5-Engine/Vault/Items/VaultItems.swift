@@ -26,12 +26,15 @@ struct VaultItems: Sendable {
     ) throws(VaultError) {
         let query = operation.query
         let authorization = try gate.authorize(
-            AccessRequest(.copy, query), as: client, recordedAs: operation.includingValues ? .read : .listed)
+            request(.copy, query), as: client, recordedAs: operation.includingValues ? .read : .listed)
         var (next, sent, unread) = (SearchPosition?.some(.start), 0, VaultError?.none)
+        var digests: [UInt64] = []
         // Identities are found at once, and not in slices.
         if query.itemClass == .identity { try CurrentCall.served?.giveWay() }
         // What was sent stays sent when a person was asked in between.
-        _ = try gate.perform(authorization, asking: query.authentication, items: { $0 }) { presence in
+        _ = try gate.perform(
+            authorization, asking: query.authentication, items: { $0 }, digests: { digests }
+        ) { presence in
             while let start = next {
                 var reports: [CopyItems.Part] = []
                 let slice = try vault.reading(for: authorization) { reader, keybag in
@@ -40,6 +43,7 @@ struct VaultItems: Sendable {
                     let finder = ItemFinder(reader, keybag, authorization, presence) { reports.append($0) }
                     return try finder.slice(operation, after: start, sent: sent)
                 }
+                note(slice.items, in: &digests)
                 do throws(VaultError) {
                     for report in reports { try send(report) }
                     for item in slice.items { try send(.item(item)) }
@@ -61,7 +65,7 @@ struct VaultItems: Sendable {
 
     func perform(_ operation: AddItem, as client: Client) throws(VaultError) -> StoredItem {
         let new = operation.item
-        let authorization = try gate.authorize(AccessRequest(.add, new), as: client, recordedAs: .written)
+        let authorization = try gate.authorize(request(.add, new), as: client, recordedAs: .written)
         return try gate.perform(authorization, asking: new.authentication, items: { _ in 1 }) { presence in
             let item = try storedForm(of: new, for: client)
             try vault.writing(for: authorization) { writer, keybag in
@@ -76,7 +80,7 @@ struct VaultItems: Sendable {
 
     func perform(_ operation: PutItem, as client: Client) throws(VaultError) -> StoredItem {
         let new = operation.item
-        let authorization = try gate.authorize(AccessRequest(.put, new), as: client, recordedAs: .written)
+        let authorization = try gate.authorize(request(.put, new), as: client, recordedAs: .written)
         return try gate.perform(authorization, asking: new.authentication, items: { _ in 1 }) { presence in
             let item = try storedForm(of: new, for: client)
             return try vault.writing(for: authorization) { writer, keybag in
@@ -103,7 +107,7 @@ struct VaultItems: Sendable {
     func perform(_ operation: ExchangeItem, as client: Client) throws(VaultError) -> Bool {
         let new = operation.item
         let authorization = try gate.authorize(
-            AccessRequest(.exchange, new), as: client, recordedAs: new.value == nil ? .deleted : .written)
+            request(.exchange, new), as: client, recordedAs: new.value == nil ? .deleted : .written)
         return try gate.perform(authorization, asking: new.authentication, items: { $0 ? 1 : 0 }) { presence in
             let item = try storedForm(of: new, for: client)
             return try vault.writing(for: authorization) { writer, keybag in
@@ -139,11 +143,15 @@ struct VaultItems: Sendable {
 
     func perform(_ operation: UpdateItems, as client: Client) throws(VaultError) -> Int {
         let (query, changes) = (operation.query, operation.changes)
-        let authorization = try gate.authorize(AccessRequest(.update, query), as: client, recordedAs: .written)
+        let authorization = try gate.authorize(request(.update, query), as: client, recordedAs: .written)
         if let group = changes.accessGroup {
-            _ = try gate.authorize(AccessRequest(.update, query, toGroup: group), as: client, recordedAs: .written)
+            _ = try gate.authorize(
+                request(.update, query, toGroup: group), as: client, recordedAs: .written)
         }
-        return try gate.perform(authorization, asking: query.authentication, items: { $0 }) { presence in
+        var digests: [UInt64] = []
+        return try gate.perform(
+            authorization, asking: query.authentication, items: { $0 }, digests: { digests }
+        ) { presence in
             guard query.itemClass != .identity else {
                 throw VaultError.unsupported(reason: "an identity is changed through its certificate or its key")
             }
@@ -153,7 +161,14 @@ struct VaultItems: Sendable {
                     .items(query, includingValues: true)
                 guard !found.isEmpty else { throw VaultError.itemNotFound }
                 let transaction = ItemTransaction(writer, keybag, presence, now)
-                for match in found { try transaction.replace(match, with: applied(changes, to: match.item)) }
+                digests = []
+                note(found.map(\.item), in: &digests)
+                for match in found {
+                    let updated = try applied(changes, to: match.item)
+                    try transaction.replace(match, with: updated)
+                    // An item that gets another name is found under both.
+                    note([updated], in: &digests)
+                }
                 return found.count
             }
         }
@@ -174,7 +189,7 @@ struct VaultItems: Sendable {
 
     func perform(_ operation: DeleteItems, as client: Client) throws(VaultError) -> Int {
         let query = operation.query
-        let authorization = try gate.authorize(AccessRequest(.delete, query), as: client, recordedAs: .deleted)
+        let authorization = try gate.authorize(request(.delete, query), as: client, recordedAs: .deleted)
         var referrers: Authorization?
         if query.itemClass == .identity {
             referrers = try gate.authorize(
@@ -182,7 +197,10 @@ struct VaultItems: Sendable {
                 recordedAs: .listed)
         }
         var (next, deleted) = (SearchPosition?.some(.start), 0)
-        return try gate.perform(authorization, asking: query.authentication, items: { $0 }) { presence in
+        var digests: [UInt64] = []
+        return try gate.perform(
+            authorization, asking: query.authentication, items: { $0 }, digests: { digests }
+        ) { presence in
             // A served call that deletes many items lets others write in between.
             while let start = next {
                 let count = try vault.writing(for: authorization) { writer, keybag in
@@ -195,7 +213,11 @@ struct VaultItems: Sendable {
                     }
                     let found = try finder.rows(query, after: start)
                     guard deleted > 0 || !found.rows.isEmpty else { throw VaultError.itemNotFound }
-                    for row in found.rows { try transaction.remove(row, opened: try? keybag.openMetadata(of: row)) }
+                    for row in found.rows {
+                        let item = try? keybag.openMetadata(of: row)
+                        try transaction.remove(row, opened: item)
+                        if let item { note([item], in: &digests) }
+                    }
                     next = found.next
                     return found.rows.count
                 }
@@ -229,8 +251,8 @@ struct VaultItems: Sendable {
 
     func perform(_ operation: AddIdentity, as client: Client) throws(VaultError) {
         let (certificate, key) = (operation.certificate, operation.key)
-        _ = try gate.authorize(AccessRequest(.add, certificate), as: client, recordedAs: .written)
-        let authorization = try gate.authorize(AccessRequest(.add, key), as: client, recordedAs: .written)
+        _ = try gate.authorize(request(.add, certificate), as: client, recordedAs: .written)
+        let authorization = try gate.authorize(request(.add, key), as: client, recordedAs: .written)
         _ = try gate.perform(authorization, asking: key.authentication, items: { $0 }) { presence in
             let halves = [try storedForm(of: certificate, for: client), try storedForm(of: key, for: client)]
             return try vault.writing(for: authorization) { writer, keybag in
@@ -246,6 +268,44 @@ struct VaultItems: Sendable {
                 return added
             }
         }
+    }
+
+    /// Returns the request with the digest of the item that `query` names by its whole primary key.
+    private func request(_ kind: AccessRequest.Kind, _ query: ItemQuery, toGroup group: String? = nil) -> AccessRequest
+    {
+        var request = AccessRequest(kind, query, toGroup: group)
+        let names = query.itemClass.schema.primaryKey.map(\.name)
+        let isNamed = names.allSatisfy {
+            $0 == .accessGroup || $0 == .synchronizable || query.attributes[$0] != nil
+        }
+        if isNamed { add(query.itemClass, query.attributes, to: &request.itemDigests) }
+        return request
+    }
+
+    /// Returns the request with the digest of the item that is to be stored.
+    private func request(_ kind: AccessRequest.Kind, _ item: NewItem) -> AccessRequest {
+        var request = AccessRequest(kind, item)
+        add(item.itemClass, item.attributes, to: &request.itemDigests)
+        return request
+    }
+
+    /// Adds the digests of `items` for the audit log.
+    private func note(_ items: [StoredItem], in digests: inout [UInt64]) {
+        for item in items {
+            guard digests.count < AccessRequest.mostItemDigests else { return }
+            add(item.itemClass, item.attributes, to: &digests)
+        }
+    }
+
+    private func add(
+        _ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue], to digests: inout [UInt64]
+    ) {
+        // An identity is two items, and has no primary key of its own.
+        guard gate.access.isRecording, itemClass != .identity,
+            let digest = vault.keybag.auditDigest(itemClass, attributes),
+            !digests.contains(digest)
+        else { return }
+        digests.append(digest)
     }
 
     /// Returns the new item in the form in which it will be stored.

@@ -52,6 +52,7 @@ package struct Entitlements: Sendable, Equatable {
         let name = peer.ownGroup(owner: owner)
         var grant = CallerGrant(identifier: name ?? "process of user \(peer.user)")
         grant.program = isTool ? nil : ServedProgram(user: peer.user, name: grant.identifier)
+        grant.process = ClientProcess(user: peer.user, number: peer.process)
         for rule in matching {
             for group in rule.groups { grant.add(group, isListable: rule.rights.contains(.list)) }
             grant.rights.formUnion(rule.rights)
@@ -77,6 +78,7 @@ package struct CallerGrant: Sendable, Equatable {
     package var rights: CallerRights = []
     /// Nil for the owner's tool.
     package var program: ServedProgram?
+    package var process: ClientProcess?
 
     package init(identifier: String) {
         self.identifier = identifier
@@ -96,7 +98,8 @@ package struct CallerGrant: Sendable, Equatable {
         Client(
             identifier: identifier, accessGroups: Self.effective(groups, claim == groups ? nil : claim),
             preferredGroup: Client.groupForNewItem(in: claim),
-            listableGroups: Self.effective(listable, claim == groups ? nil : claim), rights: rights, program: program)
+            listableGroups: Self.effective(listable, claim == groups ? nil : claim), rights: rights, program: program,
+            process: process)
     }
 
     private static func effective(_ held: [String], _ claim: [String]?) -> [String] {
