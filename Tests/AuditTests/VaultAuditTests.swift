@@ -2,6 +2,7 @@ import Access
 import Audit
 import Bytes
 import Foundation
+import Glibc
 import KeychainModel
 import TestSupport
 import Testing
@@ -49,6 +50,66 @@ import VaultInterface
             ])
         let report = try vault.verifyAudit(as: .owner)
         #expect(report == AuditReport(records: 19, recordsOfEarlierKeys: 14))
+    }
+
+    /// Who read an item, changed it, or asked for it in vain, is told by service and account, in every group and also
+    /// after its end.
+    @Test func theRecordsOfAnItemAreFoundByItsName() throws {
+        let folder = try TemporaryFolder()
+        let vault = try EmbeddedVault.open(
+            at: folder.path(of: "vault"), surroundings: VaultSurroundings(audit: AuditLog()))
+        _ = try vault.add(.password("s", "a", "1"), as: .app)
+        _ = try vault.add(.password("s", "b", "2"), as: .app)
+        _ = try vault.copy(.password("s", "a"), includingValues: true, as: .app)
+        _ = try vault.copy(.password("s", "b"), includingValues: true, as: .app)
+        var other = Client(identifier: "other", accessGroups: ["other"])
+        other.process = ClientProcess(user: 7, number: 8)
+        #expect(throws: VaultError.itemNotFound) {
+            try vault.copy(.password("s", "a"), includingValues: true, as: other)
+        }
+        var foreign = ItemQuery.password("s", "a")
+        foreign.accessGroup = "TEAM.app"
+        #expect(throws: VaultError.self) { try vault.copy(foreign, includingValues: true, as: other) }
+        _ = try vault.copy(.password("s", limit: nil), includingValues: false, as: .app)
+        _ = try vault.delete(.password("s", limit: nil), as: .app)
+        let session = VaultSession(vault: vault, client: .owner)
+        let item = AuditQuery.Item(service: "s", account: "a")
+        let (records, unclear) = try session.perform(ReadAuditEntries(AuditQuery(item: item)))
+        #expect(
+            records.map { "\($0.event) \($0.client ?? "-") \($0.failure ?? "-")" } == [
+                "written app -", "read app -", "read other not-found", "refused other group-not-held", "listed app -",
+                "deleted app -",
+            ])
+        #expect(unclear == 0)
+        #expect(records[0].user == geteuid() && records[0].process == getpid())
+        #expect(records[2].user == 7 && records[2].process == 8)
+        #expect(records.map { $0.itemDigests?.count } == [1, 1, 1, 1, 2, 2])
+        let nobody = AuditQuery(item: AuditQuery.Item(service: "s", account: "nobody"))
+        #expect(try session.perform(ReadAuditEntries(nobody)).records.isEmpty)
+        // Nothing that leads from the log to a row, or from another vault's log to this one.
+        let second = try EmbeddedVault.open(
+            at: folder.path(of: "second"), surroundings: VaultSurroundings(audit: AuditLog()))
+        _ = try second.add(.password("s", "a", "1"), as: .app)
+        let theirs = try VaultSession(vault: second, client: .owner).perform(ReadAuditEntries(AuditQuery(item: item)))
+        #expect(theirs.records.count == 1 && theirs.records[0].itemDigests != records[0].itemDigests)
+    }
+
+    /// A record names 32 items, and the log says where it named fewer than there were.
+    @Test func recordsThatDoNotNameEveryItemAreCounted() throws {
+        let folder = try TemporaryFolder()
+        let vault = try EmbeddedVault.open(
+            at: folder.path(of: "vault"), surroundings: VaultSurroundings(audit: AuditLog()))
+        for number in 0..<40 { _ = try vault.add(.password("s", "\(number)", "1"), as: .app) }
+        _ = try vault.copy(.password("s", limit: nil), includingValues: true, as: .app)
+        let session = VaultSession(vault: vault, client: .owner)
+        let all = try session.perform(ReadAuditEntries(AuditQuery())).records
+        #expect(all.first { $0.event == "read" }?.itemDigests?.count == 32)
+        let counts = try (0..<40).map { number in
+            let item = AuditQuery.Item(service: "s", account: "\(number)")
+            let found = try session.perform(ReadAuditEntries(AuditQuery(item: item)))
+            return found.records.filter { $0.event == "read" }.count + found.unclear
+        }
+        #expect(counts == Array(repeating: 1, count: 40))
     }
 
     /// As a served vault does for a claimed group that is not held.

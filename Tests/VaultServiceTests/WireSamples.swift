@@ -150,6 +150,11 @@ struct WireSamples {
             ReadAudit(
                 AuditQuery(
                     since: maybe { Int64(bitPattern: $0.random.next()) }, limit: maybe { $0.random.int(below: 99) }))
+        case .readAuditEntries:
+            ReadAuditEntries(
+                AuditQuery(
+                    since: maybe { Int64(bitPattern: $0.random.next()) }, limit: maybe { $0.random.int(below: 99) },
+                    item: maybe { AuditQuery.Item(service: $0.string(), account: $0.string()) }))
         case .verifyAudit: VerifyAudit()
         case .deleteDamagedItems: DeleteDamagedItems()
         case .makeRecoveryKey: MakeRecoveryKey()
@@ -220,9 +225,13 @@ struct WireSamples {
         record.key = maybe { $0.string() }
         record.other = maybe { $0.random.next() }
         record.log = maybe { $0.string() }
+        var entry = AuditEntry(record)
+        entry.record.user = maybe { UInt32(truncatingIfNeeded: $0.random.next()) }
+        entry.record.process = maybe { Int32($0.random.int(below: 1 << 22)) }
+        entry.record.itemDigests = maybe { [$0.string(), $0.string()] }
         return [
             Done(), random.int(below: 1 << 40), bool(), random.bytes(random.int(below: 99)), storedItem(), status,
-            record, PresenceProofs(rawValue: UInt8(random.int(below: 8))), key(),
+            record, entry, PresenceProofs(rawValue: UInt8(random.int(below: 8))), key(),
             CopyItems.Part.item(storedItem()), CopyItems.Part.damage(reason: string()),
             CopyItems.Part.withheld(
                 WithheldItem(itemClass: itemClass(), identifier: uuid(), accessControl: control())),

@@ -1,13 +1,39 @@
+import Access
+
 /// Which records of an audit log are asked for.
 package struct AuditQuery: Sendable, Equatable {
     /// Only records of this time or later, in milliseconds since 1970; nil for all.
     package var since: Int64?
     /// Only the last so many; nil for all.
     package var limit: Int?
+    /// Only records of the generic passwords with this service and account; nil for all records.
+    package var item: Item?
 
-    package init(since: Int64? = nil, limit: Int? = nil) {
+    package init(since: Int64? = nil, limit: Int? = nil, item: Item? = nil) {
         self.since = since
         self.limit = limit
+        self.item = item
+    }
+
+    /// A generic password, whichever group it is in, stored or deleted.
+    package struct Item: Sendable, Equatable {
+        package var service: String
+        package var account: String
+
+        package init(service: String, account: String) {
+            self.service = service
+            self.account = account
+        }
+    }
+}
+
+/// A record together with the process and the items that it tells of, which are no part of an ``AuditRecord`` on the
+/// wire.
+package struct AuditEntry: Sendable, Equatable {
+    package var record: AuditRecord
+
+    package init(_ record: AuditRecord) {
+        self.record = record
     }
 }
 

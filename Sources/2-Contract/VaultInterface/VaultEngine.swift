@@ -35,6 +35,7 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
     case rewrapFileKey = 28
     // 29 is `VaultSubscription.lockEvents`.
     case makeRecoveryKey = 30
+    case readAuditEntries = 31
 
     package var operation: any VaultOperation.Type {
         switch self {
@@ -66,6 +67,7 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
         case .openFileKey: OpenFileKey.self
         case .rewrapFileKey: RewrapFileKey.self
         case .makeRecoveryKey: MakeRecoveryKey.self
+        case .readAuditEntries: ReadAuditEntries.self
         }
     }
 }
@@ -124,6 +126,9 @@ package protocol VaultEngine: Vault {
     func perform(
         _ operation: ReadAudit, for client: Client, send: (AuditRecord) throws(VaultError) -> Void
     ) throws(VaultError)
+    func perform(
+        _ operation: ReadAuditEntries, for client: Client, send: (AuditEntry) throws(VaultError) -> Void
+    ) throws(VaultError) -> Int
     func perform(_ operation: VerifyAudit, for client: Client) throws(VaultError) -> AuditReport
 
     // Keys of the enclave, and of protected files.

@@ -37,6 +37,15 @@ package struct VaultSession: Sendable {
         return records
     }
 
+    /// Reads the audit log, and collects the records, and the number of those that may tell of the item, too.
+    package func perform(_ operation: ReadAuditEntries) throws(VaultError) -> (records: [AuditRecord], unclear: Int) {
+        var records: [AuditRecord] = []
+        let unclear = try vault.perform(operation, as: client) { entry throws(VaultError) in
+            records.append(entry.record)
+        }
+        return (records, unclear)
+    }
+
     /// The session of the running task: what a test put in its place, else the process's own.
     package static func current() throws(VaultError) -> VaultSession {
         if let provider = override { return provider.session }

@@ -1,5 +1,6 @@
 import Access
 import FoundationEssentials
+import KeychainModel
 import PrivateFiles
 import VaultInterface
 
@@ -17,6 +18,24 @@ package struct AuditReader {
     package static func hasLog(in folder: String) -> Bool {
         guard let folder = try? PrivateFolder(existing: folder) else { return false }
         return AuditPart.allCases.contains { folder.contains($0.headName) }
+    }
+
+    /// Returns the records for `query` that tell of the item with this digest, or all without one, and the number of
+    /// those left out that may tell of it; nil if there is no log.
+    ///
+    /// A record may tell of the item if it is about its class and has no digest for each of its items: records of
+    /// earlier versions, of many items, and of programs that have used up their share.
+    package func entries(
+        _ query: AuditQuery, of digest: UInt64?, class itemClass: ItemClass
+    ) throws(FileError) -> (records: [AuditRecord], unclear: Int)? {
+        guard let digest else { return try records(query).map { ($0, 0) } }
+        guard let all = try records(AuditQuery(since: query.since)) else { return nil }
+        let name = AuditRecord.digest(digest)
+        let found = all.filter { $0.itemDigests?.contains(name) == true }
+        let unclear = all.count(where: {
+            $0.itemDigests?.contains(name) != true && $0.mayTellOfOtherItems(of: itemClass)
+        })
+        return (query.limit.map(found.suffix) ?? found, unclear)
     }
 
     /// Returns the records for `query`, oldest first; nil if there is no log. Skips lines that are not records.
@@ -63,4 +82,16 @@ package struct AuditReader {
 extension AuditRecord {
     /// The time of the last event that the record tells of.
     fileprivate var lastTime: Int64 { until ?? time }
+
+    /// Whether the record tells of items of a class and does not name all of them.
+    fileprivate func mayTellOfOtherItems(of itemClass: ItemClass) -> Bool {
+        guard let kind = AuditEvent.Kind(rawValue: event),
+            [.read, .listed, .written, .deleted, .refused].contains(kind),
+            operation == nil || self.itemClass == itemClass.rawValue
+        else { return false }
+        // Without an operation, events of several kinds were counted together.
+        guard operation != nil, failure == nil, let items else { return itemDigests == nil }
+        // The items of repeats are the same ones again.
+        return items > (itemDigests?.count ?? 0) * (count ?? 1)
+    }
 }

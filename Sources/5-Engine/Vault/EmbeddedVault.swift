@@ -231,6 +231,12 @@ package final class EmbeddedVault: VaultEngine {
         try audit.perform(operation, as: client, send: send)
     }
 
+    package func perform(
+        _ operation: ReadAuditEntries, for client: Client, send: (AuditEntry) throws(VaultError) -> Void
+    ) throws(VaultError) -> Int {
+        try audit.perform(operation, as: client, send: send)
+    }
+
     package func perform(_ operation: VerifyAudit, for client: Client) throws(VaultError) -> AuditReport {
         try audit.perform(operation, as: client)
     }

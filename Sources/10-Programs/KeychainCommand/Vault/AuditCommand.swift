@@ -12,8 +12,12 @@ struct AuditCommand: DocumentedCommand {
         two logs, and each counts by itself: one for what only looks, whose numbers follow the word looks, and one for \
         everything else. Equal events of one program within a minute are one line with their number. On a \
         terminal the fields are in columns, otherwise they are separated by tabs. With --json, each event is one JSON \
-        object. The log holds no secret and no attribute of an item. It shows an access group as a digest that only \
-        this vault can make.
+        object. The log holds no secret and no attribute of an item. It shows an access group and an item as digests \
+        that only this vault can make.
+
+        With --item, only the events of the passwords with that service and account are shown, of every access \
+        group and also of deleted ones: who read it, changed it, or asked for it and was refused. A message tells if \
+        further events do not say which items they were about.
 
         keychaind always keeps a log. Without keychaind, use the vault with KEYCHAIN_AUDIT=1 in the environment to \
         begin one; from then on every program that opens the vault keeps it.
@@ -25,6 +29,7 @@ struct AuditCommand: DocumentedCommand {
     static let examples = [
         Example("The last events", "keychain audit --limit 20"),
         Example("What was refused since yesterday", "keychain audit --since 1d --json | jq 'select(.failure)'"),
+        Example("Who read this password", "keychain audit --item mail ada --json | jq 'select(.event == \"read\")'"),
         Example("Check it, as a job at night should", "keychain audit --verify"),
     ]
     static let configuration: CommandConfiguration = documented("audit")
@@ -38,15 +43,29 @@ struct AuditCommand: DocumentedCommand {
     @Option(help: "Show at most this many events, the last ones.")
     var limit: Int?
 
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Show only events of this password, named by its service and account.", valueName: "name"))
+    var item: [String] = []
+
     @Flag(help: .json)
     var json = false
 
     func run() throws {
         if let limit, limit < 0 { throw Failure.usage("--limit takes a number from 0 on: see `keychain help audit`") }
-        let query = AuditQuery(since: try since.map(Self.moment), limit: limit)
+        guard item.isEmpty || item.count == 2 else {
+            throw Failure.usage("--item takes a service and an account: see `keychain help audit`")
+        }
+        var query = AuditQuery(since: try since.map(Self.moment), limit: limit)
+        if item.count == 2 { query.item = AuditQuery.Item(service: item[0], account: item[1]) }
         let session = try VaultSession.ofOwnerInPresentVault()
         if verify { return try check(session) }
-        let records = try session.perform(ReadAudit(query))
+        let (records, unclear) = try session.perform(ReadAuditEntries(query))
+        if unclear > 0 {
+            CommandNote.show(
+                "\(unclear) more \(unclear == 1 ? "record does" : "records do") not name every item: "
+                    + "`keychain audit` shows all records")
+        }
         guard !records.isEmpty else { return }
         if json {
             for record in records { try StandardOutput.write(json: record) }
@@ -110,10 +129,13 @@ extension AuditRecord {
         if let operation { facts.append(operation) }
         if let itemClass { facts.append(itemClass) }
         if let items { facts.append(items == 1 ? "1 item" : "\(items) items") }
+        if let itemDigests { facts.append("item \(itemDigests.joined(separator: " "))") }
         if let group { facts.append("group \(group)") }
         if let count { facts.append("\(count) times") }
         if let until { facts.append("until \(Self.text(until))") }
         if let failure { facts.append("failed: \(failure)") }
+        if let process { facts.append("process \(process)") }
+        if let user { facts.append("user \(user)") }
         if let torn { facts.append("\(torn) bytes of an unfinished record") }
         if let lost { facts.append("\(lost) records gone") }
         if let missed { facts.append("\(missed) earlier events could not be written") }

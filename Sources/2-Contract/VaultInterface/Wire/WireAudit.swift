@@ -30,6 +30,21 @@ extension AuditRecord: WireValue {
     }
 }
 
+extension AuditEntry: WireValue {
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(record, record.user, record.process.map(UInt32.init(bitPattern:)))
+        buffer.write(list: (record.itemDigests ?? []).prefix(AccessRequest.mostItemDigests))
+    }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(try reader.read())
+        record.user = try reader.read()
+        record.process = try reader.read(UInt32?.self).map(Int32.init(bitPattern:))
+        let digests: [String] = try reader.list(limit: AccessRequest.mostItemDigests)
+        record.itemDigests = digests.isEmpty ? nil : digests
+    }
+}
+
 extension AuditReport: WireValue {
     package func encode(to buffer: FrameBuffer) {
         buffer.write(records, recordsOfEarlierKeys, missedEvents)

@@ -1,5 +1,6 @@
 import Access
 import Audit
+import CLibrary
 import KeychainModel
 import PrivateFiles
 import SystemLibraries
@@ -22,7 +23,8 @@ struct VaultAudit: Sendable {
         guard gate.access.isRecording, let folder = vault.folder else { return }
         gate.access.begin(
             in: AuditPlace(
-                folder: folder.folder.path, seal: { [weak vault] in vault?.keybag.auditSeal }, now: surroundings.now))
+                folder: folder.folder.path, seal: { [weak vault] in vault?.keybag.auditSeal }, now: surroundings.now,
+                process: ClientProcess(user: geteuid(), number: getpid())))
     }
 
     func perform(
@@ -33,6 +35,24 @@ struct VaultAudit: Sendable {
             try AuditReader(folder: path).records(operation.query)
         }
         for record in records { try send(record) }
+    }
+
+    func perform(
+        _ operation: ReadAuditEntries, as client: Client, send: (AuditEntry) throws(VaultError) -> Void
+    ) throws(VaultError) -> Int {
+        try authorize(client)
+        var digest: UInt64?
+        if let item = operation.query.item {
+            // Made from the names, and not looked up: a deleted item has no row, and a search is an event of its own.
+            digest = vault.keybag.auditDigest(
+                .genericPassword, [.service: .string(item.service), .account: .string(item.account)])
+            guard digest != nil else { throw VaultError.classKeyAbsent(.always) }
+        }
+        let found = try inLogFolder { path throws(FileError) in
+            try AuditReader(folder: path).entries(operation.query, of: digest, class: .genericPassword)
+        }
+        for record in found.records { try send(AuditEntry(record)) }
+        return found.unclear
     }
 
     func perform(_ operation: VerifyAudit, as client: Client) throws(VaultError) -> AuditReport {
