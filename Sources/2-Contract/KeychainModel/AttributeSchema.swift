@@ -24,11 +24,14 @@ package struct AttributeSchema: Sendable {
     private let definitions: [AttributeName: AttributeDefinition]
     /// The primary-key attributes in the order of their names, so that a digest over them is stable.
     package let primaryKey: [AttributeDefinition]
+    /// The primary-key attributes that other classes do not have, such as service and account.
+    package let ownPrimaryKey: [AttributeName]
 
     fileprivate init(_ own: [AttributeDefinition]) {
         let all = Self.common + own
         definitions = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { _, last in last })
         primaryKey = definitions.values.filter(\.isPrimaryKey).sorted { $0.name < $1.name }
+        ownPrimaryKey = own.filter(\.isPrimaryKey).map(\.name)
     }
 
     package subscript(name: AttributeName) -> AttributeDefinition? {

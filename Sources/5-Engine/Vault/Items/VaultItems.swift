@@ -43,7 +43,8 @@ struct VaultItems: Sendable {
                     let finder = ItemFinder(reader, keybag, authorization, presence) { reports.append($0) }
                     return try finder.slice(operation, after: start, sent: sent)
                 }
-                note(slice.items, in: &digests)
+                // The request names an item by as much as its digest is made of.
+                if authorization.request.itemDigests.isEmpty { note(slice.items, in: &digests) }
                 do throws(VaultError) {
                     for report in reports { try send(report) }
                     for item in slice.items { try send(.item(item)) }
@@ -270,15 +271,13 @@ struct VaultItems: Sendable {
         }
     }
 
-    /// Returns the request with the digest of the item that `query` names by its whole primary key.
+    /// Returns the request with the digest of the item that `query` names by the primary key of its class.
     private func request(_ kind: AccessRequest.Kind, _ query: ItemQuery, toGroup group: String? = nil) -> AccessRequest
     {
         var request = AccessRequest(kind, query, toGroup: group)
-        let names = query.itemClass.schema.primaryKey.map(\.name)
-        let isNamed = names.allSatisfy {
-            $0 == .accessGroup || $0 == .synchronizable || query.attributes[$0] != nil
+        if query.itemClass.schema.ownPrimaryKey.allSatisfy({ query.attributes[$0] != nil }) {
+            add(query.itemClass, query.attributes, to: &request.itemDigests)
         }
-        if isNamed { add(query.itemClass, query.attributes, to: &request.itemDigests) }
         return request
     }
 
