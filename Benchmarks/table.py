@@ -81,13 +81,14 @@ def load(results):
     print(
         "One client of a program with items of its own, and one hostile program with one group and no right, on one\n"
         "daemon. Target: the 99th percentile at most 10 times that without the attack, no failed call.\n")
-    print("| attack | call | p50 without | p50 with | p99 without | p99 with | failed |\n|---|---|---|---|---|---|---|")
+    print("| attack | call | p50 without | p50 with | p99 without | p99 with | longest with | failed |\n|" + "---|" * 8)
     for name in results:
         if name.startswith("load.") and name.endswith(".failed"):
             place = name.removesuffix(".failed")
-            p50, p99, busy50, busy99, failed = (
-                results[f"{place}.{what}"][0] for what in ("p50", "p99", "busy-p50", "busy-p99", "failed"))
-            times = f"{time(p50)} | {time(busy50)} | {time(p99)} | {time(busy99)} ({busy99 / p99:.1f}×)"
+            p50, p99, busy50, busy99, longest, failed = (
+                results[f"{place}.{what}"][0]
+                for what in ("p50", "p99", "busy-p50", "busy-p99", "busy-longest", "failed"))
+            times = f"{time(p50)} | {time(busy50)} | {time(p99)} | {time(busy99)} ({busy99 / p99:.1f}×) | {time(longest)}"
             _, attack, call = place.split(".")
             print(f"| {attack} | {call} | {times} | {failed:.0f} |")
     growth = results["load.memory"][0] / 1024

@@ -75,7 +75,7 @@ struct ItemFinder {
         let slice = try slice(query, after: .start, includingValues: includingValues, isWhole: true)
         if slice.next == nil || query.limit.map({ slice.items.count >= $0 }) ?? false { return slice.items }
         // Only a served call has less than everything in a slice.
-        guard let limits, slice.items.count < limits.items, limits.bytes < limits.most, slice.needed <= limits.most
+        guard let limits, slice.items.count <= limits.items, limits.bytes < limits.most, slice.needed <= limits.most
         else {
             throw VaultError.invalidRequest(
                 reason: "this takes more than \(Self.mostItems) items, or more than "
@@ -124,7 +124,7 @@ struct ItemFinder {
                 report(.damage(reason: error.description))
             }
             if let limits {
-                let isFull = isWhole ? found.count >= limits.items : rows >= limits.rows
+                let isFull = isWhole ? found.count > limits.items : rows >= limits.rows
                 if isFull || bytes >= limits.bytes { return false }
             }
             return query.limit.map { found.count < $0 } ?? true
