@@ -88,7 +88,7 @@ package final class SQLConnection {
         guard code == SQLITE_OK else { throw SQLiteError(code, on: connection) }
     }
 
-    /// Returns the first bytes of the file as it is without its log; fewer if it is shorter.
+    /// Returns the first bytes of the file as it is without its log, and zeros for those after its end.
     ///
     /// Nothing else may open and close the file while the process has a connection: that would end the locks of all its
     /// connections.
