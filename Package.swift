@@ -229,8 +229,8 @@ floor(
     module("KeychainConfiguration", uses: "Keychain", "KeychainServices", "VaultInterface", configuration),
     module(
         "KeychainTesting",
-        uses: "Access", "CLibrary", "Enclave", "Keybag", "KeychainModel", "KeychainServices",
-        "LocalAuthenticationServices", "SecureMemory", "Vault", "VaultInterface", "VaultService"))
+        uses: "Access", "Bytes", "CLibrary", "Enclave", "Keybag", "KeychainModel", "KeychainServices",
+        "LocalAuthenticationServices", "SecureMemory", "StatusCodes", "Vault", "VaultInterface", "VaultService"))
 
 // A package that depends on this one gets the libraries alone: it neither fetches nor plans what only the programs and
 // the tests need. SwiftPM reads the manifest of a dependency from its repository, in which it is at the root, and then

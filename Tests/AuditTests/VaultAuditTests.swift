@@ -74,7 +74,7 @@ import VaultInterface
         _ = try vault.delete(.password("s", limit: nil), as: .app)
         let session = VaultSession(vault: vault, client: .owner)
         let item = AuditQuery.Item(service: "s", account: "a")
-        let (records, unclear) = try session.perform(ReadAuditEntries(AuditQuery(item: item)))
+        let (records, unclear) = try session.perform(ReadAudit(AuditQuery(item: item)))
         #expect(
             records.map { "\($0.event) \($0.client ?? "-") \($0.failure ?? "-")" } == [
                 "written app -", "read app -", "read other not-found", "refused other group-not-held", "listed app -",
@@ -85,12 +85,12 @@ import VaultInterface
         #expect(records[2].user == 7 && records[2].process == 8)
         #expect(records.map { $0.itemDigests?.count } == [1, 1, 1, 1, 2, 2])
         let nobody = AuditQuery(item: AuditQuery.Item(service: "s", account: "nobody"))
-        #expect(try session.perform(ReadAuditEntries(nobody)).records.isEmpty)
+        #expect(try session.perform(ReadAudit(nobody)).records.isEmpty)
         // Nothing that leads from the log to a row, or from another vault's log to this one.
         let second = try EmbeddedVault.open(
             at: folder.path(of: "second"), surroundings: VaultSurroundings(audit: AuditLog()))
         _ = try second.add(.password("s", "a", "1"), as: .app)
-        let theirs = try VaultSession(vault: second, client: .owner).perform(ReadAuditEntries(AuditQuery(item: item)))
+        let theirs = try VaultSession(vault: second, client: .owner).perform(ReadAudit(AuditQuery(item: item)))
         #expect(theirs.records.count == 1 && theirs.records[0].itemDigests != records[0].itemDigests)
     }
 
@@ -102,11 +102,11 @@ import VaultInterface
         for number in 0..<40 { _ = try vault.add(.password("s", "\(number)", "1"), as: .app) }
         _ = try vault.copy(.password("s", limit: nil), includingValues: true, as: .app)
         let session = VaultSession(vault: vault, client: .owner)
-        let all = try session.perform(ReadAuditEntries(AuditQuery())).records
+        let all = try session.perform(ReadAudit(AuditQuery())).records
         #expect(all.first { $0.event == "read" }?.itemDigests?.count == 32)
         let counts = try (0..<40).map { number in
             let item = AuditQuery.Item(service: "s", account: "\(number)")
-            let found = try session.perform(ReadAuditEntries(AuditQuery(item: item)))
+            let found = try session.perform(ReadAudit(AuditQuery(item: item)))
             return found.records.filter { $0.event == "read" }.count + found.unclear
         }
         #expect(counts == Array(repeating: 1, count: 40))
@@ -185,6 +185,18 @@ import VaultInterface
         #expect(throws: VaultError.self) { try vault.makeRecoveryKey(as: .app) }
         let told = try vault.auditRecords(AuditQuery(), as: .owner).filter { $0.operation == "passcode" }
         #expect(told.map(\.event) == ["recovery-key-made", "refused"])
+    }
+
+    @Test func aBackupIsRecorded() throws {
+        let folder = try TemporaryFolder()
+        let surroundings = VaultSurroundings(audit: AuditLog())
+        let vault = try EmbeddedVault.open(at: folder.path(of: "vault"), surroundings: surroundings)
+        _ = try vault.add(.password("s", "a", "value"), as: .app)
+        _ = try vault.makeBackup(.thisVault, as: .owner)
+        #expect(throws: VaultError.self) { try vault.makeBackup(.thisVault, as: .app) }
+        let records = try vault.auditRecords(AuditQuery(), as: .owner).filter { $0.operation == "backup" }
+        #expect(records.map(\.event) == ["backed-up", "refused"])
+        #expect(records.first?.items == 1)
     }
 
     @Test func aVaultWithoutALogSaysSo() throws {

@@ -9,11 +9,11 @@ import Testing
         .appendingPathComponent("Cases")
 
     static let areas = [
-        "access-control", "access-group", "accessible", "auth-ui", "certificate", "constants", "dates", "delete",
-        "errors", "genp-basic", "genp-primary-key", "genp-search", "identity", "inet", "kat-ecies",
-        "kat-rsa-oaep-aesgcm", "key-attributes", "key-create", "key-encrypt-rsa", "key-exchange",
-        "key-import-export", "key-sign-verify", "key-support", "keys-secitem", "localauthentication", "lock-state",
-        "match-limit", "persistent-ref", "return-matrix", "synchronizable", "update",
+        "access-control", "access-group", "accessible", "auth-ui", "backup", "certificate", "constants", "dates",
+        "delete", "errors", "genp-basic", "genp-primary-key", "genp-search", "identity", "inet", "kat-ecies",
+        "kat-rsa-oaep-aesgcm", "key-attributes", "key-create", "key-encrypt-rsa", "key-exchange", "key-import-export",
+        "key-sign-verify", "key-support", "keys-secitem", "localauthentication", "lock-state", "match-limit",
+        "persistent-ref", "return-matrix", "synchronizable", "update",
     ]
 
     private static func suite(_ area: String) throws -> ConformanceSuite {

@@ -1,6 +1,7 @@
 import Access
 import Bytes
 import Foundation
+import Keybag
 import KeychainModel
 import VaultInterface
 
@@ -94,7 +95,20 @@ extension Vault {
     }
 
     package func auditRecords(_ query: AuditQuery, as client: Client) throws(VaultError) -> [AuditRecord] {
-        try VaultSession(vault: self, client: client).perform(ReadAudit(query))
+        try VaultSession(vault: self, client: client).perform(ReadAudit(query)).records
+    }
+
+    package func makeRecoveryKey(as client: Client) throws -> RecoveryKey {
+        try perform(MakeRecoveryKey(), as: client).text.withUnsafeBytes { try RecoveryKey(typed: $0) }
+    }
+
+    /// Returns the bytes of a backup, and what is in it.
+    package func makeBackup(
+        _ seal: BackupSeal, as client: Client
+    ) throws(VaultError) -> (bytes: Data, summary: BackupSummary) {
+        var bytes = Data()
+        let summary = try perform(MakeBackup(seal), as: client) { part throws(VaultError) in bytes += part }
+        return (bytes, summary)
     }
 
     package func verifyAudit(as client: Client) throws(VaultError) -> AuditReport {

@@ -149,15 +149,19 @@ struct WireSamples {
         case .readAudit:
             ReadAudit(
                 AuditQuery(
-                    since: maybe { Int64(bitPattern: $0.random.next()) }, limit: maybe { $0.random.int(below: 99) }))
-        case .readAuditEntries:
-            ReadAuditEntries(
-                AuditQuery(
                     since: maybe { Int64(bitPattern: $0.random.next()) }, limit: maybe { $0.random.int(below: 99) },
                     item: maybe { AuditQuery.Item(service: $0.string(), account: $0.string()) }))
         case .verifyAudit: VerifyAudit()
         case .deleteDamagedItems: DeleteDamagedItems()
         case .makeRecoveryKey: MakeRecoveryKey()
+        case .makeBackup:
+            MakeBackup(
+                [
+                    .password(
+                        stretched: try random.bytes(32).withUnsafeBytes { try SecretBytes(copying: $0) },
+                        salt: Array(random.bytes(16)),
+                        cost: Argon2Cost(memoryKiB: 8, passes: UInt32(random.int(below: 9)))), .recoveryKey, .thisVault,
+                ][random.int(below: 3)])
         case .makeEnclaveKey: MakeEnclaveKey(key().kind, accessControl: control(), options: authentication())
         case .useEnclaveKey: UseEnclaveKey(key(), for: keyOperation(), options: authentication())
         case .makeFileKey: MakeFileKey(for: fileClass(), file: random.bytes(16))
@@ -225,13 +229,12 @@ struct WireSamples {
         record.key = maybe { $0.string() }
         record.other = maybe { $0.random.next() }
         record.log = maybe { $0.string() }
-        var entry = AuditEntry(record)
-        entry.record.user = maybe { UInt32(truncatingIfNeeded: $0.random.next()) }
-        entry.record.process = maybe { Int32($0.random.int(below: 1 << 22)) }
-        entry.record.itemDigests = maybe { [$0.string(), $0.string()] }
+        record.user = maybe { UInt32(truncatingIfNeeded: $0.random.next()) }
+        record.process = maybe { Int32($0.random.int(below: 1 << 22)) }
+        record.itemDigests = maybe { [$0.string(), $0.string()] }
         return [
             Done(), random.int(below: 1 << 40), bool(), random.bytes(random.int(below: 99)), storedItem(), status,
-            record, entry, PresenceProofs(rawValue: UInt8(random.int(below: 8))), key(),
+            record, PresenceProofs(rawValue: UInt8(random.int(below: 8))), key(),
             CopyItems.Part.item(storedItem()), CopyItems.Part.damage(reason: string()),
             CopyItems.Part.withheld(
                 WithheldItem(itemClass: itemClass(), identifier: uuid(), accessControl: control())),
@@ -273,6 +276,7 @@ struct WireSamples {
             .corruptItem(row: Int64(number), reason: reason), .corruptVault(reason: reason),
             .unusableVault(reason: reason), .readOnly(reason: reason), .diskFull(reason: reason),
             .inputOutput(reason: reason), .busy, .memoryUnavailable, .enrolmentChanged, .corruptFileKey,
+            .corruptBackup(reason: reason),
             .itemPasswordMissing,
         ]
         return all[random.int(below: all.count)]

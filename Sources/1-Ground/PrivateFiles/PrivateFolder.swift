@@ -141,8 +141,24 @@ package struct PrivateFolder: Sendable, Hashable {
         try synchronize()
     }
 
+    /// Moves the folder to `path`, durably. An empty folder that is there is replaced.
+    ///
+    /// - Throws: ``FileError`` if a folder is there that is not empty.
+    package func move(to path: String) throws(FileError) {
+        guard CLibrary.rename(self.path, path) == 0 else { throw FileError.last("move \(self.path) to", path) }
+        let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+        try Self.synchronize(parent.isEmpty ? "/" : parent)
+    }
+
+    /// Removes the folder, which must be empty.
+    package func removeItself() throws(FileError) {
+        guard rmdir(path) == 0 || errno == ENOENT else { throw FileError.last("remove", path) }
+    }
+
     /// Makes the folder's list of files durable.
-    package func synchronize() throws(FileError) {
+    package func synchronize() throws(FileError) { try Self.synchronize(path) }
+
+    private static func synchronize(_ path: String) throws(FileError) {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError.last("open", path) }
         defer { close(descriptor) }

@@ -41,13 +41,14 @@ extension DocumentedCommand {
 
     static func documented(
         _ name: String, aliases: [String] = [], shouldDisplay: Bool = true,
-        subcommands: [any ParsableCommand.Type] = []
+        subcommands: [any ParsableCommand.Type] = [], defaultSubcommand: (any ParsableCommand.Type)? = nil
     ) -> CommandConfiguration {
         // In a command without a parent, the parser looks for requests for completion scripts, which takes longer than
         // everything else that it does. The parameter is not documented: without it `keychain` is only slower.
         CommandConfiguration(
             commandName: name, _superCommandName: "keychain", abstract: summary, discussion: discussion,
-            shouldDisplay: shouldDisplay, subcommands: subcommands, aliases: aliases)
+            shouldDisplay: shouldDisplay, subcommands: subcommands, defaultSubcommand: defaultSubcommand,
+            aliases: aliases)
     }
 }
 

@@ -24,7 +24,8 @@ struct KeychainTool: DocumentedCommand {
             KeyCommand.self, FileCommand.self, MountCommand.self, UnmountCommand.self, DatabaseCommand.self,
             ImportCommand.self, ExportCommand.self, RunCommand.self, AgentCommand.self,
             PasscodeCommand.self, LockCommand.self, UnlockCommand.self, StatusCommand.self, AuditCommand.self,
-            EntitlementsCommand.self, EraseCommand.self, RecoveryCommand.self, SecurityCommand.self, ManualCommand.self,
+            EntitlementsCommand.self, BackupCommand.self, EraseCommand.self, RecoveryCommand.self,
+            SecurityCommand.self, ManualCommand.self,
         ])
 
     /// The subcommand of this name, found without making the words of all others.
@@ -51,6 +52,7 @@ struct KeychainTool: DocumentedCommand {
         case "status": StatusCommand.self
         case "audit": AuditCommand.self
         case "entitlements": EntitlementsCommand.self
+        case "backup": BackupCommand.self
         case "erase": EraseCommand.self
         case "recovery": RecoveryCommand.self
         case "security": SecurityCommand.self

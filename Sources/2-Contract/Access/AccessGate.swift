@@ -25,6 +25,8 @@ package enum Upkeep: Sendable {
     case eraseAfterWrongPasscodes
     /// To remove the rows of a class whose key went with the passcode, or with a lost device.
     case removeUnreadable
+    /// To fill a new vault from a backup, for the person who has its key.
+    case fillFromBackup
 }
 
 /// The one point that every operation on a vault passes: it decides and it records.
@@ -63,6 +65,9 @@ package struct AccessGate: Sendable {
         case .removeUnreadable:
             return Authorization(
                 AccessRequest(.delete, isAboutWholeVault: true), of: engine, scope: .every, recordedAs: .deleted)
+        case .fillFromBackup:
+            return Authorization(
+                AccessRequest(.restore, isAboutWholeVault: true), of: engine, scope: .every, recordedAs: .restored)
         }
     }
 

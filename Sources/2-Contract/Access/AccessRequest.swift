@@ -18,12 +18,15 @@ package struct AccessRequest: Sendable, Hashable {
         case makeFileKey = "make-file-key"
         case openFileKey = "open-file-key"
         case rewrapFileKey = "rewrap-file-key"
+        /// To make a backup of the vault's items, and to take items back from one.
+        case backup, restore
 
         /// Whether the operation changes what is stored.
         package var isWrite: Bool {
             switch self {
-            case .copy, .status, .unlock, .lock, .useKey, .makeFileKey, .openFileKey, .rewrapFileKey: false
-            case .add, .update, .delete, .erase, .put, .exchange, .passcode, .makeKey: true
+            case .copy, .status, .unlock, .lock, .useKey, .makeFileKey, .openFileKey, .rewrapFileKey, .backup:
+                false
+            case .add, .update, .delete, .erase, .put, .exchange, .passcode, .makeKey, .restore: true
             }
         }
 

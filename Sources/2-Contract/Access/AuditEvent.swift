@@ -23,6 +23,9 @@ package struct AuditEvent: Sendable, Equatable {
         /// A key was made that opens the vault without its enclave, and one was used.
         case recoveryKeyMade = "recovery-key-made"
         case recovered
+        /// Sealed items were handed out as a backup, and taken back from one.
+        case backedUp = "backed-up"
+        case restored
         case authenticated
         case authenticationFailed = "authentication-failed"
         case authenticationCanceled = "authentication-canceled"
@@ -43,7 +46,7 @@ package struct AuditEvent: Sendable, Equatable {
                 .authenticationFailed, .authenticationCanceled:
                 true
             case .erased, .unlocked, .locked, .unlockFailed, .passcodeSet, .passcodeChanged, .passcodeRemoved,
-                .recoveryKeyMade, .recovered, .started, .stopped:
+                .recoveryKeyMade, .recovered, .backedUp, .restored, .started, .stopped:
                 false
             }
         }

@@ -19,7 +19,7 @@ extension VaultError {
         case .invalidRequest: errSecParam
         case .valueTooLarge, .attributesTooLarge: errSecDataTooLarge
         case .unsupported: errSecUnimplemented
-        case .corruptItem, .corruptFileKey: errSecDecode
+        case .corruptItem, .corruptFileKey, .corruptBackup: errSecDecode
         case .corruptVault, .unusableVault, .busy: errSecNotAvailable
         case .readOnly: errSecReadOnly
         case .diskFull: errSecDiskFull

@@ -27,16 +27,6 @@ package struct AuditQuery: Sendable, Equatable {
     }
 }
 
-/// A record together with the process and the items that it tells of, which are no part of an ``AuditRecord`` on the
-/// wire.
-package struct AuditEntry: Sendable, Equatable {
-    package var record: AuditRecord
-
-    package init(_ record: AuditRecord) {
-        self.record = record
-    }
-}
-
 /// What checking an audit log found.
 package struct AuditReport: Sendable, Equatable {
     /// How many records there are.

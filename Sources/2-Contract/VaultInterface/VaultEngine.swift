@@ -35,7 +35,7 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
     case rewrapFileKey = 28
     // 29 is `VaultSubscription.lockEvents`.
     case makeRecoveryKey = 30
-    case readAuditEntries = 31
+    case makeBackup = 31
 
     package var operation: any VaultOperation.Type {
         switch self {
@@ -67,7 +67,7 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
         case .openFileKey: OpenFileKey.self
         case .rewrapFileKey: RewrapFileKey.self
         case .makeRecoveryKey: MakeRecoveryKey.self
-        case .readAuditEntries: ReadAuditEntries.self
+        case .makeBackup: MakeBackup.self
         }
     }
 }
@@ -109,6 +109,9 @@ package protocol VaultEngine: Vault {
     func perform(_ operation: VerifyItems, for client: Client) throws(VaultError) -> IntegrityReport
     func perform(_ operation: DeleteDamagedItems, for client: Client) throws(VaultError) -> Int
     func perform(_ operation: MakeRecoveryKey, for client: Client) throws(VaultError) -> SecretBytes
+    func perform(
+        _ operation: MakeBackup, for client: Client, send: (Data) throws(VaultError) -> Void
+    ) throws(VaultError) -> BackupSummary
 
     // The passcode and the lock.
     func perform(_ operation: SetPasscode, for client: Client) throws(VaultError)
@@ -125,9 +128,6 @@ package protocol VaultEngine: Vault {
     // The audit log.
     func perform(
         _ operation: ReadAudit, for client: Client, send: (AuditRecord) throws(VaultError) -> Void
-    ) throws(VaultError)
-    func perform(
-        _ operation: ReadAuditEntries, for client: Client, send: (AuditEntry) throws(VaultError) -> Void
     ) throws(VaultError) -> Int
     func perform(_ operation: VerifyAudit, for client: Client) throws(VaultError) -> AuditReport
 

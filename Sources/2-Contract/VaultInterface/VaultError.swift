@@ -36,6 +36,8 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
     case corruptItem(row: Int64, reason: String)
     /// A file's wrapped key does not open.
     case corruptFileKey
+    /// A backup cannot be read.
+    case corruptBackup(reason: String)
     /// The vault as a whole cannot be read.
     case corruptVault(reason: String)
     /// Files are missing, misplaced or open to others.
@@ -81,6 +83,7 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
         case .corruptFileKey:
             "the file's key does not open: it was changed, or made for another file, class or vault; use the vault "
                 + "that protected it, or restore the file from a backup"
+        case .corruptBackup(let reason): "the backup cannot be read: \(reason); use another one"
         case .corruptVault(let reason): "the vault cannot be read: \(reason)"
         case .unusableVault(let reason): reason
         case .readOnly(let reason): reason

@@ -30,19 +30,10 @@ package struct VaultSession: Sendable {
         return items
     }
 
-    /// Reads the audit log, and collects the records.
-    package func perform(_ operation: ReadAudit) throws(VaultError) -> [AuditRecord] {
-        var records: [AuditRecord] = []
-        _ = try vault.perform(operation, as: client) { record throws(VaultError) in records.append(record) }
-        return records
-    }
-
     /// Reads the audit log, and collects the records, and the number of those that may tell of the item, too.
-    package func perform(_ operation: ReadAuditEntries) throws(VaultError) -> (records: [AuditRecord], unclear: Int) {
+    package func perform(_ operation: ReadAudit) throws(VaultError) -> (records: [AuditRecord], unclear: Int) {
         var records: [AuditRecord] = []
-        let unclear = try vault.perform(operation, as: client) { entry throws(VaultError) in
-            records.append(entry.record)
-        }
+        let unclear = try vault.perform(operation, as: client) { record throws(VaultError) in records.append(record) }
         return (records, unclear)
     }
 

@@ -25,16 +25,21 @@ package struct AuditReader {
     ///
     /// A record may tell of the item if it is about its class and has no digest for each of its items: records of
     /// earlier versions, of many items, and of programs that have used up their share.
-    package func entries(
+    package func records(
         _ query: AuditQuery, of digest: UInt64?, class itemClass: ItemClass
     ) throws(FileError) -> (records: [AuditRecord], unclear: Int)? {
         guard let digest else { return try records(query).map { ($0, 0) } }
         guard let all = try records(AuditQuery(since: query.since)) else { return nil }
         let name = AuditRecord.digest(digest)
-        let found = all.filter { $0.itemDigests?.contains(name) == true }
-        let unclear = all.count(where: {
-            $0.itemDigests?.contains(name) != true && $0.mayTellOfOtherItems(of: itemClass)
-        })
+        var found: [AuditRecord] = []
+        var unclear = 0
+        for record in all {
+            if record.itemDigests?.contains(name) == true {
+                found.append(record)
+            } else if record.mayTellOfOtherItems(of: itemClass) {
+                unclear += 1
+            }
+        }
         return (query.limit.map(found.suffix) ?? found, unclear)
     }
 

@@ -49,8 +49,7 @@ extension ItemStore {
                 while try statement.step() {
                     if isFirst {
                         isFirst = false
-                        let owner = statement.withBlob(Self.keybagColumn) { UUID(bytes: $0) } ?? nil
-                        guard keybag == nil || owner == keybag else { throw StoreError.otherKeybag }
+                        try checkOwner(statement)
                     }
                     let binding: RowBinding
                     do {
@@ -120,21 +119,45 @@ extension ItemStore {
             return rows
         }
 
+        private func checkOwner(_ row: SQLStatement) throws(StoreError) {
+            let owner = row.withBlob(Self.keybagColumn) { UUID(bytes: $0) } ?? nil
+            guard keybag == nil || owner == keybag else { throw .otherKeybag }
+        }
+
+        /// Returns whether a row has this number.
+        package func hasRow(_ rowID: Int64) throws -> Bool {
+            let statement = try database.statement("SELECT 1 FROM item WHERE id = ?")
+            defer { statement.reset() }
+            try statement.bind(rowID, at: 1)
+            return try statement.step()
+        }
+
         /// Returns the keybag of the rows.
         package func keybagIdentifier() throws -> UUID? {
             try Schema.keybagIdentifier(in: database)
         }
 
-        /// Runs `body` for every row of the table, or with the reason why a row cannot be read.
+        /// Runs `body` for every row of the table, or with the reason why a row cannot be read. All rows are those of
+        /// one moment.
+        ///
+        /// - Throws: ``StoreError/otherKeybag``, before the first row, if the rows are not sealed with the reader's
+        ///   keybag.
         package func forEachRow(_ body: (Result<ItemRow, StoreError>) throws -> Void) throws {
-            let statement = try database.statement("SELECT \(ItemRow.columns) FROM item ORDER BY id")
+            let statement = try database.statement(
+                Self.selection + "item JOIN vault ON vault.id = 1 ORDER BY item.id")
             defer { statement.reset() }
+            var isFirst = true
             while try statement.step() {
+                if isFirst {
+                    isFirst = false
+                    try checkOwner(statement)
+                }
                 try body(
                     Result { () throws(StoreError) in
                         try ItemRow(statement, binding: ItemRow.binding(statement), includingCiphertext: true)
                     })
             }
+            if isFirst, let keybag, try keybagIdentifier() != keybag { throw StoreError.otherKeybag }
         }
 
         /// Returns under how many of `terms` the row is filed.

@@ -4,7 +4,8 @@ import FoundationEssentials
 import KeychainModel
 import SecureMemory
 
-/// The key that a person writes down to open the vault without its enclave: 256 random bits.
+/// The key that opens class keys without their enclave: 256 random bits that a person writes down, or what Argon2id
+/// made from the password of a backup.
 package struct RecoveryKey: Sendable {
     private let bytes: LockedBytes
 
@@ -117,6 +118,16 @@ package struct RecoveryKey: Sendable {
 
     private init(bytes: LockedBytes) {
         self.bytes = bytes
+    }
+
+    /// The key that Argon2id made from the password of a backup.
+    ///
+    /// - Parameter password: 32 bytes.
+    package init(stretched password: SecretBytes) throws(KeybagError) {
+        guard password.count == Self.size,
+            let locked = try? password.withUnsafeBytes({ try LockedBytes(copying: $0) })
+        else { throw .memoryUnavailable }
+        bytes = locked
     }
 
     func wrappingKey(for protection: ProtectionClass, salt: Data) -> SymmetricKey {

@@ -17,6 +17,7 @@ import SecureMemory
 ///         59   41*n  entries: class code, 40 bytes of wrapped key; ascending by class code
 ///        end     32  HMAC-SHA256 over all before
 package struct RecoveryRecord: Sendable, Equatable {
+    /// The identifier of the keybag.
     package let keybag: UUID
     private let salt: Data
     private let wrappedKeys: ClassTable<Data>
@@ -93,6 +94,13 @@ package struct RecoveryRecord: Sendable, Equatable {
             wrapped[protection] = Data(bytes[(start + 1)..<(start + Self.entrySize)])
         }
         wrappedKeys = wrapped
+    }
+
+    /// Returns the identifier in a record that nobody has opened; nil if `encoded` does not begin as a record.
+    package static func keybag(of encoded: Data) -> UUID? {
+        let bytes = [UInt8](encoded)
+        guard bytes.count >= headerSize, bytes.starts(with: magic) else { return nil }
+        return bytes[10..<26].withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 
     private init(keybag: UUID, salt: Data, wrappedKeys: ClassTable<Data>) {

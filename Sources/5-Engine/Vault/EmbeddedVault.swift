@@ -19,6 +19,7 @@ package final class EmbeddedVault: VaultEngine {
     private let enclaveKeys: VaultEnclaveKeys
     private let fileKeys: VaultFileKeys
     private let recovery: VaultRecovery
+    private let backup: VaultBackup
     private let audit: VaultAudit
 
     private init(_ vault: OpenedVault, _ surroundings: VaultSurroundings) {
@@ -36,6 +37,7 @@ package final class EmbeddedVault: VaultEngine {
         enclaveKeys = VaultEnclaveKeys(vault: vault, gate: gate)
         fileKeys = VaultFileKeys(vault: vault, gate: gate, agreementKey: fileAgreementKey)
         recovery = VaultRecovery(vault: vault, gate: gate)
+        backup = VaultBackup(vault, gate, now: surroundings.now)
         audit = VaultAudit(vault: vault, gate: gate)
         audit.begin(surroundings)
     }
@@ -107,6 +109,21 @@ package final class EmbeddedVault: VaultEngine {
         recovering path: String, with key: RecoveryKey, enclaves: EnclavePlace = .environment
     ) throws(VaultError) -> [ItemClass: Int] {
         try VaultRecovery.itemsLost(at: path, with: key, enclaves: enclaves)
+    }
+
+    /// Makes a vault in memory from a backup, in an enclave in software.
+    package static func inMemory(
+        restoring backup: BackupReader, with key: RecoveryKey, surroundings: VaultSurroundings
+    ) throws(VaultError) -> EmbeddedVault {
+        do {
+            let enclave = try SoftwareEnclave()
+            let keybag = try backup.record(openedWith: key).restored(in: enclave, with: key)
+            let vault = try OpenedVault.inMemory(ClassKeys(keybag, in: enclave))
+            _ = try BackupRestore.fill(vault, from: backup)
+            return EmbeddedVault(vault, surroundings)
+        } catch {
+            throw VaultError(error)
+        }
     }
 
     package func close() {
@@ -227,12 +244,6 @@ package final class EmbeddedVault: VaultEngine {
 
     package func perform(
         _ operation: ReadAudit, for client: Client, send: (AuditRecord) throws(VaultError) -> Void
-    ) throws(VaultError) {
-        try audit.perform(operation, as: client, send: send)
-    }
-
-    package func perform(
-        _ operation: ReadAuditEntries, for client: Client, send: (AuditEntry) throws(VaultError) -> Void
     ) throws(VaultError) -> Int {
         try audit.perform(operation, as: client, send: send)
     }
@@ -287,16 +298,60 @@ package final class EmbeddedVault: VaultEngine {
     }
 
     package func perform(_ operation: MakeRecoveryKey, for client: Client) throws(VaultError) -> SecretBytes {
-        let key = try makeRecoveryKey(as: client)
-        guard let text = try? SecretBytes(key.text) else { throw .memoryUnavailable }
-        return text
+        try recovery.perform(operation, as: client)
     }
 
-    /// Stores the class keys once more, wrapped with a recovery key, and returns that key. It cannot be read again.
-    /// Earlier recovery keys open only older copies of the folder.
+    // MARK: Backups
+
+    package func perform(
+        _ operation: MakeBackup, for client: Client, send: (Data) throws(VaultError) -> Void
+    ) throws(VaultError) -> BackupSummary {
+        try backup.perform(operation, as: client, send: send)
+    }
+
+    /// Opens all of a backup, and keeps nothing.
     ///
+    /// - Parameter key: The recovery key, or the stretched password.
+    package static func verify(_ backup: BackupReader, with key: RecoveryKey) throws(VaultError) -> BackupSummary {
+        do {
+            return try BackupRestore.verify(backup, with: key)
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
+    /// Opens all of a backup that only this vault opens, and keeps nothing.
+    package func verify(_ backup: BackupReader, as client: Client) throws(VaultError) -> BackupSummary {
+        try self.backup.verify(backup, as: client)
+    }
+
+    /// Makes a vault from a backup, in a folder at `path` that is absent or has no files. The vault gets a new device
+    /// secret and no passcode.
+    ///
+    /// - Parameters:
+    ///   - key: The recovery key, or the stretched password.
+    ///   - kind: The kind of enclave of the new vault.
+    ///   - detectsRollback: Whether the new vault refuses a keybag that is older than the last.
+    package static func restore(
+        _ backup: BackupReader, with key: RecoveryKey, to path: String, in kind: EnclaveKind,
+        detectsRollback: Bool = false, enclaves: EnclavePlace = .environment
+    ) throws(VaultError) -> BackupSummary {
+        do {
+            return try BackupRestore.restore(
+                backup, with: key, to: path, in: kind, detectsRollback: detectsRollback, enclaves: enclaves)
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
+    /// Brings back the items of a backup that only this vault opens. An item that is there stays if it is as new as the
+    /// one in the backup, or newer.
+    ///
+    /// - Parameter open: Begins to read the backup; it may be called more than once.
     /// - Throws: ``VaultError/interactionNotAllowed(reason:)`` unless the vault is unlocked.
-    package func makeRecoveryKey(as client: Client) throws(VaultError) -> RecoveryKey {
-        try recovery.makeKey(as: client)
+    package func restore(
+        _ open: () throws -> BackupReader, as client: Client
+    ) throws(VaultError) -> BackupSummary {
+        try backup.restore(open, as: client)
     }
 }

@@ -95,7 +95,7 @@ extension AuditFailure {
             case .passcodeNotSet: .noPasscode
             case .erasedAfterWrongPasscodes: .erased
             case .invalidRequest, .valueTooLarge, .attributesTooLarge, .unsupported, .passcodeIsSet: .invalid
-            case .corruptItem, .corruptVault, .corruptFileKey: .damaged
+            case .corruptItem, .corruptVault, .corruptFileKey, .corruptBackup: .damaged
             case .unusableVault, .readOnly, .diskFull, .inputOutput, .busy: .storage
             default: .other
             }

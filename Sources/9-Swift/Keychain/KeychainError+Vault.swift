@@ -24,7 +24,7 @@ extension KeychainError {
             case .valueTooLarge, .attributesTooLarge:
                 (.tooLarge, "keep large data in a file, and only its key in the keychain")
             case .unsupported: (.unsupported, nil)
-            case .corruptItem, .corruptVault, .corruptFileKey: (.damaged, nil)
+            case .corruptItem, .corruptVault, .corruptFileKey, .corruptBackup: (.damaged, nil)
             case .unusableVault: (.unusableVault, nil)
             case .readOnly: (.readOnly, "make the vault's folder writable")
             case .diskFull: (.diskFull, "free some space and try again")

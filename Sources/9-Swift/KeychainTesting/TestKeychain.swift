@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Enclave
 import Foundation
 import Keybag
@@ -37,9 +38,16 @@ public final class TestKeychain: Sendable {
         case unlocked
     }
 
-    private let vault: EmbeddedVault
-    /// What programs use in the place of the vault itself.
-    private let served: ServedVault?
+    private struct Device {
+        var vault: EmbeddedVault
+        /// What programs use in the place of the vault itself.
+        var served: ServedVault?
+        /// Where the vault is; nil for one in memory.
+        var folder: String?
+    }
+
+    private let device: Mutex<Device>
+    private let surroundings: VaultSurroundings
     private let currentClient: Mutex<TestClient>
     let clock: TestClock
     let authenticator: ScriptedAuthenticator
@@ -69,6 +77,7 @@ public final class TestKeychain: Sendable {
         // A test has no reason to pay for what slows down an attacker.
         let surroundings = VaultSurroundings(
             authenticator: authenticator, now: { clock.now }, passwordCost: Argon2id.Cost(memoryKiB: 8, passes: 1))
+        let vault: EmbeddedVault
         do {
             if let folder {
                 vault = try EmbeddedVault.open(at: folder, surroundings: surroundings)
@@ -78,8 +87,8 @@ public final class TestKeychain: Sendable {
                 vault = try EmbeddedVault.inMemory(keys: keys, surroundings: surroundings)
             }
             if isPasscodeSet { try vault.setPasscodeClass(present: true) }
-            let engine = vault
-            served = isServed ? try ServedVault(engine) : nil
+            let served = isServed ? try ServedVault(vault) : nil
+            device = Mutex(Device(vault: vault, served: served, folder: folder))
         } catch {
             throw TestKeychainError(reason: "no test keychain: \(error)")
         }
@@ -87,7 +96,10 @@ public final class TestKeychain: Sendable {
         currentClient = Mutex(client)
         self.clock = clock
         self.authenticator = authenticator
+        self.surroundings = surroundings
     }
+
+    private var vault: EmbeddedVault { device.withLock { $0.vault } }
 
     // MARK: Who calls
 
@@ -140,6 +152,78 @@ public final class TestKeychain: Sendable {
         }
     }
 
+    // MARK: Backups
+
+    /// A backup of all items, with the password that opens it on another device; without one, only the same device
+    /// can restore it.
+    package struct Backup: Sendable {
+        fileprivate let password: SecretBytes?
+        fileprivate let portable: Data
+        fileprivate let local: Data
+    }
+
+    package func makeBackup(isEncrypted: Bool) throws -> Backup {
+        var portable = Data()
+        var password: SecretBytes?
+        if isEncrypted {
+            let stretched = try [UInt8].random(count: 32).withUnsafeBytes { try SecretBytes(copying: $0) }
+            let seal = BackupSeal.password(
+                stretched: stretched, salt: .random(count: BackupSeal.saltSize),
+                cost: Argon2Cost(memoryKiB: 8, passes: 1))
+            _ = try vault.perform(MakeBackup(seal), as: Self.owner) { portable += $0 }
+            password = stretched
+        }
+        var local = Data()
+        _ = try vault.perform(MakeBackup(.thisVault), as: Self.owner) { local += $0 }
+        return Backup(password: password, portable: portable, local: local)
+    }
+
+    /// Restores a backup: into this device, or into a new one that takes its place.
+    package func restore(_ backup: Backup, onSameDevice: Bool) throws {
+        guard onSameDevice else { return try moveToNewDevice(with: backup) }
+        _ = try vault.restore({ try BackupReader(Self.input(backup.local)) }, as: Self.owner)
+    }
+
+    private func moveToNewDevice(with backup: Backup) throws {
+        let (former, isServed) = device.withLock { ($0, $0.served != nil) }
+        let folder = former.folder.map { $0 + ".next" }
+        let next: EmbeddedVault
+        if let password = backup.password {
+            let key = try RecoveryKey(stretched: password)
+            let reader = try BackupReader(Self.input(backup.portable))
+            if let folder {
+                _ = try EmbeddedVault.restore(reader, with: key, to: folder, in: .software)
+                next = try EmbeddedVault.open(at: folder, surroundings: surroundings)
+            } else {
+                next = try EmbeddedVault.inMemory(restoring: reader, with: key, surroundings: surroundings)
+            }
+        } else if let folder {
+            next = try EmbeddedVault.open(at: folder, surroundings: surroundings)
+        } else {
+            let enclave = try SoftwareEnclave()
+            next = try EmbeddedVault.inMemory(
+                keys: ClassKeys(Keybag.generate(in: enclave), in: enclave), surroundings: surroundings)
+        }
+        if former.vault.hasPasscodeClass { try next.setPasscodeClass(present: true) }
+        let served = isServed ? try ServedVault(next) : nil
+        device.withLock { $0 = Device(vault: next, served: served, folder: folder) }
+        former.vault.close()
+        if let folder = former.folder { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    /// Where the vault is; nil for one in memory.
+    package var folder: String? { device.withLock { $0.folder } }
+
+    private static let owner = Client(identifier: "backup", accessGroups: [Client.everyGroup])
+
+    private static func input(_ bytes: Data) -> BackupInput {
+        var rest = bytes[...]
+        return { count in
+            defer { rest = rest.dropFirst(count) }
+            return Data(rest.prefix(count))
+        }
+    }
+
     // MARK: The person
 
     /// How every authentication ends from now on; ``TestAuthentication/succeeds`` at first.
@@ -182,7 +266,9 @@ public final class TestKeychain: Sendable {
 extension TestKeychain: VaultSessionProvider {
     package var session: VaultSession {
         let client = client
+        let device = device.withLock { $0 }
         return VaultSession(
-            vault: served?.remote ?? vault, client: Client(identifier: client.name, accessGroups: client.accessGroups))
+            vault: device.served?.remote ?? device.vault,
+            client: Client(identifier: client.name, accessGroups: client.accessGroups))
     }
 }

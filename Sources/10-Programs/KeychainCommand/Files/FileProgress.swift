@@ -12,13 +12,13 @@ final class FileProgress: Sendable {
     }
 
     private let state = Mutex(State())
-    private let total: UInt64
+    private let total: UInt64?
     private let isShown: Bool
 
     /// - Parameters:
-    ///   - total: The size of the work, in bytes.
+    ///   - total: The size of the work, in bytes; nil if it is not known.
     ///   - isAmongData: Whether the data go to the terminal. Then the line is not shown, as it would overwrite them.
-    init(_ total: UInt64, amongData isAmongData: Bool = false) {
+    init(_ total: UInt64?, amongData isAmongData: Bool = false) {
         self.total = total
         isShown = isatty(2) == 1 && !isAmongData
     }
@@ -47,9 +47,12 @@ final class FileProgress: Sendable {
     }
 
     private func show(_ done: UInt64, _ duration: Duration) {
-        let percent = total == 0 ? 100 : min(100, done * 100 / total)
         let rate = Double(done) / max(0.001, duration / .seconds(1))
-        put("\r\u{1B}[K\(percent) % of \(Self.amount(Double(total))), \(Self.amount(rate))/s")
+        var text = Self.amount(Double(done))
+        if let total {
+            text = "\(total == 0 ? 100 : min(100, done * 100 / total)) % of \(Self.amount(Double(total)))"
+        }
+        put("\r\u{1B}[K\(text), \(Self.amount(rate))/s")
     }
 
     /// Returns a number of bytes as a person reads it, in powers of 1,000.

@@ -60,7 +60,7 @@ struct AuditCommand: DocumentedCommand {
         if item.count == 2 { query.item = AuditQuery.Item(service: item[0], account: item[1]) }
         let session = try VaultSession.ofOwnerInPresentVault()
         if verify { return try check(session) }
-        let (records, unclear) = try session.perform(ReadAuditEntries(query))
+        let (records, unclear) = try session.perform(ReadAudit(query))
         if unclear > 0 {
             CommandNote.show(
                 "\(unclear) more \(unclear == 1 ? "record does" : "records do") not name every item: "

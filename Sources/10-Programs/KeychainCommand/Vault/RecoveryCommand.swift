@@ -77,20 +77,13 @@ struct RestoreCommand: DocumentedCommand {
 
     @OptionGroup var options: EnclaveOptions
 
-    @Option(
-        name: .customLong("key-fd"),
-        help: ArgumentHelp("Read the recovery key from this open file descriptor.", valueName: "n"))
-    var descriptor: Int32?
+    @OptionGroup var recoveryKey: RecoveryKeyInput
 
     @Flag(help: "Do not ask, also if items are lost.")
     var yes = false
 
     @Flag(help: .json)
     var json = false
-
-    func validate() throws {
-        try OpenDescriptor.validate(descriptor)
-    }
 
     private struct Answer: Encodable {
         var vault: String
@@ -101,7 +94,7 @@ struct RestoreCommand: DocumentedCommand {
     func run() throws {
         let kind = try EnclaveKind(named: options.enclave)
         let path = try ProcessVault.defaultPath()
-        let key = try key()
+        let key = try recoveryKey.ask()
         if !yes { try confirm(try EmbeddedVault.itemsLost(recovering: path, with: key)) }
         let (vault, lost) = try EmbeddedVault.recover(
             at: path, with: key, in: kind, detectsRollback: options.detectRollback, as: RecoveryCommand.owner)
@@ -131,29 +124,6 @@ struct RestoreCommand: DocumentedCommand {
         guard try terminal.ask("The \(words).\nType 'restore' to go on: ") == "restore" else {
             throw Failure(status: errSecUserCanceled, "not confirmed: nothing was changed")
         }
-    }
-
-    private func key() throws -> RecoveryKey {
-        var typed = try readKey()
-        defer { typed.wipe() }
-        do {
-            return try typed.withUnsafeBytes { try RecoveryKey(typed: $0) }
-        } catch RecoveryKeyMistake.group(let number) {
-            throw Failure.usage(
-                "group \(number) of the recovery key has a typing error: compare it with what you wrote down")
-        } catch RecoveryKeyMistake.length(let count) {
-            throw Failure.usage(
-                "this is not a recovery key: one has 13 groups of five letters and digits from 2 to 7, or of four in "
-                    + "older keys, and this has \(count) letters")
-        }
-    }
-
-    private func readKey() throws -> Data {
-        if let descriptor { return try SecretInput.readAll(descriptor, keepingNewline: false) }
-        guard isatty(0) == 1, let terminal = CommandTerminal() else {
-            return try SecretInput.readAll(0, keepingNewline: false)
-        }
-        return try terminal.askSecrets(["Recovery key: "]).first ?? Data()
     }
 }
 

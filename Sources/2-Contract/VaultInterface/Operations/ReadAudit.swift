@@ -2,6 +2,8 @@ import Access
 import Frames
 
 /// Sends records of the audit log, oldest first. For clients that hold every group.
+///
+/// The reply is the number of records left out of a query for one item that tell of items without saying which ones.
 package struct ReadAudit: VaultOperation {
     package var query: AuditQuery
 
@@ -11,7 +13,7 @@ package struct ReadAudit: VaultOperation {
 
     package typealias Part = AuditRecord
 
-    package typealias Reply = Done
+    package typealias Reply = Int
 
     package static let code = OperationCode.readAudit
     package static let name = "audit-records"
@@ -21,13 +23,19 @@ package struct ReadAudit: VaultOperation {
         by engine: any VaultEngine, as client: Client, send: (AuditRecord) throws(VaultError) -> Void
     ) throws(VaultError) -> Reply {
         try engine.perform(self, for: client, send: send)
-        return Done()
     }
 
-    package func encode(to buffer: FrameBuffer) { buffer.write(query.since, query.limit.map(UInt32.init(clamping:))) }
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(
+            query.since, query.limit.map(UInt32.init(clamping:)), query.item?.service, query.item?.account)
+    }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
         query = AuditQuery(
             since: try reader.read(), limit: try reader.read(UInt32?.self).map(Int.init))
+        let service = try reader.read(String?.self)
+        let account = try reader.read(String?.self)
+        guard (service == nil) == (account == nil) else { throw FrameError("a part of an item's name") }
+        if let service, let account { query.item = AuditQuery.Item(service: service, account: account) }
     }
 }

@@ -6,13 +6,17 @@ import Frames
 extension AuditRecord: WireValue {
     package func encode(to buffer: FrameBuffer) {
         buffer.write(
-            sequence, time, event, client, operation, itemClass, group, items, failure, count, until, missed, lost,
+            sequence, time, event, client, user, process.map(UInt32.init(bitPattern:)), operation, itemClass, group,
+            items, failure, count, until, missed, lost,
             torn, key, previous, other, log)
+        buffer.write(list: (itemDigests ?? []).prefix(AccessRequest.mostItemDigests))
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
         self.init(sequence: try reader.read(), time: try reader.read(), event: try reader.read())
         client = try reader.read()
+        user = try reader.read()
+        process = try reader.read(UInt32?.self).map(Int32.init(bitPattern:))
         operation = try reader.read()
         itemClass = try reader.read()
         group = try reader.read()
@@ -27,21 +31,8 @@ extension AuditRecord: WireValue {
         previous = try reader.read()
         other = try reader.read()
         log = try reader.read()
-    }
-}
-
-extension AuditEntry: WireValue {
-    package func encode(to buffer: FrameBuffer) {
-        buffer.write(record, record.user, record.process.map(UInt32.init(bitPattern:)))
-        buffer.write(list: (record.itemDigests ?? []).prefix(AccessRequest.mostItemDigests))
-    }
-
-    package init(from reader: inout FrameReader) throws(FrameError) {
-        self.init(try reader.read())
-        record.user = try reader.read()
-        record.process = try reader.read(UInt32?.self).map(Int32.init(bitPattern:))
         let digests: [String] = try reader.list(limit: AccessRequest.mostItemDigests)
-        record.itemDigests = digests.isEmpty ? nil : digests
+        itemDigests = digests.isEmpty ? nil : digests
     }
 }
 

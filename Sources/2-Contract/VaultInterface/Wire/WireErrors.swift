@@ -35,6 +35,7 @@ extension VaultError: WireValue {
         case .enrolmentChanged: buffer.write(code: 26)
         case .corruptFileKey: buffer.write(code: 27)
         case .itemPasswordMissing: buffer.write(code: 28)
+        case .corruptBackup(let reason): buffer.write(code: 29, reason)
         }
     }
 
@@ -68,6 +69,7 @@ extension VaultError: WireValue {
         case 26: self = .enrolmentChanged
         case 27: self = .corruptFileKey
         case 28: self = .itemPasswordMissing
+        case 29: self = .corruptBackup(reason: try reader.read())
         default: throw FrameError("unknown error")
         }
     }

@@ -71,7 +71,7 @@ struct VaultFolder: Sendable {
 
     /// A program that was killed while it replaced one of these files leaves the one that was to come: perhaps a keybag
     /// without a passcode, or under one that somebody knows.
-    private func removeRemainsOfKilledReplacements() throws {
+    func removeRemainsOfKilledReplacements() throws {
         try folder.removeRemains(
             of: [
                 Self.keybagName, Self.deviceSecretName, Self.nextSecretName, Self.nextCounterName,
@@ -170,6 +170,12 @@ struct VaultFolder: Sendable {
         try removeRemainsOfInterruptedCreation()
         let enclave = try remainingEnclave(of: kind) ?? makeEnclave(Self.deviceSecretName, kind)
         let keybag = try Keybag.generate(in: enclave, counter: detectsRollback ? makeCounter(in: enclave) : nil)
+        return try create(keybag, in: enclave)
+    }
+
+    /// Makes an empty vault with this keybag, whose device secret is in its place. For callers that hold the folder's
+    /// lock.
+    func create(_ keybag: Keybag, in enclave: any Enclave) throws -> OpenedVault {
         try folder.touch(Self.storeName)
         let store = try openStore()
         try store.create(for: keybag.identifier)

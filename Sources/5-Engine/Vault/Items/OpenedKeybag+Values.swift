@@ -46,6 +46,17 @@ extension OpenedKeybag {
         }
     }
 
+    /// Opens all of `row` that the class key opens, to see that it is sound.
+    ///
+    /// - Returns: The item without its value, and whether more than the class key opens the value, which then was not
+    ///   opened.
+    func openChecked(_ row: ItemRow) throws -> (item: StoredItem, isSealedFurther: Bool) {
+        let item = try openMetadata(of: row)
+        let isSealedFurther = try header(of: row, item.accessControl) != nil
+        _ = try openValue(of: row, accessControl: item.accessControl, .waived)
+        return (item, isSealedFurther)
+    }
+
     /// Makes sure that what an item is opened with is right, without opening it: its attributes are guarded too.
     func checkFactors(of row: ItemRow, accessControl: AccessControl, _ presence: PresenceCheck) throws {
         guard let header = try header(of: row, accessControl), !presence.isWaived else { return }

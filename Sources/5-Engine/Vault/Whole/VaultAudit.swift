@@ -29,16 +29,6 @@ struct VaultAudit: Sendable {
 
     func perform(
         _ operation: ReadAudit, as client: Client, send: (AuditRecord) throws(VaultError) -> Void
-    ) throws(VaultError) {
-        try authorize(client)
-        let records = try inLogFolder { path throws(FileError) in
-            try AuditReader(folder: path).records(operation.query)
-        }
-        for record in records { try send(record) }
-    }
-
-    func perform(
-        _ operation: ReadAuditEntries, as client: Client, send: (AuditEntry) throws(VaultError) -> Void
     ) throws(VaultError) -> Int {
         try authorize(client)
         var digest: UInt64?
@@ -49,9 +39,9 @@ struct VaultAudit: Sendable {
             guard digest != nil else { throw VaultError.classKeyAbsent(.always) }
         }
         let found = try inLogFolder { path throws(FileError) in
-            try AuditReader(folder: path).entries(operation.query, of: digest, class: .genericPassword)
+            try AuditReader(folder: path).records(operation.query, of: digest, class: .genericPassword)
         }
-        for record in found.records { try send(AuditEntry(record)) }
+        for record in found.records { try send(record) }
         return found.unclear
     }
 

@@ -89,14 +89,10 @@ struct VaultMaintenance: Sendable {
         }
     }
 
-    /// The item in `row`, and whether more than the class key opens its value, which then was not opened; nil if it is
-    /// of a class that has no key any more.
+    /// The item in `row`, as ``OpenedKeybag/openChecked(_:)`` says; nil if it is of a class that has no key any more.
     private func opened(_ row: ItemRow, _ keybag: OpenedKeybag) throws -> (item: StoredItem, isSealedFurther: Bool)? {
         guard keybag.keys.hasKey(for: row.binding.protection) else { return nil }
-        let item = try keybag.openMetadata(of: row)
-        let isSealedFurther = try keybag.header(of: row, item.accessControl) != nil
-        _ = try keybag.openValue(of: row, accessControl: item.accessControl, .waived)
-        return (item, isSealedFurther)
+        return try keybag.openChecked(row)
     }
 
     private func damagedRows(in reader: ItemStore.Reader, _ keybag: OpenedKeybag) throws -> [Int64] {

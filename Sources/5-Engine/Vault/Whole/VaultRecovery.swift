@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Enclave
 import FoundationEssentials
 import Items
@@ -13,8 +14,8 @@ struct VaultRecovery: Sendable {
     let vault: OpenedVault
     let gate: VaultGate
 
-    /// Stores the class keys once more, wrapped with a recovery key, and returns that key.
-    func makeKey(as client: Client) throws(VaultError) -> RecoveryKey {
+    /// Stores the class keys once more, wrapped with a recovery key, and returns that key as text.
+    func perform(_ operation: MakeRecoveryKey, as client: Client) throws(VaultError) -> SecretBytes {
         let authorization = try gate.authorize(
             AccessRequest(.passcode, isAboutWholeVault: true), as: client, recordedAs: .recoveryKeyMade)
         return try gate.perform(authorization) {
@@ -30,7 +31,8 @@ struct VaultRecovery: Sendable {
                 guard try folder.openKeybag().identifier == keys.keybag.identifier else { throw VaultError.busy }
                 try folder.folder.replace(VaultFolder.recoveryName, with: record.encoded(under: key))
             }
-            return key
+            guard let text = try? SecretBytes(key.text) else { throw VaultError.memoryUnavailable }
+            return text
         }
     }
 

@@ -1,5 +1,16 @@
 import Foundation
 import KeychainServices
+import StatusCodes
+import VaultInterface
+
+/// A backup that later steps name.
+private final class SavedBackup {
+    let backup: TestKeychain.Backup
+
+    init(_ backup: TestKeychain.Backup) {
+        self.backup = backup
+    }
+}
 
 extension ConformanceRunner {
     /// Nil when `operation` is none of the simulated device's, nor a comparison.
@@ -24,6 +35,19 @@ extension ConformanceRunner {
             guard let biometry = arguments.take("biometry") else { throw .malformed("a 'biometry'", nil) }
             keychain.biometry = try ConformanceWorld.biometry(biometry)
         case "device.changeBiometry": keychain.changeBiometry()
+        case "backup.create":
+            let isEncrypted = try arguments.takeBoolean("encrypted") ?? true
+            return Self.outcome { SavedBackup(try keychain.makeBackup(isEncrypted: isEncrypted)) }
+        case "backup.restore":
+            let name = try arguments.takeString("fromBackup")
+            let isSameDevice = try arguments.takeBoolean("sameDevice") ?? false
+            guard case .some(let saved as SavedBackup)? = values.saved[name] else {
+                throw .malformed("a backup saved as '\(name)'", nil)
+            }
+            return Self.outcome {
+                try keychain.restore(saved.backup, onSameDevice: isSameDevice)
+                return nil
+            }
         case "client.switch":
             guard let groups = arguments.take("accessGroups") else { throw .malformed("'accessGroups'", nil) }
             keychain.client.accessGroups = try ConformanceWorld.groups(groups)
@@ -39,6 +63,15 @@ extension ConformanceRunner {
         default: return nil
         }
         return Outcome()
+    }
+
+    /// Returns the result of `body`, or the status of its error.
+    private static func outcome(_ body: () throws -> AnyObject?) -> Outcome {
+        do {
+            return Outcome(result: try body())
+        } catch {
+            return Outcome(status: Int((error as? VaultError)?.osStatus ?? errSecInternalComponent))
+        }
     }
 
     private func change(_ body: () throws -> Void) throws(ConformanceProblem) {

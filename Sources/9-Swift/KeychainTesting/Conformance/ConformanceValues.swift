@@ -73,6 +73,7 @@ struct ConformanceValues {
         case ("data", .string(let base64)):
             guard let data = Data(base64Encoded: base64) else { throw .malformed("base64", content) }
             return data as NSData
+        case ("generate", .object(let parts)): return try Self.generated(parts) as NSData
         case ("const", .string(let name)):
             guard let constant = ConformanceConstant(named: name) else { throw .unknown("constant", name) }
             return constant.object
@@ -94,6 +95,13 @@ struct ConformanceValues {
             if tag.hasPrefix("kSec") || tag.hasPrefix("raw") { return try dictionary(.object(members)) }
             throw .unknown("kind of value", tag)
         }
+    }
+
+    private static func generated(_ parts: [String: ConformanceJSON]) throws(ConformanceProblem) -> Data {
+        guard parts.count == 2, case .integer(let byte)? = parts["byte"], let byte = UInt8(exactly: byte),
+            case .integer(let count)? = parts["count"], (0...(1 << 26)).contains(count)
+        else { throw .malformed("a byte and a count", .object(parts)) }
+        return Data(repeating: byte, count: Int(count))
     }
 
     private func savedValue(

@@ -3,7 +3,6 @@ import Foundation
 /// The keychain of one case, and the folder it may be in.
 struct ConformanceWorld {
     let keychain: TestKeychain
-    private let folder: String?
 
     /// The groups of a case that names none: the first is the default.
     private static let accessGroups = ["TEAM.app", "TEAM.shared"]
@@ -14,6 +13,7 @@ struct ConformanceWorld {
         var arguments = ConformanceArguments(environment)
         var client = TestClient(name: "conformance", accessGroups: Self.accessGroups)
         if let groups = arguments.take("accessGroups") { client.accessGroups = try Self.groups(groups) }
+        if let groups = try Self.entitledGroups(&arguments) { client.accessGroups = groups }
         let isPasscodeSet = try arguments.takeBoolean("passcodeSet") ?? true
         let folder = temporaryFolder?.appendingPathComponent("keychain-conformance-\(UUID().uuidString)").path
         do {
@@ -23,7 +23,6 @@ struct ConformanceWorld {
         } catch {
             throw ConformanceProblem(expected: "an empty keychain", got: "\(error)")
         }
-        self.folder = folder
         if let outcome = arguments.take("auth") { keychain.authentication = try Self.authentication(outcome) }
         if let biometry = arguments.take("biometry") { keychain.biometry = try Self.biometry(biometry) }
         if let state = arguments.take("lockState") { try enter(state) }
@@ -32,8 +31,27 @@ struct ConformanceWorld {
 
     /// Removes what the case left on disk.
     func remove() {
-        guard let folder else { return }
+        guard let folder = keychain.folder else { return }
         try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// The groups of a program by its entitlements, in Apple's order: `keychain-access-groups`,
+    /// `application-identifier`, `com.apple.security.application-groups`. Nil if none of them is given.
+    private static func entitledGroups(
+        _ arguments: inout ConformanceArguments
+    ) throws(ConformanceProblem) -> [String]? {
+        let keychain = try arguments.take("keychainAccessGroups").map(groups)
+        let application = try arguments.take("applicationIdentifier").map { json throws(ConformanceProblem) in
+            guard let identifier = json.string else { throw .malformed("an application identifier", json) }
+            return [identifier]
+        }
+        let shared = try arguments.take("applicationGroups").map(groups)
+        guard keychain != nil || application != nil || shared != nil else { return nil }
+        var effective: [String] = []
+        for group in (keychain ?? []) + (application ?? []) + (shared ?? []) where !effective.contains(group) {
+            effective.append(group)
+        }
+        return effective
     }
 
     static func groups(_ json: ConformanceJSON) throws(ConformanceProblem) -> [String] {

@@ -1,0 +1,92 @@
+import Bytes
+import Crypto
+import Enclave
+import FoundationEssentials
+import Items
+import Keybag
+import KeychainModel
+import Sealing
+import VaultInterface
+
+/// A backup that is read from its beginning.
+package struct BackupReader {
+    package let head: BackupHead
+    private let input: BackupInput
+
+    /// Reads the head.
+    ///
+    /// - Throws: ``VaultError/corruptBackup(reason:)``, and what `input` throws.
+    package init(_ input: @escaping BackupInput) throws {
+        head = try BackupHead(input)
+        self.input = input
+    }
+
+    /// Returns the class keys of the backup under a recovery key or a stretched password.
+    func record(openedWith key: RecoveryKey) throws -> RecoveryRecord {
+        let (encoded, secret) =
+            switch head.seal {
+            case .password(_, _, let record): (record, "the password is wrong")
+            case .recoveryKey(let record):
+                (record, "this is not the recovery key that the vault had when the backup was made")
+            case .thisVault:
+                throw VaultError.invalidRequest(reason: "only the vault that made this backup can restore it")
+            }
+        do {
+            let record = try RecoveryRecord(decoding: encoded, with: key)
+            guard record.keybag == head.keybag else { throw VaultError.corruptBackup(reason: "it names another vault") }
+            return record
+        } catch KeybagError.wrongRecoveryKey {
+            throw VaultError.invalidRequest(reason: "\(secret), or the backup was changed")
+        } catch KeybagError.malformed {
+            throw VaultError.corruptBackup(reason: "its recovery record is damaged")
+        }
+    }
+
+    /// Returns the rows, which are sealed under the keys of `keybag`.
+    func rows(under keybag: OpenedKeybag) throws -> BackupRows {
+        BackupRows(
+            try BackupPlaintext(head, classKey: keybag.keys.classKey(for: .always), input), keybag, Set(head.classes))
+    }
+}
+
+/// The rows of a backup, one after the other.
+struct BackupRows {
+    private var plaintext: BackupPlaintext
+    private let keybag: OpenedKeybag
+    private let classes: Set<ProtectionClass>
+    private var count: UInt64 = 0
+    /// What was found so far.
+    private(set) var summary = BackupSummary()
+
+    init(_ plaintext: BackupPlaintext, _ keybag: OpenedKeybag, _ classes: Set<ProtectionClass>) {
+        self.plaintext = plaintext
+        self.keybag = keybag
+        self.classes = classes
+    }
+
+    /// Returns the next row and the item in it, without its value; nil after the last. Leaves out rows that were
+    /// damaged when the backup was made.
+    ///
+    /// - Throws: ``KeybagError/locked(_:)`` if its class key is locked.
+    mutating func next() throws -> (row: ItemRow, item: StoredItem)? {
+        while try plaintext.read(1) == Data([1]) {
+            let row = try BackupRow(&plaintext).row
+            count += 1
+            guard classes.contains(row.binding.protection) else {
+                throw VaultError.corruptBackup(reason: "it has items of a class that is in no such backup")
+            }
+            do {
+                let item = try keybag.openChecked(row).item
+                if !item.isTombstone { summary.items += 1 }
+                return (row, item)
+            } catch VaultError.corruptItem {
+                summary.damaged += 1
+            }
+        }
+        guard UInt64(bigEndianBytes: try plaintext.read(8)) == count else {
+            throw VaultError.corruptBackup(reason: "rows are missing")
+        }
+        try plaintext.finish()
+        return nil
+    }
+}

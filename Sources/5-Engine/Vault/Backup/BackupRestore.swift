@@ -1,0 +1,110 @@
+import Access
+import Enclave
+import FoundationEssentials
+import Items
+import Keybag
+import KeychainModel
+import PrivateFiles
+import Sealing
+import VaultInterface
+
+/// Checks a backup, and makes a new vault from it, on the same machine or another.
+enum BackupRestore {
+    /// Opens all of a backup, and keeps nothing.
+    static func verify(_ backup: BackupReader, with key: RecoveryKey) throws -> BackupSummary {
+        let enclave = try SoftwareEnclave()
+        let keybag = try backup.record(openedWith: key).restored(in: enclave, with: key)
+        var rows = try backup.rows(under: OpenedKeybag(try ClassKeys(keybag, in: enclave)))
+        while try rows.next() != nil {}
+        return rows.summary
+    }
+
+    /// Gives an empty vault that has the keys of the backup its rows.
+    static func fill(_ vault: OpenedVault, from backup: BackupReader) throws -> BackupSummary {
+        var rows = try backup.rows(under: vault.keybag)
+        var isComplete = false
+        while !isComplete {
+            try vault.writing(for: AccessGate.authorize(.fillFromBackup)) { writer, keybag in
+                for _ in 0..<rowsOfTransaction {
+                    guard let (row, item) = try rows.next() else {
+                        isComplete = true
+                        return
+                    }
+                    let filing =
+                        item.isTombstone
+                        ? keybag.filedTerms(of: row) : Array(keybag.expectedFiling(of: row, item))
+                    try writer.insert(row, filedUnder: filing)
+                }
+            }
+        }
+        return rows.summary
+    }
+
+    private static let rowsOfTransaction = 4_096
+
+    /// Makes a vault from a backup, in a folder at `path` that is absent or has no files. The vault gets a new device
+    /// secret and no passcode.
+    ///
+    /// All is written beside `path`, and moved there when it is complete. What a killed restore leaves is removed by
+    /// the next one.
+    static func restore(
+        _ backup: BackupReader, with key: RecoveryKey, to path: String, in kind: EnclaveKind, detectsRollback: Bool,
+        enclaves: EnclavePlace
+    ) throws -> BackupSummary {
+        guard path.hasPrefix("/") else {
+            throw VaultError.unusableVault(reason: "the vault's folder must be an absolute path, not '\(path)'")
+        }
+        // A wrong key is noticed before anything is made.
+        let record = try backup.record(openedWith: key)
+        let target = try PrivateFolder(creating: path)
+        return try target.withLock {
+            for name in [VaultFolder.keybagName, VaultFolder.storeName, VaultFolder.deviceSecretName]
+            where target.contains(name) {
+                throw VaultError.unusableVault(
+                    reason: "there is a vault in \(path) already, which stays as it is: to restore the backup beside "
+                        + "it, set KEYCHAIN_HOME to another folder")
+            }
+            let staging = VaultFolder(folder: try PrivateFolder(creating: path + ".restoring"), enclaves: enclaves)
+            do {
+                try staging.removeAll()
+                let summary = try make(staging, backup, record, key, kind, detectsRollback)
+                // The folder is empty but for the lock, and is replaced as a whole.
+                try target.remove("lock")
+                try staging.folder.move(to: path)
+                return summary
+            } catch {
+                try? staging.removeAll()
+                try? staging.folder.removeItself()
+                throw error
+            }
+        }
+    }
+
+    private static func make(
+        _ folder: VaultFolder, _ backup: BackupReader, _ record: RecoveryRecord, _ key: RecoveryKey,
+        _ kind: EnclaveKind, _ detectsRollback: Bool
+    ) throws -> BackupSummary {
+        let enclave = try folder.makeEnclave(VaultFolder.deviceSecretName, kind)
+        var keybag = try record.restored(in: enclave, with: key)
+        if detectsRollback { keybag.counter = try folder.makeCounter(in: enclave) }
+        // The same recovery key opens the new vault, which has the same class keys.
+        if case .recoveryKey(let encoded) = backup.head.seal {
+            try folder.folder.replace(VaultFolder.recoveryName, with: encoded)
+        }
+        let vault = try folder.create(keybag, in: enclave)
+        defer { vault.close() }
+        return try fill(vault, from: backup)
+    }
+}
+
+extension VaultFolder {
+    /// Removes every file that a vault or the making of one can have.
+    fileprivate func removeAll() throws {
+        try removeRemainsOfKilledReplacements()
+        let store = ["", "-wal", "-shm", "-journal"].map { Self.storeName + $0 }
+        let others = [
+            Self.deviceSecretName, Self.nextSecretName, Self.nextCounterName, Self.keybagName, Self.recoveryName,
+        ]
+        for name in store + others { try folder.remove(name) }
+    }
+}
