@@ -299,8 +299,8 @@ if !isFetched {
         program("ProtectedDatabaseWorker", uses: "ProtectedDatabase", grdb),
         program(
             "VaultWorker",
-            uses: "Access", "Audit", "Bytes", "Frames", "KeychainModel", "SecureMemory", "TestSupport", "Vault",
-            "VaultInterface", "VaultService"))
+            uses: "Access", "Audit", "Bytes", "Frames", "Keybag", "KeychainModel", "SecureMemory", "TestSupport",
+            "Vault", "VaultInterface", "VaultService"))
 
     floor(
         "Tests",

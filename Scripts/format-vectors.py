@@ -2,19 +2,20 @@
 """Opens a vault folder without any of the Swift code and prints what is in it as JSON.
 
 A second implementation of the formats in Documentation/Formats.md: device secret, keybag, item
-rows, the digests rows are found by, keys of files, and the audit log. Everything that can be recomputed is, and anything that does
+rows, the digests rows are found by, keys of files, backups, and the audit log. Everything that can be recomputed is, and anything that does
 not agree ends the program with a message. The vault must not be open anywhere else.
 
     format-vectors.py [--keys] [--passcode FILE] [--application-password FILE] [--enrolment FILE]
                       [--file-key CLASS:FILE:WRAPPED]... FOLDER
     format-vectors.py --audit-key KEYBAG:KEY FOLDER
+    format-vectors.py --backup-password FILE BACKUP
 
 With --keys the output also holds every derived key, as test vectors for other implementations; the
 keys of a vault that is in use are secrets. Each FILE holds the
 passcode, the application password or the state of the enrolment, byte for byte; items whose factors are not
 given are listed without their value. Each --file-key is the number of a file's class, its identifier and its
 wrapped key, the last two in hexadecimal, and has the file's key printed.
-The second form reads an audit log alone, whose key is given in hexadecimal.
+The second form reads an audit log alone, whose key is given in hexadecimal. The third form prints the items of a backup.
 """
 
 import argparse
@@ -342,6 +343,51 @@ def read_row(row, keybag, digests, factors):
     return item
 
 
+def read_recovery_record(data, key):
+    """The keybag's identifier and the class keys in a recovery record."""
+    check(data[:10] == b"SKRECOVR\0\1" and len(data) == 59 + 41 * data[58] + 32, "not a recovery record of version 1")
+    salt, body = data[26:58], data[:-32]
+    mac_key = derive(key, salt, "swift-keychain/v1/recovery/record")
+    check(hmac.digest(mac_key, body, "sha256") == data[-32:], "MAC of the recovery record")
+    keys = {}
+    for start in range(59, len(body), 41):
+        name = PROTECTION[body[start]]
+        wrapping = derive(key, salt, f"swift-keychain/v1/recovery/class-key/{name}")
+        class_key = aes_key_unwrap(wrapping, body[start + 1 : start + 41])
+        keys[name] = {"class": class_key, "metadata": derive(class_key, None, "swift-keychain/v1/metadata")}
+    return data[10:26], keys
+
+
+def read_backup(data, password):
+    check(data[:10] == b"SKBACKUP\0\1" and data[10] == 1, "not a backup of version 1 under a password")
+    identifier, _, salt, argon_salt, memory, passes, count = struct.unpack(">16sQ32s16sIII", data[11:95])
+    head, sealed = data[: 95 + count], data[95 + count :]
+    owner, keys = read_recovery_record(head[95:], argon2id(password, argon_salt, memory, passes))
+    check(owner == identifier, "the backup and its recovery record are of different keybags")
+    context = b"swift-keychain/v1/backup" + hashlib.sha256(head).digest()
+    key = HKDF(hashes.SHA256(), 32, salt, context).derive(keys["dk"]["class"])
+    size = 65536 + 16
+    chunks = [sealed[start : start + size] for start in range(0, len(sealed), size)]
+    text = b"".join(
+        AESGCM(key).decrypt(struct.pack(">3xQB", index, index == len(chunks) - 1), chunk, None)
+        for index, chunk in enumerate(chunks)
+    )
+    keybag = {"keys": keys}
+    digests = Digests(derive(keys["dk"]["class"], None, "swift-keychain/v1/index"))
+    items, position = [], 0
+    while text[position] == 1:
+        fields = struct.unpack(">qBBB16sq16sIIII", text[position + 1 : position + 68])
+        position += 68
+        row = dict(zip(["id", "class", "pdmn", "flags", "uuid", "grp", "pk"], fields))
+        sizes = dict(zip(["terms", "meta", "seal", "data"], [8 * fields[10], *fields[7:10]]))
+        for name, length in sizes.items():
+            row[name] = text[position : position + length]
+            position += length
+        items.append(read_row(row, keybag, digests, {"password": None, "enrolment": None}))
+    check(text[position:] == b"\0" + struct.pack(">Q", len(items)), "the end of the backup")
+    return {"keybag": str(uuid.UUID(bytes=identifier)).upper(), "items": items}
+
+
 def printable(value):
     if isinstance(value, str):
         return {"string": value}
@@ -436,11 +482,16 @@ def main(arguments):
     parser.add_argument("--enrolment", type=Path, help="the file that holds the state of the enrolment")
     parser.add_argument("--file-key", action="append", default=[], metavar="CLASS:FILE:WRAPPED")
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--backup-password", type=Path, help="read a backup; the file that holds its password")
     parser.add_argument("--audit-key", metavar="KEYBAG:KEY", help="read an audit log alone")
     options = parser.parse_args(arguments)
     if options.audit_key:
         name, key = options.audit_key.split(":")
         json.dump({"audit": read_audit(options.folder, name, bytes.fromhex(key))}, sys.stdout, indent=1)
+        return print()
+    if options.backup_password:
+        backup = read_backup(options.folder.read_bytes(), options.backup_password.read_bytes())
+        json.dump(backup, sys.stdout, indent=1, ensure_ascii=False)
         return print()
     folder, with_keys = options.folder, options.keys
     check(not (folder / "items.db-wal").exists(), "the vault is open elsewhere; close it first")

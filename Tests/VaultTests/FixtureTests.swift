@@ -1,5 +1,7 @@
 import Bytes
+import Enclave
 import Foundation
+import Keybag
 import KeychainModel
 import TestSupport
 import Testing
@@ -66,6 +68,42 @@ import VaultInterface
         let read = try JSONDecoder().decode(Inventory.self, from: Self.read(path))
         #expect(read.items.filter { !$0.tombstone }.sorted { $0.identifier < $1.identifier } == written)
         #expect(read.items.filter(\.tombstone).map(\.value) == [nil])
+    }
+
+    /// `Fixtures/v1.backup` is a backup of `Fixtures/v1`, made with the password 'correct horse', 8 MiB and one pass.
+    @Test func theBackupOpens() throws {
+        let folder = try TemporaryFolder()
+        let backup = Self.fixtures.appendingPathComponent("v1.backup")
+        let password = "correct horse"
+        try Data(password.utf8).write(to: URL(fileURLWithPath: folder.path(of: "password")))
+        let read = try JSONDecoder().decode(
+            Inventory.self,
+            from: FormatVectors.read(backup.path, ["--backup-password", folder.path(of: "password")]))
+        let expected = try JSONDecoder().decode(
+            Inventory.self, from: Data(contentsOf: Self.fixtures.appendingPathComponent("v1.json")))
+        let portable = expected.items.filter { ["ak", "ck", "dk"].contains($0.protection) }
+        #expect(read.items == portable)
+
+        var rest = try Data(contentsOf: backup)[...]
+        let reader = try BackupReader { count in
+            defer { rest = rest.dropFirst(count) }
+            return Data(rest.prefix(count))
+        }
+        guard case .password(let salt, let cost, _) = reader.head.seal else {
+            Issue.record("not under a password")
+            return
+        }
+        let stretched = try Argon2idStretching.stretch(
+            SecretBytes(password), salt: salt, memoryKiB: cost.memoryKiB, passes: cost.passes)
+        let path = folder.path(of: "vault")
+        let summary = try EmbeddedVault.restore(
+            reader, with: RecoveryKey(stretched: stretched), to: path, in: .software)
+        #expect(summary == BackupSummary(items: portable.count(where: { !$0.tombstone })))
+        let vault = try EmbeddedVault.open(at: path)
+        #expect(
+            try Inventory.Item.all(in: vault)
+                == portable.filter { !$0.tombstone }.sorted { $0.identifier < $1.identifier })
+        #expect(try vault.verify(as: .owner).problems.isEmpty)
     }
 
     @Test func theyAgreeAboutPasscodes() throws {

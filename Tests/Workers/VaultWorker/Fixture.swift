@@ -1,4 +1,7 @@
+import Bytes
 import Foundation
+import Keybag
+import KeychainModel
 import SecureMemory
 import Synchronization
 import TestSupport
@@ -22,5 +25,15 @@ extension VaultWorker {
             surroundings: VaultSurroundings(
                 authenticator: person, passwordCost: Argon2id.Cost(memoryKiB: 64, passes: 2)))
         for item in try FixtureItems.guarded() { _ = try vault.add(item, as: FixtureItems.client) }
+    }
+
+    /// Writes a backup of the vault in the folder at `path`.
+    static func writeFixtureBackup(_ path: String, to file: String) throws {
+        let (salt, cost) = ([UInt8].random(count: BackupSeal.saltSize), Argon2Cost(memoryKiB: 8 << 10, passes: 1))
+        let key = try Argon2idStretching.stretch(
+            SecretBytes("correct horse"), salt: salt, memoryKiB: cost.memoryKiB, passes: cost.passes)
+        let (bytes, _) = try EmbeddedVault.open(at: path)
+            .makeBackup(.password(stretched: key, salt: salt, cost: cost), as: .owner)
+        try bytes.write(to: URL(fileURLWithPath: file))
     }
 }

@@ -32,6 +32,7 @@ import VaultService
             case "audit-limited": try auditLimited(path, bytes: numbers[0])
             case "fixture": try writeFixture(path)
             case "fixture-guarded": try writeGuardedFixture(path)
+            case "fixture-backup": try writeFixtureBackup(path, to: arguments[2])
             case "remote": remote(path, Array(arguments.dropFirst(2)))
             default: exit(64)
             }
