@@ -261,8 +261,9 @@ if !isFetched {
         "Sources/10-Programs",
         module(
             "KeychainDaemon",
-            uses: "Access", "Audit", "Bytes", "CLibrary", "LockSignals", "Presence", "PrivateFiles", "SystemLibraries",
-            "Vault", "VaultInterface", "VaultService", arguments, lifecycle, logging, metrics, signals),
+            uses: "Access", "Audit", "Bytes", "CLibrary", "KeychainModel", "LockSignals", "Presence", "PrivateFiles",
+            "SystemLibraries", "Vault", "VaultInterface", "VaultService", arguments, lifecycle, logging, metrics,
+            signals),
         program(
             "KeychainCommand",
             uses: "Access", "Attestation", "Bytes", "CLibrary", "CSQLite", "Certificates", "DatabaseFiles",

@@ -80,7 +80,8 @@ def load(results):
     print("\n## While another program asks for everything\n")
     print(
         "One client of a program with items of its own, and one hostile program with one group and no right, on one\n"
-        "daemon. Target: the 99th percentile at most 10 times that without the attack, no failed call.\n")
+        "daemon. Target: the 99th percentile at most 10 times that without the attack, no failed call. The last row is no\n"
+        "attack: its threads ask the daemon nothing, and talk to each other as often as those of `looks` may ask.\n")
     print("| attack | call | p50 without | p50 with | p99 without | p99 with | longest with | failed |\n|" + "---|" * 8)
     for name in results:
         if name.startswith("load.") and name.endswith(".failed"):

@@ -53,7 +53,7 @@ func measureDaemon(in vaults: FilledVaults, count: Int, rounds: Int) throws {
 }
 
 /// Sends 256 bytes back and forth.
-private func bounce(_ socket: Int32) throws {
+func bounce(_ socket: Int32) throws {
     var bytes = [UInt8](repeating: 1, count: 256)
     guard send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count,
         recv(socket, &bytes, bytes.count, Int32(MSG_WAITALL)) == bytes.count
@@ -61,18 +61,29 @@ private func bounce(_ socket: Int32) throws {
 }
 
 /// The other end: a process that sends back what it is sent.
-func serveEchoes(at path: String) throws {
+///
+/// - Parameter work: How long it keeps a processor busy first.
+func serveEchoes(at path: String, working work: Duration = .zero) throws {
     let listener = try UnixSocket.listen(at: path, mode: 0o600)
     while true {
         let socket = accept(listener, nil, nil)
         guard socket >= 0 else { continue }
         Thread.detachNewThread {
             var bytes = [UInt8](repeating: 0, count: 256)
-            while recv(socket, &bytes, bytes.count, Int32(MSG_WAITALL)) == bytes.count,
+            while recv(socket, &bytes, bytes.count, Int32(MSG_WAITALL)) == bytes.count, work.isSpent(),
                 send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
             {}
             close(socket)
         }
+    }
+}
+
+extension Duration {
+    /// Keeps a processor busy for so long.
+    fileprivate func isSpent() -> Bool {
+        let end = ContinuousClock.now + self
+        while self > .zero, ContinuousClock.now < end {}
+        return true
     }
 }
 

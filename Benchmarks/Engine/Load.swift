@@ -68,7 +68,9 @@ func measureLoad(in vaults: FilledVaults, seconds: Int) throws -> Bool {
                 print("load.\(attack).\(name).\(what)", number, separator: "\t")
             }
             fflush(nil)
-            if busy.failures > 0 || busy.percentile(99) > 10 * calm.percentile(99) { isWithinTargets = false }
+            if busy.failures > 0 || attack != .talk && busy.percentile(99) > 10 * calm.percentile(99) {
+                isWithinTargets = false
+            }
         }
     }
     let growth = try memory(of: daemon.processIdentifier, "VmHWM:") - rest
@@ -138,9 +140,17 @@ enum Attack: String, CaseIterable {
     case passwords
     /// Looks for its items as fast as it can, to fill the audit log.
     case looks
+    /// Asks the daemon for nothing. Its threads talk to each other as often as `looks` may look, and work as long for
+    /// it: what the machine lets others wait then, whatever the daemon does.
+    case talk
 
     /// How many processes do it.
-    var processes: Int { self == .looks ? 2 : 1 }
+    var processes: Int { self == .looks || self == .talk ? 2 : 1 }
+
+    /// Requests a second of all its processes: those that the daemon lets a program make.
+    private static let rate = 20_000.0
+    /// What the daemon works for one of them.
+    private static let work = Duration.microseconds(25)
 
     static let client = Client(identifier: "hostile", accessGroups: ["hostile"])
     private static let items = 40_000
@@ -212,6 +222,7 @@ enum Attack: String, CaseIterable {
                 query.attributes[.account] = .string("\(Self.updated + Int.random(in: 0..<30_000))")
                 _ = try session.perform(CopyItems(query, includingValues: false))
             }
+        case .talk: step = { _ in try talk(at: socket + ".talk.\(getpid())") }
         }
         Self.onThreads(threads) { number in
             // An error of one try, such as a wrong password, is what is wanted.
@@ -224,10 +235,28 @@ enum Attack: String, CaseIterable {
         switch self {
         case .lists, .passwords: 100
         case .unread, .updates: 8
-        case .looks: 4
+        case .looks, .talk: 4
         case .halves: 1
         }
     }
+
+    /// Talks to a server in this process, for ever.
+    private func talk(at path: String) throws {
+        Self.server.withLock { isStarted in
+            if !isStarted { Thread.detachNewThread { try? serveEchoes(at: path, working: Self.work) } }
+            isStarted = true
+        }
+        let socket = try eventually { try UnixSocket.connect(to: path) }
+        let pause = 1e6 * Double(processes * threads) / Self.rate
+        let begin = Clock.elapsed.seconds()
+        for number in 0... {
+            try bounce(socket)
+            let ahead = Double(number) * pause - (Clock.elapsed.seconds() - begin) * 1e6
+            if ahead > 0 { usleep(useconds_t(ahead)) }
+        }
+    }
+
+    private static let server = Mutex(false)
 
     /// Asks for everything, and reads nothing until the daemon gives up.
     private static func askWithoutReading(_ path: String) throws {

@@ -22,6 +22,49 @@ import Testing
         #expect(try workplace.run(["keychain", "get", "mail", "alice"]).text == "hunter2")
     }
 
+    /// Who has just typed the passcode to unlock the vault has shown to be there.
+    @Test func thePasscodeIsTypedOnce() throws {
+        let workplace = try Workplace()
+        let made = try workplace.shell(
+            """
+            printf secret | keychain set bank alice --require presence
+            printf right > passcode
+            keychain passcode set --new-passcode-fd 3 --memory 8 --passes 1 3< passcode
+            """)
+        try #require(made.status == 0, "\(made.errors)")
+        let terminal = try Pseudoterminal(workplace, ["keychain", "get", "bank", "alice"])
+        try terminal.expect("The vault is locked.")
+        terminal.type("right\n")
+        #expect(try terminal.finish() == 0)
+        #expect(terminal.screen.components(separatedBy: "asscode").count == 2, "\(terminal.screen)")
+        #expect(terminal.screen.hasSuffix("secret\r\n"), "\(terminal.screen)")
+    }
+
+    /// Where the vault is unlocked, the question says which item it is for.
+    @Test func theQuestionNamesTheItem() throws {
+        let workplace = try Workplace()
+        let terminal = try Pseudoterminal(
+            workplace,
+            [
+                "/bin/sh", "-c",
+                """
+                cd "$HOME"; printf right > passcode; unset KEYCHAIN_HOME; export KEYCHAIN_SOCKET="$HOME/run/socket"
+                keychaind --home "$HOME/served" --socket "$KEYCHAIN_SOCKET" --entitlements "$HOME/none" \
+                    --no-lock-signals --log error & daemon=$!
+                until keychain list >/dev/null 2>&1; do kill -0 $daemon || exit 99; sleep 0.1; done
+                keychain passcode set --new-passcode-fd 3 --memory 8 --passes 1 3< passcode
+                printf secret | keychain set bank alice --require presence
+                keychain get bank alice; status=$?
+                kill $daemon; wait $daemon; exit $status
+                """,
+            ])
+        try terminal.expect("keychain: use the password 'alice' of 'bank'")
+        try terminal.expect("asscode")
+        terminal.type("right\n")
+        #expect(try terminal.finish() == 0)
+        #expect(terminal.screen.contains("secret"), "\(terminal.screen)")
+    }
+
     @Test func differentSecretsChangeNothing() throws {
         let workplace = try Workplace()
         let terminal = try Pseudoterminal(workplace, ["keychain", "set", "mail", "alice"])

@@ -91,11 +91,20 @@ import VaultInterface
 
     @Test(arguments: [
         ("[]", "the file must be an object"),
-        ("{", "not JSON"),
+        ("{", "the name of a member is missing"),
+        (#"{"version": 1}}"#, "something follows the end"),
+        (#"{"version": 1.5}"#, "'1.5' is no value"),
+        (#"{"version": 1, "version": 1}"#, "'version' is there twice"),
+        (#"{"version" 1}"#, "a colon is missing"),
+        (#"{"version": 1, "rules": [{"uid": 1 "groups": []}]}"#, "a comma or a closing brace is missing"),
+        (#"{"version": 1, "rules": [1, ]}"#, "a value is missing"),
+        ("{\"version\": 1, \"rules\": [{\"unit\": \"a\n\"}]}", "the text has no end on its line"),
+        (#"{"version": 1, "rules": [{"unit": "\q"}]}"#, "an escape that JSON does not have"),
+        (String(repeating: "[", count: 100_000), "too deep"),
         (#"{"version": 2}"#, "'version' must be 1"),
         (#"{"version": true}"#, "'version' must be a whole number"),
         (#"{"version": 1, "rule": []}"#, "unknown member 'rule'"),
-        (#"{"version": 1, "rules": [{"groups": ["G"]}]}"#, "says not whom it is for"),
+        (#"{"version": 1, "rules": [{"groups": ["G"]}]}"#, "does not say whom it is for"),
         (#"{"version": 1, "rules": [{"exe": "/bin/a"}]}"#, "rules[0]: unknown member 'exe'"),
         (#"{"version": 1, "rules": [{"executable": "mail"}]}"#, "absolute path"),
         (#"{"version": 1, "rules": [{"uid": -1}]}"#, "no user number"),
@@ -109,6 +118,59 @@ import VaultInterface
             Issue.record("taken: \(json)")
         } catch {
             #expect(error.description.contains(words), "\(error)")
+        }
+    }
+
+    /// The mark is where the mistake is told, and not in the file.
+    @Test(arguments: [
+        #"""
+        {
+          "version": 1
+          §"rules": []
+        }
+        """#,
+        #"""
+        {
+          "version": 1,
+          "rules": [
+            {"uid": 0, "groups": ["a"], "rights": ["list", §"read"]}
+          ]
+        }
+        """#,
+        #"{"version": 1, "rules": [{"uid": 1}, §{"groups": ["a"]}]}"#,
+        "{\"version\": 1,\r\n\t\"rules\": [{\"uid\": §\"me\"}]}",
+        #"{"version": 1, "rules": [{"unit": "größer", "exe": §"a"}]}"#,
+        #"§{"rules": []}"#,
+    ])
+    func mistakesHaveALineAndAColumn(_ marked: String) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path(of: "entitlements.json")
+        let parts = marked.components(separatedBy: "§")
+        try Data(parts.joined().utf8).write(to: URL(fileURLWithPath: path))
+        chmod(path, 0o600)
+        let lines = Array(parts[0].utf8).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let place = "\(path):\(lines.count):\((lines.last?.count ?? 0) + 1): "
+        let error = #expect(throws: EntitlementsError.self) { try Entitlements(file: path) }
+        #expect(error?.description.hasPrefix(place) == true, "\(error.debugDescription), not \(place)")
+    }
+
+    /// Whatever the bytes are, reading ends with rules or with a mistake.
+    @Test func anyBytesAreReadOrRefused() {
+        var random = SeededGenerator()
+        let sample = Array(
+            #"{"version": 1, "rules": [{"uid": 7, "groups": ["é", "\u00e9"], "rights": ["list"]}]}"#.utf8)
+        #expect((try? Entitlements(json: Data(sample)))?.rules.first?.groups == ["é", "é"])
+        for _ in 0..<TestScale.count(2_000, soak: 200_000) {
+            var bytes = sample
+            for _ in 0..<random.int(below: 5) {
+                let place = random.int(below: bytes.count)
+                switch random.int(below: 3) {
+                case 0: bytes[place] = UInt8(truncatingIfNeeded: random.next())
+                case 1: bytes.remove(at: place)
+                default: bytes.insert(Array(#"{}[]",:\ 0"#.utf8)[random.int(below: 10)], at: place)
+                }
+            }
+            _ = try? Entitlements(json: Data(bytes))
         }
     }
 

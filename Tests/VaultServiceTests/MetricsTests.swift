@@ -25,7 +25,16 @@ import VaultService
         #expect(lines.contains("# TYPE keychain_request_duration_seconds summary"))
         #expect(lines.contains(#"keychain_request_duration_seconds_count{operation="add"} 2"#))
         #expect(lines.contains("# TYPE keychain_connections gauge"))
+        #expect(lines.contains("# HELP keychain_requests_total Requests by operation and outcome."))
+        #expect(lines.contains(#"keychain_lock_state{state="unlocked"} 1.0"#))
+        #expect(lines.contains(#"keychain_lock_state{state="locked"} 0.0"#))
+        #expect(lines.contains("keychain_wrong_passcodes 0.0"))
+        #expect(lines.contains { $0.hasPrefix("keychain_entitlements_rules ") })
+        #expect(lines.contains("keychain_entitlements_rejected 0.0"))
+        // Each metric has its line of help.
+        let typed = lines.filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] }
+        for name in typed { #expect(lines.contains { $0.hasPrefix("# HELP \(name) ") }, "\(name)") }
         let text = lines.joined(separator: "\n")
-        for word in ["mail", "ada", "TEAM", "/"] { #expect(!text.contains(word), "\(word)") }
+        for word in ["mail", " ada", "TEAM", "/"] { #expect(!text.contains(word), "\(word)") }
     }
 }

@@ -90,14 +90,17 @@ struct Daemon: ParsableCommand {
                 audit.record(AuditEvent(.stopped, client: "keychaind"))
                 vault.close()
             }
-            let metrics = metricsFile(logger)
+            let metrics = metricsFile(VaultMetrics(vault: vault, entitlements: entitlements), logger)
             let journal = Journal(logger: logger)
             defer { journal.writeAllRejections() }
             let server = VaultServer(
                 vault: vault, entitlements: entitlements, ownerTool: paths.ownerTool, limits: limits,
                 observer: journal, audit: audit)
             let group = ServiceGroup(
-                services: [VaultServiceUnit(server: server, listener: listener.descriptor, journal: journal)]
+                services: [
+                    VaultServiceUnit(
+                        server: server, listener: listener.descriptor, journal: journal, entitlements: entitlements)
+                ]
                     + lockSignals(vault, logger) + metrics,
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
             logger.notice("serving", metadata: ["vault": "\(paths.home)", "socket": "\(paths.socket)"])
@@ -175,11 +178,11 @@ struct Daemon: ParsableCommand {
     }
 
     /// Called before anything is recorded, because a recorder uses the metrics system of the time it was made.
-    private func metricsFile(_ logger: Logger) -> [any Service] {
+    private func metricsFile(_ state: VaultMetrics, _ logger: Logger) -> [any Service] {
         guard let path = options.metrics else { return [] }
-        let registry = MetricsRegistry()
+        let registry = MetricsRegistry(help: VaultMetrics.help)
         MetricsSystem.bootstrap(registry)
-        return [MetricsFile(registry: registry, path: path, logger: logger)]
+        return [MetricsFile(registry: registry, state: state, path: path, logger: logger)]
     }
 
     private var limits: ServerLimits {

@@ -53,6 +53,7 @@ struct Journal: ServerObserver {
         Timer(label: "keychain_request_duration", dimensions: [("operation", operation)])
             .recordNanoseconds(Int64(time / .nanoseconds(1)))
         guard let refusal else { return }
+        if AuditFailure(refusal) == .damaged { Counter(label: "keychain_damaged_total").increment() }
         let level: Logger.Level =
             switch refusal {
             case .itemNotFound, .duplicateItem: .debug

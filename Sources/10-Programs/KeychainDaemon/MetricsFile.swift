@@ -5,6 +5,7 @@ import ServiceLifecycle
 /// Writes the metrics into a file, for a collector that reads it: every ten seconds, and at the end.
 struct MetricsFile: Service {
     let registry: MetricsRegistry
+    let state: VaultMetrics
     let path: String
     let logger: Logger
 
@@ -34,6 +35,7 @@ struct MetricsFile: Service {
         guard descriptor >= 0 else { return errno }
         defer { close(descriptor) }
         fchmod(descriptor, 0o644)
+        state.record()
         let isWritten = Array(registry.text.utf8).withUnsafeBytes { SystemCall.writeAll($0, to: descriptor) }
         guard isWritten else { return errno }
         return rename(temporary, path) == 0 ? 0 : errno

@@ -42,6 +42,12 @@ final class MetricsRegistry: MetricsFactory {
     }
 
     private let series = UnfairMutex<[Name: Series]>([:])
+    private let help: [String: String]
+
+    /// - Parameter help: What each metric means, by its label.
+    init(help: [String: String] = [:]) {
+        self.help = help
+    }
 
     private func series(_ label: String, _ dimensions: [(String, String)], _ kind: Kind) -> Series {
         let name = Name(label, dimensions)
@@ -77,7 +83,10 @@ final class MetricsRegistry: MetricsFactory {
         var lines: [String] = []
         var last = ""
         for (name, series) in sorted {
-            if name.label != last { lines.append("# TYPE \(name.label) \(series.kind.rawValue)") }
+            if name.label != last {
+                if let help = help[name.label] { lines.append("# HELP \(name.label) \(help)") }
+                lines.append("# TYPE \(name.label) \(series.kind.rawValue)")
+            }
             last = name.label
             let recorded = series.recorded
             if series.kind == .summary {

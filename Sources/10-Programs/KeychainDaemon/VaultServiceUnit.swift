@@ -9,6 +9,7 @@ struct VaultServiceUnit: Service {
     let server: VaultServer
     let listener: Int32
     let journal: Journal
+    let entitlements: EntitlementsSource
 
     func run() async throws {
         await withGracefulShutdownHandler {
@@ -19,6 +20,8 @@ struct VaultServiceUnit: Service {
                     server.serve(listener) {
                         if watchdog?.isDue(at: .now) == true { Systemd.notify("WATCHDOG=1") }
                         journal.writeDueRejections()
+                        // So that a mistake in a changed file is told before the next program comes.
+                        _ = entitlements.current()
                     }
                     continuation.resume()
                 }

@@ -11,6 +11,7 @@ import VaultInterface
 package final class EmbeddedVault: VaultEngine {
     private let vault: OpenedVault
     private let access: AccessGate
+    private let tries: PasscodeGuard
     private let presence: VaultPresence
     private let items: VaultItems
     private let maintenance: VaultMaintenance
@@ -26,6 +27,7 @@ package final class EmbeddedVault: VaultEngine {
         self.vault = vault
         access = AccessGate(audit: surroundings.audit)
         let passcodes = PasscodeCheck(vault, clock: surroundings.bootClock)
+        tries = passcodes.tries
         presence = VaultPresence(access, vault.contexts, passcodes, surroundings)
         let gate = VaultGate(access, vault, presence)
         items = VaultItems(vault: vault, gate: gate, now: surroundings.now)
@@ -214,6 +216,12 @@ package final class EmbeddedVault: VaultEngine {
     }
 
     package var lockState: LockState { vault.keys.lockState }
+
+    /// The number of wrong passcodes since the last right one; nil if it cannot be read.
+    package var failedAttempts: Int? {
+        guard vault.keys.keybag.passcode != nil else { return 0 }
+        return (try? tries.state(vault.keys).failures).map(Int.init)
+    }
 
     /// Moves to `lockState`; see ``ClassKeys/enter(_:)``.
     package func enter(_ lockState: LockState) { lock.enter(lockState) }

@@ -3,6 +3,7 @@ import Bytes
 import FoundationEssentials
 import KeychainModel
 import StatusCodes
+import Synchronization
 import VaultInterface
 
 /// A vault that asks for the passcode when an operation meets locked items, unlocks, and performs the operation again.
@@ -25,7 +26,11 @@ final class UnlockingVault: Vault {
             guard Operation.traits.contains(.usesClassKeys), case .interactionNotAllowed = error,
                 try isLocked(as: client)
             else { throw error }
-            try base.perform(UnlockVault(with: askForPasscode()), as: client)
+            let passcode = try askForPasscode()
+            try base.perform(UnlockVault(with: passcode), as: client)
+            let former = ProcessPrompt.current
+            ProcessPrompt.current = JustTypedPrompt(passcode, then: former ?? prompt)
+            defer { ProcessPrompt.current = former }
             return try base.perform(operation, as: client, send: send)
         }
     }
@@ -54,6 +59,41 @@ final class UnlockingVault: Vault {
     }
     func lockEvents() -> AsyncStream<LockEvent> { base.lockEvents() }
     func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation { base.observeLocking(tell) }
+}
+
+/// Answers whether a person is present with the passcode that the person has just typed to unlock the vault: once, and
+/// passes every other question on.
+private final class JustTypedPrompt: PasscodePrompt {
+    private let passcode: Mutex<SecretBytes?>
+    private let next: any PasscodePrompt
+
+    init(_ passcode: SecretBytes, then next: any PasscodePrompt) {
+        self.passcode = Mutex(passcode)
+        self.next = next
+    }
+
+    var isAvailable: Bool { next.isAvailable }
+
+    private func typed(_ question: PasscodeQuestion) -> PasscodeAnswer? {
+        guard question.purpose == .presence else { return nil }
+        return passcode.withLock { $0.take() }.map { .passcode($0) }
+    }
+
+    func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer {
+        typed(question) ?? next.ask(question, until: deadline)
+    }
+
+    func ask(
+        _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
+    ) -> PasscodeAnswer {
+        typed(question) ?? next.ask(question, until: deadline, cancellation: cancellation)
+    }
+
+    func show(_ message: String) { next.show(message) }
+
+    func hold(_ message: String, until deadline: ContinuousClock.Instant, cancellation: Cancellation) -> Bool {
+        next.hold(message, until: deadline, cancellation: cancellation)
+    }
 }
 
 extension VaultSession {

@@ -41,6 +41,9 @@ struct PasswordSearch {
         service: String, account: String, group: String? = nil, synchronizable: SynchronizableScope = .any,
         authentication: AuthenticationOptions = .init()
     ) {
+        var authentication = authentication
+        // Prompts show it after the program's name, without control characters.
+        authentication.prompt = "use the password '\(account)' of '\(service)'"
         query = ItemQuery(
             itemClass: .genericPassword, attributes: [.service: .string(service), .account: .string(account)],
             accessGroup: group, synchronizable: synchronizable, authentication: authentication)

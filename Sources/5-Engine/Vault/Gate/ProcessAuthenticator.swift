@@ -20,7 +20,7 @@ final class ProcessAuthenticator: Authenticator {
         made.withLock { made in
             if let made { return made }
             let person = PersonAuthenticator(
-                prompt: ProcessPrompt.current ?? StandardPrompt(), biometry: FingerprintReader(),
+                prompt: PresentPrompt(), biometry: FingerprintReader(),
                 allowance: BiometryAllowance(folder: folder + "/presence"))
             made = person
             return person
@@ -38,4 +38,27 @@ final class ProcessAuthenticator: Authenticator {
     func cancel(_ context: ClientContext) { made.withLock { $0 }?.cancel(context) }
 
     func passcodeWasGiven() { person.passcodeWasGiven() }
+}
+
+/// The prompt that the process has when it asks. A program may name another one at any time.
+private struct PresentPrompt: PasscodePrompt {
+    private var present: any PasscodePrompt { ProcessPrompt.current ?? StandardPrompt() }
+
+    var isAvailable: Bool { present.isAvailable }
+
+    func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer {
+        present.ask(question, until: deadline)
+    }
+
+    func ask(
+        _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
+    ) -> PasscodeAnswer {
+        present.ask(question, until: deadline, cancellation: cancellation)
+    }
+
+    func show(_ message: String) { present.show(message) }
+
+    func hold(_ message: String, until deadline: ContinuousClock.Instant, cancellation: Cancellation) -> Bool {
+        present.hold(message, until: deadline, cancellation: cancellation)
+    }
 }

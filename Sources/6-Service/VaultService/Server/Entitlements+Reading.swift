@@ -4,8 +4,15 @@ import FoundationEssentials
 
 /// A mistake in an entitlements file, and where it is.
 package struct EntitlementsError: Error, Equatable, CustomStringConvertible {
+    /// What is wrong; of a file with its path, the line and the column in front.
     package let description: String
-    init(_ description: String) { self.description = description }
+    /// Where in the JSON; nil if the file as a whole is wrong.
+    let place: TextPlace?
+
+    init(_ description: String, at place: TextPlace? = nil) {
+        self.description = description
+        self.place = place
+    }
 }
 
 extension Entitlements {
@@ -35,7 +42,8 @@ extension Entitlements {
         do throws(EntitlementsError) {
             try self.init(json: contents)
         } catch {
-            throw EntitlementsError("\(path): \(error)")
+            let place = error.place.map { ":\($0.line):\($0.column)" } ?? ""
+            throw EntitlementsError("\(path)\(place): \(error)", at: error.place)
         }
     }
 
@@ -57,13 +65,13 @@ extension Entitlements {
     /// for all.
     package init(json: Data) throws(EntitlementsError) {
         self.init()
-        guard let parsed = try? JSONDecoder().decode(JSONValue.self, from: json) else {
-            throw EntitlementsError("not JSON, or with numbers that are not whole")
+        var fields = try Fields(PlacedJSON(parsing: json), "the file")
+        let version = try fields.number("version")
+        guard version?.number == 1 else {
+            throw EntitlementsError("'version' must be 1", at: version?.place ?? fields.place)
         }
-        var fields = try Fields(parsed, "the file")
-        guard try fields.number("version") == 1 else { throw EntitlementsError("'version' must be 1") }
         if let trusts = try fields.bool("trustOwnerTool") { trustsOwnerTool = trusts }
-        for (index, rule) in try (fields.array("rules") ?? []).enumerated() {
+        for (index, rule) in try fields.array("rules").enumerated() {
             rules.append(try Rule(rule, "rules[\(index)]"))
         }
         try fields.finish()
@@ -71,15 +79,19 @@ extension Entitlements {
 }
 
 extension Entitlements.Rule {
-    fileprivate init(_ json: JSONValue, _ place: String) throws(EntitlementsError) {
+    fileprivate init(_ json: PlacedJSON, _ place: String) throws(EntitlementsError) {
         self.init()
         var fields = try Fields(json, place)
-        executable = try fields.string("executable")
-        if let executable, !executable.hasPrefix("/") {
-            throw EntitlementsError("\(place).executable must be an absolute path")
+        if let (path, position) = try fields.placedString("executable") {
+            guard path.hasPrefix("/") else {
+                throw EntitlementsError("\(place).executable must be an absolute path", at: position)
+            }
+            executable = path
         }
-        if let number = try fields.number("uid") {
-            guard let user = uid_t(exactly: number) else { throw EntitlementsError("\(place).uid is no user number") }
+        if let (number, position) = try fields.number("uid") {
+            guard let user = uid_t(exactly: number) else {
+                throw EntitlementsError("\(place).uid is no user number", at: position)
+            }
             self.user = user
         }
         unit = try fields.string("unit")
@@ -87,102 +99,87 @@ extension Entitlements.Rule {
         flatpak = try fields.string("flatpak")
         snap = try fields.string("snap")
         label = try fields.string("label")
-        groups = try fields.strings("groups") ?? []
-        for name in try fields.strings("rights") ?? [] {
+        groups = try fields.strings("groups").map(\.string)
+        for (name, position) in try fields.strings("rights") {
             guard let right = CallerRights.names.first(where: { $0.name == name })?.right else {
                 let known = CallerRights.names.map(\.name).joined(separator: ", ")
-                throw EntitlementsError("\(place).rights: '\(name)' is none of \(known)")
+                throw EntitlementsError("\(place).rights: '\(name)' is none of \(known)", at: position)
             }
             rights.insert(right)
         }
         try fields.finish()
         let conditions: [Any?] = [executable, user, unit, userUnit, flatpak, snap, label]
         guard conditions.contains(where: { $0 != nil }) else {
-            throw EntitlementsError("\(place) says not whom it is for: give executable, uid, unit or the like")
+            throw EntitlementsError(
+                "\(place) does not say whom it is for: give executable, uid, unit or the like", at: fields.place)
         }
     }
 }
 
 /// The members of a JSON object, each taken once.
 private struct Fields {
-    private var members: [String: JSONValue]
-    private let place: String
+    private var members: [String: PlacedJSON]
+    private let name: String
+    let place: TextPlace
 
-    init(_ json: JSONValue, _ place: String) throws(EntitlementsError) {
-        guard case .object(let members) = json else { throw EntitlementsError("\(place) must be an object") }
+    init(_ json: PlacedJSON, _ name: String) throws(EntitlementsError) {
+        guard case .object(let members) = json.contents else {
+            throw EntitlementsError("\(name) must be an object", at: json.place)
+        }
         self.members = members
-        self.place = place
+        self.name = name
+        place = json.place
     }
 
     mutating func string(_ name: String) throws(EntitlementsError) -> String? {
-        guard let value = members.removeValue(forKey: name) else { return nil }
-        guard case .string(let string) = value, !string.isEmpty else {
-            throw mistake(name, "a string that is not empty")
-        }
-        return string
+        try placedString(name)?.string
     }
 
-    mutating func strings(_ name: String) throws(EntitlementsError) -> [String]? {
-        guard let values = try array(name) else { return nil }
-        var strings: [String] = []
-        for value in values {
-            guard case .string(let string) = value, !string.isEmpty else {
-                throw mistake(name, "an array of strings that are not empty")
+    mutating func placedString(_ name: String) throws(EntitlementsError) -> (string: String, place: TextPlace)? {
+        guard let value = members.removeValue(forKey: name) else { return nil }
+        guard case .string(let string) = value.contents, !string.isEmpty else {
+            throw mistake(name, "a string that is not empty", value)
+        }
+        return (string, value.place)
+    }
+
+    mutating func strings(_ name: String) throws(EntitlementsError) -> [(string: String, place: TextPlace)] {
+        var strings: [(String, TextPlace)] = []
+        for value in try array(name) {
+            guard case .string(let string) = value.contents, !string.isEmpty else {
+                throw mistake(name, "an array of strings that are not empty", value)
             }
-            strings.append(string)
+            strings.append((string, value.place))
         }
         return strings
     }
 
-    mutating func number(_ name: String) throws(EntitlementsError) -> Int? {
+    mutating func number(_ name: String) throws(EntitlementsError) -> (number: Int, place: TextPlace)? {
         guard let value = members.removeValue(forKey: name) else { return nil }
-        guard case .number(let number) = value else { throw mistake(name, "a whole number") }
-        return number
+        guard case .number(let number) = value.contents else { throw mistake(name, "a whole number", value) }
+        return (number, value.place)
     }
 
     mutating func bool(_ name: String) throws(EntitlementsError) -> Bool? {
         guard let value = members.removeValue(forKey: name) else { return nil }
-        guard case .bool(let bool) = value else { throw mistake(name, "true or false") }
+        guard case .bool(let bool) = value.contents else { throw mistake(name, "true or false", value) }
         return bool
     }
 
-    mutating func array(_ name: String) throws(EntitlementsError) -> [JSONValue]? {
-        guard let value = members.removeValue(forKey: name) else { return nil }
-        guard case .array(let array) = value else { throw mistake(name, "an array") }
+    /// The elements of an array; none if the member is absent.
+    mutating func array(_ name: String) throws(EntitlementsError) -> [PlacedJSON] {
+        guard let value = members.removeValue(forKey: name) else { return [] }
+        guard case .array(let array) = value.contents else { throw mistake(name, "an array", value) }
         return array
     }
 
     func finish() throws(EntitlementsError) {
-        if let unknown = members.keys.sorted().first {
-            throw EntitlementsError("\(place): unknown member '\(unknown)'")
+        if let (unknown, value) = members.min(by: { $0.key < $1.key }) {
+            throw EntitlementsError("\(name): unknown member '\(unknown)'", at: value.place)
         }
     }
 
-    private func mistake(_ name: String, _ expected: String) -> EntitlementsError {
-        EntitlementsError("\(place): '\(name)' must be \(expected)")
-    }
-}
-
-/// JSON as far as an entitlements file has it.
-private enum JSONValue: Decodable {
-    case string(String)
-    case number(Int)
-    case bool(Bool)
-    case array([JSONValue])
-    case object([String: JSONValue])
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if let bool = try? container.decode(Bool.self) {
-            self = .bool(bool)
-        } else if let number = try? container.decode(Int.self) {
-            self = .number(number)
-        } else if let string = try? container.decode(String.self) {
-            self = .string(string)
-        } else if let array = try? container.decode([JSONValue].self) {
-            self = .array(array)
-        } else {
-            self = .object(try container.decode([String: JSONValue].self))
-        }
+    private func mistake(_ member: String, _ expected: String, _ value: PlacedJSON) -> EntitlementsError {
+        EntitlementsError("\(name): '\(member)' must be \(expected)", at: value.place)
     }
 }

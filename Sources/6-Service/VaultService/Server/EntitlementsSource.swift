@@ -8,6 +8,8 @@ package final class EntitlementsSource: Sendable {
         var file: FileState?
         var lastLook = ContinuousClock.now
         var generation = 0
+        /// What is wrong with the file, if its last version was not taken over.
+        var mistake: EntitlementsError?
     }
 
     private struct FileState: Equatable {
@@ -68,12 +70,20 @@ package final class EntitlementsSource: Sendable {
         }
     }
 
+    /// Returns the number of rules in force, and what is wrong with the file if its last version was not taken over.
+    package func inForce() -> (rules: Int, mistake: EntitlementsError?) {
+        let rules = current().entitlements.rules.count
+        return (rules, state.withLock { $0.mistake })
+    }
+
     private func reload(_ path: String, _ state: inout State) {
         do throws(EntitlementsError) {
             state.entitlements = try Entitlements(file: path)
             state.generation += 1
+            state.mistake = nil
             report(nil)
         } catch {
+            state.mistake = error
             report(error)
         }
     }
