@@ -152,7 +152,10 @@ enum Attack: String, CaseIterable {
     /// What the daemon works for one of them.
     private static let work = Duration.microseconds(25)
 
-    static let client = Client(identifier: "hostile", accessGroups: ["hostile"])
+    /// Its group is the one that a program has of its own, and the only one that it may list without a right.
+    static let client = Client(
+        identifier: "hostile",
+        accessGroups: [(try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""])
     private static let items = 40_000
     /// As many as one call may change.
     private static let updated = 1_000
@@ -224,9 +227,14 @@ enum Attack: String, CaseIterable {
             }
         case .talk: step = { _ in try talk(at: socket + ".talk.\(getpid())") }
         }
+        let known = Mutex<Set<String>>([])
         Self.onThreads(threads) { number in
-            // An error of one try, such as a wrong password, is what is wanted.
-            repeat { try? step(number) } while true
+            // An error of one try, such as a wrong password, may be what is wanted. Whoever measures sees each once.
+            repeat {
+                do { try step(number) } catch {
+                    if known.withLock({ $0.insert("\(error)").inserted }) { report("\(self): \(error)") }
+                }
+            } while true
         }
     }
 

@@ -80,6 +80,28 @@ import Testing
         #expect(Set(line.served) == [theirs, news])
     }
 
+    /// Those who do not want a place any more leave the line, and the place goes to the next.
+    @Test func whoIsGoneLeavesTheLine() throws {
+        let line = Line(.init(all: 1, ofUser: 1, ofProgram: 1))
+        line.queue.enter(mail)
+        let isWanted = Mutex(true)
+        let gotPlace = Mutex<Bool?>(nil)
+        for program in [theirs, news] {
+            Thread { [queue = line.queue] in
+                let got = queue.enter(program) { isWanted.withLock { $0 } }
+                gotPlace.withLock { $0 = got }
+            }.start()
+        }
+        try eventually("both wait") { line.queue.waiting == 2 }
+        isWanted.withLock { $0 = false }
+        try eventually("both are gone") { line.queue.waiting == 0 && gotPlace.withLock { $0 } != nil }
+        #expect(gotPlace.withLock { $0 } == false)
+        try line.lineUp(theirs)
+        line.queue.leave(mail)
+        try line.finish()
+        #expect(line.served == [theirs])
+    }
+
     @Test func everyPlaceComesBack() throws {
         let queue = FairQueue(.init(all: 3, ofUser: 2, ofProgram: 1))
         let taken = Mutex(0)

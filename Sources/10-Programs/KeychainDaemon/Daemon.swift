@@ -10,6 +10,7 @@ import Presence
 import PrivateFiles
 import ServiceLifecycle
 import Synchronization
+import SystemLibraries
 import UnixSignals
 import Vault
 import VaultInterface
@@ -51,6 +52,7 @@ struct Daemon: ParsableCommand {
     // No second thread starts before the measures are in force that a thread passes on to its children.
     func run() throws {
         let measures = Hardening.apply()
+        limitArenas()
         Hardening.raiseDescriptorLimit(for: options.connections)
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
@@ -110,6 +112,14 @@ struct Daemon: ParsableCommand {
             logger.error("\(error)")
             throw ExitCode.failure
         }
+    }
+
+    /// Bounds the memory that the C library keeps apart for threads: as many arenas as there are threads that work,
+    /// and not eight for each processor (mallopt(3)).
+    private func limitArenas() {
+        // The overlay does not have the header malloc.h. M_ARENA_MAX is -8.
+        let set: (@convention(c) (Int32, Int32) -> Int32)? = libraryFunction("mallopt")
+        _ = set?(-8, Int32(clamping: 2 * Processors.count))
     }
 
     /// Makes this the one daemon of the vault until the process ends: two daemons would each have a lock state.

@@ -56,7 +56,8 @@ struct Journal: ServerObserver {
         if AuditFailure(refusal) == .damaged { Counter(label: "keychain_damaged_total").increment() }
         let level: Logger.Level =
             switch refusal {
-            case .itemNotFound, .duplicateItem: .debug
+            // A client can bring these about as often as it likes.
+            case .itemNotFound, .duplicateItem, .clientIsGone: .debug
             case .corruptItem, .corruptVault, .inputOutput, .diskFull, .readOnly, .memoryUnavailable: .error
             default: .notice
             }

@@ -87,13 +87,13 @@ extension ItemQuery {
     /// Whether the query names its items.
     package var namesItems: Bool {
         if identifier != nil { return true }
-        let naming: [[AttributeName]] =
-            switch itemClass {
-            case .genericPassword: [[.service, .account]]
-            case .internetPassword: [[.server, .account]]
-            case .certificate, .identity: [[.issuer, .serialNumber], [.label], [.subject], [.publicKeyHash]]
-            case .key: [[.applicationTag], [.applicationLabel]]
-            }
-        return naming.contains { $0.allSatisfy { attributes[$0] != nil } }
+        func has(_ name: AttributeName) -> Bool { attributes[name] != nil }
+        return switch itemClass {
+        case .genericPassword: has(.service) && has(.account)
+        case .internetPassword: has(.server) && has(.account)
+        case .certificate, .identity:
+            has(.issuer) && has(.serialNumber) || has(.label) || has(.subject) || has(.publicKeyHash)
+        case .key: has(.applicationTag) || has(.applicationLabel)
+        }
     }
 }

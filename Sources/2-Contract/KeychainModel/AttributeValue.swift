@@ -47,7 +47,11 @@ package enum AttributeValue: Hashable, Sendable {
 
     /// Whether a search for `other` finds an item whose attribute of this kind holds `self`.
     package func matches(_ other: AttributeValue, as kind: AttributeKind) -> Bool {
-        canonicalBytes(as: kind) == other.canonicalBytes(as: kind)
+        // Most are, and then nothing needs to be made.
+        if case .string(let text) = self, case .string(let other) = other, text.utf8.elementsEqual(other.utf8) {
+            return true
+        }
+        return canonicalBytes(as: kind) == other.canonicalBytes(as: kind)
     }
 
     /// Whether the value is a string or data without content.

@@ -13,12 +13,12 @@ package protocol ServedCall: Sendable {
     /// Waits until the call may hold `bytes` bytes of values, at most ``largestRoom``, and lets others go first as
     /// ``giveWay()`` does. The call holds no values when it calls this.
     ///
-    /// - Throws: ``VaultError/inputOutput(reason:)`` if the client is gone.
+    /// - Throws: ``VaultError/clientIsGone``.
     func makeRoom(for bytes: Int) throws(VaultError)
 
     /// Lets programs go first that have waited while this call worked.
     ///
-    /// - Throws: ``VaultError/inputOutput(reason:)`` if the client is gone.
+    /// - Throws: ``VaultError/clientIsGone``.
     func giveWay() throws(VaultError)
 
     /// Runs `body`, which waits for a person and needs no processor, while others take the place of this call.
@@ -35,4 +35,9 @@ package enum CurrentCall {
         guard let served else { return body() }
         return served.wait(for: body)
     }
+}
+
+extension VaultError {
+    /// The client of a call ended its connection, or does not read its answer.
+    package static let clientIsGone = VaultError.inputOutput(reason: "the client is gone, or does not read its answer")
 }

@@ -38,14 +38,13 @@ package struct IndexKey: Sendable {
     ///
     /// Returns nil if the class has no such pair, or if `attributes` lacks a part of it.
     package func lookup(_ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) -> Int64? {
-        let names = itemClass.lookupAttributes
-        guard !names.isEmpty, names.allSatisfy({ attributes[$0] != nil }) else { return nil }
+        guard let names = itemClass.lookupPair, let first = attributes[names.first],
+            let second = attributes[names.second]
+        else { return nil }
         let schema = itemClass.schema
         return digest(itemClass, "pair") { message in
-            for name in names {
-                guard let value = attributes[name] else { continue }
-                Self.append(value, as: schema[name]?.kind ?? .blob, to: &message)
-            }
+            Self.append(first, as: schema[names.first]?.kind ?? .blob, to: &message)
+            Self.append(second, as: schema[names.second]?.kind ?? .blob, to: &message)
         }
     }
 
@@ -70,9 +69,11 @@ package struct IndexKey: Sendable {
 
     /// Appends the length and the canonical bytes of `value`.
     private static func append(_ value: AttributeValue, as kind: AttributeKind, to message: inout [UInt8]) {
-        let bytes = value.canonicalBytes(as: kind)
-        message.append(bigEndian: UInt32(truncatingIfNeeded: bytes.count))
-        message.append(contentsOf: bytes)
+        let start = message.count
+        message.append(bigEndian: UInt32(0))
+        value.appendCanonicalBytes(as: kind, to: &message)
+        let size = UInt32(truncatingIfNeeded: message.count - start - 4)
+        for (offset, byte) in size.bigEndianBytes.enumerated() { message[start + offset] = byte }
     }
 
     private func digest(
@@ -100,11 +101,11 @@ package struct IndexKey: Sendable {
 
 extension ItemClass {
     /// The attributes that searches for one item usually use together.
-    package var lookupAttributes: [AttributeName] {
+    package var lookupPair: (first: AttributeName, second: AttributeName)? {
         switch self {
-        case .genericPassword: [.service, .account]
-        case .internetPassword: [.server, .account]
-        case .certificate, .key, .identity: []
+        case .genericPassword: (.service, .account)
+        case .internetPassword: (.server, .account)
+        case .certificate, .key, .identity: nil
         }
     }
 }

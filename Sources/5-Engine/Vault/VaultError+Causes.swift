@@ -87,7 +87,7 @@ extension AuditFailure {
             case .duplicateItem: .duplicate
             case .interactionNotAllowed, .itemPasswordMissing, .classKeyAbsent: .locked
             case .authenticationFailed: .authenticationFailed
-            case .userCanceled: .canceled
+            case .userCanceled, .clientIsGone: .canceled
             case .presence(.userCancel), .presence(.systemCancel), .presence(.appCancel): .canceled
             case .presence(.authenticationFailed): .authenticationFailed
             case .wrongPasscode: .wrongPasscode

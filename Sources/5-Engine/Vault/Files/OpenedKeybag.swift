@@ -1,10 +1,10 @@
 import Access
+import CLibrary
 import Crypto
 import FoundationEssentials
 import Keybag
 import PrivateFiles
 import Sealing
-import Synchronization
 
 /// The keys a vault works with at a moment; replaced as a whole by an erase, a change of the passcode, and a
 /// reload after another process has done either.
@@ -15,9 +15,9 @@ final class OpenedKeybag: Sendable {
     let keys: ClassKeys
     let index: IndexKey
     /// What authenticates the audit log, once that was asked for.
-    private let seal = Mutex<AuditKey?>(nil)
+    private let seal = UnfairMutex<AuditKey?>(nil)
     /// By the bytes of the name: names that Swift takes for equal have digests of their own.
-    private let groups = Mutex<[[UInt8]: Int64]>([:])
+    private let groups = UnfairMutex<[[UInt8]: Int64]>([:])
 
     init(_ keys: ClassKeys, file: FileVersion? = nil) {
         self.file = file

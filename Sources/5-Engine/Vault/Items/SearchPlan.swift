@@ -38,7 +38,9 @@ struct SearchPlan {
             case .creationDate, .modificationDate, .itemHash:
                 opened = true
             default:
-                if pair != nil, itemClass.lookupAttributes.contains(name) { continue }
+                if pair != nil, let names = itemClass.lookupPair, name == names.first || name == names.second {
+                    continue
+                }
                 terms.append((name, index.term(name, value, in: itemClass)))
             }
         }

@@ -275,7 +275,7 @@ struct VaultItems: Sendable {
     private func request(_ kind: AccessRequest.Kind, _ query: ItemQuery, toGroup group: String? = nil) -> AccessRequest
     {
         var request = AccessRequest(kind, query, toGroup: group)
-        if query.itemClass.schema.ownPrimaryKey.allSatisfy({ query.attributes[$0] != nil }) {
+        if gate.access.isRecording, query.itemClass.schema.ownPrimaryKey.allSatisfy({ query.attributes[$0] != nil }) {
             add(query.itemClass, query.attributes, to: &request.itemDigests)
         }
         return request

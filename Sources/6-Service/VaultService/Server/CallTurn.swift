@@ -23,9 +23,9 @@ final class WorkPlaces: Sendable {
 
     /// - Parameter processors: How many the machine has.
     init(processors: Int) {
-        // One program can keep every processor busy, and not every place. To wait for a turn costs more than a lookup
-        // takes: so many clients of a program get theirs at once.
-        let ofProgram = max(8, 4 * processors)
+        // One program can keep every processor busy, and not every place. Whoever looks for a single item waits for
+        // processors only behind those who have a turn, so that there are few. Such a lookup itself needs none.
+        let ofProgram = max(2, processors)
         turns = FairQueue(.init(all: 4 * ofProgram, ofUser: 2 * ofProgram, ofProgram: ofProgram))
         windows = FairQueue(.init(all: 64, ofUser: 32, ofProgram: 16))
         heavies = FairQueue(.init(all: 4, ofUser: 2, ofProgram: 1))
@@ -56,12 +56,15 @@ final class CallTurn: ServedCall, @unchecked Sendable {
         self.descriptor = descriptor
     }
 
-    /// Waits for a turn. To wait costs more than a lookup takes, so an operation in slices begins without one.
+    /// Waits for a turn. To wait costs more than a lookup takes, so an operation in slices begins without one, unless
+    /// its program asks for more than its share.
     ///
-    /// - Parameter bytes: The size of the request.
-    func begin(_ traits: OperationTraits, withRoomFor bytes: Int) throws(VaultError) {
+    /// - Parameters:
+    ///   - isSpent: Whether the program has used up its budget of work.
+    ///   - bytes: The size of the request.
+    func begin(_ traits: OperationTraits, isSpent: Bool, withRoomFor bytes: Int) throws(VaultError) {
         if bytes > WorkPlaces.window { enterRoom(for: bytes) }
-        guard !traits.contains(.sliced) else { return }
+        guard isSpent || !traits.contains(.sliced) else { return }
         resume()
         try checkClient()
     }
@@ -85,7 +88,7 @@ final class CallTurn: ServedCall, @unchecked Sendable {
     }
 
     func giveWay() throws(VaultError) {
-        if hasTurn { places.turns.giveWay(program) } else { resume() }
+        if hasTurn { hasTurn = places.turns.giveWay(program, while: isClientThere) } else { resume() }
         try checkClient()
     }
 
@@ -102,9 +105,9 @@ final class CallTurn: ServedCall, @unchecked Sendable {
         hasTurn = false
     }
 
+    /// Takes a turn again, unless the client is gone.
     func resume() {
-        if !hasTurn { places.turns.enter(program) }
-        hasTurn = true
+        if !hasTurn { hasTurn = places.turns.enter(program, while: isClientThere) }
     }
 
     /// How long the call has worked on its thread.
@@ -119,7 +122,7 @@ final class CallTurn: ServedCall, @unchecked Sendable {
     private func enterRoom(for bytes: Int) {
         let isHeavy = bytes > WorkPlaces.window
         let queue = isHeavy ? places.heavies : places.windows
-        queue.enter(program)
+        guard queue.enter(program, while: isClientThere) else { return }
         heldRoom = queue
         room = isHeavy ? WorkPlaces.heavy : WorkPlaces.window
     }
@@ -130,9 +133,12 @@ final class CallTurn: ServedCall, @unchecked Sendable {
         room = WorkPlaces.freeRoom
     }
 
-    private func checkClient() throws(VaultError) {
+    private func isClientThere() -> Bool {
         var polled = pollfd(fd: descriptor, events: 0, revents: 0)
-        guard poll(&polled, 1, 0) > 0 else { return }
-        throw .inputOutput(reason: "the client is gone")
+        return poll(&polled, 1, 0) == 0
+    }
+
+    private func checkClient() throws(VaultError) {
+        guard isClientThere() else { throw .clientIsGone }
     }
 }

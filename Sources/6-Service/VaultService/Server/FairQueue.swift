@@ -53,7 +53,11 @@ final class FairQueue: Sendable {
     }
 
     /// Takes a place; waits for it if there is none.
-    func enter(_ program: ServedProgram) {
+    ///
+    /// - Parameter isWanted: Asked now and then while there is none.
+    /// - Returns: False, and no place was taken, if the place is not wanted any more.
+    @discardableResult
+    func enter(_ program: ServedProgram, while isWanted: () -> Bool = { true }) -> Bool {
         let waiter: Waiter? = state.withLock { state in
             if hasPlace(for: program, state) {
                 take(program, &state)
@@ -61,7 +65,7 @@ final class FairQueue: Sendable {
             }
             return line(up: program, &state)
         }
-        waiter?.isNext.wait()
+        return waiter.map { wait($0, of: program, while: isWanted) } ?? true
     }
 
     /// Gives a place back.
@@ -73,15 +77,45 @@ final class FairQueue: Sendable {
     }
 
     /// Gives a place back and takes one again, behind those who wait.
-    func giveWay(_ program: ServedProgram) {
-        guard isAwaited.load(ordering: .relaxed) else { return }
+    ///
+    /// - Returns: False, and the place was given back, if it is not wanted any more.
+    @discardableResult
+    func giveWay(_ program: ServedProgram, while isWanted: () -> Bool = { true }) -> Bool {
+        guard isAwaited.load(ordering: .relaxed) else { return true }
         let waiter = state.withLock { state in
             giveBack(program, &state)
             let waiter = line(up: program, &state)
             callNext(&state)
             return waiter
         }
-        waiter.isNext.wait()
+        return wait(waiter, of: program, while: isWanted)
+    }
+
+    /// Those who are gone must not stand in the line: their threads take memory.
+    private func wait(_ waiter: Waiter, of program: ServedProgram, while isWanted: () -> Bool) -> Bool {
+        while waiter.isNext.wait(timeout: .now() + Self.patience) == .timedOut {
+            guard !isWanted() else { continue }
+            if state.withLock({ withdraw(waiter, of: program, &$0) }) { return false }
+            // Its place has just come.
+            waiter.isNext.wait()
+            return true
+        }
+        return true
+    }
+
+    /// How often those who wait are asked whether they want to.
+    private static let patience = DispatchTimeInterval.milliseconds(20)
+
+    /// - Returns: Whether the waiter was still in the line.
+    private func withdraw(_ waiter: Waiter, of program: ServedProgram, _ state: inout State) -> Bool {
+        guard let user = state.waiting.firstIndex(where: { $0.user == program.user }),
+            let own = state.waiting[user].programs.firstIndex(where: { $0.program == program }),
+            let place = state.waiting[user].programs[own].waiters.firstIndex(where: { $0 === waiter })
+        else { return false }
+        state.waiting[user].programs[own].waiters.remove(at: place)
+        if state.waiting[user].programs[own].waiters.isEmpty { state.waiting[user].programs.remove(at: own) }
+        if state.waiting[user].programs.isEmpty { state.waiting.remove(at: user) }
+        return true
     }
 
     private func hasPlace(for program: ServedProgram, _ state: State) -> Bool {

@@ -21,8 +21,21 @@ final class RateLimiter: Sendable {
         burst = Double(perSecond) * 2
     }
 
-    /// Waits until `caller` may go on.
-    func admit(_ caller: String) { wait(spend(1, by: caller)) }
+    /// Waits until `caller` may go on with a request, or the other end of its socket is gone.
+    ///
+    /// - Returns: Whether the caller had used up its budget.
+    func admit(_ caller: String, on socket: Int32) -> Bool {
+        let seconds = spend(1, by: caller)
+        Self.wait(seconds, for: socket)
+        return seconds > 0
+    }
+
+    /// The same for a new connection, which costs more than a request: a thread, and a look at the process.
+    func admitConnection(_ caller: String, on socket: Int32) {
+        Self.wait(spend(Self.connectionCost, by: caller), for: socket)
+    }
+
+    private static let connectionCost = 50.0
 
     /// Takes the work of a request from the caller's budget: one that kept a processor busy for as long as several may
     /// counts as several. The caller's next request waits for it.
@@ -38,7 +51,7 @@ final class RateLimiter: Sendable {
 
     private func requests(in time: Duration) -> Double { (time / .seconds(1)) * perSecond }
 
-    func refused(_ caller: String) { wait(spend(Self.refusalCost, by: caller)) }
+    func refused(_ caller: String, on socket: Int32) { Self.wait(spend(Self.refusalCost, by: caller), for: socket) }
 
     /// - Returns: How many seconds to wait.
     private func spend(_ cost: Double, by caller: String) -> Double {
@@ -61,7 +74,16 @@ final class RateLimiter: Sendable {
         budgets = budgets.filter { (now - $0.value.filled) / .seconds(1) * perSecond + $0.value.tokens < burst }
     }
 
-    private func wait(_ seconds: Double) {
-        if seconds > 0 { usleep(useconds_t(min(seconds, Self.longestWait) * 1e6)) }
+    private static func wait(_ seconds: Double, for socket: Int32) {
+        guard seconds > 0 else { return }
+        let seconds = min(seconds, longestWait)
+        // poll(2) counts milliseconds.
+        guard seconds > 0.002 else {
+            usleep(useconds_t(seconds * 1e6))
+            return
+        }
+        // Whoever hangs up meanwhile must not keep a thread.
+        var polled = pollfd(fd: socket, events: 0, revents: 0)
+        poll(&polled, 1, Int32(seconds * 1e3))
     }
 }

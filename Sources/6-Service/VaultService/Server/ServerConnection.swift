@@ -64,6 +64,7 @@ final class ServerConnection: @unchecked Sendable {
             }
             try refreshGrant(of: peer)
             server.registry.greeted(self, program)
+            server.rates.admitConnection(rateKey, on: socket.descriptor)
             outgoing.appendFrame(.welcome) { Welcome(caller: grant.description).encode(to: outgoing) }
             try flush()
             server.observer.connected(
@@ -139,14 +140,14 @@ final class ServerConnection: @unchecked Sendable {
                     .unknownCaller(reason: "the program that made the connection is not the one that uses it"))
             }
             try refreshGrant(of: peer)
-            server.rates.admit(rateKey)
+            let isSpent = server.rates.admit(rateKey, on: socket.descriptor)
             var reader = FrameReader(incoming, from: 1)
             let header = try RequestHeader(from: &reader)
             canAsk = header.canAsk
             switch header.subject {
             case .operation(let code):
                 name = code.operation.name
-                try turn.begin(code.operation.traits, withRoomFor: incoming.count)
+                try turn.begin(code.operation.traits, isSpent: isSpent, withRoomFor: incoming.count)
                 try answer(code.operation, header, &reader)
             case .subscription(let subscription):
                 name = subscription.name
@@ -164,7 +165,7 @@ final class ServerConnection: @unchecked Sendable {
             fail(.invalidRequest(reason: "the request is malformed: \(error)"))
             goesOn = false
         }
-        if let refusal, refusal.isRefusal { server.rates.refused(rateKey) }
+        if let refusal, refusal.isRefusal { server.rates.refused(rateKey, on: socket.descriptor) }
         let time = ContinuousClock.now - start
         server.rates.charge(rateKey, within: time, forWork: turn.work)
         // Before the answer is sent: a client that has its answer finds it counted, and the time of a slow reader does
@@ -229,7 +230,7 @@ final class ServerConnection: @unchecked Sendable {
             try flush()
         } catch {
             end()
-            throw .inputOutput(reason: "the client does not read its answer")
+            throw .clientIsGone
         }
         if hadTurn { turn?.resume() }
     }
