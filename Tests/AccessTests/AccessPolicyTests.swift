@@ -68,7 +68,7 @@ import Testing
     @Test func whatOnlyLooksIsNoWrite() {
         #expect(
             AccessRequest.Kind.allCases.filter { !$0.isWrite } == [
-                .copy, .status, .unlock, .lock, .useKey, .makeFileKey, .openFileKey, .rewrapFileKey,
+                .copy, .status, .unlock, .lock, .useKey, .makeFileKey, .openFileKey, .rewrapFileKey, .backup,
             ])
     }
 
