@@ -407,7 +407,7 @@ if !isFetched {
         tests("SystemSQLiteTests", uses: "CSQLite", "SystemSQLite", "TestSupport"),
         tests(
             "VaultServiceTests",
-            uses: "Access", "Attestation", "Bytes", "Enclave", "Frames", "KeychainDaemon", "KeychainModel",
+            uses: "Access", "Attestation", "Bytes", "CSQLite", "Enclave", "Frames", "KeychainDaemon", "KeychainModel",
             "ProtectedFiles", "TestSupport", "Vault", "VaultInterface", "VaultService", grdb,
             links: ["KeychainCommand"]),
         tests(

@@ -36,6 +36,12 @@ from cryptography.hazmat.primitives.keywrap import aes_key_unwrap
 
 PROTECTION = {1: "ak", 2: "ck", 3: "dk", 4: "akpu", 5: "aku", 6: "cku", 7: "dku"}
 CLASSES = {1: "genp", 2: "inet", 3: "cert", 4: "keys"}
+FILED = {
+    "genp": ["svce", "acct", "labl", "gena"],
+    "inet": ["srvr", "acct", "labl", "sdmn"],
+    "cert": ["issr", "slnr", "subj", "skid", "pkhh", "labl"],
+    "keys": ["klbl", "atag", "labl"],
+}
 LOOKUP = {"genp": ["svce", "acct"], "inet": ["srvr", "acct"], "cert": [], "keys": []}
 
 # The attributes of each class that are not compared as caller-typed blobs, by kind, and the
@@ -257,6 +263,23 @@ class Digests:
             terms.append(self.term(class_code, "pair", message))
         return sorted(terms)
 
+    def filing(self, row, attributes):
+        """The terms that an item is filed under."""
+        class_code = row["class"]
+        item_class = CLASSES[class_code]
+        numbers = NUMBERS[item_class] | ALL_NUMBERS
+        terms = {self.term(class_code, "list", struct.pack(">q", row["grp"]))}
+        terms.add(struct.unpack(">q", row["uuid"][:8])[0])
+        for name in FILED[item_class]:
+            if name in attributes:
+                terms.add(self.term(class_code, name, canonical(attributes[name], name in numbers)))
+        if LOOKUP[item_class]:
+            every = {n: v for n, v in (ALL_KEY | PRIMARY_KEY[item_class]).items() if v is not None} | attributes
+            parts = [canonical(every[n], n in numbers) for n in LOOKUP[item_class]]
+            message = b"".join(struct.pack(">I", len(part)) + part for part in parts)
+            terms.add(self.term(class_code, "pair", message))
+        return terms
+
 
 def read_seal_header(header, class_key, factors):
     """What a value is sealed under beside its class key, and the wrapping key if the factors are known."""
@@ -292,7 +315,20 @@ def read_seal_header(header, class_key, factors):
     return sealed, wrapping, not bits & 0x80
 
 
-def read_row(row, keybag, digests, factors):
+def read_filings(store, version):
+    """The terms and groups that each row is filed under."""
+    tables = {
+        1: "SELECT term, NULL, item FROM term ORDER BY item",
+        2: "SELECT term, grp, item FROM filing ORDER BY item",
+    }
+    check(version in tables, "version of the store")
+    filings = {}
+    for term, group, item in store.execute(tables[version]):
+        filings.setdefault(item, set()).add((term, group))
+    return filings
+
+
+def read_row(row, keybag, digests, factors, filings=None):
     number = row["id"]
     protection = PROTECTION[row["pdmn"]]
     keys = keybag["keys"][protection]
@@ -325,6 +361,14 @@ def read_row(row, keybag, digests, factors):
     if not tombstone:
         stored = list(struct.unpack(f">{len(row['terms']) // 8}q", row["terms"]))
         check(stored == digests.terms(row["class"], attributes), f"terms of row {number}")
+    if filings is not None:
+        found = filings.pop(number, set())
+        check({group for _, group in found} in ({row["grp"]}, {None}), f"groups of the filings of row {number}")
+        terms = {term for term, _ in found}
+        if tombstone:
+            check(struct.unpack(">q", row["uuid"][:8])[0] in terms, f"filings of row {number}")
+        else:
+            check(terms == digests.filing(row, attributes), f"filings of row {number}")
     item = {
         "class": CLASSES[row["class"]],
         "identifier": str(uuid.UUID(bytes=row["uuid"])).upper(),
@@ -501,7 +545,7 @@ def main(arguments):
     store = sqlite3.connect(f"{(folder / 'items.db').absolute().as_uri()}?immutable=1", uri=True)
     store.row_factory = sqlite3.Row
     check(store.execute("PRAGMA application_id").fetchone()[0] == 0x534B4954, "application identifier")
-    check(store.execute("PRAGMA user_version").fetchone()[0] == 1, "version of the store")
+    filings = read_filings(store, store.execute("PRAGMA user_version").fetchone()[0])
     check(store.execute("SELECT keybag FROM vault").fetchone()[0] == keybag["identifier"], "another keybag's store")
     digests = Digests(keybag["index"])
     factors = {
@@ -511,8 +555,9 @@ def main(arguments):
     rows = store.execute("SELECT * FROM item ORDER BY id")
     result = {
         "keybag": str(uuid.UUID(bytes=keybag["identifier"])).upper(),
-        "items": [read_row(row, keybag, digests, factors) for row in rows],
+        "items": [read_row(row, keybag, digests, factors, filings) for row in rows],
     }
+    check(not filings, "filings of rows that are not there")
     if (folder / "attempts").exists():
         attempts = read_attempts((folder / "attempts").read_bytes(), secret, keybag["salt"])
         result["failures"] = attempts["failures"]

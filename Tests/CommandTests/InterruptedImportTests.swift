@@ -18,7 +18,7 @@ struct InterruptedImportTests {
         let count = { try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM item") } }
         #expect(try count() == 2)
         try database.inDatabase { database in
-            try database.execute(sql: "DELETE FROM term WHERE item = 2; DELETE FROM item WHERE id = 2")
+            try database.execute(sql: "DELETE FROM filing WHERE item = 2; DELETE FROM item WHERE id = 2")
         }
         let again = try workplace.shell("keychain import key.pem")
         #expect(again.status == 0, "\(again.errors)")

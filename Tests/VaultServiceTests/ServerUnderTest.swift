@@ -12,6 +12,8 @@ import VaultService
 /// A server in this process, with limits of the test's own.
 final class ServerUnderTest {
     let folder: TemporaryFolder
+    /// The vault that it serves.
+    let vault: EmbeddedVault
     private let server: VaultServer
     private let listener: Int32
     private let thread: Thread
@@ -27,13 +29,17 @@ final class ServerUnderTest {
         return limits
     }
 
-    init(_ limits: ServerLimits = ServerLimits(), authenticator: (any Authenticator)? = nil) throws {
+    /// - Parameter groups: What the test's own program is granted.
+    init(
+        _ limits: ServerLimits = ServerLimits(), authenticator: (any Authenticator)? = nil,
+        groups: [String] = ["TEAM.app", "*"]
+    ) throws {
         folder = try TemporaryFolder()
-        let vault = try EmbeddedVault.open(
+        vault = try EmbeddedVault.open(
             at: folder.path(of: "vault"), surroundings: VaultSurroundings(authenticator: authenticator))
         var rule = Entitlements.Rule()
         rule.executable = DaemonUnderTest.ownExecutable
-        rule.groups = ["TEAM.app", "*"]
+        rule.groups = groups
         rule.rights = .all
         var entitlements = Entitlements()
         entitlements.rules = [rule]

@@ -8,26 +8,27 @@ import Testing
 import Vault
 import VaultInterface
 
-/// A vault that the first release wrote stays readable.
+/// Vaults that earlier versions wrote stay readable.
 ///
-/// `Fixtures/v1` was made with `VaultWorker fixture FOLDER`; `Fixtures/v1.json` is what
-/// `Scripts/format-vectors.py --keys` says about it. Neither is ever made again.
+/// `Fixtures/v1` was made with `VaultWorker fixture FOLDER` when the item store had version 1, `Fixtures/v2` when it
+/// had version 2; `Fixtures/v1.json` and `Fixtures/v2.json` are what `Scripts/format-vectors.py --keys` says about
+/// them. None of them is ever made again.
 @Suite struct FixtureTests {
     private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("Fixtures")
 
-    /// A copy of the example vault, with the modes that version control does not keep.
-    private static func fixture(in folder: TemporaryFolder) throws -> String {
+    /// A copy of an example vault, with the modes that version control does not keep.
+    private static func fixture(_ version: String, in folder: TemporaryFolder) throws -> String {
         let path = folder.path(of: "vault")
-        try FolderContents(of: fixtures.appendingPathComponent("v1").path).restore(to: path)
+        try FolderContents(of: fixtures.appendingPathComponent(version).path).restore(to: path)
         return path
     }
 
-    @Test func theExampleOpens() throws {
+    @Test(arguments: ["v1", "v2"]) func theExampleOpens(_ version: String) throws {
         let folder = try TemporaryFolder()
-        let vault = try EmbeddedVault.open(at: Self.fixture(in: folder))
+        let vault = try EmbeddedVault.open(at: Self.fixture(version, in: folder))
         let expected = try JSONDecoder().decode(
-            Inventory.self, from: Data(contentsOf: Self.fixtures.appendingPathComponent("v1.json")))
+            Inventory.self, from: Data(contentsOf: Self.fixtures.appendingPathComponent("\(version).json")))
         let live = expected.items.filter { !$0.tombstone }
         #expect(live.count == FixtureItems.all.count - 2)
         #expect(try Inventory.Item.all(in: vault) == live.sorted { $0.identifier < $1.identifier })
@@ -49,14 +50,24 @@ import VaultInterface
         #expect(try vault.verify(as: .owner).validItems == expected.items.count + 1)
     }
 
-    /// The second implementation reads what this one wrote, in the past and now, and they agree on
-    /// every byte.
-    @Test func aSecondImplementationAgrees() throws {
+    /// The second implementation reads what this one wrote, in the past and now, and they agree on every byte.
+    @Test(arguments: ["v1", "v2"]) func aSecondImplementationAgrees(_ version: String) throws {
         let folder = try TemporaryFolder()
-        let example = try Self.read(Self.fixture(in: folder))
-        let kept = try Data(contentsOf: Self.fixtures.appendingPathComponent("v1.json"))
-        #expect(example == kept)
+        let path = try Self.fixture(version, in: folder)
+        let kept = try Data(contentsOf: Self.fixtures.appendingPathComponent("\(version).json"))
+        #expect(try Self.read(path) == kept)
+    }
 
+    @Test func anUpgradedStoreHoldsTheSame() throws {
+        let folder = try TemporaryFolder()
+        let path = try Self.fixture("v1", in: folder)
+        let before = try Self.read(path)
+        try EmbeddedVault.open(at: path).close()
+        #expect(try Self.read(path) == before)
+    }
+
+    @Test func aSecondImplementationReadsWhatIsWrittenNow() throws {
+        let folder = try TemporaryFolder()
         let path = folder.path(of: "fresh")
         func make() throws -> [Inventory.Item] {
             let vault = try EmbeddedVault.open(at: path)

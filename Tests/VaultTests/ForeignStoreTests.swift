@@ -52,7 +52,7 @@ import VaultInterface
 
     @Test(arguments: [
         "CREATE TRIGGER t AFTER INSERT ON item BEGIN DELETE FROM item; END",
-        "CREATE TRIGGER t AFTER DELETE ON item BEGIN DELETE FROM term; END",
+        "CREATE TRIGGER t AFTER DELETE ON item BEGIN DELETE FROM filing; END",
         "CREATE VIEW v AS SELECT * FROM item", "CREATE TABLE other (a)", "CREATE INDEX i ON item (class)",
     ])
     func whatIsNotOursInTheSchemaDoesNothing(_ sql: String) throws {

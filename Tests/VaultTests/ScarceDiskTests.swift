@@ -9,7 +9,7 @@ import VaultInterface
 /// Disks that are full or read-only: an error that says so, and nothing lost that was stored before.
 @Suite(.serialized) struct ScarceDiskTests {
     /// Whether this user may mount a file system of its own, in a namespace of its own.
-    private static let canMount: Bool = {
+    static let canMount: Bool = {
         let trial = try? Worker(["-rm", "mount", "-t", "tmpfs", "tmpfs", "/tmp"], command: "unshare")
         return trial?.wait() == 0
     }()

@@ -93,8 +93,8 @@ func expectSoundStore(in path: String) throws {
     let database = try DatabaseQueue(path: path + "/items.db")
     func answer(_ sql: String) throws -> [String] { try database.read { try String.fetchAll($0, sql: sql) } }
     #expect(try answer("PRAGMA integrity_check") == ["ok"])
-    #expect(try answer("SELECT item FROM term WHERE item NOT IN (SELECT id FROM item)") == [])
-    #expect(try answer("SELECT id FROM item WHERE id NOT IN (SELECT item FROM term)") == [])
+    #expect(try answer("SELECT item FROM filing WHERE item NOT IN (SELECT id FROM item)") == [])
+    #expect(try answer("SELECT id FROM item WHERE id NOT IN (SELECT item FROM filing)") == [])
     try database.close()
 }
 

@@ -22,7 +22,7 @@ import VaultInterface
     }
 
     @Test func aLostIndexIsReportedAndMendedByStoring() throws {
-        try database.inDatabase { try $0.execute(sql: "DELETE FROM term") }
+        try database.inDatabase { try $0.execute(sql: "DELETE FROM filing") }
         #expect(try vault.verify(as: .owner).problems.count == 3)
         _ = try vault.put(.password("s", "a", "new"), as: .app)
         #expect(try vault.items(.password("s", "a")).map(\.value) == [Data("new".utf8)])
@@ -50,7 +50,7 @@ import VaultInterface
         #expect(report.validItems == 2)
         #expect(report.problems.isEmpty)
         #expect(
-            try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM term WHERE item = 2") } == 0)
+            try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM filing WHERE item = 2") } == 0)
         #expect(Set(try vault.items(.password("s", limit: nil)).map(\.value)) == [Data("a".utf8), Data("c".utf8)])
         #expect(try vault.deleteDamaged(as: .owner) == 0)
     }

@@ -17,7 +17,7 @@ package struct ItemRow: Sendable, Hashable {
         self.value = value
     }
 
-    static let columns = "item.id, class, pk, uuid, grp, pdmn, flags, terms, meta, seal, data"
+    static let columns = "item.id, class, pk, uuid, item.grp, pdmn, flags, terms, meta, seal, data"
 
     /// Reads the fields of the present row of a statement that decide whether it is needed.
     static func binding(_ row: SQLStatement) throws(StoreError) -> RowBinding {

@@ -5,12 +5,26 @@ import Sealing
 /// A place between two rows of a search, at which another search goes on.
 package struct SearchPosition: Sendable, Equatable {
     /// Before the first row.
-    package static let start = SearchPosition(term: 0, row: .min)
+    package static let start = SearchPosition(range: 0, group: .min, row: .min)
 
-    /// Which of the terms of the search.
-    var term: Int
-    /// The number of the last row under it.
+    /// Which of the ranges of the search.
+    var range: Int
+    /// The digest of the group of the last row, in a range that goes through all groups.
+    var group: Int64
+    /// The number of the last row.
     var row: Int64
+}
+
+/// A term and a group: what a row of that group is filed under.
+package struct Filing: Sendable, Hashable {
+    package var term: Int64
+    /// The digest of the group.
+    package var group: Int64
+
+    package init(_ term: Int64, in group: Int64) {
+        self.term = term
+        self.group = group
+    }
 }
 
 /// The conditions of a search that can be checked without a key.
@@ -21,9 +35,10 @@ package struct ItemSearch: Sendable {
         case primaryKey(Data)
         /// The rows that have all of these terms. The list must not be empty.
         case terms([Int64])
-        /// The rows that are filed under one of these terms, such as a listing or an identifier. The row itself need
-        /// not contain the term.
-        case filed([Int64])
+        /// The rows that are filed under this term, such as an identifier. The row itself need not contain the term.
+        case filed(Int64)
+        /// The rows that are filed under one of these, such as the listings of groups.
+        case listed([Filing])
         /// Every row.
         case everything
 
@@ -37,7 +52,7 @@ package struct ItemSearch: Sendable {
     package var seek: Seek
     /// The further terms that a row must have.
     package var requiredTerms: [Int64]
-    /// The digests of the allowed access groups; nil for all.
+    /// The digests of the allowed access groups, each once; nil for all. The search visits no row of another group.
     package var groups: [Int64]?
     package var isSynchronizable: Bool?
     package var protection: ProtectionClass?
@@ -57,6 +72,24 @@ package struct ItemSearch: Sendable {
         self.protection = protection
         self.isTombstone = isTombstone
         self.identifier = identifier
+    }
+
+    /// The parts of the table of filings that a search visits one after the other.
+    struct Range {
+        /// The rows that are looked for are filed under each of these terms.
+        var terms: [Int64]
+        /// The digest of the group of the rows; nil for the rows of all groups, in the order of their groups.
+        var group: Int64?
+    }
+
+    /// Where the filings of the rows are; nil for a search that needs no filings.
+    var ranges: [Range]? {
+        switch seek {
+        case .terms(let terms): groups?.map { Range(terms: terms, group: $0) } ?? [Range(terms: terms)]
+        case .filed(let term): groups?.map { Range(terms: [term], group: $0) } ?? [Range(terms: [term])]
+        case .listed(let filings): filings.map { Range(terms: [$0.term], group: $0.group) }
+        case .primaryKey, .everything: nil
+        }
     }
 
     func accepts(_ row: RowBinding) -> Bool {

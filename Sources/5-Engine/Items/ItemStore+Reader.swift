@@ -12,19 +12,26 @@ extension ItemStore {
 
         // Each row includes the keybag, so that rows and their keybag are read at the same moment.
         private static let selection = "SELECT \(ItemRow.columns), vault.keybag FROM "
-        private static let byPrimaryKey = selection + "item JOIN vault ON vault.id = 1 WHERE pk = ?"
-        private static let byTerm =
+        static let byPrimaryKey = selection + "item JOIN vault ON vault.id = 1 WHERE pk = ?"
+        static let byFiling =
             selection + """
-                term JOIN item ON item.id = term.item JOIN vault ON vault.id = 1 WHERE term.term = ? AND term.item > ? \
-                ORDER BY term.item
+                filing JOIN item ON item.id = filing.item JOIN vault ON vault.id = 1 \
+                WHERE filing.grp = ? AND filing.term = ? AND filing.item > ? ORDER BY filing.item
                 """
-        private static let all = selection + "item JOIN vault ON vault.id = 1 WHERE item.id > ? ORDER BY item.id"
+        static let all = selection + "item JOIN vault ON vault.id = 1 WHERE item.id > ? ORDER BY item.id"
+        static let countOfFiling = "SELECT count(*) FROM (SELECT 1 FROM filing WHERE grp = ? AND term = ? LIMIT 1000)"
+        static let firstGroup = "SELECT grp FROM filing WHERE grp >= ? ORDER BY grp LIMIT 1"
+        static let filings = "SELECT count(*) FROM filing WHERE grp = ? AND term = ? AND item = ?"
         private static let keybagColumn: Int32 = 11
 
         /// Runs `body` with each row that `search` accepts, until `body` returns false. Chooses the statement that
         /// visits the fewest rows.
         ///
-        /// A row that is there from the first to the last of several searches that follow each other is visited once.
+        /// A search that is limited to groups visits only filings and rows of these groups, so that its time tells
+        /// nothing of others. It finds the rows of the first group first.
+        ///
+        /// A row that is there, and in the same group, from the first to the last of several searches that follow each
+        /// other is visited once.
         ///
         /// - Parameters:
         ///   - start: Where an earlier search with the same conditions ended.
@@ -40,15 +47,17 @@ extension ItemStore {
             _ body: (ItemRow) throws -> Bool
         ) throws -> SearchPosition? {
             var position = start
+            // Whether the last statement found a row, and with it the keybag.
+            var isOwnerKnown = false
             /// Returns false if the search ended early.
             func visit(_ sql: String, binding bind: (SQLStatement) throws -> Void) throws -> Bool {
                 let statement = try database.statement(sql)
                 defer { statement.reset() }
                 try bind(statement)
-                var isFirst = true
+                isOwnerKnown = false
                 while try statement.step() {
-                    if isFirst {
-                        isFirst = false
+                    if !isOwnerKnown {
+                        isOwnerKnown = true
                         try checkOwner(statement)
                     }
                     let binding: RowBinding
@@ -64,48 +73,67 @@ extension ItemStore {
                     position.row = binding.rowID
                     guard try body(row) else { return false }
                 }
-                if isFirst, let keybag, try keybagIdentifier() != keybag { throw StoreError.otherKeybag }
                 return true
             }
 
-            func visitRows(under term: Int64) throws -> Bool {
-                try visit(Self.byTerm) {
-                    try $0.bind(term, at: 1)
-                    try $0.bind(position.row, at: 2)
+            func visit(_ terms: [Int64], in group: Int64) throws -> Bool {
+                isOwnerKnown = false
+                // The rows that are looked for are under each term, in the same order. So it does not matter which
+                // term an earlier search used.
+                guard let term = try rarest(of: terms, in: group) else { return true }
+                return try visit(Self.byFiling) {
+                    try $0.bind(group, at: 1)
+                    try $0.bind(term, at: 2)
+                    try $0.bind(position.row, at: 3)
                 }
             }
 
+            for (number, range) in (search.ranges ?? []).enumerated().dropFirst(start.range) {
+                if number > position.range { position = SearchPosition(range: number, group: .min, row: .min) }
+                if let group = range.group {
+                    guard try visit(range.terms, in: group) else { return position }
+                    continue
+                }
+                while let group = try firstGroup(from: position.group) {
+                    if group > position.group { (position.group, position.row) = (group, .min) }
+                    guard try visit(range.terms, in: group) else { return position }
+                    guard group < .max else { break }
+                    (position.group, position.row) = (group + 1, .min)
+                }
+            }
             switch search.seek {
             case .primaryKey(let digest):
-                return try visit(Self.byPrimaryKey) { try $0.bind(digest, at: 1) } ? nil : position
-            case .terms(let terms):
-                // All of them have the rows that are looked for, so that it does not matter which one an earlier search
-                // used.
-                guard let rarest = try rarest(of: terms) else { return nil }
-                return try visitRows(under: rarest) ? nil : position
-            case .filed(let terms):
-                for (number, term) in terms.enumerated().dropFirst(start.term) {
-                    if number > position.term { position = SearchPosition(term: number, row: .min) }
-                    guard try visitRows(under: term) else { return position }
-                }
-                return nil
+                guard try visit(Self.byPrimaryKey, binding: { try $0.bind(digest, at: 1) }) else { return position }
             case .everything:
-                return try visit(Self.all) { try $0.bind(position.row, at: 1) } ? nil : position
+                guard try visit(Self.all, binding: { try $0.bind(position.row, at: 1) }) else { return position }
+            case .terms, .filed, .listed: break
             }
+            if !isOwnerKnown, let keybag, try keybagIdentifier() != keybag { throw StoreError.otherKeybag }
+            return nil
         }
 
-        /// Returns the term with the fewest rows. Counts only as far as needed to compare.
-        private func rarest(of terms: [Int64]) throws -> Int64? {
+        /// Returns the first group, by its digest, that is `group` or comes after it; nil if there is none.
+        private func firstGroup(from group: Int64) throws -> Int64? {
+            let statement = try database.statement(Self.firstGroup)
+            defer { statement.reset() }
+            try statement.bind(group, at: 1)
+            return try statement.step() ? statement.integer(0) : nil
+        }
+
+        /// Returns the term with the fewest rows in a group; nil if one of them has none. Counts only as far as needed
+        /// to compare.
+        private func rarest(of terms: [Int64], in group: Int64) throws -> Int64? {
             guard terms.count > 1 else { return terms.first }
             var best: (term: Int64, count: Int64)?
             for term in terms {
-                let statement = try database.statement(
-                    "SELECT count(*) FROM (SELECT 1 FROM term WHERE term = ? LIMIT 1000)")
+                let statement = try database.statement(Self.countOfFiling)
                 defer { statement.reset() }
-                try statement.bind(term, at: 1)
+                try statement.bind(group, at: 1)
+                try statement.bind(term, at: 2)
                 let count = try statement.step() ? statement.integer(0) ?? 0 : 0
+                if count == 0 { return nil }
                 if count < best?.count ?? .max { best = (term, count) }
-                if count <= 1 { break }
+                if count == 1 { break }
             }
             return best?.term
         }
@@ -160,14 +188,15 @@ extension ItemStore {
             if isFirst, let keybag, try keybagIdentifier() != keybag { throw StoreError.otherKeybag }
         }
 
-        /// Returns under how many of `terms` the row is filed.
-        package func filings(of rowID: Int64, under terms: Set<Int64>) throws -> Int {
-            let statement = try database.statement("SELECT count(*) FROM term WHERE term = ? AND item = ?")
+        /// Returns under how many of `terms` the row is filed in the group with this digest.
+        package func filings(of rowID: Int64, in group: Int64, under terms: Set<Int64>) throws -> Int {
+            let statement = try database.statement(Self.filings)
             defer { statement.reset() }
             var found = 0
             for term in terms {
-                try statement.bind(term, at: 1)
-                try statement.bind(rowID, at: 2)
+                try statement.bind(group, at: 1)
+                try statement.bind(term, at: 2)
+                try statement.bind(rowID, at: 3)
                 if try statement.step(), statement.integer(0) == 1 { found += 1 }
                 statement.reset()
             }

@@ -31,7 +31,7 @@ extension ItemStore {
                 """
             ) { try row.run($0) }
             touched.insert(row.binding.group)
-            try file(row.binding.rowID, under: terms)
+            try file(row.binding.rowID, under: terms, in: row.binding.group)
         }
 
         /// Replaces the row with the number of `row`.
@@ -39,7 +39,7 @@ extension ItemStore {
             _ row: ItemRow, filedUnder terms: [Int64], insteadOf oldTerms: [Int64]
         ) throws {
             // The row may come from another group.
-            try touchGroup(ofRow: row.binding.rowID)
+            let oldGroup = try touchGroup(ofRow: row.binding.rowID)
             touched.insert(row.binding.group)
             try change(
                 """
@@ -47,7 +47,10 @@ extension ItemStore {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
             ) { try row.run($0) }
-            try refile(row.binding.rowID, under: terms, insteadOf: oldTerms)
+            if let oldGroup, oldGroup != row.binding.group {
+                try unfile(row.binding.rowID, from: oldTerms, in: oldGroup)
+            }
+            try refile(row, under: terms, insteadOf: oldTerms)
         }
 
         /// Replaces the attributes of the row with this number. Its value stays unchanged.
@@ -62,19 +65,19 @@ extension ItemStore {
                 try statement.bind(row.binding.rowID, at: 4)
                 try statement.run()
             }
-            try refile(row.binding.rowID, under: terms, insteadOf: oldTerms)
+            try refile(row, under: terms, insteadOf: oldTerms)
         }
 
         /// Removes a row and the terms that it may be filed under.
         package func delete(_ rowID: Int64, filedUnder terms: [Int64]) throws {
-            try deleteRow(rowID)
-            try unfile(rowID, from: terms)
+            guard let group = try deleteRow(rowID) else { return }
+            try unfile(rowID, from: terms, in: group)
         }
 
         /// Removes a row that cannot be read, so that its terms are unknown.
         package func deleteUnread(_ rowID: Int64) throws {
             try deleteRow(rowID)
-            try change("DELETE FROM term WHERE item = ?") { statement in
+            try change("DELETE FROM filing WHERE item = ?") { statement in
                 try statement.bind(rowID, at: 1)
                 try statement.run()
             }
@@ -82,48 +85,66 @@ extension ItemStore {
 
         /// Removes all rows and assigns the store to `keybag`.
         package func reset(to keybag: UUID) throws {
-            for sql in ["DELETE FROM item", "DELETE FROM term"] { try change(sql) { try $0.run() } }
+            for sql in ["DELETE FROM item", "DELETE FROM filing"] { try change(sql) { try $0.run() } }
             try change("UPDATE vault SET keybag = ? WHERE id = 1") { statement in
                 try statement.bind(keybag.bytes, at: 1)
                 try statement.run()
             }
         }
 
-        private func touchGroup(ofRow rowID: Int64) throws {
+        /// Notes that the row is about to change.
+        ///
+        /// - Returns: The digest of its group; nil if there is no such row, or if its group is malformed.
+        @discardableResult
+        private func touchGroup(ofRow rowID: Int64) throws -> Int64? {
             let statement = try database.statement("SELECT grp FROM item WHERE id = ?")
             defer { statement.reset() }
             try statement.bind(rowID, at: 1)
-            if try statement.step() { touched.insert(statement.integer(0)) }
+            guard try statement.step() else { return nil }
+            let group = statement.integer(0)
+            touched.insert(group)
+            return group
         }
 
-        private func deleteRow(_ rowID: Int64) throws {
-            try touchGroup(ofRow: rowID)
+        /// - Returns: The digest of the group that the row was in; nil if there was no such row, or if its group was
+        ///   malformed.
+        @discardableResult
+        private func deleteRow(_ rowID: Int64) throws -> Int64? {
+            let group = try touchGroup(ofRow: rowID)
             try change("DELETE FROM item WHERE id = ?") { statement in
                 try statement.bind(rowID, at: 1)
                 try statement.run()
             }
+            return group
         }
 
         /// Files the row under all of `terms`, including those that it should already be under. So each write repairs
         /// the index entries of its item.
-        private func refile(_ rowID: Int64, under terms: [Int64], insteadOf oldTerms: [Int64]) throws {
-            try unfile(rowID, from: Set(oldTerms).subtracting(terms))
-            try file(rowID, under: terms)
+        private func refile(_ row: ItemRow, under terms: [Int64], insteadOf oldTerms: [Int64]) throws {
+            let (number, group) = (row.binding.rowID, row.binding.group)
+            try unfile(number, from: Set(oldTerms).subtracting(terms), in: group)
+            try file(number, under: terms, in: group)
         }
 
-        private func file(_ rowID: Int64, under terms: some Sequence<Int64>) throws {
-            try changeFilings(of: rowID, under: terms, "INSERT OR IGNORE INTO term (term, item) VALUES (?, ?)")
+        private func file(_ rowID: Int64, under terms: some Sequence<Int64>, in group: Int64) throws {
+            try changeFilings(
+                of: rowID, under: terms, in: group, "INSERT OR IGNORE INTO filing (grp, term, item) VALUES (?, ?, ?)")
         }
 
-        private func unfile(_ rowID: Int64, from terms: some Sequence<Int64>) throws {
-            try changeFilings(of: rowID, under: terms, "DELETE FROM term WHERE term = ? AND item = ?")
+        static let unfile = "DELETE FROM filing WHERE grp = ? AND term = ? AND item = ?"
+
+        private func unfile(_ rowID: Int64, from terms: some Sequence<Int64>, in group: Int64) throws {
+            try changeFilings(of: rowID, under: terms, in: group, Self.unfile)
         }
 
-        private func changeFilings(of rowID: Int64, under terms: some Sequence<Int64>, _ sql: String) throws {
+        private func changeFilings(
+            of rowID: Int64, under terms: some Sequence<Int64>, in group: Int64, _ sql: String
+        ) throws {
             try change(sql) { statement in
-                try statement.bind(rowID, at: 2)
+                try statement.bind(group, at: 1)
+                try statement.bind(rowID, at: 3)
                 for term in terms {
-                    try statement.bind(term, at: 1)
+                    try statement.bind(term, at: 2)
                     try statement.run()
                 }
             }

@@ -5,17 +5,32 @@ import SystemSQLite
 
 /// The tables of the item store. Documentation/Formats.md specifies them.
 enum Schema {
-    static let version = 1
+    static let version = 2
     /// "SKIT" as SQLite's application identifier.
     static let applicationID = 0x534B_4954
 
-    static let statements = [
+    /// The tables of each version that this software reads.
+    static let tables = [1: [vault, item, term], version: [vault, item, filing]]
+
+    /// Brings a store from version 1 to ``version``. The table of the terms gets another name, so that a program of an
+    /// older version that has the store open fails. Under the same name, its `INSERT OR IGNORE` would leave rows out.
+    static let upgrade = """
+        \(filing);
+        INSERT OR IGNORE INTO filing (grp, term, item)
+            SELECT item.grp, term.term, term.item FROM term JOIN item ON item.id = term.item;
+        DROP TABLE term;
+        PRAGMA user_version = \(version);
+        """
+
+    private static let vault =
         """
         CREATE TABLE vault (
             id INTEGER PRIMARY KEY CHECK (id = 1),
             keybag BLOB NOT NULL
         )
-        """,
+        """
+
+    private static let item =
         """
         CREATE TABLE item (
             id INTEGER PRIMARY KEY,
@@ -30,15 +45,31 @@ enum Schema {
             seal BLOB NOT NULL,
             data BLOB NOT NULL
         )
-        """,
+        """
+
+    private static let term =
         """
         CREATE TABLE term (
             term INTEGER NOT NULL,
             item INTEGER NOT NULL,
             PRIMARY KEY (term, item)
         ) WITHOUT ROWID
-        """,
-    ]
+        """
+
+    /// The group comes first, so that a search for a term in one group never compares it with terms of another.
+    private static let filing =
+        """
+        CREATE TABLE filing (
+            grp INTEGER NOT NULL,
+            term INTEGER NOT NULL,
+            item INTEGER NOT NULL,
+            PRIMARY KEY (grp, term, item)
+        ) WITHOUT ROWID
+        """
+
+    static func version(of database: SQLConnection) throws -> Int {
+        Int(try database.integer("PRAGMA user_version") ?? 0)
+    }
 
     static func keybagIdentifier(in database: SQLConnection) throws -> UUID? {
         let statement = try database.statement("SELECT keybag FROM vault WHERE id = 1")
@@ -50,8 +81,10 @@ enum Schema {
     /// Compares the schema as text. An unknown table, index, view or trigger means that another program wrote to the
     /// file.
     static func check(_ database: SQLConnection) throws {
+        let version = try version(of: database)
+        guard let tables = tables[version] else { throw StoreError.unknownFormat(version) }
         let found = try database.texts("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
-        guard found == statements else { throw StoreError.corrupt(reason: "the tables are not those of a vault") }
+        guard found == tables else { throw StoreError.corrupt(reason: "the tables are not those of a vault") }
     }
 }
 
@@ -69,7 +102,7 @@ extension ItemStore {
     package func create(for keybag: UUID) throws(StoreError) {
         do {
             try writer.transaction { database in
-                for statement in Schema.statements { try database.execute(statement) }
+                for statement in Schema.tables[Schema.version] ?? [] { try database.execute(statement) }
                 let statement = try database.prepare("INSERT INTO vault (id, keybag) VALUES (1, ?)")
                 try statement.bind(keybag.bytes, at: 1)
                 try statement.run()
@@ -96,7 +129,23 @@ extension ItemStore {
         }
     }
 
-    /// Checks that this is a store in a known format.
+    /// Brings a store of an older version to the present one, in one transaction: after a failure it is as it was.
+    /// Does nothing to a store of the present version.
+    package func upgrade() throws(StoreError) {
+        do {
+            guard try withConnection({ try Schema.version(of: $0) }) != Schema.version else { return }
+            try writer.transaction { database in
+                try Schema.check(database)
+                // Another program may have been faster.
+                guard try Schema.version(of: database) != Schema.version else { return }
+                try database.execute(Schema.upgrade)
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// Checks that this is a store in a known format, of this version or an older one.
     ///
     /// - Returns: The keybag of its rows.
     package func check() throws(StoreError) -> UUID {
@@ -105,8 +154,6 @@ extension ItemStore {
                 guard try database.integer("PRAGMA application_id") == Int64(Schema.applicationID) else {
                     throw StoreError.corrupt(reason: "not an item store")
                 }
-                let version = try database.integer("PRAGMA user_version") ?? 0
-                guard version == Schema.version else { throw StoreError.unknownFormat(Int(version)) }
                 try Schema.check(database)
                 guard let keybag = try Schema.keybagIdentifier(in: database) else {
                     throw StoreError.corrupt(reason: "the store names no keybag")
@@ -127,29 +174,55 @@ extension ItemStore {
         }
     }
 
-    /// Returns the number of rows of each class in the groups with these digests, without tombstones and rows without a
-    /// class, which only a check of all rows reports.
+    /// Returns the number of rows of each class, without tombstones and rows without a class, which only a check of all
+    /// rows reports.
+    ///
+    /// - Parameter listings: Counts only rows that are filed under these, by their class, and visits no others; nil to
+    ///   count all rows.
     package func counts(
-        for authorization: Authorization, inGroups groups: [Int64]?
+        for authorization: Authorization, filedUnder listings: [ItemClass: [Filing]]?
     ) throws(StoreError) -> [ItemClass: Int] {
         do {
             return try read(for: authorization) { reader in
+                guard let listings else { return try reader.counts() }
                 var counts: [ItemClass: Int] = [:]
-                let rows = try reader.database.statement(
-                    "SELECT class, grp, count(*) FROM item WHERE flags & 2 = 0 GROUP BY class, grp")
-                defer { rows.reset() }
-                while try rows.step() {
-                    guard let code = rows.integer(0).flatMap(UInt8.init(exactly:)),
-                        let itemClass = ItemClass(storedCode: code), let group = rows.integer(1),
-                        let count = rows.integer(2).flatMap(Int.init(exactly:))
-                    else { continue }
-                    if groups.map({ $0.contains(group) }) ?? true { counts[itemClass, default: 0] += count }
+                for (itemClass, filings) in listings {
+                    let count = try filings.reduce(0) { try $0 + reader.count(filedUnder: $1) }
+                    if count > 0 { counts[itemClass] = count }
                 }
                 return counts
             }
         } catch {
             throw StoreError(error)
         }
+    }
+}
+
+extension ItemStore.Reader {
+    static let liveRows = """
+        SELECT count(*) FROM filing JOIN item ON item.id = filing.item \
+        WHERE filing.grp = ? AND filing.term = ? AND flags & 2 = 0
+        """
+
+    fileprivate func count(filedUnder filing: Filing) throws -> Int {
+        let statement = try database.statement(Self.liveRows)
+        defer { statement.reset() }
+        try statement.bind(filing.group, at: 1)
+        try statement.bind(filing.term, at: 2)
+        return try statement.step() ? statement.integer(0).flatMap(Int.init(exactly:)) ?? 0 : 0
+    }
+
+    fileprivate func counts() throws -> [ItemClass: Int] {
+        var counts: [ItemClass: Int] = [:]
+        let rows = try database.statement("SELECT class, count(*) FROM item WHERE flags & 2 = 0 GROUP BY class")
+        defer { rows.reset() }
+        while try rows.step() {
+            guard let code = rows.integer(0).flatMap(UInt8.init(exactly:)),
+                let itemClass = ItemClass(storedCode: code), let count = rows.integer(1).flatMap(Int.init(exactly:))
+            else { continue }
+            counts[itemClass, default: 0] += count
+        }
+        return counts
     }
 }
 

@@ -29,16 +29,26 @@ extension VaultWorker {
 
     /// The same, with no file allowed to grow beyond `bytes`.
     static func fillLimited(_ path: String, bytes: UInt64) throws {
+        limitFiles(to: bytes)
+        try fill(path)
+    }
+
+    private static func limitFiles(to bytes: UInt64) {
         signal(SIGXFSZ, SIG_IGN)
         var limit = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(bytes))
         setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
-        try fill(path)
     }
 
     /// Opens the vault where there may be no room left, and counts what `fill` left.
     static func reopen(_ path: String) throws {
         let vault = try EmbeddedVault.open(at: path)
         report("reopened \(try vault.items(.password("fill", limit: nil)).count)")
+    }
+
+    /// The same, with no file allowed to grow beyond `bytes`.
+    static func reopenLimited(_ path: String, bytes: UInt64) throws {
+        limitFiles(to: bytes)
+        try reopen(path)
     }
 
     static func create(_ path: String, umask mask: UInt32) throws {

@@ -25,6 +25,7 @@ import VaultService
             case "fill": try fill(path)
             case "fill-limited": try fillLimited(path, bytes: numbers[0])
             case "reopen": try reopen(path)
+            case "reopen-limited": try reopenLimited(path, bytes: numbers[0])
             case "create-with-umask": try create(path, umask: UInt32(numbers[0]))
             case "open-as": try open(path, as: UInt32(numbers[0]))
             case "audit": try audit(path, count: Int(numbers[0]))

@@ -160,7 +160,7 @@ final class VaultBackup: Sendable {
         let searches = [
             ItemSearch(itemClass: item.itemClass, seek: .primaryKey(row.binding.primaryKey), isTombstone: nil),
             ItemSearch(
-                itemClass: item.itemClass, seek: .filed([item.identifier.term]), isTombstone: nil,
+                itemClass: item.itemClass, seek: .filed(item.identifier.term), isTombstone: nil,
                 identifier: item.identifier),
         ]
         let present = Set(try searches.flatMap { try writer.reader.rows($0, includingCiphertext: false) })

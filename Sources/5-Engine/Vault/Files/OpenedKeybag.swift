@@ -2,7 +2,9 @@ import Access
 import CLibrary
 import Crypto
 import FoundationEssentials
+import Items
 import Keybag
+import KeychainModel
 import PrivateFiles
 import Sealing
 
@@ -46,12 +48,19 @@ final class OpenedKeybag: Sendable {
         }
     }
 
-    /// The digests of the access groups in `scope`; nil for all groups.
+    /// The digests of the access groups in `scope`, each once; nil for all groups.
     func groupDigests(in scope: GroupScope) -> [Int64]? {
         switch scope {
-        case .every: nil
-        case .only(let names): names.map(groupDigest)
+        case .every: return nil
+        case .only(let names):
+            var seen: Set<Int64> = []
+            return names.map(groupDigest).filter { seen.insert($0).inserted }
         }
+    }
+
+    /// What every item of a class is filed under in the groups with these digests.
+    func listings(of itemClass: ItemClass, in groups: [Int64]) -> [Filing] {
+        groups.map { Filing(index.listing(itemClass, group: $0), in: $0) }
     }
 }
 

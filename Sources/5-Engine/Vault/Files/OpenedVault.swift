@@ -226,7 +226,11 @@ final class OpenedVault: Sendable {
 
     /// Returns the number of items of each class in the groups that `authorization` covers.
     func itemCounts(for authorization: Authorization) throws(StoreError) -> [ItemClass: Int] {
-        try store.counts(for: authorization, inGroups: keybag.groupDigests(in: authorization.scope))
+        let keybag = keybag
+        let listings = keybag.groupDigests(in: authorization.scope).map { groups in
+            Dictionary(uniqueKeysWithValues: ItemClass.stored.map { ($0, keybag.listings(of: $0, in: groups)) })
+        }
+        return try store.counts(for: authorization, filedUnder: listings)
     }
 
     /// Returns what SQLite finds wrong with the file of the rows.

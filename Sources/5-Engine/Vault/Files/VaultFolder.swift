@@ -153,15 +153,17 @@ struct VaultFolder: Sendable {
                 + "to begin with '\(kind.name)', make a vault in another folder (KEYCHAIN_HOME)")
     }
 
-    /// Makes sure that the rows of `store` are sealed under `keybag`.
+    /// Makes sure that the rows of `store` are sealed under `keybag`, and brings a store of an older version to the
+    /// present one. For callers that hold the folder's lock.
     func checkOwner(of store: ItemStore, _ keybag: Keybag) throws {
         let owner = try store.check()
-        guard owner != keybag.identifier else { return }
-        guard owner == keybag.replaces else {
+        guard owner == keybag.identifier || owner == keybag.replaces else {
             throw VaultError.unusableVault(
                 reason: "\(folder.path(of: Self.storeName)) belongs to another keybag; "
                     + "restore keybag and items.db from the same backup")
         }
+        try store.upgrade()
+        guard owner != keybag.identifier else { return }
         // The keys of these rows were destroyed by an erase that did not get to the rows.
         try store.write(for: AccessGate.authorize(.completeErase)) { try $0.reset(to: keybag.identifier) }
     }

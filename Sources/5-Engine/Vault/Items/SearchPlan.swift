@@ -49,13 +49,13 @@ struct SearchPlan {
         let filed = terms.filter { itemClass.filedAttributes.contains($0.name) }.map(\.term)
         let seek: ItemSearch.Seek =
             if let identifier = query.identifier {
-                .filed([identifier.term])
+                .filed(identifier.term)
             } else if let pair {
                 .terms([pair])
             } else if !filed.isEmpty {
                 .terms(filed)
             } else if let groups {
-                .filed(groups.map { index.listing(itemClass, group: $0) })
+                .listed(keybag.listings(of: itemClass, in: groups))
             } else {
                 .everything
             }

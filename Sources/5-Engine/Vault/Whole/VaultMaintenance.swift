@@ -67,12 +67,12 @@ struct VaultMaintenance: Sendable {
         let problems = try vault.structuralProblems()
         return try vault.reading(for: authorization) { reader, keybag in
             var report = IntegrityReport(validItems: 0, lockedItems: 0, problems: problems)
-            var filings: [(row: Int64, terms: Set<Int64>)] = []
+            var filings: [(row: RowBinding, terms: Set<Int64>)] = []
             try reader.forEachRow { row in
                 do {
                     let row = try row.get()
                     guard let (item, isSealedFurther) = try opened(row, keybag) else { return }
-                    filings.append((row.binding.rowID, keybag.expectedFiling(of: row, item)))
+                    filings.append((row.binding, keybag.expectedFiling(of: row, item)))
                     if isSealedFurther { report.lockedItems += 1 } else { report.validItems += 1 }
                 } catch KeybagError.locked {
                     report.lockedItems += 1
@@ -81,9 +81,11 @@ struct VaultMaintenance: Sendable {
                 }
             }
             for filing in filings
-            where try reader.filings(of: filing.row, under: filing.terms) < filing.terms.count {
+            where try reader.filings(of: filing.row.rowID, in: filing.row.group, under: filing.terms)
+                < filing.terms.count
+            {
                 report.problems.append(
-                    "item \(filing.row) is missing from the search index; store it again to mend the index")
+                    "item \(filing.row.rowID) is missing from the search index; store it again to mend the index")
             }
             return report
         }
