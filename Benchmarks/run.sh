@@ -137,6 +137,7 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
     done
     # Not steadier: the attackers would get the same priority. A missed target shows in the table.
     "$bench" load "$cache" 10 || true
+    "$bench" foreign "$cache" 4000
 
     service=com.example.service-0
     account=user-0@example.com

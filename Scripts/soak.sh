@@ -25,6 +25,7 @@ ln -sf keychain "$programs/keychaind"
 vaults=$(mktemp -d /tmp/keychain-load.XXXXXX)
 trap 'rm -rf "$vaults"' EXIT
 "$programs/VaultBenchmark" fill "$vaults" 100
+"$programs/VaultBenchmark" foreign "$vaults" 4000
 "$programs/VaultBenchmark" load "$vaults" 20
 forget_names
 swift build --build-tests "${flags[@]}" --package-path Examples/Friendvatars
