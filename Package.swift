@@ -408,7 +408,7 @@ if !isFetched {
         tests(
             "VaultServiceTests",
             uses: "Access", "Attestation", "Bytes", "CSQLite", "Enclave", "Frames", "KeychainDaemon", "KeychainModel",
-            "ProtectedFiles", "TestSupport", "Vault", "VaultInterface", "VaultService", grdb,
+            "ProtectedFiles", "StatusCodes", "TestSupport", "Vault", "VaultInterface", "VaultService", grdb,
             links: ["KeychainCommand"]),
         tests(
             "VaultTests",

@@ -61,6 +61,33 @@ import VaultInterface
         #expect(try grant(#"{"version": 1, "rules": [\#(rule)]}"#, to: peer).groups.contains("G") == matches)
     }
 
+    /// The group, the rules, and what it may hold.
+    @Test(
+        arguments: [
+            ("A", #"{"uid": 1000, "groups": ["A"]}"#, nil),
+            ("A", #"{"uid": 1000, "groups": ["A"], "quota": 7}"#, 7),
+            ("A", #"{"uid": 1000, "groups": ["A"], "quota": 7}, {"uid": 1001, "groups": ["A"]}"#, 7),
+            ("A", #"{"uid": 1000, "groups": ["A"], "quota": 7}, {"uid": 1000, "groups": ["A", "B"], "quota": 9}"#, 9),
+            ("B", #"{"uid": 1000, "groups": ["A"], "quota": 7}, {"uid": 1000, "groups": ["A", "B"], "quota": 9}"#, 9),
+            ("A", #"{"uid": 1000, "groups": ["A"], "quota": 7}, {"uid": 1000, "groups": ["A"]}"#, nil),
+            ("B", #"{"uid": 1000, "groups": ["A"], "quota": 7}, {"uid": 1000, "groups": ["B"]}"#, nil),
+            ("A", #"{"uid": 1000, "groups": ["A"], "quota": 7}, {"uid": 1000, "groups": ["B"]}"#, 7),
+            ("A", #"{"uid": 1000, "groups": ["*"], "quota": 7}"#, 7),
+            ("A", #"{"uid": 1000, "groups": ["*"], "quota": 7}, {"uid": 1000, "groups": ["A"], "quota": 9}"#, 9),
+            ("A", #"{"uid": 1000, "groups": ["*"]}, {"uid": 1000, "groups": ["A"], "quota": 9}"#, nil),
+            ("/usr/bin/mail", #"{"uid": 1000, "groups": ["A"], "quota": 7}"#, 7),
+            ("/usr/bin/mail", #"{"uid": 1000, "quota": 7}"#, 7),
+            ("/usr/bin/mail", #"{"uid": 1000, "quota": 7}, {"uid": 1000, "groups": ["B"]}"#, nil),
+        ] as [(String, String, Int?)])
+    func quotasOfRulesAddUp(_ group: String, _ rules: String, _ bytes: Int?) throws {
+        let grant = try grant(#"{"version": 1, "rules": [\#(rules)]}"#, to: mail)
+        #expect(grant.quotas?.bytes(of: group) == bytes)
+        #expect(grant.client(claiming: grant.groups).quotas == grant.quotas)
+        let tool = try #require(mail.executable)
+        let owner = try self.grant(#"{"version": 1, "rules": [\#(rules)]}"#, to: mail, tool: tool)
+        #expect(owner.quotas == nil)
+    }
+
     @Test func theOwnersToolHoldsEverythingUnlessTheFileSaysOtherwise() throws {
         let tool = try #require(mail.executable)
         let trusted = try grant(#"{"version": 1}"#, to: mail, tool: tool)
@@ -111,6 +138,9 @@ import VaultInterface
         (#"{"version": 1, "rules": [{"uid": "me"}]}"#, "'uid' must be a whole number"),
         (#"{"version": 1, "rules": [{"uid": 1, "rights": ["read"]}]}"#, "'read' is none of list, unlock, administer"),
         (#"{"version": 1, "rules": [{"uid": 1, "groups": [""]}]}"#, "not empty"),
+        (#"{"version": 1, "rules": [{"uid": 1, "quota": 0}]}"#, "rules[0].quota must be a number of bytes, at least 1"),
+        (#"{"version": 1, "rules": [{"uid": 1, "quota": -5}]}"#, "at least 1"),
+        (#"{"version": 1, "rules": [{"uid": 1, "quota": "1M"}]}"#, "'quota' must be a whole number"),
     ])
     func mistakesAreNamed(_ json: String, _ words: String) {
         do {

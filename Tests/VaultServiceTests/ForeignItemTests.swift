@@ -19,7 +19,7 @@ import VaultService
 
     init() throws {
         VisitedRows.watch()
-        server = try ServerUnderTest(ServerUnderTest.patient, groups: Self.groups)
+        server = try ServerUnderTest(ServerUnderTest.patient, rules: [.ownProgram(Self.groups)])
         vault = try server.connect()
         for (number, group) in Self.groups.enumerated() {
             for account in ["ada", "bob"] {

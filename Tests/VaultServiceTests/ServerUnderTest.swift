@@ -29,20 +29,15 @@ final class ServerUnderTest {
         return limits
     }
 
-    /// - Parameter groups: What the test's own program is granted.
     init(
         _ limits: ServerLimits = ServerLimits(), authenticator: (any Authenticator)? = nil,
-        groups: [String] = ["TEAM.app", "*"]
+        rules: [Entitlements.Rule] = [.ownProgram(["TEAM.app", "*"])]
     ) throws {
         folder = try TemporaryFolder()
         vault = try EmbeddedVault.open(
             at: folder.path(of: "vault"), surroundings: VaultSurroundings(authenticator: authenticator))
-        var rule = Entitlements.Rule()
-        rule.executable = DaemonUnderTest.ownExecutable
-        rule.groups = groups
-        rule.rights = .all
         var entitlements = Entitlements()
-        entitlements.rules = [rule]
+        entitlements.rules = rules
         let server = VaultServer(vault: vault, entitlements: EntitlementsSource(entitlements), limits: limits)
         let listener = try UnixSocket.listen(at: folder.path(of: "socket"), mode: 0o600)
         let thread = Thread { server.serve(listener) }
@@ -61,6 +56,18 @@ final class ServerUnderTest {
     }
 
     func greeted() throws -> FrameSocket { try .greeted(at: socket) }
+}
+
+extension Entitlements.Rule {
+    /// A rule for the program that runs the tests, with all rights.
+    static func ownProgram(_ groups: [String], quota: Int? = nil) -> Self {
+        var rule = Self()
+        rule.executable = DaemonUnderTest.ownExecutable
+        rule.groups = groups
+        rule.rights = .all
+        rule.quota = quota
+        return rule
+    }
 }
 
 extension FrameSocket {

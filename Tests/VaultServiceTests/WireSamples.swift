@@ -276,7 +276,7 @@ struct WireSamples {
             .corruptItem(row: Int64(number), reason: reason), .corruptVault(reason: reason),
             .unusableVault(reason: reason), .readOnly(reason: reason), .diskFull(reason: reason),
             .inputOutput(reason: reason), .busy, .memoryUnavailable, .enrolmentChanged, .corruptFileKey,
-            .corruptBackup(reason: reason),
+            .corruptBackup(reason: reason), .quotaExceeded(group: reason, limit: number),
             .itemPasswordMissing,
         ]
         return all[random.int(below: all.count)]

@@ -139,6 +139,7 @@ struct ItemSearchTests {
             (ItemStore.Reader.countOfFiling, "filing USING PRIMARY KEY (grp=? AND term=?)"),
             (ItemStore.Reader.liveRows, "filing USING PRIMARY KEY (grp=? AND term=?)"),
             (ItemStore.Reader.filings, "filing USING PRIMARY KEY (grp=? AND term=? AND item=?)"),
+            (ItemStore.Writer.sizeOfFiling, "filing USING PRIMARY KEY (grp=? AND term=?)"),
             (ItemStore.Writer.unfile, "filing USING PRIMARY KEY (grp=? AND term=? AND item=?)"),
         ]) func eachStatementUsesAKey(_ sql: String, _ expected: String) throws
     {

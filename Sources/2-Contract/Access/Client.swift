@@ -10,6 +10,8 @@ package struct Client: Sendable, Hashable {
     /// Those of them that it may search without naming the item; nil for all.
     package var listableGroups: [String]?
     package var rights: CallerRights
+    /// What its groups may hold at most; nil for no limit.
+    package var quotas: GroupQuotas?
     /// Which program a server takes the client for; nil for the owner's own tool, and for a program that has the vault
     /// in its own process.
     package var program: ServedProgram?
@@ -19,13 +21,15 @@ package struct Client: Sendable, Hashable {
     /// Unless more is said, a client that may do everything with what is in its groups.
     package init(
         identifier: String, accessGroups: [String], preferredGroup: String? = nil, listableGroups: [String]? = nil,
-        rights: CallerRights = .all, program: ServedProgram? = nil, process: ClientProcess? = nil
+        rights: CallerRights = .all, quotas: GroupQuotas? = nil, program: ServedProgram? = nil,
+        process: ClientProcess? = nil
     ) {
         self.identifier = identifier
         self.accessGroups = accessGroups
         self.preferredGroup = preferredGroup
         self.listableGroups = listableGroups
         self.rights = rights
+        self.quotas = quotas
         self.program = program
         self.process = process
     }

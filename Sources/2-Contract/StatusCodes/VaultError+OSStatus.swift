@@ -18,6 +18,7 @@ extension VaultError {
         case .passcodeIsSet: errSecDuplicateItem
         case .invalidRequest: errSecParam
         case .valueTooLarge, .attributesTooLarge: errSecDataTooLarge
+        case .quotaExceeded: errSecQuotaExceeded
         case .unsupported: errSecUnimplemented
         case .corruptItem, .corruptFileKey, .corruptBackup: errSecDecode
         case .corruptVault, .unusableVault, .busy: errSecNotAvailable

@@ -30,6 +30,8 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
     case invalidRequest(reason: String)
     case valueTooLarge(size: Int, limit: Int)
     case attributesTooLarge(size: Int, limit: Int)
+    /// The access group would hold more than so many bytes, which is what the daemon's entitlements allow the program.
+    case quotaExceeded(group: String, limit: Int)
     /// Something this vault cannot do, such as enforcing a kind of access control.
     case unsupported(reason: String)
     /// A stored item does not verify.
@@ -76,6 +78,9 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
         case .valueTooLarge(let size, let limit): "a value of \(size) bytes is more than the \(limit) an item can hold"
         case .attributesTooLarge(let size, let limit):
             "attributes of \(size) bytes are more than the \(limit) an item can hold"
+        case .quotaExceeded(let group, let limit):
+            "the access group '\(group)' may hold \(limit) bytes of items, and this would be more; delete some, or raise "
+                + "'quota' in the daemon's entitlements"
         case .unsupported(let reason): reason
         case .corruptItem(let row, let reason):
             "item \(row) is damaged (\(reason)); restore the vault from a backup, or delete what is damaged with "

@@ -17,6 +17,9 @@ package struct ItemRow: Sendable, Hashable {
         self.value = value
     }
 
+    /// How many bytes of attributes and value are stored.
+    var size: Int { metadata.count + value.seal.count + (value.ciphertext?.count ?? 0) }
+
     static let columns = "item.id, class, pk, uuid, item.grp, pdmn, flags, terms, meta, seal, data"
 
     /// Reads the fields of the present row of a statement that decide whether it is needed.

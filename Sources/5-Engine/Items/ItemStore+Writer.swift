@@ -8,7 +8,8 @@ extension ItemStore {
         let database: SQLConnection
         let keybag: UUID?
         /// The access groups whose rows were changed so far.
-        package let touched = TouchedGroups()
+        package let touched: TouchedGroups
+        let sizes: GroupSizes
 
         /// Searches in the same transaction.
         package var reader: Reader { Reader(database: database, keybag: keybag) }
@@ -31,6 +32,7 @@ extension ItemStore {
                 """
             ) { try row.run($0) }
             touched.insert(row.binding.group)
+            touched.grow(row.binding.group, by: row.size)
             try file(row.binding.rowID, under: terms, in: row.binding.group)
         }
 
@@ -41,6 +43,7 @@ extension ItemStore {
             // The row may come from another group.
             let oldGroup = try touchGroup(ofRow: row.binding.rowID)
             touched.insert(row.binding.group)
+            touched.grow(row.binding.group, by: row.size)
             try change(
                 """
                 REPLACE INTO item (id, class, pk, uuid, grp, pdmn, flags, terms, meta, seal, data)
@@ -58,6 +61,10 @@ extension ItemStore {
             _ row: ItemRow, filedUnder terms: [Int64], insteadOf oldTerms: [Int64]
         ) throws {
             touched.insert(row.binding.group)
+            if touched.isMeasured {
+                let size = try size(ofRow: row.binding.rowID)
+                touched.grow(row.binding.group, by: row.metadata.count - size.metadata)
+            }
             try change("UPDATE item SET pk = ?, terms = ?, meta = ? WHERE id = ?") { statement in
                 try statement.bind(row.binding.primaryKey, at: 1)
                 try statement.bind(row.encodedTerms, at: 2)
@@ -85,6 +92,7 @@ extension ItemStore {
 
         /// Removes all rows and assigns the store to `keybag`.
         package func reset(to keybag: UUID) throws {
+            touched.insert(nil)
             for sql in ["DELETE FROM item", "DELETE FROM filing"] { try change(sql) { try $0.run() } }
             try change("UPDATE vault SET keybag = ? WHERE id = 1") { statement in
                 try statement.bind(keybag.bytes, at: 1)
@@ -103,7 +111,43 @@ extension ItemStore {
             guard try statement.step() else { return nil }
             let group = statement.integer(0)
             touched.insert(group)
+            if touched.isMeasured, let group {
+                let size = try size(ofRow: rowID)
+                touched.grow(group, by: -size.metadata - size.value)
+            }
             return group
+        }
+
+        /// Returns how many bytes of a row are its attributes, and how many its value with the seal.
+        private func size(ofRow rowID: Int64) throws -> (metadata: Int, value: Int) {
+            let statement = try database.statement(
+                "SELECT length(meta), length(seal) + length(data) FROM item WHERE id = ?")
+            defer { statement.reset() }
+            try statement.bind(rowID, at: 1)
+            guard try statement.step() else { return (0, 0) }
+            return (Int(statement.integer(0) ?? 0), Int(statement.integer(1) ?? 0))
+        }
+
+        static let sizeOfFiling = """
+            SELECT sum(length(meta) + length(seal) + length(data)) FROM filing JOIN item ON item.id = filing.item \
+            WHERE filing.grp = ? AND filing.term = ?
+            """
+
+        /// Returns how many bytes of attributes and values, as they are stored, the rows of a group hold at this point
+        /// of a measured transaction. Adds them up if it is not known since an earlier one.
+        ///
+        /// - Parameter listings: Each row of the group is filed under one of these.
+        package func bytes(ofGroup group: Int64, filedUnder listings: [Filing]) throws -> Int {
+            let version = try database.integer("PRAGMA data_version") ?? 0
+            return try sizes.bytes(of: group, at: version, grownBy: touched.growth[group] ?? 0) {
+                try listings.reduce(0) { total, filing in
+                    let statement = try database.statement(Self.sizeOfFiling)
+                    defer { statement.reset() }
+                    try statement.bind(filing.group, at: 1)
+                    try statement.bind(filing.term, at: 2)
+                    return try statement.step() ? total + Int(statement.integer(0) ?? 0) : total
+                }
+            }
         }
 
         /// - Returns: The digest of the group that the row was in; nil if there was no such row, or if its group was

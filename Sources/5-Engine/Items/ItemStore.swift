@@ -9,6 +9,7 @@ package final class ItemStore: Sendable {
     let writer: WriterConnection
     /// Nil for a store in memory, whose only connection also reads.
     private let readers: ReaderPool?
+    private let sizes = GroupSizes()
 
     private init(_ writer: WriterConnection, readers: ReaderPool?) {
         self.writer = writer
@@ -113,13 +114,25 @@ package final class ItemStore: Sendable {
     /// Writes rows on behalf of an authorized request, in a transaction. The transaction is durable when this returns,
     /// and rolled back if `body` throws.
     ///
+    /// - Parameter isMeasured: Whether the transaction needs the sizes of groups.
     /// - Throws: ``StoreError/otherKeybag`` if the rows do not belong to `keybag`.
     package func write<Result>(
-        for authorization: Authorization, under keybag: UUID? = nil, _ body: (Writer) throws -> Result
+        for authorization: Authorization, under keybag: UUID? = nil, isMeasured: Bool = false,
+        _ body: (Writer) throws -> Result
     ) throws -> Result {
-        try writer.transaction { database in
+        let touched = TouchedGroups(isMeasured: isMeasured)
+        var isComplete = false
+        return try writer.transaction { database in
             if let keybag, try Schema.keybagIdentifier(in: database) != keybag { throw StoreError.otherKeybag }
-            return try body(Writer(database: database, keybag: keybag))
+            let result = try body(Writer(database: database, keybag: keybag, touched: touched, sizes: sizes))
+            isComplete = true
+            return result
+        } ended: { isCommitted in
+            if isCommitted {
+                sizes.committed(touched)
+            } else if isComplete {
+                sizes.forget()
+            }
         }
     }
 

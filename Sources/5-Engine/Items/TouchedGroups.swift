@@ -2,8 +2,27 @@
 package final class TouchedGroups {
     /// Their digests; nil if the transaction changed rows whose groups it does not know.
     package private(set) var digests: Set<Int64>? = []
+    /// By how many bytes they grew, if that is measured; below zero for those that shrank.
+    package private(set) var growth: [Int64: Int] = [:]
+    /// The names of those that items were written to, if the growth is measured.
+    package private(set) var names: [Int64: String] = [:]
+    /// Whether the transaction measures by how much it lets groups grow.
+    package let isMeasured: Bool
+
+    init(isMeasured: Bool) {
+        self.isMeasured = isMeasured
+    }
 
     func insert(_ digest: Int64?) {
         if let digest { digests?.insert(digest) } else { digests = nil }
+    }
+
+    func grow(_ digest: Int64, by bytes: Int) {
+        if isMeasured { growth[digest, default: 0] += bytes }
+    }
+
+    /// Notes the name of a group that an item is written to.
+    package func note(_ name: String, of digest: Int64) {
+        if isMeasured { names[digest] = name }
     }
 }

@@ -21,10 +21,21 @@ final class WriterConnection: @unchecked Sendable {
 
     /// Lends the connection to `body` in a transaction, which is durable when this returns, and rolled back if `body`
     /// throws.
-    func transaction<Result>(_ body: (SQLConnection) throws -> Result) throws -> Result {
+    ///
+    /// - Parameter ended: Runs after the transaction and before the next one, with whether it was committed.
+    func transaction<Result>(
+        _ body: (SQLConnection) throws -> Result, ended: (_ isCommitted: Bool) -> Void = { _ in }
+    ) throws -> Result {
         try queue.sync {
             let connection = try connection()
-            return try connection.transaction { try body(connection) }
+            do {
+                let result = try connection.transaction { try body(connection) }
+                ended(true)
+                return result
+            } catch {
+                ended(false)
+                throw error
+            }
         }
     }
 

@@ -96,7 +96,7 @@ extension AuditFailure {
             case .erasedAfterWrongPasscodes: .erased
             case .invalidRequest, .valueTooLarge, .attributesTooLarge, .unsupported, .passcodeIsSet: .invalid
             case .corruptItem, .corruptVault, .corruptFileKey, .corruptBackup: .damaged
-            case .unusableVault, .readOnly, .diskFull, .inputOutput, .busy: .storage
+            case .unusableVault, .readOnly, .diskFull, .quotaExceeded, .inputOutput, .busy: .storage
             default: .other
             }
     }

@@ -23,6 +23,7 @@ extension KeychainError {
             case .invalidRequest: (.invalidRequest, nil)
             case .valueTooLarge, .attributesTooLarge:
                 (.tooLarge, "keep large data in a file, and only its key in the keychain")
+            case .quotaExceeded: (.quotaExceeded, nil)
             case .unsupported: (.unsupported, nil)
             case .corruptItem, .corruptVault, .corruptFileKey, .corruptBackup: (.damaged, nil)
             case .unusableVault: (.unusableVault, nil)

@@ -71,6 +71,8 @@ public struct KeychainError: CodedError {
         public static let invalidRequest = Code("invalidRequest")
         /// The value or the attributes are larger than an item can be.
         public static let tooLarge = Code("tooLarge")
+        /// The access group would hold more than the daemon's entitlements allow this program.
+        public static let quotaExceeded = Code("quotaExceeded")
         /// The vault cannot do this here, such as enforcing an access control.
         public static let unsupported = Code("unsupported")
         /// Something stored does not verify: the item or the vault is damaged.

@@ -53,7 +53,8 @@ struct EntitlementsFileOptions: ParsableArguments {
 
 struct EntitlementsListCommand: DocumentedCommand {
     static let summary = "List the rules in an entitlements file."
-    static let details = "One line for each rule: the programs that it is for, the groups, and the rights."
+    static let details =
+        "One line for each rule: the programs that it is for, the groups with their quota, and the rights."
     static let examples = [Example("List the system's rules", "keychain entitlements list --system")]
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: summary, discussion: discussion)
@@ -62,7 +63,7 @@ struct EntitlementsListCommand: DocumentedCommand {
 
     func run() throws {
         let rows = try file.read().rules.map { rule in
-            [rule.conditions, rule.groups.joined(separator: ", "), rule.rights.words].map(\.escapedForTerminal)
+            [rule.conditions, rule.groupsAndQuota, rule.rights.words].map(\.escapedForTerminal)
         }
         if !rows.isEmpty { try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal)) }
     }
@@ -118,6 +119,10 @@ extension Entitlements.Rule {
             ("flatpak", flatpak), ("snap", snap), ("label", label),
         ]
         return named.compactMap { name, value in value.map { "\(name) \($0)" } }.joined(separator: ", ")
+    }
+
+    fileprivate var groupsAndQuota: String {
+        groups.joined(separator: ", ") + (quota.map { " (at most \($0) bytes each)" } ?? "")
     }
 }
 

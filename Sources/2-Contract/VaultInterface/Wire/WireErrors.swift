@@ -36,6 +36,7 @@ extension VaultError: WireValue {
         case .corruptFileKey: buffer.write(code: 27)
         case .itemPasswordMissing: buffer.write(code: 28)
         case .corruptBackup(let reason): buffer.write(code: 29, reason)
+        case .quotaExceeded(let group, let limit): buffer.write(code: 30, group, limit)
         }
     }
 
@@ -70,6 +71,7 @@ extension VaultError: WireValue {
         case 27: self = .corruptFileKey
         case 28: self = .itemPasswordMissing
         case 29: self = .corruptBackup(reason: try reader.read())
+        case 30: self = .quotaExceeded(group: try reader.read(), limit: try reader.read())
         default: throw FrameError("unknown error")
         }
     }

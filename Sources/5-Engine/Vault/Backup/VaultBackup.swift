@@ -176,6 +176,7 @@ final class VaultBackup: Sendable {
         _ row: ItemRow, _ item: StoredItem, _ writer: ItemStore.Writer, _ keybag: OpenedKeybag,
         _ presence: PresenceCheck
     ) throws {
+        writer.touched.note(item.accessGroup, of: row.binding.group)
         guard try writer.reader.hasRow(row.binding.rowID) else {
             return try writer.insert(row, filedUnder: Array(keybag.expectedFiling(of: row, item)))
         }

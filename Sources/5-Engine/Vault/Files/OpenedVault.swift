@@ -196,8 +196,13 @@ final class OpenedVault: Sendable {
         let (result, touched, keybag) = try withKeybag { keybag in
             try checkStoreIsInPlace()
             try checkIsCurrent(keybag)
-            return try store.write(for: authorization, under: keybag.identifier) { writer in
-                (try body(writer, keybag), writer.touched, keybag)
+            let quotas = authorization.client.quotas
+            return try store.write(
+                for: authorization, under: keybag.identifier, isMeasured: quotas != nil
+            ) { writer in
+                let result = try body(writer, keybag)
+                if let quotas { try check(quotas, writer, keybag) }
+                return (result, writer.touched, keybag)
             }
         }
         changeNotifier.changed(.thisProcess) { audience in
@@ -206,6 +211,19 @@ final class OpenedVault: Sendable {
             return !touched.isDisjoint(with: groups)
         }
         return result
+    }
+
+    /// Makes sure that no group has grown beyond its quota. What lets a group shrink is allowed whatever it holds.
+    ///
+    /// - Throws: ``VaultError/quotaExceeded(group:limit:)``.
+    private func check(_ quotas: GroupQuotas, _ writer: ItemStore.Writer, _ keybag: OpenedKeybag) throws {
+        for (group, growth) in writer.touched.growth where growth > 0 {
+            guard let name = writer.touched.names[group], let limit = quotas.bytes(of: name) else { continue }
+            let listings = ItemClass.stored.flatMap { keybag.listings(of: $0, in: [group]) }
+            guard try writer.bytes(ofGroup: group, filedUnder: listings) <= limit else {
+                throw VaultError.quotaExceeded(group: name, limit: limit)
+            }
+        }
     }
 
     /// Deletes the rows that nothing can open any more, because their keys are gone.

@@ -29,6 +29,7 @@ struct ItemTransaction {
     func insert(_ item: StoredItem) throws {
         try requireNoDuplicate(of: keybag.primaryKey(of: item), of: item.itemClass)
         let (row, filing) = try keybag.seal(item, presence, rowID: writer.nextRowID())
+        writer.touched.note(item.accessGroup, of: row.binding.group)
         try writer.insert(row, filedUnder: filing)
     }
 
@@ -79,16 +80,19 @@ struct ItemTransaction {
 
         if isBoundAlike(found.item, item), found.item.value == item.value {
             let (row, filing) = try keybag.resealMetadata(of: old, as: item)
+            writer.touched.note(item.accessGroup, of: row.binding.group)
             try writer.replaceMetadata(row, filedUnder: filing, insteadOf: oldTerms)
         } else {
             let isGuardedAlike = found.item.accessControl == item.accessControl
             let (row, filing) = try keybag.seal(
                 item, insteadOf: isGuardedAlike ? old : nil, presence, rowID: old.binding.rowID)
+            writer.touched.note(item.accessGroup, of: row.binding.group)
             try writer.replace(row, filedUnder: filing, insteadOf: oldTerms)
         }
         if movesAway, old.binding.isSynchronizable {
             let (tombstone, filing) = try keybag.sealTombstone(
                 for: old, identifier: UUID(), rowID: writer.nextRowID(), item: found.item, now: now())
+            writer.touched.note(found.item.accessGroup, of: tombstone.binding.group)
             try writer.insert(tombstone, filedUnder: filing)
         }
     }

@@ -107,6 +107,12 @@ extension Entitlements.Rule {
             }
             rights.insert(right)
         }
+        if let (number, position) = try fields.number("quota") {
+            guard number > 0 else {
+                throw EntitlementsError("\(place).quota must be a number of bytes, at least 1", at: position)
+            }
+            quota = number
+        }
         try fields.finish()
         let conditions: [Any?] = [executable, user, unit, userUnit, flatpak, snap, label]
         guard conditions.contains(where: { $0 != nil }) else {

@@ -15,6 +15,8 @@ package struct Entitlements: Sendable, Equatable {
         package var label: String?
         package var groups: [String] = []
         package var rights: CallerRights = []
+        /// The most bytes of items that each of the groups may hold; nil for no limit.
+        package var quota: Int?
 
         package init() {}
 
@@ -53,8 +55,14 @@ package struct Entitlements: Sendable, Equatable {
         var grant = CallerGrant(identifier: name ?? "process of user \(peer.user)")
         grant.program = isTool ? nil : ServedProgram(user: peer.user, name: grant.identifier)
         grant.process = ClientProcess(user: peer.user, number: peer.process)
+        var quotas = GroupQuotas()
         for rule in matching {
-            for group in rule.groups { grant.add(group, isListable: rule.rights.contains(.list)) }
+            for group in rule.groups {
+                grant.add(group, isListable: rule.rights.contains(.list))
+                quotas.add(group, bytes: rule.quota)
+            }
+            // Otherwise a program with a quota could store without end in the group of its own.
+            if let name { quotas.add(name, bytes: rule.quota) }
             grant.rights.formUnion(rule.rights)
         }
         if isTool {
@@ -66,6 +74,7 @@ package struct Entitlements: Sendable, Equatable {
             // Nobody else's items are in it.
             grant.add(name, isListable: true)
         }
+        if !isTool, quotas.isLimiting { grant.quotas = quotas }
         return grant
     }
 }
@@ -76,6 +85,8 @@ package struct CallerGrant: Sendable, Equatable {
     package private(set) var groups: [String] = []
     package private(set) var listable: [String] = []
     package var rights: CallerRights = []
+    /// Nil if no rule has a quota.
+    package var quotas: GroupQuotas?
     /// Nil for the owner's tool.
     package var program: ServedProgram?
     package var process: ClientProcess?
@@ -98,8 +109,8 @@ package struct CallerGrant: Sendable, Equatable {
         Client(
             identifier: identifier, accessGroups: Self.effective(groups, claim == groups ? nil : claim),
             preferredGroup: Client.groupForNewItem(in: claim),
-            listableGroups: Self.effective(listable, claim == groups ? nil : claim), rights: rights, program: program,
-            process: process)
+            listableGroups: Self.effective(listable, claim == groups ? nil : claim), rights: rights, quotas: quotas,
+            program: program, process: process)
     }
 
     private static func effective(_ held: [String], _ claim: [String]?) -> [String] {
