@@ -31,7 +31,7 @@ struct DaemonOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Requests per second that one program may make on average; 0 for no limit.", valueName: "number"))
-    var rate = 20_000
+    var rate = 10_000
 
     @Option(help: ArgumentHelp("The largest number of connections at a time.", valueName: "number"))
     var connections = 2048

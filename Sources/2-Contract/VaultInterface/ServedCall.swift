@@ -21,6 +21,12 @@ package protocol ServedCall: Sendable {
     /// - Throws: ``VaultError/clientIsGone``.
     func giveWay() throws(VaultError)
 
+    /// Lets other threads have the processor, if any wait for it. Unlike ``giveWay()``, this may be called at any point.
+    ///
+    /// A system takes the processor from a thread only after milliseconds, in which a lookup of another program could
+    /// be done a hundred times.
+    func breathe()
+
     /// Runs `body`, which waits for a person and needs no processor, while others take the place of this call.
     func wait<Result>(for body: () -> Result) -> Result
 }

@@ -58,6 +58,9 @@ struct ItemFinder {
         return (slice.items.map(\.item), slice.next, slice.needed)
     }
 
+    /// After how many rows a served call breathes: some 100 µs.
+    private static let breath = 16
+
     /// Some of the items that a query finds.
     struct Slice {
         var items: [FoundItem]
@@ -97,6 +100,7 @@ struct ItemFinder {
         let filter = filter(of: query)
         var found: [FoundItem] = []
         var (bytes, rows, needed) = (0, 0, 0)
+        let served = CurrentCall.served
         let next = try reader.forEach(
             plan.search, after: start, includingCiphertext: includingValues || filter.needsValue,
             admits: { size in
@@ -114,6 +118,7 @@ struct ItemFinder {
             }
         ) { row in
             rows += 1
+            if rows.isMultiple(of: Self.breath) { served?.breathe() }
             do {
                 if let match = try match(row, query, plan, filter, includingValues: includingValues) {
                     found.append(match)

@@ -23,9 +23,9 @@ final class WorkPlaces: Sendable {
 
     /// - Parameter processors: How many the machine has.
     init(processors: Int) {
-        // One program can keep every processor busy, and not every place. Whoever looks for a single item waits for
-        // processors only behind those who have a turn, so that there are few. Such a lookup itself needs none.
-        let ofProgram = max(2, processors)
+        // One program can keep every processor busy but one. A lookup of a single item needs no turn, and waits for a
+        // processor behind those who have one.
+        let ofProgram = max(1, processors - 1)
         turns = FairQueue(.init(all: 4 * ofProgram, ofUser: 2 * ofProgram, ofProgram: ofProgram))
         windows = FairQueue(.init(all: 64, ofUser: 32, ofProgram: 16))
         heavies = FairQueue(.init(all: 4, ofUser: 2, ofProgram: 1))
@@ -90,6 +90,10 @@ final class CallTurn: ServedCall, @unchecked Sendable {
     func giveWay() throws(VaultError) {
         if hasTurn { hasTurn = places.turns.giveWay(program, while: isClientThere) } else { resume() }
         try checkClient()
+    }
+
+    func breathe() {
+        if hasTurn { sched_yield() }
     }
 
     func wait<Result>(for body: () -> Result) -> Result {

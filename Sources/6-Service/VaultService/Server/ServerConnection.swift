@@ -141,6 +141,8 @@ final class ServerConnection: @unchecked Sendable {
             }
             try refreshGrant(of: peer)
             let isSpent = server.rates.admit(rateKey, on: socket.descriptor)
+            // Few threads may stay awake at a time.
+            socket.mayStayAwake = !isSpent
             var reader = FrameReader(incoming, from: 1)
             let header = try RequestHeader(from: &reader)
             canAsk = header.canAsk

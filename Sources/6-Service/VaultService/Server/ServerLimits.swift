@@ -13,7 +13,7 @@ package struct ServerLimits: Sendable {
     /// How long a client may take to send the rest of a request, or to take in an answer.
     package var transfer = Duration.seconds(10)
     /// How many requests a second one program may make over time; 0 for any number.
-    package var requestsPerSecond = 20_000
+    package var requestsPerSecond = 10_000
     /// How long a stop waits for requests that are under way.
     package var farewell = Duration.seconds(5)
 

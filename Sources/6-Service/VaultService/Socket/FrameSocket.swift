@@ -23,6 +23,8 @@ package final class FrameSocket {
     /// What came after the last frame; at most one read's worth, but for a frame that is under way.
     private let incoming = FrameBuffer()
     private let ownsDescriptor: Bool
+    /// Whether this may keep a processor busy for a moment before it sleeps.
+    package var mayStayAwake = true
 
     package init(_ descriptor: Int32, ownsDescriptor: Bool = true) {
         self.descriptor = descriptor
@@ -167,7 +169,7 @@ package final class FrameSocket {
     }
 
     private func wait(for events: Int16, until deadline: ContinuousClock.Instant?) throws(SocketError) {
-        if stayAwake(for: events) { return }
+        if mayStayAwake, stayAwake(for: events) { return }
         var polled = pollfd(fd: descriptor, events: events, revents: 0)
         while true {
             var milliseconds: Int32 = -1
