@@ -17,21 +17,6 @@ import Testing
         enclave = try TPMEnclave.make(.shared(tpm.address))
     }
 
-    /// Writes the two halves of a body as tpm2-tools read them, and loads the object on `tpm`.
-    private func load(_ body: Data, on tpm: SoftwareTPM) throws {
-        let size = 2 + (Int(body[0]) << 8 | Int(body[1]))
-        try body.prefix(size).write(to: URL(fileURLWithPath: tpm.path(of: "public")))
-        try body.dropFirst(size).write(to: URL(fileURLWithPath: tpm.path(of: "private")))
-        try tpm.tool(
-            "tpm2_createprimary", "-Q", "-C", "o", "-g", "sha256", "-G", "ecc256:aes128cfb", "-a",
-            "fixedtpm|fixedparent|sensitivedataorigin|userwithauth|restricted|decrypt|noda", "-c",
-            tpm.path(of: "parent"))
-        try tpm.tool(
-            "tpm2_load", "-Q", "-C", tpm.path(of: "parent"), "-u", tpm.path(of: "public"), "-r",
-            tpm.path(of: "private"), "-c", tpm.path(of: "object"))
-        try tpm.tool("tpm2_flushcontext", "-t")
-    }
-
     private func hexadecimal(_ key: SymmetricKey) -> String {
         "hex:" + key.data.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
@@ -40,17 +25,17 @@ import Testing
         let key = try enclave.createKey(for: .signing, authorization: authorization)
         enclave.close()
         let other = try SoftwareTPM()
-        let error = #expect(throws: SoftwareTPMError.self) { try load(key.body, on: other) }
+        let error = #expect(throws: SoftwareTPMError.self) { try other.load(key.body) }
         #expect(error?.program == "tpm2_load")
         // The same steps lead somewhere on the right one.
-        try load(key.body, on: tpm)
+        try tpm.load(key.body)
     }
 
     @Test func aKeyIsOfNoUseWithoutItsAuthorization() throws {
         let key = try enclave.createKey(for: .signing, authorization: authorization)
         let publicKey = try P256.Signing.PublicKey(x963Representation: enclave.publicKey(of: key))
         enclave.close()
-        try load(key.body, on: tpm)
+        try tpm.load(key.body)
         let message = Data("message".utf8)
         try message.write(to: URL(fileURLWithPath: tpm.path(of: "message")))
         func sign(_ password: String) throws {
@@ -82,7 +67,7 @@ import Testing
         let policy = LockoutPolicy(tries: 3, recoveryTime: 1000, ownerRecoveryTime: 1)
         #expect(try enclave.takeLockout(policy, password: .random))
         enclave.close()
-        try load(binding, on: tpm)
+        try tpm.load(binding)
         for _ in 0..<4 {
             try tpm.tool("tpm2_flushcontext", "-t")
             #expect(throws: SoftwareTPMError.self) {
@@ -99,7 +84,7 @@ import Testing
         let record = enclave.encoded()
         enclave.close()
         // See DeviceRecord: header of 79 bytes, check value of 8.
-        try load(Data(record.dropFirst(79).dropLast(8)), on: tpm)
+        try tpm.load(record.dropFirst(79).dropLast(8))
         #expect(throws: SoftwareTPMError.self) { try tpm.tool("tpm2_unseal", "-c", tpm.path(of: "object")) }
     }
 }

@@ -38,10 +38,16 @@ import Testing
         let publicKey = try P256.KeyAgreement.PublicKey(x963Representation: enclave.publicKey(of: key))
         let expected = try peer.sharedSecretFromKeyAgreement(with: publicKey).withUnsafeBytes { Data($0) }
         #expect(shared.data == expected)
+        let counter = try enclave.freeCounter()
+        try enclave.makeCounter(counter)
+        let value = try enclave.value(ofCounter: counter)
+        let fresh = try LockedBytes.random(count: 32)
+        let sealedToCounter = try enclave.seal(fresh, toCounter: counter, at: value)
+        #expect(try enclave.unseal(sealedToCounter, toCounter: counter, at: value).isEqual(to: fresh))
         enclave.close()
         let seen = try tap.seen()
         #expect(seen.range(of: peer.publicKey.rawRepresentation.prefix(32)) != nil, "the tap sees what is no secret")
-        for secret in [shared.data, authorization.data] + secrets.map(\.data) {
+        for secret in [shared.data, authorization.data, fresh.data] + secrets.map(\.data) {
             #expect(seen.range(of: secret.prefix(16)) == nil)
             #expect(seen.range(of: secret.suffix(16)) == nil)
         }
@@ -65,6 +71,22 @@ import Testing
         #expect(error?.description.contains("changed on its way") == true, "\(String(describing: error))")
         try tap.change(answersTo: nil)
         try use()
+        enclave.close()
+        #expect(try tpm.loadedHandles().isEmpty)
+    }
+
+    @Test func aChangedSecretOfACounterIsRefused() throws {
+        let counter = try enclave.freeCounter()
+        try enclave.makeCounter(counter)
+        let value = try enclave.value(ofCounter: counter)
+        let fresh = try LockedBytes.random(count: 32)
+        let sealed = try enclave.seal(fresh, toCounter: counter, at: value)
+        #expect(try enclave.unseal(sealed, toCounter: counter, at: value).isEqual(to: fresh))
+        try tap.change(answersTo: 0x15E)
+        let error = #expect(throws: EnclaveError.self) { try enclave.unseal(sealed, toCounter: counter, at: value) }
+        #expect(error?.description.contains("changed on its way") == true, "\(String(describing: error))")
+        try tap.change(answersTo: nil)
+        #expect(try enclave.unseal(sealed, toCounter: counter, at: value).isEqual(to: fresh))
         enclave.close()
         #expect(try tpm.loadedHandles().isEmpty)
     }

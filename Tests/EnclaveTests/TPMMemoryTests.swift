@@ -36,9 +36,9 @@ import Testing
     }
 }
 
-/// Ways to give the TPM an authorization.
+/// Ways to give the TPM an authorization or a secret.
 private enum Use: CaseIterable {
-    case creating, sealing, signing, agreeing, unsealing, answering, failing, guarding
+    case creating, sealing, signing, agreeing, unsealing, answering, failing, guarding, counting
 
     func run(_ enclave: TPMEnclave, _ secret: SplitSecret) throws {
         let authorization = try secret.joined()
@@ -71,6 +71,13 @@ private enum Use: CaseIterable {
             let stretched = try authorization.withUnsafeBytes { try LockedBytes(copying: $0) }
             let (binding, _) = try enclave.guardPasscode(stretched: stretched)
             _ = try enclave.passcodeKey(stretched: stretched, binding: binding)
+        case .counting:
+            let counter = try enclave.freeCounter()
+            try enclave.makeCounter(counter)
+            let value = try enclave.value(ofCounter: counter)
+            let sealed = try enclave.seal(
+                authorization.withUnsafeBytes { try LockedBytes(copying: $0) }, toCounter: counter, at: value)
+            _ = try enclave.unseal(sealed, toCounter: counter, at: value)
         }
     }
 }

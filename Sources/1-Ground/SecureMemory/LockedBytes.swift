@@ -35,6 +35,16 @@ package final class LockedBytes: Sendable {
         try self.init(count: bytes.count) { $0.copyMemory(from: bytes) }
     }
 
+    /// Copies the bytes of `first`, followed by those of `second`.
+    package convenience init(joining first: LockedBytes, _ second: LockedBytes) throws {
+        try self.init(count: first.count + second.count) { joined in
+            first.withUnsafeBytes { joined.copyMemory(from: $0) }
+            second.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(rebasing: joined[first.count...]).copyMemory(from: $0)
+            }
+        }
+    }
+
     /// Returns `count` bytes from the operating system's random generator.
     package static func random(count: Int) throws -> LockedBytes {
         try LockedBytes(count: count) { if let base = $0.baseAddress { randombytes_buf(base, $0.count) } }

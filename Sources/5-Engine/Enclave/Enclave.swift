@@ -75,4 +75,17 @@ package protocol EnclaveCounter: Sendable {
 
     /// Increments the counter by one.
     func advance(counter: UInt32) throws(EnclaveError)
+
+    /// Seals `secret`, of 1 to ``EnclaveLimits/sealedSize`` bytes, so that the enclave reveals it only while the
+    /// counter has `value`, and then to every program that may use the enclave.
+    ///
+    /// - Parameter value: The present value, or a later one.
+    /// - Returns: Bytes that only the enclave can interpret, at most ``EnclaveLimits/blobSize``.
+    func seal(_ secret: LockedBytes, toCounter counter: UInt32, at value: UInt64) throws(EnclaveError) -> Data
+
+    /// Returns the secret in `sealed`.
+    ///
+    /// - Throws: ``EnclaveError/otherCounterValue`` if the counter has another value, or if `sealed` belongs to another
+    ///   counter or value; ``EnclaveError/refused(reason:)`` if there is no such counter.
+    func unseal(_ sealed: Data, toCounter counter: UInt32, at value: UInt64) throws(EnclaveError) -> LockedBytes
 }

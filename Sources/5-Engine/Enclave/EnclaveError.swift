@@ -17,6 +17,8 @@ package enum EnclaveError: Error, Equatable, CustomStringConvertible {
     case cleared
     /// Another enclave holds the secrets, perhaps in another machine.
     case otherEnclave
+    /// The enclave reveals a secret only at one value of a counter, and the counter has another.
+    case otherCounterValue
     /// The peer's key is not a point on the curve.
     case invalidPublicKey
     /// The enclave refused for another reason.
@@ -42,6 +44,8 @@ package enum EnclaveError: Error, Equatable, CustomStringConvertible {
         case .otherEnclave:
             "the vault was made with another TPM than this machine's, or this one was cleared since; use the machine "
                 + "it was made on, or a recovery key (keychain recovery restore)"
+        case .otherCounterValue:
+            "the TPM refuses a secret of the vault, because the vault's counter in it has another value"
         case .invalidPublicKey: "the peer's public key is not a point on the curve P-256"
         case .refused(let reason): reason
         }

@@ -58,7 +58,7 @@ package struct SoftwareEnclave: Enclave {
     ) throws(EnclaveError) -> SymmetricKey {
         let material: LockedBytes
         do {
-            material = try input.map { try Self.joined(secret, $0) } ?? secret
+            material = try input.map { try LockedBytes(joining: secret, $0) } ?? secret
         } catch {
             throw .memoryUnavailable
         }
@@ -87,21 +87,18 @@ package struct SoftwareEnclave: Enclave {
     package func makeCounter(_ counter: UInt32) throws(EnclaveError) { throw Self.noCounter }
     package func value(ofCounter counter: UInt32) throws(EnclaveError) -> UInt64 { throw Self.noCounter }
     package func advance(counter: UInt32) throws(EnclaveError) { throw Self.noCounter }
+    package func seal(
+        _ secret: LockedBytes, toCounter counter: UInt32, at value: UInt64
+    ) throws(EnclaveError) -> Data { throw Self.noCounter }
+    package func unseal(
+        _ sealed: Data, toCounter counter: UInt32, at value: UInt64
+    ) throws(EnclaveError) -> LockedBytes { throw Self.noCounter }
 
     private static let noCounter = EnclaveError.refused(reason: "the software enclave has no counters; a TPM has")
 
     package func forget() {}
 
     package func close() {}
-
-    private static func joined(_ first: LockedBytes, _ second: LockedBytes) throws -> LockedBytes {
-        try LockedBytes(count: first.count + second.count) { joined in
-            first.withUnsafeBytes { joined.copyMemory(from: $0) }
-            second.withUnsafeBytes {
-                UnsafeMutableRawBufferPointer(rebasing: joined[first.count...]).copyMemory(from: $0)
-            }
-        }
-    }
 
     private static let magic = [UInt8]("SKDEVICE".utf8)
     private static let secretSize = 32

@@ -112,6 +112,7 @@ struct TPMCommand {
     let code: UInt32
     let name: String
 
+    static let policyNV = TPMCommand(code: 0x149, name: "PolicyNV")
     static let certify = TPMCommand(code: 0x148, name: "Certify")
     static let sign = TPMCommand(code: 0x15D, name: "Sign")
     static let multiply = TPMCommand(code: 0x154, name: "ECDH_ZGen")

@@ -23,13 +23,16 @@ enum SessionAttributes {
     static let encrypt: UInt8 = 1 << 6
 }
 
-/// 6.9 (TPM_ST), 6.10 (TPM_SU), 6.11 (TPM_SE), 6.12 (TPM_CAP), 6.13 (TPM_PT), 7.4 (TPM_RH).
+/// 6.8 (TPM_EO), 6.9 (TPM_ST), 6.10 (TPM_SU), 6.11 (TPM_SE), 6.12 (TPM_CAP), 6.13 (TPM_PT), 7.4 (TPM_RH).
 enum TPMConstant {
     static let noSessionsTag: UInt16 = 0x8001
     static let sessionsTag: UInt16 = 0x8002
     static let hashCheckTicket: UInt16 = 0x8024
     static let startupClear: UInt16 = 0
     static let hmacSession: UInt8 = 0
+    static let policySession: UInt8 = 1
+    /// The comparison in a policy.
+    static let equal: UInt16 = 0
     static let handlesCapability: UInt32 = 1
     static let propertiesCapability: UInt32 = 6
     static let variableProperties: UInt32 = 0x200

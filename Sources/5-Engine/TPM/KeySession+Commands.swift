@@ -71,8 +71,12 @@ extension KeySession {
         }
     }
 
-    func unsealed(_ object: LoadedObject, in context: TPMContext) throws(TSSError) -> LockedBytes {
-        try perform(.unseal, with: object, in: context, encrypting: .answer) { answer throws(TSSError) in
+    /// - Parameter policy: The session that satisfies the object's policy; nil for an object with an authorization.
+    func unsealed(
+        _ object: LoadedObject, authorizedBy policy: PolicySession? = nil, in context: TPMContext
+    ) throws(TSSError) -> LockedBytes {
+        try perform(.unseal, with: object, authorizedBy: policy, in: context, encrypting: .answer) {
+            answer throws(TSSError) in
             try answer.secret(at: answer.sized())
         }
     }

@@ -72,7 +72,7 @@ final class KeySession {
     }
 
     /// Returns random bytes, as many as in a SHA-256 digest.
-    private static func freshNonce() -> [UInt8] { SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) } }
+    static func freshNonce() -> [UInt8] { SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) } }
 
     // MARK: Commands
 
@@ -80,13 +80,15 @@ final class KeySession {
     ///
     /// - Parameters:
     ///   - second: Another object of the command, whose authorization is an empty password.
+    ///   - policy: The session that authorizes the use of `object`, which then has no authorization of its own. This
+    ///     session proves and hides all the same.
     ///   - encrypting: Which of command and answer has a first parameter to hide. The parameter is a size and that many
     ///     bytes.
     ///   - parameters: The bytes after the handles.
     ///   - read: Reads the answer's parameters, which are wiped afterwards.
     func perform<Result>(
-        _ command: TPMCommand, with object: LoadedObject, and second: LoadedObject? = nil, in context: TPMContext,
-        encrypting: TPMContext.Encrypted,
+        _ command: TPMCommand, with object: LoadedObject, and second: LoadedObject? = nil,
+        authorizedBy policy: PolicySession? = nil, in context: TPMContext, encrypting: TPMContext.Encrypted,
         _ parameters: CommandBytes = CommandBytes(), _ read: (inout AnswerBytes) throws(TSSError) -> Result
     ) throws(TSSError) -> Result {
         defer { wipeRecentlyFreed(.derivation) }
@@ -104,25 +106,24 @@ final class KeySession {
         if let second { hash.update(data: second.name) }
         hash.update(data: sent.bytes)
         let proof = Self.proof(of: hash.finalize(), secret, newer: own, older: nonce, flags)
+        var area = CommandBytes()
+        // A session without a key has no proof (Part 1, "Session-Based Authorizations").
+        if let policy { area.append(policy.handle, Self.freshNonce(), SessionAttributes.continueSession, proof: []) }
+        area.append(handle, own, flags, proof: Array(proof))
+        if second != nil { area.append(TPMConstant.passwordSession, [], 0, proof: []) }
         let bytes = CommandBytes(command, hasSessions: true) { bytes in
             bytes.append(object.handle)
             if let second { bytes.append(second.handle) }
-            // The size of the area: the handle, two sized buffers of 32 bytes and the flags; 9 more for a password.
-            bytes.append(UInt32(4 + 2 + own.count + 1 + 2 + proof.byteCount + (second == nil ? 0 : 9)))
-            bytes.append(handle)
-            bytes.append(sized: own)
-            bytes.append(flags)
-            bytes.append(sized: Array(proof))
-            if second != nil {
-                bytes.append(TPMConstant.passwordSession)
-                bytes.append([0, 0, 0, 0, 0])
-            }
+            bytes.append(UInt32(area.bytes.count))
+            bytes.append(area.bytes)
             bytes.append(sent.bytes)
         }
 
         var answer = try context.answer(to: bytes, command)
         defer { answer.wipe() }
         let received = try answer.take(Int(answer.number32()))
+        // The answer to the policy's session is its nonce and flags, without a proof.
+        if policy != nil { _ = (try answer.sized(), try answer.number8(), try answer.sized()) }
         let newer = Array(answer.bytes[try answer.sized()])
         let answered = try answer.number8()
         let itsProof = try answer.sized()
@@ -204,6 +205,16 @@ final class KeySession {
         derivation.update(data: first)
         derivation.update(data: second)
         derivation.update(data: withUnsafeBytes(of: bits.bigEndian) { Array($0) })
+    }
+}
+
+extension CommandBytes {
+    /// Appends a session's part of the authorization area.
+    fileprivate mutating func append(_ session: TPM2_HANDLE, _ nonce: [UInt8], _ flags: UInt8, proof: [UInt8]) {
+        append(session)
+        append(sized: nonce)
+        append(flags)
+        append(sized: proof)
     }
 }
 

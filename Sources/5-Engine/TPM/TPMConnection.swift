@@ -194,6 +194,7 @@ package final class TPMConnection: Sendable {
         case .lockedOut: .lockedOut(retryAfter: 0)
         case .foreignBlob: .damagedBlob(reason: "another TPM made it, or it was changed")
         case .invalidPoint: .invalidPublicKey
+        case .policyFailed: .otherCounterValue
         case .memoryUnavailable: .memoryUnavailable
         case .connectionLost: unreachable(error, tss)
         case .falseAnswer:

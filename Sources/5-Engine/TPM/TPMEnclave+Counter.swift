@@ -1,6 +1,7 @@
 import CTSS2
 import Enclave
 import FoundationEssentials
+import SecureMemory
 
 /// Counters in the TPM's non-volatile storage. A new counter starts above every earlier count (TPM 2.0 Library, Part 3,
 /// TPM2_NV_Increment), so that removing one and making it again does not turn it back.
@@ -42,6 +43,41 @@ extension TPMEnclave {
         }
     }
 
+    package func seal(
+        _ secret: LockedBytes, toCounter counter: UInt32, at value: UInt64
+    ) throws(EnclaveError) -> Data {
+        guard secret.count <= EnclaveLimits.sealedSize else {
+            throw .refused(reason: "an enclave seals at most \(EnclaveLimits.sealedSize) bytes")
+        }
+        let policy = CounterPolicy(counter: counter, value: value)
+        return try using { context, parent in
+            // A secret that the TPM would never reveal is not made.
+            guard try context.indexName(counter) == CounterAttributes.name(of: counter) else {
+                throw EnclaveError.refused(reason: "the place of the counter in the TPM holds something else")
+            }
+            var sensitive = TPM2B_SENSITIVE_CREATE()
+            defer { wipeValue(&sensitive) }
+            secret.withUnsafeBytes { sensitive.sensitive.data.set($0) }
+            return try context.make(Template.sealed(to: policy), &sensitive, under: parent).encoded
+        }
+    }
+
+    package func unseal(
+        _ sealed: Data, toCounter counter: UInt32, at value: UInt64
+    ) throws(EnclaveError) -> LockedBytes {
+        let policy = CounterPolicy(counter: counter, value: value)
+        return try using { context, parent in
+            let object = try ObjectBlob(decoding: sealed, context.tss)
+            // With a blob that the TPM guards in place of this one, an attacker could cause a lockout.
+            guard !object.isGuarded else { throw EnclaveError.damagedBlob(reason: "not one of this enclave's") }
+            return try context.using(object, under: parent) { object, session throws(TSSError) in
+                try context.satisfying(policy) { policy throws(TSSError) in
+                    try session.unsealed(object, authorizedBy: policy, in: context)
+                }
+            }
+        }
+    }
+
     private static let mostTaken = 16
 }
 
@@ -61,6 +97,10 @@ extension TPMContext {
             guard error.kind == .noSuchHandle else { throw error }
             return nil
         }
+    }
+
+    fileprivate func indexName(_ index: TPM2_HANDLE) throws(TSSError) -> [UInt8] {
+        try withIndex(index) { object throws(TSSError) in Array(try name(of: object)) }
     }
 
     fileprivate func defineCounter(_ index: TPM2_HANDLE) throws(TSSError) {
@@ -105,17 +145,4 @@ extension TPMContext {
         defer { _ = tss.closeHandle(esys, &object) }
         return try body(object)
     }
-}
-
-/// Part 2, section 13.4, TPMA_NV.
-private enum CounterAttributes {
-    private static let authWrite: TPMA_NV = 1 << 2
-    private static let isCounter: TPMA_NV = 1 << 4
-    private static let authRead: TPMA_NV = 1 << 18
-    private static let noDA: TPMA_NV = 1 << 25
-
-    /// Any user of the TPM may increment the counter. That is a nuisance, like clearing the TPM, but reveals nothing.
-    static let all = authWrite | authRead | isCounter | noDA
-    /// The TPM sets this bit when the counter has a value.
-    static let written: TPMA_NV = 1 << 29
 }

@@ -90,12 +90,7 @@ package final class TPMEnclave: Enclave {
 
     func joined(_ first: LockedBytes, _ second: LockedBytes) throws(EnclaveError) -> LockedBytes {
         do {
-            return try LockedBytes(count: first.count + second.count) { joined in
-                first.withUnsafeBytes { joined.copyMemory(from: $0) }
-                second.withUnsafeBytes {
-                    UnsafeMutableRawBufferPointer(rebasing: joined[first.count...]).copyMemory(from: $0)
-                }
-            }
+            return try LockedBytes(joining: first, second)
         } catch {
             throw .memoryUnavailable
         }

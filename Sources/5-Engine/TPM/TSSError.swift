@@ -19,6 +19,8 @@ struct TSSError: Error {
         case foreignBlob
         case noSuchHandle
         case invalidPoint
+        /// The state of the TPM is not the one that a policy demands.
+        case policyFailed
         case memoryUnavailable
         /// An answer was changed on its way or did not come from the TPM.
         case falseAnswer
@@ -65,6 +67,8 @@ struct TSSError: Error {
             case 0x8B: .noSuchHandle
             // TPM_RC_ECC_POINT
             case 0xA7: .invalidPoint
+            // TPM_RC_POLICY_FAIL
+            case 0x9D: .policyFailed
             default: .other
             }
         } else {
@@ -74,6 +78,8 @@ struct TSSError: Error {
             case 0x902, 0x903, 0x905: .full
             // TPM_RC_INITIALIZE
             case 0x100: .notStarted
+            // TPM_RC_POLICY
+            case 0x126: .policyFailed
             // TPM_RC_REFERENCE_H0… and TPM_RC_REFERENCE_S0…: a loaded object or session no longer exists.
             case 0x910...0x91E: .connectionLost
             default: .other

@@ -38,6 +38,14 @@ enum Template {
     /// A secret whose authorization comes from a passcode. The TPM counts wrong ones.
     static let guarded = keyedHash([.fixedTPM, .fixedParent, .userWithAuth])
 
+    /// A secret that the TPM reveals to every program that satisfies `policy`, and never for an authorization: even to
+    /// change its authorization, the policy would have to name that command.
+    static func sealed(to policy: CounterPolicy) -> TPM2B_PUBLIC {
+        var template = keyedHash([.fixedTPM, .fixedParent, .adminWithPolicy, .noDA])
+        template.publicArea.authPolicy = TPM2B_DIGEST(policy.digest)
+        return template
+    }
+
     static func key(signs: Bool, agrees: Bool) -> TPM2B_PUBLIC {
         var attributes = ObjectAttributes.ownKey
         if signs { attributes.insert(.sign) }
