@@ -180,8 +180,8 @@ import Testing
 
     @Test func laterVersionsAndOtherEnclavesAreNamed() throws {
         var encoded = try keybag.encoded(in: enclave)
-        encoded[9] = 4
-        #expect(throws: KeybagError.unknownVersion(4)) { try Keybag(decoding: encoded, in: enclave) }
+        encoded[9] = 5
+        #expect(throws: KeybagError.unknownVersion(5)) { try Keybag(decoding: encoded, in: enclave) }
         encoded[9] = 1
         encoded[10] = 2
         #expect(throws: KeybagError.otherEnclave(stored: 2)) { try Keybag(decoding: encoded, in: enclave) }

@@ -33,8 +33,12 @@ package final class ClassKeys: Sendable {
     package let indexKey: SymmetricKey
 
     /// Opens `keybag`. It is unlocked if it has no passcode, and otherwise locked until ``unlock(with:)``.
+    ///
+    /// - Throws: ``KeybagError/rolledBack`` if the enclave refuses the keybag, because a later one was in use.
     package init(_ keybag: Keybag, in enclave: any Enclave) throws(KeybagError) {
         self.enclave = enclave
+        // Classes are unwrapped at any time from here on, and the enclave is to be asked once.
+        let keybag = try keybag.revealed(in: enclave)
         let always = try keybag.unwrapKey(for: .always, in: enclave)
         indexKey = Self.derive(from: always, context: "swift-keychain/v1/index")
         hasPasscode = Atomic(keybag.passcode != nil)

@@ -9,7 +9,8 @@ import SecureMemory
 ///
 ///     offset  bytes  field (integers big-endian)
 ///          0      8  magic "SKKEYBAG"
-///          8      2  format version: 1; 2 if the enclave has a binding for the passcode; 3 with a counter
+///          8      2  format version: 1; 2 if the enclave has a binding for the passcode; 4 with a counter;
+///                    3 as 4, from earlier software
 ///         10      1  enclave kind
 ///         11      1  passcode key derivation: 0 = no passcode, 1 = Argon2id
 ///         12     16  identifier
@@ -21,17 +22,19 @@ import SecureMemory
 ///                    passcodes in a row that erase the vault (1, 0 = never)
 ///          …   2+b  from version 2: size of the enclave's binding, the binding
 ///          …     12  from version 3: the counter's name in the enclave (4), its value for this keybag (8)
+///          …   2+f  from version 4: size of the secret that the enclave reveals at that value, sealed; the same
 ///        end     32  HMAC-SHA256 under the enclave's key for "swift-keychain/v1/keybag"
 extension Keybag {
     /// The largest size of the file: with one entry for each class code that a byte can hold.
     package static let largestEncoding =
-        headerSize + 255 * entrySize + passcodeSize + 2 + EnclaveLimits.blobSize + counterSize
-        + macSize
+        headerSize + 255 * entrySize + passcodeSize + 2 + EnclaveLimits.blobSize + counterSize + 2
+        + EnclaveLimits.blobSize + macSize
 
     package func encoded(in enclave: any Enclave) throws(KeybagError) -> Data {
         var encoded = Data(Self.magic)
         let binding = passcode?.binding ?? Data()
-        let version: UInt8 = counter != nil ? 3 : binding.isEmpty ? 1 : 2
+        let version: UInt8 =
+            if let freshness { freshness.sealed.isEmpty ? 3 : 4 } else { binding.isEmpty ? 1 : 2 }
         encoded.append(contentsOf: [0, version, enclaveKind.rawValue, passcode == nil ? 0 : 1])
         encoded.append(Self.bytes(of: identifier))
         encoded.append(replaces.map(Self.bytes(of:)) ?? Data(count: 16))
@@ -52,9 +55,13 @@ extension Keybag {
             encoded.append(bigEndian: UInt16(clamping: binding.count))
             encoded.append(binding)
         }
-        if let counter {
-            encoded.append(bigEndian: counter.name)
-            encoded.append(bigEndian: counter.value)
+        if let freshness {
+            encoded.append(bigEndian: freshness.counter.name)
+            encoded.append(bigEndian: freshness.counter.value)
+            if version >= 4 {
+                encoded.append(bigEndian: UInt16(clamping: freshness.sealed.count))
+                encoded.append(freshness.sealed)
+            }
         }
         let key = try Self.derive(in: enclave, salt: salt, context: Self.macContext)
         encoded.append(contentsOf: HMAC<SHA256>.authenticationCode(for: encoded, using: key))
@@ -68,7 +75,7 @@ extension Keybag {
             throw .malformed(reason: "not a keybag")
         }
         let version = UInt16(bigEndianBytes: bytes[8..<10])
-        guard (1...3).contains(version) else { throw .unknownVersion(version) }
+        guard (1...4).contains(version) else { throw .unknownVersion(version) }
         guard bytes.count >= Self.headerSize + Self.macSize else {
             throw .malformed(reason: "only \(bytes.count) bytes")
         }
@@ -85,6 +92,13 @@ extension Keybag {
         }
         let bindingEnd = bodySize
         if version >= 3 { bodySize += Self.counterSize }
+        let counterEnd = bodySize
+        if version >= 4 {
+            guard bytes.count >= counterEnd + 2 + Self.macSize else {
+                throw .malformed(reason: "only \(bytes.count) bytes")
+            }
+            bodySize += 2 + Int(bigEndianBytes: bytes[counterEnd..<(counterEnd + 2)])
+        }
         guard bytes.count == bodySize + Self.macSize else {
             throw .malformed(reason: "\(bytes.count) bytes for \(count) class keys")
         }
@@ -97,6 +111,9 @@ extension Keybag {
             HMAC<SHA256>.isValidAuthenticationCode(
                 bytes[bodySize...], authenticating: bytes[..<bodySize], using: key)
         else { throw .authenticationFailed }
+        guard version < 4 || bodySize > counterEnd + 2 else {
+            throw .malformed(reason: "nothing sealed to its counter")
+        }
 
         var wrapped = ClassTable<Data>()
         for index in 0..<count {
@@ -114,12 +131,17 @@ extension Keybag {
                 ? try Self.passcode(
                     bytes[entriesEnd..<(entriesEnd + Self.passcodeSize)],
                     binding: version >= 2 ? Data(bytes[bindingStart..<bindingEnd]) : Data()) : nil,
-            wrappedKeys: wrapped)
-        if version >= 3 {
-            counter = RollbackCounter(
-                name: UInt32(bigEndianBytes: bytes[bindingEnd..<(bindingEnd + 4)]),
-                value: UInt64(bigEndianBytes: bytes[(bindingEnd + 4)..<bodySize]))
-        }
+            wrappedKeys: wrapped,
+            freshness: version >= 3
+                ? Freshness(
+                    counter: Self.counter(bytes[bindingEnd..<counterEnd]),
+                    sealed: Data(bytes[counterEnd..<bodySize].dropFirst(2))) : nil)
+    }
+
+    /// `bytes` always has ``counterSize`` bytes.
+    private static func counter(_ bytes: ArraySlice<UInt8>) -> RollbackCounter {
+        RollbackCounter(
+            name: UInt32(bigEndianBytes: bytes.prefix(4)), value: UInt64(bigEndianBytes: bytes.dropFirst(4)))
     }
 
     /// `bytes` always has ``passcodeSize`` bytes.

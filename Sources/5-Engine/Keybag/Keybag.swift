@@ -19,20 +19,22 @@ package struct Keybag: Sendable, Equatable {
     package let salt: Data
     /// Nil while no passcode is set.
     package let passcode: PasscodeProtection?
-    /// The counter that detects an older copy of this keybag; nil for none.
-    package var counter: RollbackCounter?
+    /// What shows that no later keybag was in use; nil for nothing.
+    private(set) package var freshness: Freshness?
     /// Each class's key, wrapped with AES key wrap (RFC 3394): 40 bytes.
     private(set) var wrappedKeys: ClassTable<Data>
 
     /// Makes a keybag with new random class keys for all classes except the passcode-only class, and without a
     /// passcode.
+    ///
+    /// - Parameter counter: See ``Freshness``; nil for a keybag without.
     package static func generate(
         in enclave: any Enclave, replacing replaced: UUID? = nil, counter: RollbackCounter? = nil
     ) throws(KeybagError) -> Keybag {
         var keybag = Keybag(
             identifier: UUID(), replaces: replaced, enclaveKind: enclave.kind,
             salt: SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }, passcode: nil, wrappedKeys: ClassTable())
-        keybag.counter = counter
+        keybag.freshness = try Freshness.make(counter, in: enclave)
         for protection in ProtectionClass.allCases where protection != .whenPasscodeSetThisDeviceOnly {
             try keybag.generateKey(for: protection, in: enclave)
         }
@@ -40,12 +42,15 @@ package struct Keybag: Sendable, Equatable {
     }
 
     /// Makes a keybag without a passcode, with the `recovered` class keys and new ones for the other classes.
+    ///
+    /// - Parameter counter: See ``Freshness``; nil for a keybag without.
     static func restored(
-        _ identifier: UUID, _ recovered: ClassTable<LockedBytes>, in enclave: any Enclave
+        _ identifier: UUID, _ recovered: ClassTable<LockedBytes>, in enclave: any Enclave, counter: RollbackCounter?
     ) throws(KeybagError) -> Keybag {
         var keybag = Keybag(
             identifier: identifier, replaces: nil, enclaveKind: enclave.kind,
             salt: SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }, passcode: nil, wrappedKeys: ClassTable())
+        keybag.freshness = try Freshness.make(counter, in: enclave)
         for protection in ProtectionClass.allCases where protection != .whenPasscodeSetThisDeviceOnly {
             if let key = recovered[protection] {
                 try keybag.wrap(key, for: protection, in: enclave, with: nil)
@@ -59,6 +64,9 @@ package struct Keybag: Sendable, Equatable {
     /// Returns a keybag with the same class keys and another passcode, or none. With a first passcode, the
     /// passcode-only class gets a key. Without a passcode, that class loses its key for good.
     ///
+    /// A keybag with a counter gets one for the counter's next value. The caller increments the counter once the keybag
+    /// has replaced this one.
+    ///
     /// - Parameters:
     ///   - key: The stretched present passcode; nil if there is none.
     ///   - nextKey: The next passcode, stretched with `protection`.
@@ -69,16 +77,27 @@ package struct Keybag: Sendable, Equatable {
         var next = Keybag(
             identifier: identifier, replaces: replaces, enclaveKind: enclaveKind, salt: salt, passcode: protection,
             wrappedKeys: ClassTable())
-        next.counter = counter
+        let present = try revealed(in: enclave)
+        next.freshness = try Freshness.make(freshness?.counter.next, in: enclave)
         for name in ProtectionClass.allCases where wrappedKeys[name] != nil {
             if protection == nil, name == .whenPasscodeSetThisDeviceOnly { continue }
-            try next.wrap(unwrapKey(for: name, in: enclave, with: key), for: name, in: enclave, with: nextKey)
+            try next.wrap(present.unwrapKey(for: name, in: enclave, with: key), for: name, in: enclave, with: nextKey)
         }
         let passcodeOnly = ProtectionClass.whenPasscodeSetThisDeviceOnly
         if protection != nil, next.wrappedKeys[passcodeOnly] == nil {
             try next.generateKey(for: passcodeOnly, in: enclave, with: nextKey)
         }
         return next
+    }
+
+    /// Returns this keybag with the secret of its freshness in memory, so that unwrapping asks the enclave for it only
+    /// once.
+    ///
+    /// - Throws: ``KeybagError/rolledBack`` if the enclave refuses, because a later keybag was in use.
+    package func revealed(in enclave: any Enclave) throws(KeybagError) -> Keybag {
+        var keybag = self
+        keybag.freshness = try freshness?.revealed(in: enclave)
+        return keybag
     }
 
     /// Gives `protection` a new key. Everything under its older key is lost for good.
@@ -130,16 +149,23 @@ package struct Keybag: Sendable, Equatable {
     ) throws(KeybagError) -> SymmetricKey {
         let needsPasscode = hangsOnPasscode(protection)
         guard !needsPasscode || passcodeKey != nil else { throw .locked(protection) }
+        var secret = needsPasscode ? passcodeKey : nil
+        if let fresh = try freshness?.secret(in: enclave) {
+            guard let both = try? secret.map({ try LockedBytes(joining: fresh, $0) }) ?? fresh else {
+                throw .memoryUnavailable
+            }
+            secret = both
+        }
         return try Self.derive(
-            in: enclave, tangling: needsPasscode ? passcodeKey : nil, salt: salt,
+            in: enclave, tangling: secret, salt: salt,
             context: "swift-keychain/v1/class-key/\(protection.rawValue)")
     }
 
     static func derive(
-        in enclave: any Enclave, tangling passcodeKey: LockedBytes? = nil, salt: Data, context: String
+        in enclave: any Enclave, tangling secret: LockedBytes? = nil, salt: Data, context: String
     ) throws(KeybagError) -> SymmetricKey {
         do {
-            return try enclave.deriveKey(tangling: passcodeKey, salt: salt, context: context)
+            return try enclave.deriveKey(tangling: secret, salt: salt, context: context)
         } catch {
             throw KeybagError(error)
         }
@@ -149,7 +175,7 @@ package struct Keybag: Sendable, Equatable {
 
     init(
         identifier: UUID, replaces: UUID?, enclaveKind: EnclaveKind, salt: Data, passcode: PasscodeProtection?,
-        wrappedKeys: ClassTable<Data>
+        wrappedKeys: ClassTable<Data>, freshness: Freshness? = nil
     ) {
         self.identifier = identifier
         self.replaces = replaces
@@ -157,5 +183,6 @@ package struct Keybag: Sendable, Equatable {
         self.salt = salt
         self.passcode = passcode
         self.wrappedKeys = wrappedKeys
+        self.freshness = freshness
     }
 }

@@ -31,6 +31,7 @@ package enum KeybagError: Error, Equatable, CustomStringConvertible {
         self =
             switch error {
             case .memoryUnavailable: .memoryUnavailable
+            case .otherCounterValue: .rolledBack
             default: .enclave(error)
             }
     }

@@ -43,7 +43,11 @@ package struct RecoveryRecord: Sendable, Equatable {
 
     /// Returns a keybag without a passcode for another enclave, with the recovered keys and new ones for the other
     /// classes.
-    package func restored(in enclave: any Enclave, with key: RecoveryKey) throws(KeybagError) -> Keybag {
+    ///
+    /// - Parameter counter: See ``Freshness``; nil for a keybag without.
+    package func restored(
+        in enclave: any Enclave, with key: RecoveryKey, counter: RollbackCounter? = nil
+    ) throws(KeybagError) -> Keybag {
         var recovered = ClassTable<LockedBytes>()
         for (protection, wrapped) in wrappedKeys.entries {
             let wrapping = key.wrappingKey(for: protection, salt: salt)
@@ -53,7 +57,7 @@ package struct RecoveryRecord: Sendable, Equatable {
             }
             recovered[protection] = locked
         }
-        return try Keybag.restored(keybag, recovered, in: enclave)
+        return try Keybag.restored(keybag, recovered, in: enclave, counter: counter)
     }
 
     package func encoded(under key: RecoveryKey) -> Data {

@@ -22,7 +22,7 @@ package struct RollbackCounter: Sendable, Equatable {
     }
 
     /// The counter of the next keybag.
-    package var next: RollbackCounter { RollbackCounter(name: name, value: value + 1) }
+    package var next: RollbackCounter { RollbackCounter(name: name, value: value &+ 1) }
 
     /// Checks that no later keybag was in use. If this one is new, increments the counter.
     ///
@@ -32,7 +32,7 @@ package struct RollbackCounter: Sendable, Equatable {
             let present = try enclave.value(ofCounter: name)
             if present == value { return }
             // The program that replaced the keybag was killed before it incremented the counter.
-            if present == value - 1 { return try enclave.advance(counter: name) }
+            if present == value &- 1 { return try enclave.advance(counter: name) }
         } catch {
             throw KeybagError(error)
         }

@@ -287,7 +287,7 @@ package final class EmbeddedVault: VaultEngine {
     package var enclaveKind: EnclaveKind { vault.keys.keybag.enclaveKind }
 
     /// Whether the vault detects an older copy of the keybag.
-    package var detectsRollback: Bool { vault.keys.keybag.counter != nil }
+    package var detectsRollback: Bool { vault.keys.keybag.freshness != nil }
 
     /// Returns the lockout that ``takeLockout(_:)`` would set up: with a fresh password, unless the lockout has an
     /// owner already.

@@ -85,8 +85,8 @@ enum BackupRestore {
         _ kind: EnclaveKind, _ detectsRollback: Bool
     ) throws -> BackupSummary {
         let enclave = try folder.makeEnclave(VaultFolder.deviceSecretName, kind)
-        var keybag = try record.restored(in: enclave, with: key)
-        if detectsRollback { keybag.counter = try folder.makeCounter(in: enclave) }
+        let keybag = try record.restored(
+            in: enclave, with: key, counter: detectsRollback ? folder.makeCounter(in: enclave) : nil)
         // The same recovery key opens the new vault, which has the same class keys.
         if case .recoveryKey(let encoded) = backup.head.seal {
             try folder.folder.replace(VaultFolder.recoveryName, with: encoded)

@@ -86,7 +86,7 @@ struct VaultFolder: Sendable {
     func replaceKeys(erasing rows: UUID) throws -> OpenedKeybag {
         let present = try openKeybag().keys
         let enclave = try makeEnclave(Self.nextSecretName, present.enclave.kind)
-        let keybag = try Keybag.generate(in: enclave, replacing: rows, counter: present.keybag.counter?.next)
+        let keybag = try Keybag.generate(in: enclave, replacing: rows, counter: present.keybag.freshness?.counter.next)
         // It holds the keys that are to be destroyed.
         try folder.remove(Self.recoveryName)
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
@@ -98,16 +98,16 @@ struct VaultFolder: Sendable {
 
     /// Puts a keybag with the same class keys under another passcode in the place of the present one. For
     /// callers that hold the folder's lock.
+    ///
+    /// - Parameter keybag: If it has a counter, it is for the counter's next value.
     func replaceKeybag(with keybag: Keybag, in enclave: any Enclave) throws -> OpenedKeybag {
-        var keybag = keybag
-        keybag.counter = keybag.counter?.next
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
         return try inUse(keybag, in: enclave)
     }
 
     /// Opens a keybag that is in its file, unless it is older than one that was.
     private func inUse(_ keybag: Keybag, in enclave: any Enclave) throws -> OpenedKeybag {
-        try keybag.counter?.check(in: enclave)
+        try keybag.freshness?.counter.check(in: enclave)
         return try opened(keybag, in: enclave)
     }
 
@@ -197,8 +197,13 @@ struct VaultFolder: Sendable {
             if name.count == 4, let counter = try? RollbackCounter.make(index, in: enclave) { return counter }
         }
         let index = try enclave.freeCounter()
-        try folder.replace(Self.nextCounterName, with: withUnsafeBytes(of: index.bigEndian) { Data($0) })
+        try plan(counter: index)
         return try .make(index, in: enclave)
+    }
+
+    /// Has ``makeCounter(in:)`` take the counter with this name. For callers that hold the folder's lock.
+    func plan(counter: UInt32) throws {
+        try folder.replace(Self.nextCounterName, with: withUnsafeBytes(of: counter.bigEndian) { Data($0) })
     }
 
     /// What an interrupted creation left; nil if there is nothing, or an enclave of another kind, on which nothing
@@ -227,7 +232,7 @@ struct VaultFolder: Sendable {
         for suffix in ["", "-journal", "-wal", "-shm"] { try folder.remove(Self.storeName + suffix) }
     }
 
-    private func readEnclave(_ name: String) throws -> any Enclave {
+    func readEnclave(_ name: String) throws -> any Enclave {
         var encoded = try folder.read(name, limit: 4096)
         defer { encoded.wipe() }
         return try enclaves.open(encoded)

@@ -113,13 +113,25 @@ extension VaultFolder {
     /// For callers that hold the folder's lock.
     fileprivate func recover(with key: RecoveryKey, in kind: EnclaveKind, _ detectsRollback: Bool) throws {
         let record = try recoveryRecord(openedWith: key)
+        if detectsRollback { try keepCounter() }
         let enclave = try makeEnclave(Self.nextSecretName, kind)
-        var keybag = try record.restored(in: enclave, with: key)
-        if detectsRollback { keybag.counter = try makeCounter(in: enclave) }
+        // The value after the present one ends the keybags before this one, if the counter was theirs.
+        let counter = detectsRollback ? try makeCounter(in: enclave).next : nil
+        let keybag = try record.restored(in: enclave, with: key, counter: counter)
         // The device secret first: with the old keybag it opens nothing, and the record stays to do this again.
         try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
         try folder.remove(Self.nextCounterName)
         try folder.remove(PasscodeGuard.fileName)
+    }
+
+    /// Has the next keybag continue with the counter of the present one, if that can be read. With another counter, the
+    /// present keybag would stay the last of its own, and open the same class keys to who knows its passcode.
+    private func keepCounter() throws {
+        guard let encoded = try? folder.read(Self.keybagName, limit: Keybag.largestEncoding),
+            let enclave = try? readEnclave(Self.deviceSecretName),
+            let counter = try? Keybag(decoding: encoded, in: enclave).freshness?.counter
+        else { return }
+        try plan(counter: counter.name)
     }
 }
