@@ -20,7 +20,7 @@ struct InitCommand: DocumentedCommand {
         cleared, only a recovery key opens the vault: see `keychain help recovery`.
 
         --detect-rollback ties the vault's keys to a counter in the TPM. Older copies of the keys, such as those from \
-        before a change of the passcode, are then refused. A backup from before such a change can be restored only \
+        before a change of the passcode, are then refused, by the TPM too. A backup from before such a change can be restored only \
         with a recovery key.
 
         The TPM's lockout belongs to the machine. A lockout without a password can be ended by anybody, so this \
