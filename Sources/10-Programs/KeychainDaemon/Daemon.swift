@@ -115,11 +115,13 @@ struct Daemon: ParsableCommand {
     }
 
     /// Bounds the memory that the C library keeps apart for threads: as many arenas as there are threads that work,
-    /// and not eight for each processor (mallopt(3)).
+    /// and not eight for each processor. A block of 256 KiB or more stays apart from the others, so that the system has
+    /// its memory back when it is freed; otherwise the C library learns to keep ever larger ones (mallopt(3)).
     private func limitArenas() {
-        // The overlay does not have the header malloc.h. M_ARENA_MAX is -8.
+        // The overlay does not have the header malloc.h. M_ARENA_MAX is -8, M_MMAP_THRESHOLD -3.
         let set: (@convention(c) (Int32, Int32) -> Int32)? = libraryFunction("mallopt")
         _ = set?(-8, Int32(clamping: 2 * Processors.count))
+        _ = set?(-3, 256 << 10)
     }
 
     /// Makes this the one daemon of the vault until the process ends: two daemons would each have a lock state.
