@@ -185,6 +185,27 @@ import VaultInterface
         #expect(try again.items(.password("s", "a")).count == 1)
     }
 
+    /// The counter has yet to reach the value of the keybag that is recovered from.
+    @Test func aRecoveryEndsAKeybagThatWasNotCounted() throws {
+        let vault = try open(detectsRollback: true)
+        _ = try vault.add(.password("s", "a", "value"), as: .app)
+        let key = try vault.makeRecoveryKey(as: .owner)
+        vault.close()
+        let enclave = try EnclavePlace(tpm: tpm.address).open(bytes("device-secret"))
+        let next = try Keybag(decoding: bytes("keybag"), in: enclave).rewrapped(from: nil, to: nil, nil, in: enclave)
+            .encoded(in: enclave)
+        try FolderContents.write(next, to: path + "/keybag")
+        let recovered = try EmbeddedVault.recover(
+            at: path, with: key, in: .tpm2, detectsRollback: true, enclaves: EnclavePlace(tpm: tpm.address), as: .owner
+        ).vault
+        #expect(try recovered.items(.password("s", "a")).count == 1)
+        recovered.close()
+        let (before, present) = (try #require(StoredKeybag(next)), try #require(try StoredKeybag(bytes("keybag"))))
+        #expect(present.counter == before.counter)
+        #expect(throws: SoftwareTPMError.self) { try before.freshness(tpm) }
+        #expect(try present.freshness(tpm).count == 32)
+    }
+
     @Test func aRemovedCounterClosesTheVaultToAllButARecoveryKey() throws {
         let vault = try open(detectsRollback: true)
         _ = try vault.add(.password("s", "a", "value"), as: .app)

@@ -10,7 +10,7 @@ import SecureMemory
 ///     offset  bytes  field (integers big-endian)
 ///          0      8  magic "SKKEYBAG"
 ///          8      2  format version: 1; 2 if the enclave has a binding for the passcode; 4 with a counter;
-///                    3 as 4, from earlier software
+///                    3 with a counter on which no class key depends, from earlier software
 ///         10      1  enclave kind
 ///         11      1  passcode key derivation: 0 = no passcode, 1 = Argon2id
 ///         12     16  identifier

@@ -132,6 +132,9 @@ extension VaultFolder {
             let enclave = try? readEnclave(Self.deviceSecretName),
             let counter = try? Keybag(decoding: encoded, in: enclave).freshness?.counter
         else { return }
+        // If the writer of the present keybag was killed before it incremented the counter, the counter has yet to
+        // reach that keybag's value. The next one must not have the same.
+        try? counter.check(in: enclave)
         try plan(counter: counter.name)
     }
 }
