@@ -1,8 +1,9 @@
 import CLibrary
 
-/// A limit for callers that ask more than their share: each program has a budget that fills up over time. A program
-/// that has spent its budget waits, if others are served at the same time. A refusal costs much more than an answer, and
-/// its caller waits in any case, so that guessing is slow.
+/// A limit for callers that ask more than their share: each program has a budget that fills up over time.
+///
+/// A program that has spent its budget waits, if others are served at the same time. A refusal costs much more than an
+/// answer, and its caller waits in any case, so that guessing is slow.
 final class RateLimiter: Sendable {
     private struct Budget {
         var tokens: Double
