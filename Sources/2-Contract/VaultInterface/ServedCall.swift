@@ -21,7 +21,7 @@ package protocol ServedCall: Sendable {
     /// - Throws: ``VaultError/clientIsGone``.
     func giveWay() throws(VaultError)
 
-    /// Lets other threads have the processor, if any wait for it. Unlike ``giveWay()``, this may be called at any point.
+    /// Lets other threads that wait have the processor. Unlike ``giveWay()``, a call may use this at any point.
     ///
     /// A system takes the processor from a thread only after milliseconds, in which a lookup of another program could
     /// be done a hundred times.
