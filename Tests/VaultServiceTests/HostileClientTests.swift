@@ -20,8 +20,8 @@ import VaultService
         _ = try vault.add(.password("mail", "ada", "treasure"), as: vault.granted)
     }
 
-    private func expectAnswer(_ place: SourceLocation = #_sourceLocation) throws {
-        try withDeadline("the daemon answers") {
+    private func expectAnswer(after what: String = "", _ place: SourceLocation = #_sourceLocation) throws {
+        try withDeadline("the daemon answers\(what)") {
             let other = try daemon.connect()
             let found = try other.copy(.password("mail", "ada"), includingValues: true, as: other.granted)
             #expect(found.first?.value == Data("treasure".utf8), sourceLocation: place)
@@ -45,7 +45,10 @@ import VaultService
 
     @Test func mutatedRequests() throws {
         var samples = WireSamples()
-        for _ in 0..<TestScale.count(300, soak: 10_000) {
+        for round in 1...TestScale.count(300, soak: 1_000_000) {
+            if round.isMultiple(of: 10_000) {
+                try expectAnswer(after: " after \(round) requests, seed \(samples.random.seed)")
+            }
             let frame = FrameBuffer()
             let request = try samples.request()
             frame.appendRequest(request.operation, claim: request.claim, canAsk: request.canAsk)
@@ -58,7 +61,7 @@ import VaultService
                 _ = try? socket.receiveFrame(into: frame)
             }
         }
-        try expectAnswer()
+        try expectAnswer(after: ", seed \(samples.random.seed)")
     }
 
     @Test func aThousandConnectionsAtRest() throws {
