@@ -30,7 +30,8 @@ struct DaemonOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Requests per second that one program may make on average; 0 for no limit.", valueName: "number"))
+            "Requests per second that one program may make on average while others are served; 0 for no limit.",
+            valueName: "number"))
     var rate = 10_000
 
     @Option(help: ArgumentHelp("The largest number of connections at a time.", valueName: "number"))
