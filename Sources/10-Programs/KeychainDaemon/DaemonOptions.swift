@@ -30,7 +30,8 @@ struct DaemonOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Requests per second that one program may make on average while others are served; 0 for no limit.",
+            "Requests per second that one program may make on average while others are served. 0 turns the limit off, "
+                + "and with it the wait after refusals.",
             valueName: "number"))
     var rate = 10_000
 

@@ -23,8 +23,8 @@ final class WorkPlaces: Sendable {
 
     /// - Parameter processors: How many the machine has.
     init(processors: Int) {
-        // One program can keep every processor busy but one. A lookup of a single item needs no turn, and waits for a
-        // processor behind those who have one.
+        // Requests with a turn of one program leave one processor free, if there are two or more. A lookup of a single
+        // item needs no turn, and so finds a free processor beside one busy program.
         let ofProgram = max(1, processors - 1)
         turns = FairQueue(.init(all: 4 * ofProgram, ofUser: 2 * ofProgram, ofProgram: ofProgram))
         windows = FairQueue(.init(all: 64, ofUser: 32, ofProgram: 16))

@@ -22,7 +22,7 @@ final class RateLimiter: Sendable {
     /// Two seconds' worth.
     private let burst: Double
     private let state = UnfairMutex(State())
-    /// What a refused request costs, in requests: 40 refusals a second at the default rate.
+    /// The cost of a refused request, in requests. At the default rate a program gets 20 refusals a second over time.
     private static let refusalCost = 500.0
     private static let longestWait = 1.0
     /// How long a caller counts as one that is served, in seconds.
@@ -79,7 +79,7 @@ final class RateLimiter: Sendable {
     enum Expense {
         case request, work, connection, refusal
 
-        /// Whether it costs nothing while nobody else is served.
+        /// Whether it makes no debt while no other program is served.
         var isFreeAlone: Bool { self == .request || self == .work }
     }
 
@@ -96,7 +96,7 @@ final class RateLimiter: Sendable {
             var budget = state.budgets[caller] ?? Budget(tokens: burst, filled: now)
             let seconds = (now - budget.filled) / .seconds(1)
             budget.tokens = min(burst, budget.tokens + seconds * perSecond) - cost
-            // Debt is bounded, so that a wait is. Whoever was alone has none when others come.
+            // Debt is bounded, so that a wait is. A caller that was alone has no debt when others come.
             let isAlone = state.other.map { (now - $0) / .seconds(1) > Self.attention } ?? true
             let most = expense.isFreeAlone && isAlone ? 0 : perSecond * Self.longestWait
             budget.tokens = max(budget.tokens, -most)
