@@ -55,6 +55,16 @@ import Testing
         #expect(rates.spend(50, by: "a", for: .refusal) == 0.5)
     }
 
+    /// Otherwise many connections could be refused much more often than one.
+    @Test func requestsOfACallerThatIsAloneDoNotForgiveTheDebtOfRefusals() {
+        _ = request(by: "a", times: 200)
+        #expect(rates.spend(50, by: "a", for: .refusal) == 0.5)
+        #expect(request(by: "a", times: 10) == 0.5)
+        #expect(rates.spend(50, by: "a", for: .refusal) == 1)
+        clock.advance(by: .seconds(1))
+        #expect(request(by: "a", times: 10) == 0)
+    }
+
     /// At 100 requests a second, half of a processor's time is 5 ms for each.
     @Test func workCountsAsRequests() {
         _ = request(by: "another")

@@ -95,11 +95,12 @@ final class RateLimiter: Sendable {
             if state.budgets.count > 4096 { forgetFull(&state.budgets, now) }
             var budget = state.budgets[caller] ?? Budget(tokens: burst, filled: now)
             let seconds = (now - budget.filled) / .seconds(1)
-            budget.tokens = min(burst, budget.tokens + seconds * perSecond) - cost
-            // Debt is bounded, so that a wait is. A caller that was alone has no debt when others come.
+            let before = min(burst, budget.tokens + seconds * perSecond)
+            // Debt is bounded, so that a wait is.
+            budget.tokens = max(before - cost, -perSecond * Self.longestWait)
+            // A caller that is alone makes no debt, but keeps what refusals and connections made.
             let isAlone = state.other.map { (now - $0) / .seconds(1) > Self.attention } ?? true
-            let most = expense.isFreeAlone && isAlone ? 0 : perSecond * Self.longestWait
-            budget.tokens = max(budget.tokens, -most)
+            if expense.isFreeAlone, isAlone { budget.tokens = max(budget.tokens, min(before, 0)) }
             budget.filled = now
             state.budgets[caller] = budget
             return max(0, -budget.tokens / perSecond)
