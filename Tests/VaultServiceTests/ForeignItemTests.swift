@@ -178,7 +178,7 @@ import VaultService
         #expect(steps("mail") == steps("nobody's"))
     }
 
-    /// Only whoever holds every group walks through all of them.
+    /// Only a search by a client that holds every group walks through all groups.
     @Test func theOwnerFindsTheItemsOfAllGroups() throws {
         try addForeignItems()
         let owner = Client.owner

@@ -27,8 +27,8 @@ extension ItemStore {
         /// Runs `body` with each row that `search` accepts, until `body` returns false. Chooses the statement that
         /// visits the fewest rows.
         ///
-        /// A search that is limited to groups visits only filings and rows of these groups, so that its time tells
-        /// nothing of others. It finds the rows of the first group first.
+        /// A search that is limited to groups visits only filings and rows of these groups, so that other
+        /// groups do not change its work. It finds the rows of the first group first.
         ///
         /// A row that is there, and in the same group, from the first to the last of several searches that follow each
         /// other is visited once.

@@ -20,8 +20,8 @@ struct InitCommand: DocumentedCommand {
         cleared, only a recovery key opens the vault: see `keychain help recovery`.
 
         --detect-rollback ties the vault's keys to a counter in the TPM. Older copies of the keys, such as those from \
-        before a change of the passcode, are then refused, by the TPM too. A backup from before such a change can be restored only \
-        with a recovery key.
+        before a change of the passcode, are then refused, by the TPM too. A copy of the folder from before such a \
+        change opens only with a recovery key.
 
         The TPM's lockout belongs to the machine. A lockout without a password can be ended by anybody, so this \
         command sets a password, and prints it here and nowhere else. It also allows 32 wrong passcodes, and one more \
