@@ -75,8 +75,12 @@ import VaultInterface
             ("A", #"{"uid": 1000, "groups": ["*"], "quota": 7}"#, 7),
             ("A", #"{"uid": 1000, "groups": ["*"], "quota": 7}, {"uid": 1000, "groups": ["A"], "quota": 9}"#, 9),
             ("A", #"{"uid": 1000, "groups": ["*"]}, {"uid": 1000, "groups": ["A"], "quota": 9}"#, nil),
-            ("/usr/bin/mail", #"{"uid": 1000, "groups": ["A"], "quota": 7}"#, 7),
-            ("/usr/bin/mail", #"{"uid": 1000, "quota": 7}"#, 7),
+            ("/usr/bin/mail", #"{"executable": "/usr/bin/mail", "groups": ["A"], "quota": 7}"#, 7),
+            ("/usr/bin/mail", #"{"executable": "/usr/bin/mail", "uid": 1000, "quota": 7}"#, 7),
+            ("/usr/bin/mail", #"{"uid": 1000, "groups": ["/usr/bin/mail"], "quota": 7}"#, 7),
+            // The program could copy itself, and have as many groups as there are copies.
+            ("/usr/bin/mail", #"{"uid": 1000, "groups": ["A"], "quota": 7}"#, 0),
+            ("/usr/bin/mail", #"{"uid": 1000, "quota": 7}"#, 0),
             ("/usr/bin/mail", #"{"uid": 1000, "quota": 7}, {"uid": 1000, "groups": ["B"]}"#, nil),
         ] as [(String, String, Int?)])
     func quotasOfRulesAddUp(_ group: String, _ rules: String, _ bytes: Int?) throws {
@@ -86,6 +90,34 @@ import VaultInterface
         let tool = try #require(mail.executable)
         let owner = try self.grant(#"{"version": 1, "rules": [\#(rules)]}"#, to: mail, tool: tool)
         #expect(owner.quotas == nil)
+    }
+
+    /// The name that a caller's own group gets, the rule's condition, and what the group may hold.
+    @Test(
+        arguments: [
+            (nil, "flatpak:made.up", #""executable": "/usr/bin/mail", "uid": 1000"#, 0),
+            (nil, "flatpak:made.up", #""flatpak": "made.up", "uid": 1000"#, 7),
+            (nil, "snap:made-up", #""executable": "/usr/bin/mail""#, 0),
+            (nil, "snap:made-up", #""snap": "made-up""#, 7),
+            (nil, "/usr/bin/mail", #""userUnit": "mail.service""#, 0),
+            ("web.service", "flatpak:made.up", #""unit": "web.service""#, 0),
+            // Only root makes units of the system.
+            ("web.service", "unit:web.service", #""unit": "web.service""#, 7),
+            ("web.service", "unit:web.service", #""uid": 1000"#, 7),
+        ] as [(String?, String, String, Int)])
+    func aGroupWhoseNameTheProgramCanChooseMayHoldNothing(
+        _ unit: String?, _ group: String, _ condition: String, _ bytes: Int
+    ) throws {
+        var peer = mail
+        peer.unit = unit.map(SystemdUnit.system) ?? .user("mail.service")
+        if group.hasPrefix("flatpak:") { peer.flatpak = "made.up" }
+        if group.hasPrefix("snap:") { peer.snap = "made-up" }
+        let grant = try grant(#"{"version": 1, "rules": [{\#(condition), "quota": 7}]}"#, to: peer)
+        // What it holds already can be read and deleted.
+        #expect(grant.groups.contains(group) && grant.listable.contains(group))
+        #expect(grant.quotas?.bytes(of: group) == bytes)
+        let named = "{\(condition), \"quota\": 7, \"groups\": [\"\(group)\"]}"
+        #expect(try self.grant("{\"version\": 1, \"rules\": [\(named)]}", to: peer).quotas?.bytes(of: group) == 7)
     }
 
     @Test func theOwnersToolHoldsEverythingUnlessTheFileSaysOtherwise() throws {

@@ -61,8 +61,15 @@ final class ServerUnderTest {
 extension Entitlements.Rule {
     /// A rule for the program that runs the tests, with all rights.
     static func ownProgram(_ groups: [String], quota: Int? = nil) -> Self {
-        var rule = Self()
+        var rule = ownUser(groups, quota: quota)
         rule.executable = DaemonUnderTest.ownExecutable
+        return rule
+    }
+
+    /// A rule for every program of this user, with all rights.
+    static func ownUser(_ groups: [String], quota: Int? = nil) -> Self {
+        var rule = Self()
+        rule.user = geteuid()
         rule.groups = groups
         rule.rights = .all
         rule.quota = quota

@@ -78,6 +78,9 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
         case .valueTooLarge(let size, let limit): "a value of \(size) bytes is more than the \(limit) an item can hold"
         case .attributesTooLarge(let size, let limit):
             "attributes of \(size) bytes are more than the \(limit) an item can hold"
+        case .quotaExceeded(let group, 0):
+            "the daemon's entitlements let this program store nothing in the access group '\(group)', because they limit "
+                + "what it stores and it can choose the group's name; add the group to 'groups' in its rule"
         case .quotaExceeded(let group, let limit):
             "the access group '\(group)' may hold \(limit) bytes of items, and this would be more; delete some, or raise "
                 + "'quota' in the daemon's entitlements"

@@ -17,8 +17,20 @@ package struct ItemRow: Sendable, Hashable {
         self.value = value
     }
 
-    /// How many bytes of attributes and value are stored.
-    var size: Int { metadata.count + value.seal.count + (value.ciphertext?.count ?? 0) }
+    /// How many bytes the row takes in the file, with its entries in the indexes.
+    var size: Int { sizeWithoutValue + value.seal.count + (value.ciphertext?.count ?? 0) }
+
+    var sizeWithoutValue: Int { Self.fixedSize + Self.sizePerTermByte * binding.terms.count * 8 + metadata.count }
+
+    /// What the other columns and the index of the primary keys take: 133 bytes of a row with 6 terms. That is measured
+    /// with SQLite's `dbstat`, in a store of 1,000 passwords.
+    private static let fixedSize = 128
+    /// A term of 8 bytes takes 8 in the row and up to 28 in the table of terms.
+    private static let sizePerTermByte = 4
+
+    /// The same sizes as SQL.
+    static let sqlSizeWithoutValue = "\(fixedSize) + \(sizePerTermByte) * length(terms) + length(meta)"
+    static let sqlSizeOfValue = "length(seal) + length(data)"
 
     static let columns = "item.id, class, pk, uuid, item.grp, pdmn, flags, terms, meta, seal, data"
 

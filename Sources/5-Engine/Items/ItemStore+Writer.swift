@@ -63,7 +63,7 @@ extension ItemStore {
             touched.insert(row.binding.group)
             if touched.isMeasured {
                 let size = try size(ofRow: row.binding.rowID)
-                touched.grow(row.binding.group, by: row.metadata.count - size.metadata)
+                touched.grow(row.binding.group, by: row.sizeWithoutValue - size.withoutValue)
             }
             try change("UPDATE item SET pk = ?, terms = ?, meta = ? WHERE id = ?") { statement in
                 try statement.bind(row.binding.primaryKey, at: 1)
@@ -113,15 +113,15 @@ extension ItemStore {
             touched.insert(group)
             if touched.isMeasured, let group {
                 let size = try size(ofRow: rowID)
-                touched.grow(group, by: -size.metadata - size.value)
+                touched.grow(group, by: -size.withoutValue - size.value)
             }
             return group
         }
 
-        /// Returns how many bytes of a row are its attributes, and how many its value with the seal.
-        private func size(ofRow rowID: Int64) throws -> (metadata: Int, value: Int) {
+        /// Returns how many bytes a row takes, and how many its value with the seal.
+        private func size(ofRow rowID: Int64) throws -> (withoutValue: Int, value: Int) {
             let statement = try database.statement(
-                "SELECT length(meta), length(seal) + length(data) FROM item WHERE id = ?")
+                "SELECT \(ItemRow.sqlSizeWithoutValue), \(ItemRow.sqlSizeOfValue) FROM item WHERE id = ?")
             defer { statement.reset() }
             try statement.bind(rowID, at: 1)
             guard try statement.step() else { return (0, 0) }
@@ -129,12 +129,12 @@ extension ItemStore {
         }
 
         static let sizeOfFiling = """
-            SELECT sum(length(meta) + length(seal) + length(data)) FROM filing JOIN item ON item.id = filing.item \
+            SELECT sum(\(ItemRow.sqlSizeWithoutValue) + \(ItemRow.sqlSizeOfValue)) FROM filing JOIN item ON item.id = filing.item \
             WHERE filing.grp = ? AND filing.term = ?
             """
 
-        /// Returns how many bytes of attributes and values, as they are stored, the rows of a group hold at this point
-        /// of a measured transaction. Adds them up if it is not known since an earlier one.
+        /// Returns how many bytes the rows of a group take at this point of a measured transaction. Adds them up if it
+        /// is not known since an earlier one.
         ///
         /// - Parameter listings: Each row of the group is filed under one of these.
         package func bytes(ofGroup group: Int64, filedUnder listings: [Filing]) throws -> Int {

@@ -29,6 +29,15 @@ package struct Entitlements: Sendable, Equatable {
                 && (snap == nil || snap == peer.snap)
                 && (label == nil || label == peer.label)
         }
+
+        /// Whether a program that the rule matches can take no other name for the group of its own than `peer` has. A
+        /// user can copy an executable, and make up a Flatpak application for it in a user namespace.
+        package func fixesOwnGroup(of peer: PeerIdentity) -> Bool {
+            if peer.flatpak != nil { return flatpak != nil }
+            if peer.snap != nil { return snap != nil }
+            if case .system = peer.unit { return true }
+            return peer.executable == nil || executable != nil
+        }
     }
 
     package var rules: [Rule] = []
@@ -61,8 +70,10 @@ package struct Entitlements: Sendable, Equatable {
                 grant.add(group, isListable: rule.rights.contains(.list))
                 quotas.add(group, bytes: rule.quota)
             }
-            // Otherwise a program with a quota could store without end in the group of its own.
-            if let name { quotas.add(name, bytes: rule.quota) }
+            // Otherwise a program with a quota could store without end in groups of its own.
+            if let name {
+                quotas.add(name, bytes: rule.fixesOwnGroup(of: peer) ? rule.quota : rule.quota.map { _ in 0 })
+            }
             grant.rights.formUnion(rule.rights)
         }
         if isTool {
