@@ -1,3 +1,4 @@
+import Access
 import Synchronization
 import Testing
 
@@ -21,65 +22,90 @@ import Testing
         rates = RateLimiter(perSecond: 100) { clock.now }
     }
 
+    private static let a = ServedProgram(user: 1, name: "a")
+    private static let b = ServedProgram(user: 1, name: "b")
+    private static let another = ServedProgram(user: 1, name: "another")
+
     /// The seconds that the last of several requests waits for.
-    private func request(by caller: String, times: Int = 1) -> Double {
+    private func request(by caller: ServedProgram, times: Int = 1) -> Double {
         var seconds = 0.0
         for _ in 0..<times { seconds = rates.spend(1, by: caller, for: .request) }
         return seconds
     }
 
     @Test func twoSecondsOfRequestsAreFree() {
-        _ = request(by: "another")
-        #expect(request(by: "a", times: 200) == 0)
-        #expect(request(by: "a") == 0.01)
+        _ = request(by: Self.another)
+        #expect(request(by: Self.a, times: 200) == 0)
+        #expect(request(by: Self.a) == 0.01)
         clock.advance(by: .milliseconds(20))
-        #expect(request(by: "a") == 0)
+        #expect(request(by: Self.a) == 0)
     }
 
     @Test func whoIsAloneNeitherWaitsNorGetsIntoDebt() {
-        #expect(request(by: "a", times: 1_000) == 0)
+        #expect(request(by: Self.a, times: 1_000) == 0)
         // The other one has its own budget.
-        #expect(request(by: "b", times: 200) == 0)
-        #expect(request(by: "a") == 0.01)
+        #expect(request(by: Self.b, times: 200) == 0)
+        #expect(request(by: Self.a) == 0.01)
         clock.advance(by: .seconds(2))
-        #expect(request(by: "a", times: 1_000) == 0)
+        #expect(request(by: Self.a, times: 1_000) == 0)
     }
 
     @Test func debtIsBounded() {
-        _ = request(by: "another")
-        #expect(request(by: "a", times: 10_000) == 1)
+        _ = request(by: Self.another)
+        #expect(request(by: Self.a, times: 10_000) == 1)
     }
 
     @Test func whoIsRefusedWaitsEvenIfAlone() {
-        _ = request(by: "a", times: 200)
-        #expect(rates.spend(50, by: "a", for: .refusal) == 0.5)
+        _ = request(by: Self.a, times: 200)
+        #expect(rates.spend(50, by: Self.a, for: .refusal) == 0.5)
     }
 
     /// Otherwise many connections could be refused much more often than one.
     @Test func requestsOfACallerThatIsAloneDoNotForgiveTheDebtOfRefusals() {
-        _ = request(by: "a", times: 200)
-        #expect(rates.spend(50, by: "a", for: .refusal) == 0.5)
-        #expect(request(by: "a", times: 10) == 0.5)
-        #expect(rates.spend(50, by: "a", for: .refusal) == 1)
+        _ = request(by: Self.a, times: 200)
+        #expect(rates.spend(50, by: Self.a, for: .refusal) == 0.5)
+        #expect(request(by: Self.a, times: 10) == 0.5)
+        #expect(rates.spend(50, by: Self.a, for: .refusal) == 1)
         clock.advance(by: .seconds(1))
-        #expect(request(by: "a", times: 10) == 0)
+        #expect(request(by: Self.a, times: 10) == 0)
     }
 
     /// At 100 requests a second, half of a processor's time is 5 ms for each.
     @Test func workCountsAsRequests() {
-        _ = request(by: "another")
-        rates.charge("a", within: .milliseconds(4), forWork: .milliseconds(4))
-        #expect(request(by: "a", times: 200) == 0)
+        _ = request(by: Self.another)
+        rates.charge(Self.a, within: .milliseconds(4), forWork: .milliseconds(4))
+        #expect(request(by: Self.a, times: 200) == 0)
         // 500 ms are 100 requests, one of which is the request itself.
-        rates.charge("a", within: .seconds(1), forWork: .milliseconds(500))
-        #expect(abs(request(by: "a") - 1) < 1e-9)
+        rates.charge(Self.a, within: .seconds(1), forWork: .milliseconds(500))
+        #expect(abs(request(by: Self.a) - 1) < 1e-9)
         // A call that waits does not work.
-        rates.charge("b", within: .seconds(60), forWork: .zero)
-        #expect(request(by: "b", times: 200) == 0)
+        rates.charge(Self.b, within: .seconds(60), forWork: .zero)
+        #expect(request(by: Self.b, times: 200) == 0)
+    }
+
+    /// A user can run copies of a program, and give each a name of its own.
+    @Test func theNamesThatOneUserTakesShareABudgetOfTwoPrograms() {
+        let copies = (0..<8).map { ServedProgram(user: 7, name: "copy \($0)") }
+        // While only one user is served, each name has a budget.
+        for copy in copies { #expect(request(by: copy, times: 100) == 0) }
+        clock.advance(by: .seconds(2))
+        _ = request(by: Self.a)
+        for copy in copies { #expect(request(by: copy, times: 50) == 0) }
+        #expect(request(by: copies[0]) > 0)
+        #expect(request(by: ServedProgram(user: 7, name: "new")) > 0)
+        #expect(request(by: Self.b, times: 199) == 0)
+        clock.advance(by: .seconds(2))
+        #expect(request(by: copies[1], times: 50) == 0)
+    }
+
+    @Test func guessesOfOneProgramDoNotDelayTheOthersOfItsUser() {
+        for _ in 0..<10 { _ = rates.spend(500, by: Self.a, for: .refusal) }
+        #expect(request(by: Self.a) > 0)
+        #expect(request(by: Self.b, times: 100) == 0)
     }
 
     @Test func withoutALimitNobodyWaits() {
         let free = RateLimiter(perSecond: 0)
-        for _ in 0..<1_000 { #expect(free.spend(500, by: "a", for: .refusal) == 0) }
+        for _ in 0..<1_000 { #expect(free.spend(500, by: Self.a, for: .refusal) == 0) }
     }
 }

@@ -19,8 +19,6 @@ final class ServerConnection: @unchecked Sendable {
     private var peer: Peer?
     private var grant = CallerGrant(identifier: "")
     private var generation = -1
-    /// Whose requests the rate limit counts.
-    private var rateKey = ""
     /// The room that the present request took on its way in.
     private var roomForRequest: RequestBudget.Claim?
     private var turn: CallTurn?
@@ -64,7 +62,7 @@ final class ServerConnection: @unchecked Sendable {
             }
             try refreshGrant(of: peer)
             server.registry.greeted(self, program)
-            server.rates.admitConnection(rateKey, on: socket.descriptor)
+            server.rates.admitConnection(program, on: socket.descriptor)
             outgoing.appendFrame(.welcome) { Welcome(caller: grant.description).encode(to: outgoing) }
             try flush()
             server.observer.connected(
@@ -91,7 +89,6 @@ final class ServerConnection: @unchecked Sendable {
         } catch {
             throw .accessDenied(error)
         }
-        rateKey = "\(peer.identity.user) \(grant.identifier)"
         self.generation = generation
     }
 
@@ -140,7 +137,7 @@ final class ServerConnection: @unchecked Sendable {
                     .unknownCaller(reason: "the program that made the connection is not the one that uses it"))
             }
             try refreshGrant(of: peer)
-            let isSpent = server.rates.admit(rateKey, on: socket.descriptor)
+            let isSpent = server.rates.admit(program, on: socket.descriptor)
             // Few threads may stay awake at a time.
             socket.mayStayAwake = !isSpent
             var reader = FrameReader(incoming, from: 1)
@@ -167,9 +164,9 @@ final class ServerConnection: @unchecked Sendable {
             fail(.invalidRequest(reason: "the request is malformed: \(error)"))
             goesOn = false
         }
-        if let refusal, refusal.isRefusal { server.rates.refused(rateKey, on: socket.descriptor) }
+        if let refusal, refusal.isRefusal { server.rates.refused(program, on: socket.descriptor) }
         let time = ContinuousClock.now - start
-        server.rates.charge(rateKey, within: time, forWork: turn.work)
+        server.rates.charge(program, within: time, forWork: turn.work)
         // Before the answer is sent: a client that has its answer finds it counted, and the time of a slow reader does
         // not count.
         server.observer.answered(name, for: grant.identifier, in: time, refusal: refusal)
