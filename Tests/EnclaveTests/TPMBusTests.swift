@@ -27,6 +27,17 @@ import Testing
             with: peer.publicKey.x963Representation, using: key, authorization: authorization)
     }
 
+    /// Seals a secret to a new counter.
+    ///
+    /// - Returns: What unseals it.
+    private func sealToCounter(_ secret: LockedBytes) throws -> () throws(EnclaveError) -> LockedBytes {
+        let counter = try enclave.freeCounter()
+        try enclave.makeCounter(counter)
+        let value = try enclave.value(ofCounter: counter)
+        let sealed = try enclave.seal(secret, toCounter: counter, at: value)
+        return { [enclave] () throws(EnclaveError) in try enclave.unseal(sealed, toCounter: counter, at: value) }
+    }
+
     @Test func noSecretIsSeen() throws {
         // The last is longer than one block of a mask.
         let secrets = try [32, 100].map { try LockedBytes.random(count: $0) }
@@ -38,12 +49,8 @@ import Testing
         let publicKey = try P256.KeyAgreement.PublicKey(x963Representation: enclave.publicKey(of: key))
         let expected = try peer.sharedSecretFromKeyAgreement(with: publicKey).withUnsafeBytes { Data($0) }
         #expect(shared.data == expected)
-        let counter = try enclave.freeCounter()
-        try enclave.makeCounter(counter)
-        let value = try enclave.value(ofCounter: counter)
         let fresh = try LockedBytes.random(count: 32)
-        let sealedToCounter = try enclave.seal(fresh, toCounter: counter, at: value)
-        #expect(try enclave.unseal(sealedToCounter, toCounter: counter, at: value).isEqual(to: fresh))
+        #expect(try sealToCounter(fresh)().isEqual(to: fresh))
         enclave.close()
         let seen = try tap.seen()
         #expect(seen.range(of: peer.publicKey.rawRepresentation.prefix(32)) != nil, "the tap sees what is no secret")
@@ -76,17 +83,14 @@ import Testing
     }
 
     @Test func aChangedSecretOfACounterIsRefused() throws {
-        let counter = try enclave.freeCounter()
-        try enclave.makeCounter(counter)
-        let value = try enclave.value(ofCounter: counter)
         let fresh = try LockedBytes.random(count: 32)
-        let sealed = try enclave.seal(fresh, toCounter: counter, at: value)
-        #expect(try enclave.unseal(sealed, toCounter: counter, at: value).isEqual(to: fresh))
+        let unseal = try sealToCounter(fresh)
+        #expect(try unseal().isEqual(to: fresh))
         try tap.change(answersTo: 0x15E)
-        let error = #expect(throws: EnclaveError.self) { try enclave.unseal(sealed, toCounter: counter, at: value) }
+        let error = #expect(throws: EnclaveError.self) { try unseal() }
         #expect(error?.description.contains("changed on its way") == true, "\(String(describing: error))")
         try tap.change(answersTo: nil)
-        #expect(try enclave.unseal(sealed, toCounter: counter, at: value).isEqual(to: fresh))
+        #expect(try unseal().isEqual(to: fresh))
         enclave.close()
         #expect(try tpm.loadedHandles().isEmpty)
     }

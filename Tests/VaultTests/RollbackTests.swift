@@ -256,9 +256,12 @@ import VaultInterface
         expectRolledBack()
     }
 
+    enum PasscodeChange: CaseIterable { case set, change, remove }
+
     /// A vault of earlier software: the class keys do not depend on the counter.
-    @Test(arguments: [false, true])
-    func version3BecomesVersion4WithThePasscode(_ hasPasscode: Bool) throws {
+    @Test(arguments: PasscodeChange.allCases)
+    func version3BecomesVersion4WithThePasscode(_ change: PasscodeChange) throws {
+        let hasPasscode = change != .set
         let vault = try open()
         _ = try vault.add(.password("s", "a", "value"), as: .app)
         if hasPasscode { try vault.setPasscode(.test("first"), options: .cheapest, as: .owner) }
@@ -281,11 +284,12 @@ import VaultInterface
 
         let opened = try open()
         #expect(opened.detectsRollback)
-        if hasPasscode {
-            try opened.unlock(with: .test("first"), as: .owner)
+        if hasPasscode { try opened.unlock(with: .test("first"), as: .owner) }
+        switch change {
+        case .set: try opened.setPasscode(.test("second"), options: .cheapest, as: .owner)
+        case .change:
             try opened.changePasscode(from: .test("first"), to: .test("second"), options: .cheapest, as: .owner)
-        } else {
-            try opened.setPasscode(.test("second"), options: .cheapest, as: .owner)
+        case .remove: try opened.removePasscode(.test("first"), as: .owner)
         }
         #expect(try opened.items(.password("s", "a")).count == 1)
         opened.close()
@@ -293,7 +297,7 @@ import VaultInterface
         #expect(stored.counter == counter)
         #expect(stored.value == value + 1)
         let again = try open()
-        try again.unlock(with: .test("second"), as: .owner)
+        if change != .remove { try again.unlock(with: .test("second"), as: .owner) }
         #expect(try again.items(.password("s", "a")).map(\.value) == [Data("value".utf8)])
         again.close()
         try FolderContents.write(old, to: path + "/keybag")
