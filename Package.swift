@@ -20,7 +20,7 @@ let package = Package(
     name: "swift-keychain",
     products: [
         "KeychainServices", "Security", "LocalAuthenticationServices", "LocalAuthentication", "EnclaveKeys",
-        "CryptoKit",
+        "CryptoKit", "CommonCrypto",
         "Keychain", "Credentials", "HummingbirdCredentials", "KeychainConfiguration", "DataProtection",
         "DataProtectionNetworking", "ProtectedDatabase", "SealedFields", "KeychainTesting",
     ].map { .library(name: $0, targets: [$0]) },
@@ -190,7 +190,8 @@ floor(
     module(
         "EnclaveKeys",
         uses: "Bytes", "KeychainModel", "KeychainServices", "LocalAuthenticationServices", "VaultInterface", crypto),
-    module("CryptoKit", uses: "EnclaveKeys", crypto))
+    module("CryptoKit", uses: "EnclaveKeys", crypto),
+    module("CommonCrypto", links: [crypto]))
 
 // The products for new code.
 floor(
@@ -320,6 +321,7 @@ if !isFetched {
             uses: "Bytes", "KeychainCommand", "KeychainModel", "TestSupport", arguments, grdb,
             links: ["keychain-sqlcipher"],
             exclude: ["Sessions", "Transcripts"]),
+        tests("CommonCryptoTests", uses: "CommonCrypto", "TestSupport"),
         tests("ConformanceTests", uses: "KeychainTesting", exclude: ["Cases"]),
         tests(
             "CredentialsTests",

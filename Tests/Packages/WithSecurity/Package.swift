@@ -7,6 +7,7 @@ import PackageDescription
 let certificates = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let tokens = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let security = Target.Dependency.product(name: "Security", package: "swift-keychain")
+let commonCrypto = Target.Dependency.product(name: "CommonCrypto", package: "swift-keychain")
 
 let package = Package(
     name: "WithSecurity",
@@ -19,7 +20,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "Tokens", dependencies: [certificates, tokens]),
-        .executableTarget(name: "ImportsSecurity", dependencies: ["Tokens", security]),
+        .executableTarget(name: "ImportsSecurity", dependencies: ["Tokens", commonCrypto, security]),
         .executableTarget(name: "UsesCertificates", dependencies: ["Tokens", security]),
     ]
 )

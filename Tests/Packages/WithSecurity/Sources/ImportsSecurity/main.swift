@@ -1,3 +1,4 @@
+import CommonCrypto
 import Foundation
 import Security
 import Tokens
@@ -38,5 +39,11 @@ guard let certificate = SecCertificateCreateWithData(nil, der as CFData) else {
     preconditionFailure("SecCertificateCreateWithData refused a certificate of X509")
 }
 precondition(SecCertificateCopyData(certificate) as Data == der, "SecCertificateCopyData gave other bytes")
+
+// A C module is in sight of those who depend on it, and of nobody else.
+precondition(!libraryCanImportCommonCrypto, "the library sees CommonCrypto, on which it does not depend")
+var digest = [UInt8](repeating: 0, count: Int(CC_SHA256_DIGEST_LENGTH))
+_ = der.withUnsafeBytes { CC_SHA256($0.baseAddress, CC_LONG($0.count), &digest) }
+precondition(digest == sha256(der), "CC_SHA256 gave another digest")
 
 print("subject \(try await exerciseTokens()), certificate of \(der.count) bytes, one password stored and found")

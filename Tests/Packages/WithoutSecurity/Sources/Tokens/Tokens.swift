@@ -13,10 +13,22 @@ public let libraryCanImportSecurity: Bool = {
     #endif
 }()
 
+/// The same for `CommonCrypto`.
+public let libraryCanImportCommonCrypto: Bool = {
+    #if canImport(CommonCrypto)
+    true
+    #else
+    false
+    #endif
+}()
+
 struct Ticket: JWTPayload {
     var sub: SubjectClaim
     func verify(using algorithm: some JWTAlgorithm) {}
 }
+
+/// Returns the digest of `data` by swift-crypto.
+public func sha256(_ data: Data) -> [UInt8] { Array(SHA256.hash(data: data)) }
 
 /// Signs a token and verifies it, so that JWTKit is linked and runs.
 ///
