@@ -55,6 +55,8 @@ if [[ ${1-} == --tests ]]; then
     command -v age >/dev/null || missing+=(age)
     # Commits that are signed through it.
     command -v git >/dev/null || missing+=(git)
+    # The list of public suffixes.
+    compgen -G '/usr/lib/*/libpsl.so.5' >/dev/null || compgen -G '/lib/*/libpsl.so.5' >/dev/null || missing+=(libpsl5)
     command -v sqlite3 >/dev/null || missing+=(sqlite3)
     command -v python3 >/dev/null || missing+=(python3)
     python3 -c 'import cryptography' 2>/dev/null || missing+=(python3-cryptography)

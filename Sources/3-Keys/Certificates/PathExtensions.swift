@@ -30,6 +30,8 @@ package struct PathExtensions: Hashable, Sendable {
     package private(set) var keyUsage: KeyUsage = []
     /// Nil without the extension.
     package private(set) var extendedKeyUsage: [ASN1ObjectIdentifier]?
+    /// The names of hosts below which an authority may not certify any.
+    package private(set) var excludedHosts: [String] = []
     /// Whether there are alternative names, and the extension is critical.
     package private(set) var hasCriticalNames = false
     /// Whether an extension is there twice.
@@ -85,7 +87,9 @@ package struct PathExtensions: Hashable, Sendable {
         case .subjectAlternativeName:
             _ = try members()
             hasCriticalNames = field.isCritical
-        case .nameConstraints, .certificatePolicies, .policyMappings, .distributionPoints, .authorityAccess:
+        case .nameConstraints:
+            for part in try members() { try readConstraints(part) }
+        case .certificatePolicies, .policyMappings, .distributionPoints, .authorityAccess:
             for member in try members() {
                 guard case .constructed = member.content else { throw CertificateError(malformed: part) }
             }
@@ -93,6 +97,21 @@ package struct PathExtensions: Hashable, Sendable {
         case .inhibitAnyPolicy:
             guard try node().decoded(Int.self, as: part) >= 0 else { throw CertificateError(malformed: part) }
         default: break
+        }
+    }
+
+    /// Reads the permitted or the excluded subtrees (RFC 5280, 4.2.1.10).
+    private mutating func readConstraints(_ node: ASN1Node) throws(CertificateError) {
+        let part = "certificate extension"
+        guard case .constructed(let subtrees) = node.content else { throw CertificateError(malformed: part) }
+        guard node.identifier == .context(1) else { return }
+        for subtree in subtrees {
+            guard let base = try subtree.members(of: .sequence, as: part).first else {
+                throw CertificateError(malformed: part)
+            }
+            // A dNSName.
+            guard base.identifier == .context(2) else { continue }
+            excludedHosts.append(String(decoding: try base.bytes(of: base.identifier, as: part), as: UTF8.self))
         }
     }
 

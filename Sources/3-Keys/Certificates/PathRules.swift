@@ -21,12 +21,20 @@ package struct PathRules {
         case noServerUse
         /// A TLS server's certificate that is valid for too long.
         case longValidity
+        /// The certificate is for all hosts below a name under which anybody can register one.
+        case publicWildcard
+        /// An authority may not certify the host. The certificate's name does not show it, because it is a wildcard.
+        case excludedHost
     }
 
     /// From the certificate in question to the anchor.
     package var chain: [Certificate]
     /// Whether the certificate is for a TLS server.
     package var isForServer = false
+    /// The name that a TLS server has to have, without a dot at the end; nil for any name, or an address.
+    package var host: String?
+    /// Whether anybody can register names below a name.
+    package var isPublicSuffix: (String) -> Bool = { _ in false }
     /// Whether the anchor is one of the system's, and not one that the program names.
     package var isSystemAnchored = false
 
@@ -53,7 +61,24 @@ package struct PathRules {
         }
         for certificate in chain where !Self.knows(certificate.publicKey) { return .unknownKind }
         guard isForServer, let leaf = chain.first else { return nil }
-        return violationOfServer(leaf)
+        return violationOfServer(leaf) ?? host.flatMap { violation(of: leaf, for: $0.lowercased()) }
+    }
+
+    /// SecDNSMatch, and what CVE-2025-61727 is about.
+    private func violation(of leaf: Certificate, for host: String) -> Violation? {
+        let base = host.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first
+        let isNamed = leaf.alternativeNames.hostNames.contains { name in
+            let name = name.lowercased()
+            return name == host || base.map { name == "*.\($0)" && !isPublicSuffix(String($0)) } ?? false
+        }
+        guard isNamed else { return .publicWildcard }
+        for authority in chain.dropFirst() {
+            for excluded in authority.path.excludedHosts {
+                let excluded = excluded.lowercased().drop { $0 == "." }
+                if excluded.isEmpty || host == excluded || host.hasSuffix(".\(excluded)") { return .excludedHost }
+            }
+        }
+        return nil
     }
 
     /// SecPVCParentCertificateChecks. It looks at every certificate but the first, anchors included.

@@ -71,6 +71,18 @@ package struct CertificatePath {
     ///
     /// - Throws: An error if libcrypto is missing or has no memory.
     package func evaluated() throws -> Outcome {
+        let outcome = try search()
+        // The moment at which a certificate ends belongs to it (RFC 5280, 4.1.2.5), and libcrypto says that it does
+        // not. What is valid a second before is valid at that moment.
+        let second = date.timeIntervalSince1970
+        guard outcome.failure == .expired, second == second.rounded() else { return outcome }
+        var before = self
+        before.date = date - 1
+        let last = try before.search()
+        return last.failure == nil ? last : outcome
+    }
+
+    private func search() throws -> Outcome {
         let crypto = try LibcryptoContext.shared.get()
         defer { crypto.clearErrors() }
         guard let first = certificates.first else { return Outcome(chain: [], failure: .malformed) }
@@ -151,7 +163,11 @@ package struct CertificatePath {
             certificates += given.certificates(of: last.issuer).filter(\.path.isUnreadable)
         }
         var rules = PathRules(chain: certificates)
-        if case .server = purpose { rules.isForServer = true }
+        if case .server(let host) = purpose {
+            rules.isForServer = true
+            rules.host = host.flatMap { Self.name(of: $0) }
+            rules.isPublicSuffix = PublicSuffixes.contains
+        }
         rules.isSystemAnchored = chain.last.map { !anchors.contains($0) } ?? false
         let violation = rules.violation()
         switch (found, violation) {
@@ -160,6 +176,14 @@ package struct CertificatePath {
         case (_, .unreadableExtension?), (_, .repeatedExtension?): return violation.map(Failure.rule)
         default: return found
         }
+    }
+
+    /// Returns the name of a host without the dot at its end, or nil if it is an address.
+    private static func name(of host: String) -> String? {
+        let bare = host.hasSuffix(".") ? String(host.dropLast()) : host
+        var address = in6_addr()
+        let isAddress = bare.contains(":") || inet_pton(AF_INET, bare, &address) == 1
+        return isAddress ? nil : bare
     }
 
     /// - Returns: False if the host name is not valid.

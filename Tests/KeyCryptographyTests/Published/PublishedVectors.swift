@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A file of vectors that somebody else published, out of the package that `Scripts/setup.sh --tests` installs.
@@ -33,16 +34,10 @@ struct PublishedVectors {
 
     let rows: [Row]
 
-    /// Where the package is: `Scripts/setup.sh` puts the version there that `Scripts/test-vectors.txt` names.
-    private static let package = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../..")
-        .standardizedFileURL.appendingPathComponent(".build/test-vectors/cryptography_vectors")
-
     /// - Parameter last: The name of the value that ends each vector.
     /// - Parameter count: How many vectors the file has, which is checked in another way too.
     init(_ path: String, last: String, count: Int) throws {
-        let url = Self.package.appendingPathComponent(path)
-        let contents = try #require(
-            try? Data(contentsOf: url), "there is no \(url.path): run Scripts/setup.sh --tests, which installs it")
+        let contents = try TestVectors.contents(of: path)
         let lines = String(decoding: contents, as: UTF8.self).split(omittingEmptySubsequences: false) { $0.isNewline }
         let isLabelled = lines.contains { $0.hasPrefix("# Modulus:") }
         rows = isLabelled ? Self.labelled(lines, last, path) : Self.assigned(lines, last, path)

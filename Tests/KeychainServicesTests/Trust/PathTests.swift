@@ -1,3 +1,4 @@
+import Certificates
 import Foundation
 import KeychainServices
 import TestSupport
@@ -68,12 +69,14 @@ import Testing
     }
 
     private func evaluate(
-        _ chain: [SecCertificate], anchor: SecCertificate, _ policy: SecPolicy = SecPolicyCreateSSL(true, "example.com")
+        _ chain: [SecCertificate], anchor: SecCertificate,
+        _ policy: SecPolicy = SecPolicyCreateSSL(true, "example.com"), at time: Date? = nil
     ) throws -> OSStatus {
         var created: SecTrust?
         #expect(SecTrustCreateWithCertificates(chain as NSArray, policy, &created) == errSecSuccess)
         let trust = try #require(created)
         #expect(SecTrustSetAnchorCertificates(trust, [anchor] as NSArray) == errSecSuccess)
+        if let time { #expect(SecTrustSetVerifyDate(trust, time as CFDate) == errSecSuccess) }
         var error: CFError?
         return SecTrustEvaluateWithError(trust, &error) ? errSecSuccess : OSStatus(error?.code ?? 0)
     }
@@ -196,6 +199,56 @@ import Testing
         #expect(status == wanted.status)
         let basic = try evaluate([leaf, intermediate], anchor: root, SecPolicyCreateBasicX509())
         #expect(basic == wanted.basic ?? wanted.status)
+    }
+
+    /// The name in the certificate, the host, what the authority says, and what comes of it.
+    @Test(
+        arguments: [
+            ("*.example.com", "www.example.com", nil, errSecSuccess),
+            ("*.example.com", "WWW.Example.COM.", nil, errSecSuccess),
+            ("*.Example.com", "www.example.com", nil, errSecSuccess),
+            ("*.example.com", "a.b.example.com", nil, errSecHostNameMismatch),
+            ("*.example.com", "example.com", nil, errSecHostNameMismatch),
+            // Anybody can have a name below these.
+            ("*.co.uk", "example.co.uk", nil, errSecHostNameMismatch),
+            ("*.com", "example.com", nil, errSecHostNameMismatch),
+            ("example.co.uk", "example.co.uk", nil, errSecSuccess),
+            ("*.example.co.uk", "www.example.co.uk", nil, errSecSuccess),
+            ("*.co.uk,DNS:example.co.uk", "example.co.uk", nil, errSecSuccess),
+            ("*.github.io", "example.github.io", nil, errSecSuccess),
+            // A wildcard must not hide what is excluded.
+            ("*.example.com", "secret.example.com", "excluded;DNS:secret.example.com", errSecInvalidName),
+            ("*.example.com", "SECRET.example.com", "excluded;DNS:Secret.example.com", errSecInvalidName),
+            ("*.secret.example.com", "www.secret.example.com", "excluded;DNS:secret.example.com", errSecInvalidName),
+            ("*.example.com", "www.example.com", "excluded;DNS:secret.example.com", errSecSuccess),
+            ("*.example.com", "notsecret.example.com", "excluded;DNS:secret.example.com", errSecSuccess),
+            ("*.example.com", "www.example.com", "permitted;DNS:example.com", errSecSuccess),
+            ("*.example.com", "www.example.com", "permitted;DNS:www.example.com", errSecInvalidName),
+        ] as [(String, String, String?, OSStatus)])
+    func hosts(_ name: String, _ host: String, _ constraint: String?, _ status: OSStatus) throws {
+        let root = try make("root", Self.authority)
+        let constraints = constraint.map { ["nameConstraints=critical,\($0)"] } ?? []
+        let intermediate = try make("intermediate", by: "root", Self.authority + constraints)
+        let leaf = try make(
+            "leaf", by: "intermediate",
+            ["basicConstraints=CA:false", "extendedKeyUsage=serverAuth", "subjectAltName=DNS:\(name)"])
+        #expect(
+            try evaluate([leaf, intermediate], anchor: root, SecPolicyCreateSSL(true, host as CFString)) == status)
+    }
+
+    /// The first and the last second of a certificate belong to it.
+    @Test func theFirstAndTheLastSecond() throws {
+        let root = try make("root", Self.authority, days: 40)
+        let leaf = try make("leaf", by: "root", Self.server, days: 20)
+        let der = SecCertificateCopyData(leaf) as Data
+        let (start, end) = try { ($0.notBefore, $0.notAfter) }(Certificate(der: der))
+        for (time, status) in [
+            (start - 1, errSecCertificateNotValidYet), (start, errSecSuccess), (start + 0.5, errSecSuccess),
+            (end - 0.5, errSecSuccess), (end, errSecSuccess), (end + 0.5, errSecCertificateExpired),
+            (end + 1, errSecCertificateExpired),
+        ] {
+            #expect(try evaluate([leaf], anchor: root, at: time) == status, "\(time.timeIntervalSince(end))")
+        }
     }
 
     @Test func authoritiesOfVersion1() throws {

@@ -69,6 +69,8 @@ extension PathRules.Violation {
         case .unknownKind: errSecUnsupportedKeySize
         case .noServerUse: errSecInvalidExtendedKeyUsage
         case .longValidity: errSecCertificateValidityPeriodTooLong
+        case .publicWildcard: errSecHostNameMismatch
+        case .excludedHost: errSecInvalidName
         }
     }
 
@@ -83,6 +85,8 @@ extension PathRules.Violation {
         case .wrongKeyUsage: "is signed by a key that may not sign certificates"
         case .unknownKind: "has a key, or an authority with a key, of a kind that is not trusted"
         case .noServerUse: "does not say that it is for a TLS server"
+        case .publicWildcard: "is for hosts of too many owners"
+        case .excludedHost: "is for a host that its authorities may not certify"
         case .longValidity: "is valid for longer than a TLS server's certificate may be"
         }
     }
