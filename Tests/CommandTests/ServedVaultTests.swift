@@ -87,7 +87,8 @@ import Testing
                 echo "$command"; new/keychain $command <right >out; echo "$?"
             done
             grep daemon out; new/keychain status --json 2>/dev/null | grep -o '"caller":".*/new/keychain"'
-            printf own | KEYCHAIN_ACCESS_GROUPS="$HOME/new/keychain" new/keychain set own alice; new/keychain list
+            new/keychain list --group "$HOME/new/keychain"; echo "$?"
+            printf own | new/keychain set own alice; new/keychain list
             """)
         expect(
             outcome,
@@ -105,6 +106,7 @@ import Testing
             0
             daemon    answers, and takes this program for '.../new/keychain'
             "caller":".../new/keychain"
+            0
             own\talice\t.../new/keychain
             """)
         let errors = outcome.errors.split(separator: "\n")
@@ -116,6 +118,64 @@ import Testing
         #expect(errors[0].contains("does not hold the right 'list'"))
         #expect(errors[1].hasPrefix("keychain: no such item; "))
         #expect(errors[2].contains("does not hold the right 'unlock'"))
+    }
+
+    /// Another program must not get the owner's secret, or give the owner one, by storing under the same name first.
+    @Test func anItemOfAnotherProgramTakesTheOwnersPlaceNowhere() throws {
+        let outcome = try served(
+            """
+            mkdir new; cp "$(readlink -f "$(command -v keychain)")" new/keychain
+            printf planted | new/keychain set bank alice
+            for command in 'get bank alice' 'info bank alice' 'delete bank alice' \\
+                'run --env SECRET=keychain://bank/alice -- sh -c :' \\
+                'security find-generic-password -s bank -a alice -w'; do
+                keychain $command; echo "$?"
+            done
+            printf real | keychain set bank alice; echo "$?"
+            keychain get bank alice; echo
+            printf other | keychain set bank alice; keychain get bank alice; echo
+            security add-generic-password -U -s bank -a alice -w third; keychain get bank alice; echo
+            new/keychain get bank alice 2>/dev/null; echo
+            keychain delete bank alice; echo "$?"
+            keychain get bank alice --group "$HOME/new/keychain"; echo
+            keychain list | grep bank
+            """)
+        expect(
+            outcome,
+            """
+            44
+            44
+            44
+            44
+            44
+            0
+            real
+            other
+            third
+            planted
+            0
+            planted
+            bank\talice\t.../new/keychain
+            """)
+        let told = outcome.errors.split(separator: "\n").filter { $0.contains("new/keychain'") }
+        #expect(told.count >= 6, "\(outcome.errors)")
+        #expect(told[0].contains("no such item in the group 'keychain'; other programs have one in"))
+        #expect(told[0].contains("choose it with --group"))
+        #expect(told.contains { $0.contains("this made a new item") })
+    }
+
+    /// `status` makes no vault, also not at a place that is misspelled.
+    @Test func aPlaceWithoutAVaultStaysWithoutOne() throws {
+        let outcome = try workplace.shell(
+            """
+            unset KEYCHAIN_MODE; export KEYCHAIN_HOME="$HOME/none"
+            for command in status 'status --check' 'status --verify' 'erase --yes'; do
+                keychain $command; echo "$?"
+            done
+            test -e none || echo nothing
+            """)
+        expect(outcome, "44\n69\n44\n44\nnothing")
+        #expect(outcome.errors.split(separator: "\n").count { $0.contains("there is no vault at") } == 4)
     }
 
     /// The daemon makes the backup, and the command that is no owner's tool gets none.

@@ -36,8 +36,9 @@ extension VaultError {
         case .busy: .busy
         case .diskFull:
             .diskFull(
-                reason: "no space left on the disk for items.db and its log, which reading needs too; nothing was "
-                    + "changed")
+                reason:
+                    "no space left on the disk for items.db and its log; nothing was changed. Make room on the disk: "
+                    + "deleting items needs some, too")
         case .readOnly: .readOnly(reason: "items.db cannot be written")
         case .inputOutput(let reason): .inputOutput(reason: "items.db: \(reason)")
         case .memoryUnavailable: .memoryUnavailable

@@ -27,6 +27,18 @@ struct OtherTool {
             + "see: \(remedy)grant groups and rights in the entitlements file"
     }
 
+    /// The group for a new item of this program, if it is not the owner's tool, which has a group of its own, and if
+    /// the environment names none.
+    static var groupForNewItem: String? {
+        ProcessVault.environmentGroups().isEmpty ? served?.caller.accessGroups.first : nil
+    }
+
+    /// Whether the daemon lets this program list a group that it names.
+    static func mayList(_ group: String?) -> Bool {
+        guard let group, let tool = served else { return false }
+        return tool.caller.listableGroups.contains { $0.isSameGroup(as: group) }
+    }
+
     /// Fails if the daemon does not grant the right, so that nobody is asked for a passcode that cannot help.
     static func requireServed(_ right: CallerRights, named name: String) throws {
         guard let tool = served, !tool.caller.rights.isSuperset(of: right) else { return }

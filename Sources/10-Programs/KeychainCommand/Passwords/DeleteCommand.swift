@@ -32,7 +32,20 @@ struct DeleteCommand: DocumentedCommand {
         // Deleting asks nobody: an item that only a person may read is deleted by its name.
         let search = PasswordSearch(name, scope, AuthenticationOptions(interaction: .skip))
         let item = try search.oneIfAny(in: session)
-        let count = try session.perform(DeleteItems(item.map(ItemQuery.init(item:)) ?? search.query))
+        guard let count = try delete(item.map(ItemQuery.init(item:)) ?? search.query(in: session), session) else {
+            let error = try search.notFound(in: session, remedy: "--group")
+            throw error
+        }
         if json { try StandardOutput.write(json: Answer(deleted: count)) }
+    }
+
+    /// - Returns: How many items were deleted; nil if there is none.
+    private func delete(_ query: ItemQuery, _ session: VaultSession) throws -> Int? {
+        do {
+            return try session.perform(DeleteItems(query))
+        } catch {
+            if error == .itemNotFound { return nil }
+            throw error
+        }
     }
 }

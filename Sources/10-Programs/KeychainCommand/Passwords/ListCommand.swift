@@ -41,7 +41,9 @@ struct ListCommand: DocumentedCommand {
     func run() throws {
         var leftOut = LeftOut()
         let items = try items(&leftOut)
-        if items.isEmpty, leftOut.withheld + leftOut.damaged == 0 { try OtherTool.requireServed(.list, named: "list") }
+        if items.isEmpty, leftOut.withheld + leftOut.damaged == 0, !OtherTool.mayList(scope.group) {
+            try OtherTool.requireServed(.list, named: "list")
+        }
         if json {
             try StandardOutput.write(json: items.map(ItemSummary.init))
         } else {

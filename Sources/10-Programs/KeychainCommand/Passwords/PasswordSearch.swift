@@ -61,19 +61,75 @@ struct PasswordSearch {
     func one(
         in session: VaultSession, includingValues: Bool, remedies: Ambiguity.Remedies = .options
     ) throws -> StoredItem {
-        let found = try session.perform(CopyItems(query, includingValues: includingValues))
-        guard let item = found.first else { throw VaultError.itemNotFound }
-        guard found.count == 1 else { throw Ambiguity(items: found).failure(remedies) }
-        return item
+        if let item = try any(in: session, includingValues: includingValues, remedies) { return item }
+        let error = try notFound(in: session, remedy: remedies.group)
+        throw error
     }
 
     /// Returns the one item that the search finds, without its value, or nil if there is none.
     func oneIfAny(in session: VaultSession) throws -> StoredItem? {
+        try any(in: session, includingValues: false, .options)
+    }
+
+    private func any(
+        in session: VaultSession, includingValues: Bool, _ remedies: Ambiguity.Remedies
+    ) throws -> StoredItem? {
+        let found = try Self.items(query(in: session), includingValues, session)
+        guard found.count <= 1 else { throw Ambiguity(items: found).failure(remedies) }
+        return found.first
+    }
+
+    private static func items(
+        _ query: ItemQuery, _ includingValues: Bool, _ session: VaultSession
+    ) throws -> [StoredItem] {
         do {
-            return try one(in: session, includingValues: false)
-        } catch VaultError.itemNotFound {
+            return try session.perform(CopyItems(query, includingValues: includingValues))
+        } catch {
+            if error == .itemNotFound { return [] }
+            throw error
+        }
+    }
+
+    /// The query, in the group that a name without one is meant in.
+    func query(in session: VaultSession) -> ItemQuery {
+        var query = query
+        query.accessGroup = query.accessGroup ?? session.ownGroup
+        return query
+    }
+
+    /// Returns the other groups with an item of this name, ready for a terminal; none if a group was named.
+    func otherGroups(in session: VaultSession) throws -> [String] {
+        guard query.accessGroup == nil, let group = session.ownGroup else { return [] }
+        var query = query
+        query.authentication = AuthenticationOptions(interaction: .skip)
+        query.reports = .withheld
+        let groups = try Self.items(query, false, session).map(\.accessGroup)
+        return Set(groups).subtracting([group]).sorted().map { "'\($0.escapedForTerminal)'" }
+    }
+
+    /// Returns the error for an item that is not there.
+    ///
+    /// - Parameter remedy: How to name a group.
+    func notFound(in session: VaultSession, remedy: String) throws -> any Error {
+        let others = try otherGroups(in: session)
+        guard !others.isEmpty, let group = session.ownGroup else { return VaultError.itemNotFound }
+        return Failure(
+            status: errSecItemNotFound,
+            "no such item in the group '\(group.escapedForTerminal)'; other programs have one in "
+                + "\(others.joined(separator: ", ")): choose it with \(remedy)")
+    }
+}
+
+extension VaultSession {
+    /// The group in which the owner's tool looks for a name that comes without one; nil for every group.
+    ///
+    /// A daemon's other programs store items too. One of them must not be able to put its item in the place of the
+    /// owner's, and so to receive the secret that the owner stores under that name.
+    var ownGroup: String? {
+        guard let caller = try? ProcessVault.servedCaller(), caller.accessGroups.contains(Client.everyGroup) else {
             return nil
         }
+        return Client.groupForNewItem(in: client.accessGroups)
     }
 }
 

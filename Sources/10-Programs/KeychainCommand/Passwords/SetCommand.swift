@@ -11,8 +11,10 @@ struct SetCommand: DocumentedCommand {
         You type the secret twice, without echo. If standard input is not a terminal, the secret is read from there, \
         and one newline at its end is removed. A secret is never an argument, because other users can see arguments.
 
-        If exactly one item has this service and account, in any group, its secret is replaced, and everything that \
-        you do not mention stays. Otherwise a new item is made, in the group 'keychain' unless --group names another.
+        If exactly one item has this service and account, its secret is replaced, and everything that you do not \
+        mention stays. Otherwise a new item is made, in the group 'keychain' unless --group names another. Where a \
+        daemon serves the vault, only that group is looked at, because other programs store in other groups. Without \
+        a daemon, an item of any group is replaced.
         """
     static let examples = [
         Example("Type the secret", "keychain set mail.example.com alice"),
@@ -81,6 +83,12 @@ struct SetCommand: DocumentedCommand {
             return
         }
         let item = try session.perform(PutItem(newItem(secret, authentication)))
+        let others = try search.otherGroups(in: session)
+        if !others.isEmpty {
+            CommandNote.show(
+                "this made a new item; other programs have one of this name, too, in \(others.joined(separator: ", ")): "
+                    + "--group replaces it")
+        }
         if json { try StandardOutput.write(json: ItemSummary(item)) }
     }
 
@@ -124,7 +132,7 @@ struct SetCommand: DocumentedCommand {
         ]
         return NewItem(
             itemClass: .genericPassword, attributes: attributes.merging(naming) { _, naming in naming },
-            accessGroup: scope.group,
+            accessGroup: scope.group ?? OtherTool.groupForNewItem,
             accessControl: AccessControl(
                 protection: accessible?.protection ?? ItemClass.genericPassword.defaultProtection, flags: flags),
             isSynchronizable: scope.synchronizable ?? false, value: secret, authentication: authentication)

@@ -62,12 +62,14 @@ struct AddPassword: SecuritySubcommand {
         return Data(bytes)
     }
 
-    /// Returns the items with this primary key in any group: for `security` they are all in one keychain.
+    /// Returns the items with this primary key, without a daemon in any group: for `security` they are all in one
+    /// keychain.
     private func existing(
         _ attributes: [AttributeName: AttributeValue], _ session: VaultSession
     ) throws -> [StoredItem] {
         let query = ItemQuery(
-            itemClass: kind.itemClass, attributes: kind.primaryKey(of: attributes), synchronizable: .any)
+            itemClass: kind.itemClass, attributes: kind.primaryKey(of: attributes), accessGroup: session.ownGroup,
+            synchronizable: .any)
         do {
             return try session.perform(CopyItems(query, includingValues: false))
         } catch {

@@ -29,7 +29,7 @@ struct EraseCommand: DocumentedCommand {
 
     func run() throws {
         if !yes { try confirm() }
-        let session = try VaultSession.ofOwner()
+        let session = try VaultSession.ofOwnerInPresentVault()
         try session.perform(EraseVault())
         if json { try StandardOutput.write(json: Answer()) }
     }

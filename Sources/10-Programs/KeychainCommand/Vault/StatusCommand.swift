@@ -46,7 +46,7 @@ struct StatusCommand: DocumentedCommand {
 
     func run() throws {
         if check { return try checkState() }
-        let session = try VaultSession.ofOwner()
+        let session = try VaultSession.ofOwnerInPresentVault()
         let deleted: Int? =
             if deletesDamaged {
                 try session.perform(DeleteDamagedItems())
