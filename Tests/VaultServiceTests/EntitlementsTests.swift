@@ -120,6 +120,24 @@ import VaultInterface
         #expect(try self.grant("{\"version\": 1, \"rules\": [\(named)]}", to: peer).quotas?.bytes(of: group) == 7)
     }
 
+    /// A program chooses what is at the path where the description of a sandbox is. A terminal that is opened becomes
+    /// the daemon's own, which then dies with it.
+    @Test func ofAProcessOnlyRegularFilesAreOpened() throws {
+        let folder = try TemporaryFolder()
+        try FolderContents.write(Data("[Application]".utf8), to: folder.path(of: "info"))
+        #expect(try Peer.contents(of: folder.path(of: "info")) == Array("[Application]".utf8))
+        try #require(mkfifo(folder.path(of: "pipe"), 0o600) == 0)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path(of: "link"), withDestinationPath: folder.path(of: "info"))
+        for path in [
+            folder.path(of: "pipe"), folder.path(of: "link"), folder.path(of: "none"), folder.path, "/dev/zero",
+        ] {
+            #expect(try Peer.contents(of: path).isEmpty, "\(path)")
+        }
+        // What cannot be read for want of something is not taken for missing.
+        #expect(throws: PeerError.self) { try Peer.contents(of: "/" + String(repeating: "x", count: 5_000)) }
+    }
+
     @Test func theOwnersToolHoldsEverythingUnlessTheFileSaysOtherwise() throws {
         let tool = try #require(mail.executable)
         let trusted = try grant(#"{"version": 1}"#, to: mail, tool: tool)
@@ -331,8 +349,8 @@ import VaultInterface
         }
         #expect(ProcessRecord.start(inStat: Array("17 (".utf8) + [0xFF] + Array(") \(rest)".utf8)) == 777)
         #expect(ProcessRecord.start(inStat: Array("17 (cat) S 1".utf8)) == nil)
-        let own = try #require(ProcessRecord(of: getpid()))
+        let own = try #require(try ProcessRecord(of: getpid()))
         #expect(own.owner == geteuid() && own.start > 0)
-        #expect(own == ProcessRecord(of: getpid()))
+        #expect(try own == ProcessRecord(of: getpid()))
     }
 }

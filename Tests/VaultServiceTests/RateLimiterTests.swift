@@ -98,10 +98,21 @@ import Testing
         #expect(request(by: copies[1], times: 50) == 0)
     }
 
-    @Test func guessesOfOneProgramDoNotDelayTheOthersOfItsUser() {
-        for _ in 0..<10 { _ = rates.spend(500, by: Self.a, for: .refusal) }
+    @Test(arguments: [RateLimiter.Expense.refusal, .connection])
+    func guessesAndConnectionsOfOneProgramDoNotDelayTheOthersOfItsUser(_ expense: RateLimiter.Expense) {
+        _ = request(by: ServedProgram(user: 2, name: "another"))
+        for _ in 0..<10 { _ = rates.spend(500, by: Self.a, for: expense) }
         #expect(request(by: Self.a) > 0)
         #expect(request(by: Self.b, times: 100) == 0)
+    }
+
+    /// No program can take the name of a unit.
+    @Test func unitsOfOneUserHaveTheirOwnBudgetsAlone() {
+        let unit = ServedProgram(user: 7, name: "unit:mail.service", hasChosenName: false)
+        _ = request(by: Self.a)
+        for copy in 0..<8 { _ = request(by: ServedProgram(user: 7, name: "copy \(copy)"), times: 200) }
+        #expect(request(by: ServedProgram(user: 7, name: "new")) > 0)
+        #expect(request(by: unit, times: 200) == 0)
     }
 
     @Test func withoutALimitNobodyWaits() {

@@ -97,13 +97,13 @@ import VaultService
     /// Whoever may connect and nothing else does not fill the log.
     @Test func rejectionsThatRepeatAreFolded() {
         let start = ContinuousClock.now
-        var log = RejectionLog()
-        var told: [RejectionLog.Line] = []
+        var log = RejectionLog(otherReasons: "other reasons")
+        var told: [RejectionLog<String>.Line] = []
         func reject(_ user: UInt32, at seconds: Int) {
             told += log.record("no caller", user: user, at: start + .seconds(seconds))
         }
-        func line(_ user: UInt32, times count: Int) -> RejectionLog.Line {
-            RejectionLog.Line(user: user, reason: "no caller", count: count)
+        func line(_ user: UInt32, times count: Int) -> RejectionLog<String>.Line {
+            RejectionLog<String>.Line(user: user, reason: "no caller", count: count)
         }
         for _ in 0..<11_120 { reject(7, at: 0) }
         reject(8, at: 9)
@@ -126,14 +126,36 @@ import VaultService
 
     @Test func reasonsThatAClientMakesUpAreFoldedToo() {
         let start = ContinuousClock.now
-        var log = RejectionLog()
+        var log = RejectionLog(otherReasons: "other reasons")
         let lines = (0..<1_000).flatMap { log.record("reason \($0)", user: 7, at: start) }
-        #expect(lines.count == RejectionLog.mostReasons + 1)
-        #expect(lines.last?.reason == RejectionLog.otherReasons)
+        #expect(lines.count == RejectionLog<String>.mostReasons + 1)
+        #expect(lines.last?.reason == "other reasons")
         let others = (0..<1_000).flatMap { log.record("reason", user: 1_000 + $0, at: start) }
-        #expect(others.count <= RejectionLog.mostEntries)
-        let rest = log.takeDue(at: start + RejectionLog.interval)
+        #expect(others.count <= RejectionLog<String>.mostEntries)
+        let rest = log.takeDue(at: start + RejectionLog<String>.interval)
         #expect((lines + others + rest).reduce(0) { $0 + $1.count } == 2_000)
+    }
+
+    /// A program that is served can be refused as often as it likes, and has a path of any length.
+    @Test func refusalsThatRepeatAreFolded() {
+        let start = ContinuousClock.now
+        var log = RejectionLog(otherReasons: Refusal.others)
+        let long = Refusal.shortened(String(repeating: "long", count: 1_000))
+        #expect(long.utf8.count < 256)
+        let refusals = ["quota-exceeded", "invalid"].flatMap { outcome in
+            ["/usr/bin/mail", long].map { Refusal(operation: "add", outcome: outcome, caller: $0) }
+        }
+        var lines: [RejectionLog<Refusal>.Line] = []
+        for _ in 0..<10_000 { for refusal in refusals { lines += log.record(refusal, user: 7, at: start) } }
+        #expect(lines.map(\.reason) == refusals && lines.allSatisfy { $0.count == 1 })
+        let folded = log.takeDue(at: start + RejectionLog<Refusal>.interval)
+        #expect(folded.map(\.count) == [9_999, 9_999, 9_999, 9_999])
+        // One with many names is one user.
+        for number in 0..<1_000 {
+            lines += log.record(
+                Refusal(operation: "get", outcome: "invalid", caller: "flatpak:\(number)"), user: 7, at: start)
+        }
+        #expect(lines.count <= RejectionLog<Refusal>.mostReasons + 1)
     }
 
     @Test func theDaemonTellsItsVersion() throws {

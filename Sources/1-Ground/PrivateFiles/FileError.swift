@@ -25,7 +25,7 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
             "\(path) belongs to user \(owner), not to you; run as that user or choose another KEYCHAIN_HOME"
         case .tooOpen(let path, let mode):
             "\(path) is open to other users (mode \(String(mode, radix: 8))); close it (chmod go-rwx) or choose "
-                + "another KEYCHAIN_HOME"
+                + "another place"
         case .notRegular(let path):
             "\(path) is not a regular file, as the files of a vault are; put the file itself in its place"
         case .alreadyExists(let path):

@@ -65,13 +65,23 @@ struct Daemon: ParsableCommand {
         }
         do {
             let paths = try DaemonPaths(options)
-            let entitlements = try EntitlementsSource(file: paths.entitlements) { error in
-                if let error {
+            let entitlements = try EntitlementsSource(file: paths.entitlements) { reading in
+                switch reading {
+                case .rules(let count):
+                    logger.notice("entitlements read again", metadata: ["rules": "\(count)"])
+                case .missing:
+                    logger.warning(
+                        "the entitlements file is gone; no rules are in force",
+                        metadata: ["file": "\(paths.entitlements)"])
+                case .mistake(let error):
                     logger.error(
                         "entitlements not taken over; the last ones stay in force", metadata: ["reason": "\(error)"])
-                } else {
-                    logger.notice("entitlements read again")
                 }
+            }
+            if options.entitlements != nil, access(paths.entitlements, F_OK) != 0 {
+                logger.warning(
+                    "there is no such entitlements file; no rules are in force",
+                    metadata: ["file": "\(paths.entitlements)"])
             }
             let listener = try Self.listener(paths, isSystem: options.system)
             defer { if listener.isOurs { unlink(paths.socket) } }
@@ -105,7 +115,11 @@ struct Daemon: ParsableCommand {
                 ]
                     + lockSignals(vault, logger) + metrics,
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-            logger.notice("serving", metadata: ["vault": "\(paths.home)", "socket": "\(paths.socket)"])
+            logger.notice(
+                "serving",
+                metadata: [
+                    "vault": "\(paths.home)", "socket": "\(paths.socket)", "rules": "\(entitlements.inForce().rules)",
+                ])
             try Self.wait(for: group)
             logger.notice("stopped")
         } catch {

@@ -25,8 +25,9 @@ struct DaemonPaths {
             entitlements = path
         }
         ownerTool = Self.folder(of: Self.executable()) + "/keychain"
-        for path in [socket, home, entitlements] where !path.hasPrefix("/") {
-            throw DaemonError("'\(path)' must be an absolute path")
+        for (option, path) in [("--socket", socket), ("--home", home), ("--entitlements", entitlements)]
+        where !path.hasPrefix("/") {
+            throw DaemonError("\(option) must be an absolute path, not '\(path)'")
         }
     }
 

@@ -12,7 +12,7 @@ struct Journal: ServerObserver {
 
     private let connections = Gauge(label: "keychain_connections")
     private let count = OpenConnections()
-    private let rejections = Rejections()
+    private let repeated = Repeated()
 
     func connected(_ caller: CallerDescription, process: Int32, user: UInt32) {
         Counter(label: "keychain_connections_total").increment()
@@ -24,16 +24,22 @@ struct Journal: ServerObserver {
 
     func rejected(reason: String, user: UInt32?) {
         Counter(label: "keychain_connections_rejected_total").increment()
-        write(rejections.log.withLock { $0.record(reason, user: user, at: .now) })
+        write(repeated.rejections.withLock { $0.record(reason, user: user, at: .now) })
     }
 
     /// Writes what was counted for a while.
-    func writeDueRejections() { write(rejections.log.withLock { $0.takeDue(at: .now) }) }
+    func writeDueRejections() {
+        write(repeated.rejections.withLock { $0.takeDue(at: .now) })
+        write(repeated.refusals.withLock { $0.takeDue(at: .now) })
+    }
 
     /// Writes what was counted until the end.
-    func writeAllRejections() { write(rejections.log.withLock { $0.takeAll() }) }
+    func writeAllRejections() {
+        write(repeated.rejections.withLock { $0.takeAll() })
+        write(repeated.refusals.withLock { $0.takeAll() })
+    }
 
-    private func write(_ lines: [RejectionLog.Line]) {
+    private func write(_ lines: [RejectionLog<String>.Line]) {
         for line in lines {
             var metadata: Logger.Metadata = ["reason": "\(line.reason)"]
             if let user = line.user { metadata["user"] = "\(user)" }
@@ -42,34 +48,86 @@ struct Journal: ServerObserver {
         }
     }
 
+    private func write(_ lines: [RejectionLog<Refusal>.Line]) {
+        for line in lines {
+            let refusal = line.reason
+            var metadata: Logger.Metadata = [
+                "operation": "\(refusal.operation)", "caller": "\(refusal.caller)", "outcome": "\(refusal.outcome)",
+            ]
+            if line.count > 1 { metadata["times"] = "\(line.count)" }
+            logger.log(level: refusal.isError ? .error : .notice, "refused", metadata: metadata)
+        }
+    }
+
     func disconnected() {
         connections.record(count.add(-1))
     }
 
-    func answered(_ operation: String, for caller: String, in time: Duration, refusal: VaultError?) {
-        let outcome = refusal.map { AuditFailure($0).rawValue } ?? "ok"
+    func answered(
+        _ operation: String, for caller: String, of user: UInt32, in time: Duration, refusal: VaultError?
+    ) {
+        let outcome = refusal.map(\.outcome) ?? "ok"
         Counter(label: "keychain_requests_total", dimensions: [("operation", operation), ("outcome", outcome)])
             .increment()
         Timer(label: "keychain_request_duration", dimensions: [("operation", operation)])
             .recordNanoseconds(Int64(time / .nanoseconds(1)))
         guard let refusal else { return }
         if AuditFailure(refusal) == .damaged { Counter(label: "keychain_damaged_total").increment() }
-        let level: Logger.Level =
-            switch refusal {
-            // A client can bring these about as often as it likes.
-            case .itemNotFound, .duplicateItem, .clientIsGone: .debug
-            case .corruptItem, .corruptVault, .inputOutput, .diskFull, .readOnly, .memoryUnavailable: .error
-            default: .notice
-            }
-        logger.log(
-            level: level, "refused",
-            metadata: ["operation": "\(operation)", "caller": "\(caller)", "outcome": "\(outcome)"])
+        switch refusal {
+        // Programs ask for what is not there all the time.
+        case .itemNotFound, .duplicateItem, .clientIsGone:
+            logger.debug(
+                "refused", metadata: ["operation": "\(operation)", "caller": "\(caller)", "outcome": "\(outcome)"])
+        default:
+            let refused = Refusal(
+                operation: operation, outcome: outcome, caller: Refusal.shortened(caller), isError: refusal.isFault)
+            write(repeated.refusals.withLock { $0.record(refused, user: user, at: .now) })
+        }
     }
 }
 
-/// The rejections that are told of later.
-private final class Rejections: Sendable {
-    let log = Mutex(RejectionLog())
+/// A refused request, as the log tells of it.
+struct Refusal: Hashable, Comparable {
+    var operation: String
+    var outcome: String
+    var caller: String
+    /// Whether something is wrong with the vault or the machine.
+    var isError = false
+
+    static let others = Refusal(operation: "other operations", outcome: "other outcomes", caller: "other programs")
+
+    static func < (one: Refusal, other: Refusal) -> Bool {
+        (one.caller, one.operation, one.outcome) < (other.caller, other.operation, other.outcome)
+    }
+
+    /// A program's path can have 4,096 bytes.
+    static func shortened(_ name: String) -> String {
+        name.utf8.count <= 255 ? name : String(decoding: name.utf8.prefix(200), as: UTF8.self) + "…"
+    }
+}
+
+extension VaultError {
+    /// A word for logs and metrics.
+    fileprivate var outcome: String {
+        switch self {
+        case .quotaExceeded: "quota-exceeded"
+        case .diskFull: "disk-full"
+        default: AuditFailure(self).rawValue
+        }
+    }
+
+    fileprivate var isFault: Bool {
+        switch self {
+        case .corruptItem, .corruptVault, .inputOutput, .diskFull, .readOnly, .memoryUnavailable: true
+        default: false
+        }
+    }
+}
+
+/// What is told of later, because it repeats.
+private final class Repeated: Sendable {
+    let rejections = Mutex(RejectionLog(otherReasons: "other reasons"))
+    let refusals = Mutex(RejectionLog(otherReasons: Refusal.others))
 }
 
 /// How many connections there are.

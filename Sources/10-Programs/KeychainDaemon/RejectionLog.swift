@@ -1,19 +1,19 @@
-/// Folds rejections of connections that repeat, so that nobody fills the log by connecting.
+/// Folds rejections of connections and refusals of requests that repeat, so that nobody fills the log with them.
 ///
-/// The first rejection of a user for a reason is told at once. Further ones are counted, and told together: at most one
-/// line in ten seconds for each user and reason.
-struct RejectionLog {
-    /// What the log is to say: how often a user's connections were rejected for a reason.
+/// The first one of a user for a reason is told at once. Further ones are counted, and told together: at most one line
+/// in ten seconds for each user and reason.
+struct RejectionLog<Reason: Hashable & Comparable> {
+    /// What the log is to say: how often something happened to a user for a reason.
     struct Line: Equatable {
         /// Nil if nobody knows the user.
         var user: UInt32?
-        var reason: String
+        var reason: Reason
         var count: Int
     }
 
     private struct Key: Hashable {
         var user: UInt32?
-        var reason: String
+        var reason: Reason
     }
 
     private struct Entry {
@@ -23,17 +23,21 @@ struct RejectionLog {
 
     private var entries: [Key: Entry] = [:]
 
-    static let interval = Duration.seconds(10)
+    /// Stands for the reasons beyond ``mostReasons``.
+    let otherReasons: Reason
+
+    static var interval: Duration { .seconds(10) }
     /// The most reasons of one user that are told apart, and the most of all users: clients choose what is wrong with
     /// their messages.
-    static let mostReasons = 8
-    static let mostEntries = 64
-    static let otherReasons = "other reasons"
+    static var mostReasons: Int { 8 }
+    static var mostEntries: Int { 64 }
+
+    init(otherReasons: Reason) { self.otherReasons = otherReasons }
 
     /// Takes note of a rejection.
     ///
     /// - Returns: The lines to log.
-    mutating func record(_ reason: String, user: UInt32?, at now: ContinuousClock.Instant) -> [Line] {
+    mutating func record(_ reason: Reason, user: UInt32?, at now: ContinuousClock.Instant) -> [Line] {
         var lines = takeDue(at: now)
         let key = key(for: reason, user)
         if entries[key] == nil {
@@ -74,11 +78,11 @@ struct RejectionLog {
         return lines.sorted { ($0.user ?? .max, $0.reason) < ($1.user ?? .max, $1.reason) }
     }
 
-    private func key(for reason: String, _ user: UInt32?) -> Key {
+    private func key(for reason: Reason, _ user: UInt32?) -> Key {
         let key = Key(user: user, reason: reason)
         if entries[key] != nil { return key }
-        guard entries.count < Self.mostEntries else { return Key(user: nil, reason: Self.otherReasons) }
+        guard entries.count < Self.mostEntries else { return Key(user: nil, reason: otherReasons) }
         let isFull = entries.keys.count { $0.user == user } >= Self.mostReasons
-        return isFull ? Key(user: user, reason: Self.otherReasons) : key
+        return isFull ? Key(user: user, reason: otherReasons) : key
     }
 }

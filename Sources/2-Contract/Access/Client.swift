@@ -62,9 +62,12 @@ package struct ServedProgram: Sendable, Hashable {
     package var user: UInt32
     /// The firmest thing that is known of it, such as its unit or its executable's path.
     package var name: String
+    /// Whether the user can give the program any number of such names.
+    package var hasChosenName: Bool
 
-    package init(user: UInt32, name: String) {
+    package init(user: UInt32, name: String, hasChosenName: Bool = true) {
         self.user = user
         self.name = name
+        self.hasChosenName = hasChosenName
     }
 }

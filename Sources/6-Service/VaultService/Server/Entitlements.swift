@@ -33,9 +33,9 @@ package struct Entitlements: Sendable, Equatable {
         /// Whether a program that the rule matches can take no other name for the group of its own than `peer` has. A
         /// user can copy an executable, and make up a Flatpak application for it in a user namespace.
         package func fixesOwnGroup(of peer: PeerIdentity) -> Bool {
+            if peer.hasUnitName { return true }
             if peer.flatpak != nil { return flatpak != nil }
             if peer.snap != nil { return snap != nil }
-            if case .system = peer.unit { return true }
             return peer.executable == nil || executable != nil
         }
     }
@@ -62,7 +62,11 @@ package struct Entitlements: Sendable, Equatable {
         }
         let name = peer.ownGroup(owner: owner)
         var grant = CallerGrant(identifier: name ?? "process of user \(peer.user)")
-        grant.program = isTool ? nil : ServedProgram(user: peer.user, name: grant.identifier)
+        grant.program =
+            isTool
+            ? nil
+            : ServedProgram(
+                user: peer.user, name: grant.identifier, hasChosenName: !peer.hasUnitName)
         grant.process = ClientProcess(user: peer.user, number: peer.process)
         var quotas = GroupQuotas()
         for rule in matching {
@@ -140,6 +144,12 @@ package struct CallerGrant: Sendable, Equatable {
 }
 
 extension PeerIdentity {
+    /// Whether the caller is named after a unit of the system's systemd, which only root makes.
+    package var hasUnitName: Bool {
+        guard flatpak == nil, snap == nil, case .system = unit else { return false }
+        return true
+    }
+
     /// Returns the access group of this caller alone, named after the firmest thing known of it; nil if nothing is.
     package func ownGroup(owner: uid_t) -> String? {
         let name: String

@@ -28,18 +28,26 @@ package final class EntitlementsSource: Sendable {
         }
     }
 
+    /// What came of a later reading of the file.
+    package enum Reading: Sendable {
+        case rules(Int)
+        /// The file is gone, and so are all rules.
+        case missing
+        /// A file with a mistake changes nothing: the rules before it stay in force.
+        case mistake(EntitlementsError)
+    }
+
     private let path: String?
-    private let report: @Sendable (EntitlementsError?) -> Void
+    private let report: @Sendable (Reading) -> Void
     private let state: UnfairMutex<State>
     /// How long a change of the file may go unseen.
     private static let interval = Duration.milliseconds(100)
 
     /// - Parameters:
     ///   - path: The file; nil for no rules.
-    ///   - report: Told of each later reading, with what was wrong. A file with a mistake changes nothing: the
-    ///     rules before it stay in force.
+    ///   - report: Told of each later reading.
     package init(
-        file path: String?, report: @escaping @Sendable (EntitlementsError?) -> Void = { _ in }
+        file path: String?, report: @escaping @Sendable (Reading) -> Void = { _ in }
     ) throws(EntitlementsError) {
         self.path = path
         self.report = report
@@ -81,10 +89,10 @@ package final class EntitlementsSource: Sendable {
             state.entitlements = try Entitlements(file: path)
             state.generation += 1
             state.mistake = nil
-            report(nil)
+            report(state.file == nil ? .missing : .rules(state.entitlements.rules.count))
         } catch {
             state.mistake = error
-            report(error)
+            report(.mistake(error))
         }
     }
 }

@@ -55,7 +55,7 @@ package final class Peer: Sendable {
     package init(of socket: Int32) throws(PeerError) {
         let credentials = try Self.credentials(of: socket)
         let exact = try Self.processDescriptor(of: socket)
-        let before = exact == nil ? ProcessRecord(of: credentials.pid) : nil
+        let before = exact == nil ? try ProcessRecord(of: credentials.pid) : nil
         if let exact {
             process = exact
         } else {
@@ -66,14 +66,15 @@ package final class Peer: Sendable {
             guard number == credentials.pid else { throw PeerError("the process that connected is gone") }
             let folder = "/proc/\(number)"
             image = FileNumbers(at: folder + "/exe")
-            let unit = SystemdUnit.path(inCgroups: Self.text(at: folder + "/cgroup"))
+            let unit = SystemdUnit.path(inCgroups: try Self.text(at: folder + "/cgroup"))
             identity = PeerIdentity(
                 process: number, user: credentials.uid, executable: Self.executable(folder, image),
                 unit: unit.flatMap(SystemdUnit.init(cgroup:)),
-                flatpak: Self.flatpak(in: Self.text(at: folder + "/root/.flatpak-info")),
+                flatpak: Self.flatpak(in: try Self.text(at: folder + "/root/.flatpak-info")),
                 snap: unit.flatMap(Self.snap(inCgroup:)), label: Self.label(of: socket))
             guard isAlive else { throw PeerError("the process that connected is gone") }
-            guard exact != nil || ProcessRecord.isOf(credentials.uid, before, ProcessRecord(of: number)) else {
+            let after = exact == nil ? try ProcessRecord(of: number) : nil
+            guard exact != nil || ProcessRecord.isOf(credentials.uid, before, after) else {
                 throw PeerError("another process has the number of the one that connected")
             }
         } catch {
@@ -133,7 +134,7 @@ package final class Peer: Sendable {
     }
 
     private static func number(of process: Int32) throws(PeerError) -> pid_t {
-        let line = text(at: "/proc/self/fdinfo/\(process)").split(separator: "\n").first { $0.hasPrefix("Pid:") }
+        let line = try text(at: "/proc/self/fdinfo/\(process)").split(separator: "\n").first { $0.hasPrefix("Pid:") }
         guard let number = line?.split(separator: "\t").last.flatMap({ pid_t($0) }), number > 0 else {
             throw PeerError("the process that connected is gone")
         }
@@ -170,14 +171,34 @@ package final class Peer: Sendable {
         return label == "unconfined" ? nil : label
     }
 
-    private static func text(at path: String) -> String {
-        String(validating: contents(of: path), as: UTF8.self) ?? ""
+    private static func text(at path: String) throws(PeerError) -> String {
+        String(validating: try contents(of: path), as: UTF8.self) ?? ""
     }
 
-    /// Returns the first 64 KiB of a small file; nothing if it cannot be read.
-    fileprivate static func contents(of path: String) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
-        guard descriptor >= 0 else { return [] }
+    /// Returns the first 64 KiB of a small file; nothing if there is no such file, or if this process may not read it.
+    ///
+    /// - Throws: ``PeerError`` if the file could not be opened for another reason, such as too many open files: what a
+    ///   program is must not depend on what others do.
+    static func contents(of path: String) throws(PeerError) -> [UInt8] {
+        // A process chooses what is at a path below its own root. A device must not even be opened: a terminal would
+        // become this process's own. O_PATH (asm-generic/fcntl.h) opens nothing.
+        let place = open(path, 0o10000000 | O_CLOEXEC | O_NOFOLLOW)
+        guard place >= 0 else {
+            guard [ENOENT, EACCES, EPERM, ENOTDIR, ELOOP, ESRCH].contains(errno) else {
+                throw PeerError("\(path.split(separator: "/").last ?? "") cannot be read (errno \(errno))")
+            }
+            return []
+        }
+        defer { close(place) }
+        var info = stat()
+        guard fstat(place, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return [] }
+        let descriptor = open("/proc/self/fd/\(place)", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else {
+            guard [ENOENT, EACCES, EPERM, ESRCH].contains(errno) else {
+                throw PeerError("\(path.split(separator: "/").last ?? "") cannot be read (errno \(errno))")
+            }
+            return []
+        }
         defer { close(descriptor) }
         var contents: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
@@ -235,10 +256,10 @@ struct ProcessRecord: Equatable {
         self.start = start
     }
 
-    init?(of process: pid_t) {
+    init?(of process: pid_t) throws(PeerError) {
         var info = stat()
         guard stat("/proc/\(process)", &info) == 0,
-            let start = Self.start(inStat: Peer.contents(of: "/proc/\(process)/stat"))
+            let start = Self.start(inStat: try Peer.contents(of: "/proc/\(process)/stat"))
         else { return nil }
         self.init(owner: info.st_uid, start: start)
     }

@@ -80,8 +80,8 @@ final class RateLimiter: Sendable {
         let now = now()
         return state.withLock { state in
             let debt = state.programs.spend(cost, by: program, for: expense, at: now, rate)
-            // What one program guesses must not delay the others of its user.
-            guard expense != .refusal else { return debt }
+            // What one program guesses, and its connections, must not delay the others of its user.
+            guard program.hasChosenName, expense.isFreeAlone else { return debt }
             return max(
                 debt, state.users.spend(cost / Self.programsOfUser, by: program.user, for: expense, at: now, rate))
         }

@@ -68,18 +68,21 @@ final class ServerConnection: @unchecked Sendable {
             server.observer.connected(
                 grant.description, process: peer.identity.process, user: peer.identity.user)
             return true
-        } catch let error as VaultError {
-            server.observer.rejected(reason: error.description, user: peer?.identity.user)
-            record(error)
-            fail(error)
         } catch {
-            server.observer.rejected(reason: "\(error)", user: peer?.identity.user)
+            server.observer.rejected(
+                reason: (error as? VaultError)?.description ?? "\(error)", user: peer?.identity.user)
+            guard let error = error as? VaultError else { return false }
+            record(error)
+            // Whoever is not served must not keep the daemon busy with connections.
+            let user = Peer.user(of: socket.descriptor)
+            server.rates.admitConnection(ServedProgram(user: user, name: "not served"), on: socket.descriptor)
+            fail(error)
         }
         return false
     }
 
     /// Stands for the owner's tool where programs share something.
-    private static let ownersTool = ServedProgram(user: geteuid(), name: "keychain")
+    private static let ownersTool = ServedProgram(user: geteuid(), name: "keychain", hasChosenName: false)
 
     private func refreshGrant(of peer: Peer) throws(VaultError) {
         let (entitlements, generation) = server.entitlements.current()
@@ -169,7 +172,8 @@ final class ServerConnection: @unchecked Sendable {
         server.rates.charge(program, within: time, forWork: turn.work)
         // Before the answer is sent: a client that has its answer finds it counted, and the time of a slow reader does
         // not count.
-        server.observer.answered(name, for: grant.identifier, in: time, refusal: refusal)
+        server.observer.answered(
+            name, for: grant.identifier, of: peer?.identity.user ?? .max, in: time, refusal: refusal)
         if (try? flush()) == nil { goesOn = false }
         return goesOn
     }

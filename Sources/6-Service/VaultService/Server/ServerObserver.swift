@@ -6,7 +6,8 @@ package protocol ServerObserver: Sendable {
     /// - Parameter user: Who connected; nil if that is not known.
     func rejected(reason: String, user: UInt32?)
     func disconnected()
-    func answered(_ operation: String, for caller: String, in time: Duration, refusal: VaultError?)
+    func answered(
+        _ operation: String, for caller: String, of user: UInt32, in time: Duration, refusal: VaultError?)
 }
 
 package struct NoObserver: ServerObserver {
@@ -14,5 +15,7 @@ package struct NoObserver: ServerObserver {
     package func connected(_ caller: CallerDescription, process: Int32, user: UInt32) {}
     package func rejected(reason: String, user: UInt32?) {}
     package func disconnected() {}
-    package func answered(_ operation: String, for caller: String, in time: Duration, refusal: VaultError?) {}
+    package func answered(
+        _ operation: String, for caller: String, of user: UInt32, in time: Duration, refusal: VaultError?
+    ) {}
 }
