@@ -31,6 +31,13 @@ struct RefsStatusTests {
         #expect(texts.allSatisfy { $0?.hasSuffix(".") == true })
     }
 
+    @Test func everyCodeOfTLSHasItsOwnMessage() {
+        let codes = Array(-9865...(-9800)) + Array(-9886...(-9880)) + [errSSLEarlyDataRejected]
+        let texts = codes.map { SecCopyErrorMessageString($0, nil).map { $0 as String } }
+        #expect(texts.count == 74 && Set(texts).count == 74)
+        #expect(texts.allSatisfy { $0?.hasSuffix(".") == true })
+    }
+
     @Test func messages() {
         #expect(SecCopyErrorMessageString(errSecItemNotFound, nil) == "No such item was found in the keychain.")
         #expect(SecCopyErrorMessageString(4711, nil) == "OSStatus 4711")

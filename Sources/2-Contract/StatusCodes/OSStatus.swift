@@ -10,5 +10,5 @@ package enum StatusMessages {
         families.lazy.compactMap { $0[status] }.first ?? "OSStatus \(status)"
     }
 
-    private static let families = [keychain, certificates, modules, attributes, verification]
+    private static let families = [keychain, certificates, modules, attributes, verification, tls]
 }

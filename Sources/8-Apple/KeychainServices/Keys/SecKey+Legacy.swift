@@ -65,7 +65,7 @@ public func SecKeyRawSign(
 ///   - signedDataLen: Its length in bytes.
 ///   - sig: The signature.
 ///   - sigLen: Its length in bytes.
-/// - Returns: ``errSecSuccess``; -9809 (errSSLCrypto) if the signature is not the key's for this digest;
+/// - Returns: ``errSecSuccess``; ``errSSLCrypto`` if the signature is not the key's for this digest;
 ///   ``errSecParam`` if the padding is not one of the key's or the digest does not fit it.
 public func SecKeyRawVerify(
     _ key: SecKey, _ padding: SecPadding, _ signedData: UnsafePointer<UInt8>, _ signedDataLen: Int,
@@ -124,9 +124,6 @@ public func SecKeyDecrypt(
         return padding.isEmpty ? plaintext.contents.drop { $0 == 0 } as NSData : plaintext
     }
 }
-
-/// errSSLCrypto (SecureTransport.h), which only these functions return.
-private let errSSLCrypto: OSStatus = -9809
 
 extension SecPadding {
     fileprivate func signatureAlgorithm(of key: SecKey) -> SecKeyAlgorithm? {
