@@ -45,6 +45,41 @@ import Testing
         #expect(CFErrorCopyUserInfo(error)?.count == 2)
     }
 
+    @Test func errorsAreMade() {
+        let facts = [
+            kCFErrorLocalizedDescriptionKey as String: "what", kCFErrorLocalizedFailureReasonKey as String: "why",
+        ]
+        let error = CFErrorCreate(
+            kCFAllocatorDefault, kCFErrorDomainOSStatus, Int(errSecAuthFailed), facts as CFDictionary)
+        #expect(CFErrorGetDomain(error) == kCFErrorDomainOSStatus && CFErrorGetCode(error) == -25293)
+        #expect(CFErrorCopyDescription(error) == "what" && CFErrorCopyFailureReason(error) == "why")
+        #expect((error as (any Error)?)?.localizedDescription == "what")
+        #expect(CFErrorCopyUserInfo(CFErrorCreate(nil, kCFErrorDomainPOSIX, 2, nil))?.count == 0)
+        #expect(CFErrorCreate(nil, nil, 1, nil) == nil)
+        #expect(kCFErrorDomainOSStatus as String == NSOSStatusErrorDomain)
+        #expect(kCFErrorDomainPOSIX as String == NSPOSIXErrorDomain)
+        #expect(kCFErrorDomainCocoa as String == NSCocoaErrorDomain)
+    }
+
+    @Test func dataOverMemoryOfSomebodyElse() {
+        var bytes: [UInt8] = [1, 2, 3]
+        bytes.withUnsafeMutableBufferPointer { memory in
+            let data = CFDataCreateWithBytesNoCopy(nil, memory.baseAddress, memory.count, kCFAllocatorNull)
+            #expect(CFDataGetLength(data) == 3 && CFDataGetBytePtr(data) == UnsafePointer(memory.baseAddress))
+            memory[1] = 7
+            #expect(CFDataGetBytePtr(data)?[1] == 7)
+        }
+        #expect(CFDataGetLength(CFDataCreateWithBytesNoCopy(nil, nil, 0, kCFAllocatorNull)) == 0)
+        #expect(CFDataGetLength(nil) == 0 && CFDataGetBytePtr(nil) == nil)
+        #expect(CFArrayGetCount(["a", "b"] as NSArray) == 2 && CFArrayGetCount(nil) == 0)
+    }
+
+    @Test func booleansBehindAPointer() {
+        var boolean: DarwinBoolean = false
+        withUnsafeMutablePointer(to: &boolean) { $0.pointee = DarwinBoolean(true) }
+        #expect(boolean.boolValue && boolean == true && boolean.description == "true")
+    }
+
     @Test func keyValueCodingOfADictionary() {
         let dictionary = NSMutableDictionary()
         dictionary.setValue(1, forKey: "a")

@@ -80,7 +80,7 @@ package func isCFBoolean(_ number: AnyObject) -> Bool {
 }
 
 /// The domain of an error.
-public func CFErrorGetDomain(_ error: CFError!) -> CFString! {
+public func CFErrorGetDomain(_ error: CFError!) -> CFErrorDomain! {
     error.map { $0.domain as NSString }
 }
 

@@ -56,10 +56,26 @@ public typealias OSType = UInt32
 /// A four-character code.
 public typealias FourCharCode = UInt32
 
+/// The type of Booleans that functions store through a pointer. Elsewhere Swift programs see `Bool`.
+public struct DarwinBoolean: ExpressibleByBooleanLiteral, Equatable, Sendable, CustomStringConvertible {
+    /// The value as Swift's own type.
+    public let boolValue: Bool
+
+    /// The value in this type.
+    public init(_ value: Bool) { boolValue = value }
+
+    /// The value in this type.
+    public init(booleanLiteral value: Bool) { boolValue = value }
+
+    /// `true` or `false`.
+    public var description: String { boolValue.description }
+}
+
 /// Where Core Foundation takes memory from. There is only one such place here; the parameter exists
 /// so that calls written for Apple systems compile.
 public final class CFAllocator: NSObject, Sendable {
     fileprivate static let standard = CFAllocator()
+    fileprivate static let null = CFAllocator()
 
     private override init() { super.init() }
 }
@@ -67,6 +83,10 @@ public final class CFAllocator: NSObject, Sendable {
 /// The default allocator. Equivalent to passing `nil`.
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 public let kCFAllocatorDefault: CFAllocator! = CFAllocator.standard
+
+/// Allocates and frees nothing: for memory that belongs to somebody else.
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+public let kCFAllocatorNull: CFAllocator! = CFAllocator.null
 
 /// The Boolean 'true', which is an object of its own and not the number 1.
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
