@@ -31,7 +31,13 @@ struct RefsCertificateTests {
         #expect(
             SecCertificateCopyNormalizedIssuerSequence(certificate) as Data?
                 == bytes("MCQxCzAJBgNVBAYTAlVTMRUwEwYDVQQDEwxDT05GIFRFU1QgQ0E="))
+        #expect(SecCertificateCopySerialNumber(certificate) as Data? == Data([0x12, 0x34]))
+        // 1 January 2020 and 2040, 00:00 UTC.
+        let (start, end) = (Date(timeIntervalSince1970: 1_577_836_800), Date(timeIntervalSince1970: 2_208_988_800))
+        #expect(SecCertificateCopyNotValidBeforeDate(certificate) as Date? == start)
+        #expect(SecCertificateCopyNotValidAfterDate(certificate) as Date? == end)
         let publicKey = try #require(SecCertificateCopyKey(certificate))
+        #expect(SecCertificateCopyPublicKey(certificate) == publicKey)
         #expect(publicKey == SecKeyCopyPublicKey(key))
         #expect(CFGetTypeID(certificate) == SecCertificateGetTypeID())
     }

@@ -1,27 +1,21 @@
 import CLibrary
-import Foundation
 
 /// A source of random bytes.
-public final class SecRandom: NSObject, Sendable {
-    fileprivate static let system = SecRandom()
-
-    private override init() { super.init() }
-}
-
-/// A source of random bytes.
-public typealias SecRandomRef = SecRandom
+public typealias SecRandomRef = OpaquePointer
 
 /// The system's cryptographically secure source of random bytes.
-public let kSecRandomDefault: SecRandomRef? = SecRandom.system
+// Safe to share between threads: it stands for the source, and nobody reads what is there.
+nonisolated(unsafe) public let kSecRandomDefault: SecRandomRef = OpaquePointer(
+    UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
 
 /// Fills memory with random bytes from the kernel.
 ///
 /// - Parameters:
-///   - random: The source; every value means the system's.
+///   - rnd: The source; every value means the system's.
 ///   - count: How many bytes.
 ///   - bytes: Where to; has room for `count` bytes.
 /// - Returns: 0, or -1 if the kernel gave none.
-public func SecRandomCopyBytes(_ random: SecRandomRef?, _ count: Int, _ bytes: UnsafeMutableRawPointer) -> Int32 {
+public func SecRandomCopyBytes(_ rnd: SecRandomRef?, _ count: Int, _ bytes: UnsafeMutableRawPointer) -> Int32 {
     var filled = 0
     while filled < count {
         // The kernel gives at most 256 bytes at a time (getentropy(3)).

@@ -98,6 +98,12 @@ struct ExchangeFileTests {
             let query: NSDictionary = [kSecClass: kSecClassIdentity, kSecReturnRef: true]
             var found: CFTypeRef?
             #expect(SecItemCopyMatching(query, &found) == errSecItemNotFound)
+            let inMemory: NSDictionary = [
+                kSecImportExportPassphrase: "p", kSecUseDataProtectionKeychain: true, kSecImportToMemoryOnly: true,
+            ]
+            var items: CFArray?
+            #expect(SecPKCS12Import(file as NSData, inMemory, &items) == errSecSuccess && CFArrayGetCount(items) == 1)
+            #expect(SecItemCopyMatching(query, &found) == errSecItemNotFound)
             #expect(read(file, "p", store: true).0 == errSecSuccess)
             #expect(SecItemCopyMatching(query, &found) == errSecSuccess && found is SecIdentity)
             #expect(read(file, "p", store: true).0 == errSecSuccess)

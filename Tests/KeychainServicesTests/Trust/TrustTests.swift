@@ -170,6 +170,47 @@ struct TrustTests {
         #expect(SecTrustSetPolicies(trust, ["ssl"] as NSArray) == errSecParam)
     }
 
+    @Test func resultsAsDictionaries() throws {
+        let trusted = try trust(["server", "intermediate"], server("example.com"))
+        #expect(SecTrustSetVerifyDate(trusted, NSDate()) == errSecSuccess)
+        var result = try #require(SecTrustCopyResult(trusted) as? [String: Any])
+        #expect(result[kSecTrustResultValue as String] as? UInt32 == SecTrustResultType.unspecified.rawValue)
+        let date = try #require(result[kSecTrustEvaluationDate as String] as? Date)
+        #expect(date.timeIntervalSinceReferenceDate == SecTrustGetVerifyTime(trusted))
+        #expect(SecTrustCopyProperties(trusted) == nil)
+
+        let other = try trust(["server", "intermediate"], server("evil.com"))
+        result = try #require(SecTrustCopyResult(other) as? [String: Any])
+        let failure = SecTrustResultType.recoverableTrustFailure.rawValue
+        #expect(result[kSecTrustResultValue as String] as? UInt32 == failure)
+        let properties = try #require(SecTrustCopyProperties(other) as? [[String: String]])
+        let property = try #require(properties.first)
+        var error: CFError?
+        #expect(!SecTrustEvaluateWithError(other, &error))
+        #expect(property[kSecPropertyTypeError as String] == error?.localizedDescription)
+        #expect(property["type"] == kSecPropertyTypeError as String)
+        #expect(property["value"] == error?.localizedDescription)
+        #expect(
+            property[kSecPropertyTypeTitle as String]
+                == SecCertificateCopySubjectSummary(try authority.certificate("server")) as String?)
+        #expect(properties.count == 1)
+    }
+
+    /// Policies by their names, those for one side of a connection and those that nobody checks here.
+    @Test func policiesByTheirNames() throws {
+        let named = SecPolicyCreateWithProperties(
+            kSecPolicyAppleSSLServer, [kSecPolicyName: "example.com", kSecPolicyClient: true])
+        #expect(named == server("example.com"))
+        #expect(SecPolicyCreateWithProperties(kSecPolicyAppleSSLClient, nil) == SecPolicyCreateSSL(false, nil))
+        let others = [
+            kSecPolicyAppleSMIME, kSecPolicyAppleEAP, kSecPolicyAppleEAPServer, kSecPolicyAppleEAPClient,
+            kSecPolicyAppleIPsec, kSecPolicyAppleIPSecServer, kSecPolicyAppleIPSecClient, kSecPolicyAppleCodeSigning,
+            kSecPolicyAppleIDValidation, kSecPolicyMacAppStoreReceipt, kSecPolicyAppleTimeStamping,
+            kSecPolicyApplePassbookSigning, kSecPolicyApplePayIssuerEncryption,
+        ]
+        for other in others { #expect(SecPolicyCreateWithProperties(other, nil) == nil, "\(other)") }
+    }
+
     @Test func exceptions() throws {
         let trust = try trust(["server", "intermediate"], server("evil.com"))
         #expect(evaluate(trust) == errSecHostNameMismatch)

@@ -22,6 +22,13 @@ nonisolated(unsafe) public let kSecAttrModificationDate: CFString = "mdat"
 nonisolated(unsafe) public let kSecAttrLabel: CFString = "labl"
 /// The key of the token that holds the item. String.
 nonisolated(unsafe) public let kSecAttrTokenID: CFString = "tkid"
+/// The key of a hint to where the item is synchronised. String; part of the primary key.
+nonisolated(unsafe) public let kSecAttrSyncViewHint: CFString = "vwht"
+/// The key of a persistent reference among attributes. Refused with ``errSecParam``, and not among the attributes that
+/// a search returns; ``kSecValuePersistentRef`` and ``kSecReturnPersistentRef`` are the keys that work.
+nonisolated(unsafe) public let kSecAttrPersistentReference: CFString = "persistref"
+/// Another spelling of ``kSecAttrPersistentReference``.
+nonisolated(unsafe) public let kSecAttrPersistantReference: CFString = "persistref"
 
 // Passwords.
 

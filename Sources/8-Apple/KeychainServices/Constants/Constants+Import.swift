@@ -6,6 +6,8 @@ import Foundation
 
 /// The key of the passphrase that protects a PKCS#12 file. String.
 nonisolated(unsafe) public let kSecImportExportPassphrase: CFString = "passphrase"
+/// The key of whether what is imported stays in memory, whatever ``kSecUseDataProtectionKeychain`` says. Boolean.
+nonisolated(unsafe) public let kSecImportToMemoryOnly: CFString = "memory"
 /// The key of an imported item's label. String.
 nonisolated(unsafe) public let kSecImportItemLabel: CFString = "label"
 /// The key of an imported item's key identifier. Data.

@@ -76,3 +76,23 @@ public func SecCertificateCopyNormalizedSubjectSequence(_ certificate: SecCertif
 public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
     certificate.certificate.publicKey.key.map(SecKey.init(_:))
 }
+
+/// The older name of ``SecCertificateCopyKey(_:)``.
+public func SecCertificateCopyPublicKey(_ certificate: SecCertificate) -> SecKey? {
+    SecCertificateCopyKey(certificate)
+}
+
+/// The older form of ``SecCertificateCopySerialNumberData(_:_:)``.
+public func SecCertificateCopySerialNumber(_ certificate: SecCertificate) -> CFData? {
+    SecCertificateCopySerialNumberData(certificate, nil)
+}
+
+/// The first moment at which the certificate is valid.
+public func SecCertificateCopyNotValidBeforeDate(_ certificate: SecCertificate) -> CFDate? {
+    certificate.certificate.notBefore as NSDate
+}
+
+/// The last moment at which the certificate is valid.
+public func SecCertificateCopyNotValidAfterDate(_ certificate: SecCertificate) -> CFDate? {
+    certificate.certificate.notAfter as NSDate
+}

@@ -7,9 +7,9 @@ import OpenSSLCertificates
 
 /// Reads the identities of a PKCS#12 file (RFC 7292).
 ///
-/// Nothing is stored unless the options contain ``kSecUseDataProtectionKeychain`` with the value true. Then every
-/// identity and the certificates of its chain are added, with the other options as attributes. Items that are already
-/// stored stay.
+/// Nothing is stored unless the options contain ``kSecUseDataProtectionKeychain`` with the value true, and do not
+/// contain ``kSecImportToMemoryOnly`` with that value. Then every identity and the certificates of its chain are added,
+/// with the other options as attributes. Items that are already stored stay.
 ///
 /// - Parameters:
 ///   - pkcs12_data: The file.
@@ -29,9 +29,9 @@ public func SecPKCS12Import(
         let passphrase = try (given as? String).map { try SecretBytes($0) }
         let file = try ExchangeFile(pkcs12_data as Data, passphrase: passphrase)
         let identities = try ImportedIdentity.identities(in: file)
-        if (options[kSecUseDataProtectionKeychain.description] as? NSNumber)?.boolValue == true {
+        if isTrue(kSecUseDataProtectionKeychain, in: options), !isTrue(kSecImportToMemoryOnly, in: options) {
             let attributes = options.mutableCopy() as? NSMutableDictionary ?? NSMutableDictionary()
-            for key in [kSecImportExportPassphrase, kSecUseDataProtectionKeychain, "memory"] {
+            for key in [kSecImportExportPassphrase, kSecUseDataProtectionKeychain, kSecImportToMemoryOnly] {
                 attributes.removeObject(forKey: key)
             }
             for identity in identities {
@@ -48,6 +48,10 @@ public func SecPKCS12Import(
     } catch {
         return errSecInternal
     }
+}
+
+private func isTrue(_ option: CFString, in options: CFDictionary) -> Bool {
+    (options[option.description] as? NSNumber)?.boolValue == true
 }
 
 /// One identity of a file.

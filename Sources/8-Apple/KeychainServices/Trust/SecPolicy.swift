@@ -39,7 +39,8 @@ public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPoli
 /// A policy by its identifier.
 ///
 /// - Parameters:
-///   - policyIdentifier: ``kSecPolicyAppleX509Basic`` or ``kSecPolicyAppleSSL``.
+///   - policyIdentifier: ``kSecPolicyAppleX509Basic``, ``kSecPolicyAppleSSL``, ``kSecPolicyAppleSSLServer`` or
+///     ``kSecPolicyAppleSSLClient``.
 ///   - properties: ``kSecPolicyName``, a string, and ``kSecPolicyClient``, a Boolean; `nil` for none.
 /// - Returns: `nil` for any other policy.
 public func SecPolicyCreateWithProperties(_ policyIdentifier: CFTypeRef, _ properties: CFDictionary?) -> SecPolicy? {
@@ -49,6 +50,10 @@ public func SecPolicyCreateWithProperties(_ policyIdentifier: CFTypeRef, _ prope
     case kSecPolicyAppleSSL.description:
         let isClient = (properties?[kSecPolicyClient] as? NSNumber)?.boolValue ?? false
         return SecPolicyCreateSSL(!isClient, properties?[kSecPolicyName] as? NSString)
+    case kSecPolicyAppleSSLServer.description:
+        return SecPolicyCreateSSL(true, properties?[kSecPolicyName] as? NSString)
+    case kSecPolicyAppleSSLClient.description:
+        return SecPolicyCreateSSL(false, properties?[kSecPolicyName] as? NSString)
     default:
         return nil
     }
@@ -64,16 +69,3 @@ public func SecPolicyCopyProperties(_ policyRef: SecPolicy) -> CFDictionary? {
     }
     return properties as NSDictionary
 }
-
-// Safe to share between threads for the reason that Constants+Class.swift gives.
-
-/// The basic policy's identifier.
-nonisolated(unsafe) public let kSecPolicyAppleX509Basic: CFString = "1.2.840.113635.100.1.2"
-/// The TLS policy's identifier.
-nonisolated(unsafe) public let kSecPolicyAppleSSL: CFString = "1.2.840.113635.100.1.3"
-/// The key of a policy's identifier. String.
-nonisolated(unsafe) public let kSecPolicyOid: CFString = "SecPolicyOid"
-/// The key of the host name. String.
-nonisolated(unsafe) public let kSecPolicyName: CFString = "SecPolicyName"
-/// The key of whether the certificate is that of a client. Boolean.
-nonisolated(unsafe) public let kSecPolicyClient: CFString = "SecPolicyClient"

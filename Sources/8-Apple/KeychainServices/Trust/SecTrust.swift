@@ -114,6 +114,8 @@ public enum SecTrustResultType: UInt32, Sendable {
     case invalid = 0
     /// Trusted because the user said so.
     case proceed = 1
+    /// The user is to be asked. Deprecated by Apple; no evaluation finds it.
+    case confirm = 2
     /// Not trusted because the user said so.
     case deny = 3
     /// Trusted: nobody said anything about it.
