@@ -69,11 +69,11 @@ clean_up() {
 trap clean_up EXIT
 
 forget_names
-echo '--> WithoutSecurity: KeychainServices beside swift-certificates and jwt-kit'
+echo '--> WithoutSecurity: KeychainServices, and Security under an alias, beside swift-certificates and jwt-kit'
 for round in clean touched; do
     echo "    $round"
-    build WithoutSecurity UsesKeychain UsesNothing
-    # Each program and the library between say `false`, or do not compile (see their sources).
+    build WithoutSecurity UsesKeychain AliasesSecurity UsesNothing
+    # The library between and the programs without the alias see none, or do not compile (see their sources).
     if x509_sees_security; then fail 'X509 was compiled against a module named Security'; fi
     # SwiftPM plans a Security.build for every target it knows; objects and modules are what counts.
     for name in Security LocalAuthentication; do

@@ -1,0 +1,2 @@
+// For main.swift, which imports only Foundation.
+@_exported import Security
