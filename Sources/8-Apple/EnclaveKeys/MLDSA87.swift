@@ -25,8 +25,8 @@ extension SecureEnclave.MLDSA87 {
         /// A key from its ``dataRepresentation``. That it is one of this vault's shows when it is used.
         ///
         /// - Throws: ``SecureEnclaveError``.
-        public init(dataRepresentation: Data, authenticationContext: LAContext? = nil) throws {
-            try self.init(EnclaveKey(.mldsa87, dataRepresentation: dataRepresentation, authenticationContext))
+        public init<D: DataProtocol>(dataRepresentation: D, authenticationContext: LAContext? = nil) throws {
+            try self.init(EnclaveKey(.mldsa87, dataRepresentation: Data(dataRepresentation), authenticationContext))
         }
 
         private init(_ key: EnclaveKey) throws {

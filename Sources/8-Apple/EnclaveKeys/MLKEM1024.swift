@@ -7,7 +7,7 @@ import LocalAuthenticationServices
 extension SecureEnclave.MLKEM1024 {
     /// A key for encapsulated secrets whose seed the enclave seals. The TPM has no such keys: the vault unseals the
     /// seed for each use and computes with it in locked memory.
-    public struct PrivateKey: Sendable {
+    public struct PrivateKey: KEMPrivateKey, Sendable {
         private let key: EnclaveKey
         /// The public half.
         public let publicKey: Crypto.MLKEM1024.PublicKey
@@ -25,9 +25,14 @@ extension SecureEnclave.MLKEM1024 {
         /// A key from its ``dataRepresentation``. That it is one of this vault's shows when it is used.
         ///
         /// - Throws: ``SecureEnclaveError``.
-        public init(dataRepresentation: Data, authenticationContext: LAContext? = nil) throws {
-            try self.init(EnclaveKey(.mlkem1024, dataRepresentation: dataRepresentation, authenticationContext))
+        public init<D: DataProtocol>(dataRepresentation: D, authenticationContext: LAContext? = nil) throws {
+            try self.init(EnclaveKey(.mlkem1024, dataRepresentation: Data(dataRepresentation), authenticationContext))
         }
+
+        /// Makes a key that can be used while the vault is unlocked.
+        ///
+        /// - Throws: ``SecureEnclaveError``.
+        public static func generate() throws -> Self { try Self() }
 
         private init(_ key: EnclaveKey) throws {
             guard let publicKey = try? Crypto.MLKEM1024.PublicKey(rawRepresentation: key.record.publicKey) else {

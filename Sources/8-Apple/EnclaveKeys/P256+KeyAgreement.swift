@@ -5,8 +5,9 @@ import KeychainServices
 import LocalAuthenticationServices
 
 extension SecureEnclave.P256.KeyAgreement {
-    /// A key for agreeing on a secret whose private half stays in the enclave.
-    public struct PrivateKey: Sendable {
+    /// A key for agreeing on a secret whose private half stays in the enclave. `HPKE` takes it as a recipient's key,
+    /// and as the key that authenticates a sender.
+    public struct PrivateKey: HPKEDiffieHellmanPrivateKey, Sendable {
         private let key: EnclaveKey
         /// The public half.
         public let publicKey: Crypto.P256.KeyAgreement.PublicKey
