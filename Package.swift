@@ -185,7 +185,8 @@ floor(
     module("Security", uses: "KeychainServices"),
     module(
         "LocalAuthenticationServices",
-        uses: "Access", "Bytes", "KeychainModel", "KeychainServices", "VaultInterface", crypto),
+        uses: "Access", "Bytes", "Certificates", "KeyCryptography", "KeychainModel", "KeychainServices", "StoredKeys",
+        "VaultInterface", "VaultKeys", crypto),
     module("LocalAuthentication", uses: "LocalAuthenticationServices"),
     module(
         "EnclaveKeys",
@@ -370,8 +371,8 @@ if !isFetched {
             "VaultInterface"),
         tests(
             "LocalAuthenticationTests",
-            uses: "Access", "KeychainModel", "KeychainTesting", "LocalAuthentication", "TestSupport",
-            "VaultInterface"),
+            uses: "Access", "KeychainModel", "KeychainTesting", "LocalAuthentication", "LocalAuthenticationServices",
+            "StoredKeys", "TestSupport", "VaultInterface"),
         tests(
             "MountedFolderTests",
             uses: "MountedFolder", "TestSupport", crypto, cryptoExtras, links: ["KeychainCommand", "VaultWorker"],
@@ -410,7 +411,8 @@ if !isFetched {
         tests(
             "VaultServiceTests",
             uses: "Access", "Attestation", "Bytes", "CSQLite", "Enclave", "Frames", "KeychainDaemon", "KeychainModel",
-            "ProtectedFiles", "StatusCodes", "TestSupport", "Vault", "VaultInterface", "VaultService", grdb,
+            "LocalAuthenticationServices", "ProtectedFiles", "StatusCodes", "TestSupport", "Vault", "VaultInterface",
+            "VaultService", grdb,
             links: ["KeychainCommand"]),
         tests(
             "VaultTests",

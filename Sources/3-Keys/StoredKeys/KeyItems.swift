@@ -95,17 +95,25 @@ package struct KeyItems: Sendable {
     }
 
     /// Replaces a key's note and class on the list.
+    ///
+    /// - Parameter former: The note that the item must have; nil for any. Of two programs that replace the same note,
+    ///   one finds no item.
     package func change(
-        _ account: String, generic: Data, protection: AccessControl
+        _ account: String, generic: Data, replacing former: Data? = nil, protection: AccessControl
     ) throws(StoredKeyError) {
         try update(
-            query(service, account),
+            query(service, account, former),
             ItemChanges(attributes: [.generic: .data(generic)], accessControl: protection.withoutConditions))
     }
 
     /// Removes an item from the list, if it is there.
     package func remove(_ account: String) throws(StoredKeyError) {
         try delete(query(service, account))
+    }
+
+    /// Removes an item with this note from the list. Returns false if it is not there.
+    package func remove(_ account: String, withNote note: Data) throws(StoredKeyError) -> Bool {
+        try delete(query(service, account, note))
     }
 
     /// Removes all items, and the enclave keys.
@@ -128,8 +136,10 @@ package struct KeyItems: Sendable {
     }
 
     /// Returns a key as the keychain holds it. May ask a person.
-    package func key(_ name: String) throws(StoredKeyError) -> Data? {
-        try open(query(keyService, name))?.value
+    ///
+    /// - Parameter authentication: How the person may be asked; nil to ask with the prompt.
+    package func key(_ name: String, authentication: AuthenticationOptions? = nil) throws(StoredKeyError) -> Data? {
+        try open(query(keyService, name), authentication)?.value
     }
 
     /// Replaces the protection of a key. May ask a person.
@@ -183,12 +193,16 @@ package struct KeyItems: Sendable {
         }
     }
 
+    /// Returns the record of an enclave key; nil if there is no such key. Asks no person.
+    package func enclaveKey(_ label: Data) throws(StoredKeyError) -> EnclaveKeyRecord? {
+        guard let item = try open(enclaveKeys(label)), item.attribute(.tokenID) == .string(EnclaveKeyRecord.tokenID)
+        else { return nil }
+        return item.value.flatMap(EnclaveKeyRecord.init(decoding:))
+    }
+
     /// Decrypts with an enclave key. May ask a person.
     package func decrypt(_ encrypted: Data, with label: Data) throws(StoredKeyError) -> Data {
-        let item = try open(enclaveKeys(label))
-        guard let item, item.attribute(.tokenID) == .string(EnclaveKeyRecord.tokenID),
-            let record = item.value.flatMap(EnclaveKeyRecord.init(decoding:))
-        else {
+        guard let record = try enclaveKey(label) else {
             throw .damaged(
                 reason: "the enclave's key that it is encrypted for is gone; restore the keychain from a backup")
         }
@@ -209,10 +223,11 @@ package struct KeyItems: Sendable {
     private var tag: AttributeValue { .data(Data(service.utf8)) }
     private var authentication: AuthenticationOptions { AuthenticationOptions(prompt: prompt) }
 
-    private func query(_ service: String, _ account: String?) -> ItemQuery {
+    private func query(_ service: String, _ account: String?, _ note: Data? = nil) -> ItemQuery {
         var query = ItemQuery(
             itemClass: .genericPassword, attributes: [.service: .string(service)], accessGroup: accessGroup)
         if let account { query.attributes[.account] = .string(account) }
+        if let note { query.attributes[.generic] = .data(note) }
         return query
     }
 
@@ -258,10 +273,12 @@ package struct KeyItems: Sendable {
     }
 
     /// Returns an item with its value. May ask a person, as the access control requires.
-    private func open(_ query: ItemQuery) throws(StoredKeyError) -> StoredItem? {
+    private func open(
+        _ query: ItemQuery, _ authentication: AuthenticationOptions? = nil
+    ) throws(StoredKeyError) -> StoredItem? {
         var query = query
         query.limit = 1
-        query.authentication = authentication
+        query.authentication = authentication ?? self.authentication
         return try copy(query, includingValues: true).first
     }
 
@@ -276,12 +293,15 @@ package struct KeyItems: Sendable {
         }
     }
 
-    private func delete(_ query: ItemQuery) throws(StoredKeyError) {
+    /// Returns whether there was such an item.
+    @discardableResult
+    private func delete(_ query: ItemQuery) throws(StoredKeyError) -> Bool {
         let session = try vaultSession()
         do throws(VaultError) {
             try session.perform(DeleteItems(query))
+            return true
         } catch .itemNotFound {
-            return
+            return false
         } catch {
             throw StoredKeyError(error)
         }

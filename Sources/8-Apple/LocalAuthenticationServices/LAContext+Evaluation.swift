@@ -18,7 +18,8 @@ extension LAContext {
         }
     }
 
-    private func unavailability(of policy: LAPolicy, in session: VaultSession) -> LAError? {
+    /// Why `policy` cannot be evaluated now in this vault; nil if it can. Takes note of what there is.
+    func unavailability(of policy: LAPolicy, in session: VaultSession) -> LAError? {
         if _keychainState.isInvalidated { return LAError(.invalidContext) }
         do throws(VaultError) {
             let available = try session.perform(ReadPresenceAvailability())
@@ -62,7 +63,8 @@ extension LAContext {
         }
     }
 
-    private func authenticate(
+    /// Asks a person for what `flags` demand, unless one has shown it to this context before.
+    func authenticate(
         _ flags: AccessControl.Flags, _ reason: String, in session: VaultSession
     ) throws(LAError) {
         let options = AuthenticationOptions(
@@ -77,7 +79,7 @@ extension LAContext {
 
     /// Runs `body` where it may wait for a person. The reply is called once: with its outcome, or by
     /// ``invalidate()``.
-    private func evaluate(
+    func evaluate(
         _ reply: @escaping Reply, _ body: @escaping @Sendable (LAContext, VaultSession) throws(LAError) -> Void
     ) {
         let session: VaultSession

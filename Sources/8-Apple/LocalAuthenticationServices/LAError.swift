@@ -54,6 +54,9 @@ public struct LAError: _BridgedStoredNSError {
         case invalidDimensions = -14
         /// A person would have to be asked, and that is not allowed or not possible.
         case notInteractive = -1004
+        /// There is no right, or no secret of a right, with this identifier. Apple's systems report this number too,
+        /// without a name for it.
+        case resourceNotFound = -1019
 
         /// The older name of ``companionNotAvailable``.
         public static var watchNotAvailable: Code { .companionNotAvailable }
@@ -97,6 +100,8 @@ extension LAError {
     public static var invalidDimensions: Code { .invalidDimensions }
     /// See ``Code/notInteractive``.
     public static var notInteractive: Code { .notInteractive }
+    /// See ``Code/resourceNotFound``.
+    public static var resourceNotFound: Code { .resourceNotFound }
     /// See ``Code/watchNotAvailable``.
     public static var watchNotAvailable: Code { .companionNotAvailable }
     /// See ``Code/touchIDNotAvailable``.

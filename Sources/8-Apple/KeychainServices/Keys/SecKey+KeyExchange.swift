@@ -53,11 +53,12 @@ public func SecKeyCopyKeyExchangeResult(
     }
 }
 
-private struct KeyExchangeParameters {
-    let requestedSize: Int
-    let sharedInfo: Data
+/// What a key exchange with a derivation is told, as a dictionary by the names of ``SecKeyKeyExchangeParameter``.
+package struct KeyExchangeParameters: Sendable {
+    package let requestedSize: Int
+    package let sharedInfo: Data
 
-    init(_ dictionary: NSDictionary) throws(KeyError) {
+    package init(_ dictionary: NSDictionary) throws(KeyError) {
         var requestedSize: Int?
         var sharedInfo = Data()
         for (key, value) in dictionary {

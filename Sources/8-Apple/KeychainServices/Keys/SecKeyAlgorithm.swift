@@ -3,7 +3,7 @@ import KeyCryptography
 
 /// An algorithm for one of the operations of a key.
 public struct SecKeyAlgorithm: RawRepresentable, Hashable, Sendable {
-    let name: KeyAlgorithmName
+    package let name: KeyAlgorithmName
 
     init(_ name: String) {
         self.name = KeyAlgorithmName(rawValue: name)
