@@ -12,7 +12,7 @@ public final class LADomainState: NSObject, Sendable {
         super.init()
     }
 
-    /// Changes with the enrolled fingers or faces; nil if there are none.
+    /// Changes with the enrolled fingers or faces, and would with paired devices; nil if there are none of both.
     public var stateHash: Data? { biometry.stateHash }
 }
 
@@ -30,8 +30,30 @@ public final class LADomainStateBiometry: NSObject, Sendable {
     }
 }
 
-/// The state of paired devices. There are none here.
+/// The state of paired devices. No vault knows of such devices: there are none here.
 public final class LADomainStateCompanion: NSObject, Sendable {
+    override init() {
+        super.init()
+    }
+
+    /// The kinds of devices that are paired: none.
+    public var availableCompanionTypes: Set<LACompanionType> { [] }
+
     /// Nil, for want of paired devices.
     public var stateHash: Data? { nil }
+
+    /// Nil, for want of paired devices.
+    ///
+    /// - Parameter companionType: The kind of devices.
+    public func stateHash(for companionType: LACompanionType) -> Data? { nil }
+}
+
+/// The kinds of devices that can be paired. Values as in Apple's LACompanionType.h. There are none here.
+public enum LACompanionType: Int, Sendable, Hashable, CaseIterable {
+    /// An Apple Watch.
+    case watch = 1
+    /// A Mac.
+    case mac = 2
+    /// An Apple Vision.
+    case vision = 4
 }
