@@ -85,6 +85,7 @@ floor(
     module("SecureMemory", uses: "CLibrary", "CSodium"),
     module("PrivateFiles", uses: "CLibrary"),
     module("SystemLibraries", uses: "Bytes", "CLibrary"),
+    module("SystemHTTP", uses: "CLibrary", "SystemLibraries"),
     module("CAEAD"),
     module("PreparedAEAD", uses: "Bytes", "CAEAD", crypto),
     library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
