@@ -56,6 +56,8 @@ package struct CertificatePath {
         case nameConstraints
         case policies
         case revoked
+        /// Nobody said that it is not revoked, and somebody has to.
+        case unanswered
         case malformed
         case other(code: Int32)
     }
@@ -195,8 +197,7 @@ package struct CertificatePath {
         _ = paths.setFlags(parameters, 0x80000 | 0x8000 | 0x80 | 0x10)
         // anyPolicy (RFC 5280, 4.2.1.4): every policy will do.
         _ = paths.addPolicy(parameters, paths.makeIdentifier("2.5.29.32.0", 1))
-        // Dates of certificates are in the years 0 to 9999 (RFC 5280, 4.1.2.5).
-        paths.setTime(parameters, time_t(max(-62_167_219_200, min(date.timeIntervalSince1970, 253_402_300_799))))
+        paths.setTime(parameters, LibcryptoContext.seconds(date))
         paths.setDepth(parameters, 32)
         // Level 1 means 80 bits of security. Level 2 means 112 bits: RSA from 2048 bits, no SHA-1
         // (SSL_CTX_set_security_level(3)).
@@ -286,7 +287,7 @@ private final class GivenCertificates {
 }
 
 /// Anchors, as libcrypto has them.
-private final class TrustStore {
+final class TrustStore {
     let object: LibcryptoContext.Object
     private let crypto: LibcryptoContext
 

@@ -19,6 +19,8 @@ final class LibcryptoContext: Sendable {
     let paths: PathFunctions
     let stacks: StackFunctions
     let exchange: ExchangeFunctions
+    /// Missing in a libcrypto that was built without OCSP or CMS.
+    let revocation: Result<RevocationFunctions, SystemLibraryError>
 
     /// The library, or the reason why it cannot be used.
     static let shared: Result<LibcryptoContext, SystemLibraryError> = Result(catching: LibcryptoContext.init)
@@ -30,6 +32,7 @@ final class LibcryptoContext: Sendable {
         paths = try PathFunctions(library)
         stacks = try StackFunctions(library)
         exchange = try ExchangeFunctions(library)
+        revocation = Result { () throws(SystemLibraryError) in try RevocationFunctions(library) }
         typealias MakeContext = @convention(c) () -> Object?
         typealias LoadProvider = @convention(c) (Object?, UnsafePointer<CChar>?) -> Object?
         let makeContext = try library.function("OSSL_LIB_CTX_new", as: MakeContext.self)

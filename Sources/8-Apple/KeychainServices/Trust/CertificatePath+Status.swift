@@ -21,6 +21,7 @@ extension CertificatePath.Failure {
         case .nameConstraints: errSecInvalidName
         case .policies: errSecInvalidPolicyIdentifiers
         case .revoked: errSecCertificateRevoked
+        case .unanswered: errSecIncompleteCertRevocationCheck
         case .malformed: errSecUnknownFormat
         }
     }
@@ -49,7 +50,8 @@ extension CertificatePath.Failure {
         case .pathTooLong: "is signed by more authorities than they allow"
         case .nameConstraints: "has a name that its authorities may not certify"
         case .policies: "does not follow the certificate policies that its authorities ask for"
-        case .revoked: "is revoked"
+        case .revoked: "is revoked, or an authority of it is"
+        case .unanswered: "is not known to be valid, because nobody says that it is not revoked"
         case .malformed: "cannot be read"
         case .other(let code): "is not trusted (code \(code) of libcrypto)"
         }
