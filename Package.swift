@@ -105,6 +105,9 @@ floor(
     module("Certificates", uses: "Bytes", "KeychainModel", asn1, crypto),
     module("OpenSSLCertificates", uses: "Bytes", "CLibrary", "Certificates", "SystemLibraries", asn1),
     module(
+        "OnlineChecks",
+        uses: "Bytes", "Certificates", "OpenSSLCertificates", "PrivateFiles", "SystemHTTP", "SystemLibraries", crypto),
+    module(
         "KeyCryptography",
         uses: "Bytes", "Certificates", "KeychainModel", "SystemLibraries", "VaultInterface", asn1, crypto),
     module(
