@@ -184,8 +184,9 @@ floor(
     "Sources/8-Apple",
     module(
         "KeychainServices",
-        uses: "Access", "Bytes", "Certificates", "CLibrary", "KeychainModel", "KeyCryptography", "OpenSSLCertificates",
-        "StatusCodes", "StoredKeys", "VaultInterface", "VaultKeys", crypto, links: ["Vault", "VaultService"]),
+        uses: "Access", "Bytes", "Certificates", "CLibrary", "KeychainModel", "KeyCryptography", "OnlineChecks",
+        "OpenSSLCertificates", "StatusCodes", "StoredKeys", "VaultInterface", "VaultKeys", crypto,
+        links: ["Vault", "VaultService"]),
     module("Security", uses: "KeychainServices"),
     module(
         "LocalAuthenticationServices",
@@ -363,8 +364,8 @@ if !isFetched {
             "TestSupport", "VaultInterface", "VaultKeys", exclude: ["Peer"], hasFixtures: true),
         tests(
             "KeychainServicesTests",
-            uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices", "Security", "TestSupport",
-            "VaultInterface"),
+            uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices", "OnlineChecks",
+            "OpenSSLCertificates", "Security", "TestSupport", "VaultInterface"),
         tests(
             "KeychainTestingTests",
             uses: "KeychainServices", "KeychainTesting", "LocalAuthenticationServices", "TestSupport",

@@ -34,5 +34,14 @@ extension AppleName {
             "SecPolicyCreateWithProperties", SecPolicyCreateWithProperties(_:_:),
             (@Sendable (CFTypeRef, CFDictionary?) -> SecPolicy?).self),
         .function("SecPolicyGetTypeID", SecPolicyGetTypeID, (@Sendable () -> CFTypeID).self),
+        .flag("kSecRevocationNetworkAccessDisabled", kSecRevocationNetworkAccessDisabled, 16),
+        .flag("kSecRevocationRequirePositiveResponse", kSecRevocationRequirePositiveResponse, 8),
+        .flag("kSecRevocationPreferCRL", kSecRevocationPreferCRL, 4),
+        .flag("kSecRevocationUseAnyAvailableMethod", kSecRevocationUseAnyAvailableMethod, 3),
+        .flag("kSecRevocationCRLMethod", kSecRevocationCRLMethod, 2),
+        .flag("kSecRevocationOCSPMethod", kSecRevocationOCSPMethod, 1),
+        .function(
+            "SecPolicyCreateRevocation", SecPolicyCreateRevocation(_:),
+            (@Sendable (CFOptionFlags) -> SecPolicy?).self),
     ]
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import KeychainServices
 
 extension AppleName {
@@ -76,5 +77,20 @@ extension AppleName {
         .function("SecTrustSetPolicies", SecTrustSetPolicies(_:_:), (@Sendable (SecTrust, CFTypeRef) -> OSStatus).self),
         .function(
             "SecTrustSetVerifyDate", SecTrustSetVerifyDate(_:_:), (@Sendable (SecTrust, CFDate) -> OSStatus).self),
+        .function(
+            "SecTrustEvaluateAsync", SecTrustEvaluateAsync(_:_:_:),
+            (@Sendable (SecTrust, DispatchQueue?, @escaping SecTrustCallback) -> OSStatus).self),
+        .function(
+            "SecTrustEvaluateAsyncWithError", SecTrustEvaluateAsyncWithError(_:_:_:),
+            (@Sendable (SecTrust, DispatchQueue, @escaping SecTrustWithErrorCallback) -> OSStatus).self),
+        .function(
+            "SecTrustGetNetworkFetchAllowed", SecTrustGetNetworkFetchAllowed(_:_:),
+            (@Sendable (SecTrust, UnsafeMutablePointer<DarwinBoolean>) -> OSStatus).self),
+        .function(
+            "SecTrustSetOCSPResponse", SecTrustSetOCSPResponse(_:_:),
+            (@Sendable (SecTrust, CFTypeRef?) -> OSStatus).self),
+        .function(
+            "SecTrustSetSignedCertificateTimestamps", SecTrustSetSignedCertificateTimestamps(_:_:),
+            (@Sendable (SecTrust, CFArray?) -> OSStatus).self),
     ]
 }

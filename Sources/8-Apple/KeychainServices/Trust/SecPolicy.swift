@@ -4,20 +4,28 @@ import OpenSSLCertificates
 /// What a certificate has to fulfil besides leading to an anchor. Two objects are equal when they ask for the same.
 public final class SecPolicy: NSObject, Sendable {
     package let purpose: CertificatePath.Purpose
+    /// How revocation is checked; nil if the policy does not ask for it.
+    let revocation: CFOptionFlags?
 
-    init(_ purpose: CertificatePath.Purpose) {
-        self.purpose = purpose
+    init(_ purpose: CertificatePath.Purpose, revocation: CFOptionFlags? = nil) {
+        (self.purpose, self.revocation) = (purpose, revocation)
         super.init()
     }
 
-    public override func isEqual(_ object: Any?) -> Bool { (object as? SecPolicy)?.purpose == purpose }
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? SecPolicy else { return false }
+        return other.purpose == purpose && other.revocation == revocation
+    }
 
     public override var hash: Int { identifier.hashValue }
 
     public override var description: String { "<SecPolicy \(identifier)>" }
 
     /// The policy's object identifier, as in `kSecPolicyOid`.
-    var identifier: String { purpose == .any ? "1.2.840.113635.100.1.2" : "1.2.840.113635.100.1.3" }
+    var identifier: String {
+        if revocation != nil { return "1.2.840.113635.100.1.21" }
+        return purpose == .any ? "1.2.840.113635.100.1.2" : "1.2.840.113635.100.1.3"
+    }
 }
 
 /// The type of policies.
@@ -39,9 +47,10 @@ public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPoli
 /// A policy by its identifier.
 ///
 /// - Parameters:
-///   - policyIdentifier: ``kSecPolicyAppleX509Basic``, ``kSecPolicyAppleSSL``, ``kSecPolicyAppleSSLServer`` or
-///     ``kSecPolicyAppleSSLClient``.
-///   - properties: ``kSecPolicyName``, a string, and ``kSecPolicyClient``, a Boolean; `nil` for none.
+///   - policyIdentifier: ``kSecPolicyAppleX509Basic``, ``kSecPolicyAppleSSL``, ``kSecPolicyAppleSSLServer``,
+///     ``kSecPolicyAppleSSLClient`` or ``kSecPolicyAppleRevocation``.
+///   - properties: ``kSecPolicyName``, a string, and ``kSecPolicyClient``, a Boolean; for revocation
+///     ``kSecPolicyRevocationFlags``, a number; `nil` for none.
 /// - Returns: `nil` for any other policy.
 public func SecPolicyCreateWithProperties(_ policyIdentifier: CFTypeRef, _ properties: CFDictionary?) -> SecPolicy? {
     switch (policyIdentifier as? NSString)?.description {
@@ -54,6 +63,8 @@ public func SecPolicyCreateWithProperties(_ policyIdentifier: CFTypeRef, _ prope
         return SecPolicyCreateSSL(true, properties?[kSecPolicyName] as? NSString)
     case kSecPolicyAppleSSLClient.description:
         return SecPolicyCreateSSL(false, properties?[kSecPolicyName] as? NSString)
+    case kSecPolicyAppleRevocation.description:
+        return SecPolicyCreateRevocation(revocationFlags(in: properties))
     default:
         return nil
     }

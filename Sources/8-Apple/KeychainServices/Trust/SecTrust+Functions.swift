@@ -77,14 +77,10 @@ public func SecTrustGetVerifyTime(_ trust: SecTrust) -> CFAbsoluteTime {
     (trust.state.withLock { $0.date } ?? Date()).timeIntervalSinceReferenceDate
 }
 
-/// Whether missing certificates may be fetched. Nothing is ever fetched here.
-///
-/// - Returns: ``errSecSuccess``.
-public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool) -> OSStatus { errSecSuccess }
-
 /// Evaluates a certificate.
 ///
-/// Revocation is not checked, and nothing is fetched from the network.
+/// Waits for the answers of servers if a policy asks for revocation (``SecPolicyCreateRevocation(_:)``) or if missing
+/// certificates may be fetched (``SecTrustSetNetworkFetchAllowed(_:_:)``). Otherwise no request goes out.
 ///
 /// - Parameter error: Where the reason is stored: in the domain `NSOSStatusErrorDomain`, with a code such as
 ///   ``errSecCertificateExpired``, ``errSecHostNameMismatch`` or ``errSecNotTrusted``.
@@ -93,20 +89,6 @@ public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutableP
     let answer = trust.answer()
     error?.pointee = answer.error
     return answer.isTrusted
-}
-
-/// Evaluates a certificate on a queue.
-///
-/// - Parameter result: Called on `queue` with the answer.
-/// - Returns: ``errSecSuccess``.
-public func SecTrustEvaluateAsyncWithError(
-    _ trust: SecTrust, _ queue: DispatchQueue, _ result: @escaping @Sendable (SecTrust, Bool, CFError?) -> Void
-) -> OSStatus {
-    queue.async {
-        let answer = trust.answer()
-        result(trust, answer.isTrusted, answer.error)
-    }
-    return errSecSuccess
 }
 
 /// Evaluates a certificate; the older form of ``SecTrustEvaluateWithError(_:_:)``.
@@ -167,7 +149,7 @@ public func SecTrustSetExceptions(_ trust: SecTrust, _ exceptions: CFData?) -> B
 }
 
 /// One object, or an array of them; nil if anything else is among it.
-private func list<Element>(of type: Element.Type, in object: AnyObject) -> [Element]? {
+func list<Element>(of type: Element.Type, in object: AnyObject) -> [Element]? {
     if let element = object as? Element { return [element] }
     guard let array = object as? NSArray else { return nil }
     var elements: [Element] = []

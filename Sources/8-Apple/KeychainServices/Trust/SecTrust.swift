@@ -1,5 +1,6 @@
 import Certificates
 import Foundation
+import OnlineChecks
 import OpenSSLCertificates
 import Synchronization
 
@@ -16,7 +17,18 @@ public final class SecTrust: NSObject, Sendable {
         var date: Date?
         /// A digest of the chain whose failures are forgiven.
         var exceptions: Data?
+        /// Nil if the program did not say whether requests may go out.
+        var allowsFetch: Bool?
+        /// Answers of OCSP responders.
+        var responses: [Data] = []
+        /// Signed certificate timestamps (RFC 6962).
+        var timestamps: [Data] = []
+        /// Where answers are kept, and for how long servers are waited for.
+        var online = OnlineSettings.standard
+        /// What came of it; nil since the last change.
         var answer: TrustAnswer?
+        /// Counts the changes of the question.
+        var version = 0
     }
 
     let state: Mutex<State>
@@ -33,17 +45,20 @@ public final class SecTrust: NSObject, Sendable {
         state.withLock { state in
             body(&state)
             state.answer = nil
+            state.version += 1
         }
     }
 
-    /// The answer, worked out if need be.
+    /// The answer, worked out if need be. Meanwhile other threads may read and change the question, because a server
+    /// may have to be waited for.
     func answer() -> TrustAnswer {
+        let question = state.withLock { $0 }
+        if let answer = question.answer { return answer }
+        let answer = TrustAnswer(to: question)
         state.withLock { state in
-            if let answer = state.answer { return answer }
-            let answer = TrustAnswer(to: state)
-            state.answer = answer
-            return answer
+            if state.version == question.version { state.answer = answer }
         }
+        return answer
     }
 }
 
@@ -52,6 +67,8 @@ struct TrustAnswer {
     /// The certificate in question first.
     var chain: [SecCertificate]
     var failure: CertificatePath.Failure?
+    /// More about the failure, for people.
+    var detail: String?
     /// Why the question could not be worked on at all.
     var obstacle: String?
     var isForgiven = false
@@ -65,27 +82,20 @@ struct TrustAnswer {
         chain = question.certificates.prefix(1).map { $0 }
         date = question.date ?? Date()
         let policies = question.policies.isEmpty ? [SecPolicyCreateBasicX509()] : question.policies
-        purposes = policies.map(\.purpose)
-        for policy in policies {
-            var path = CertificatePath(certificates: question.certificates.map(\.certificate.encoded), date: date)
-            path.anchors = question.anchors?.map(\.certificate.encoded) ?? []
-            path.trustsSystem = !question.anchorsOnly
-            path.purpose = policy.purpose
-            do {
-                let outcome = try path.evaluated()
-                chain = outcome.chain.compactMap(SecCertificate.init(der:))
-                if let failure = outcome.failure {
-                    self.failure = failure
-                    break
-                }
-            } catch {
-                obstacle = "\(error)"
-                break
-            }
+        let paths = policies.filter { $0.revocation == nil }
+        purposes = (paths.isEmpty ? policies.prefix(1) : paths[...]).map(\.purpose)
+        do {
+            try TrustSearch(question, date).run(&self)
+        } catch {
+            obstacle = "\(error)"
+            isForgiven = false
         }
-        if let exceptions = question.exceptions, obstacle == nil, failure?.isForgivable == true {
-            isForgiven = exceptions == self.exceptions
-        }
+    }
+
+    /// Says what is wrong, and whether `exceptions` make up for that.
+    mutating func fail(_ failure: CertificatePath.Failure, _ exceptions: Data?) {
+        self.failure = failure
+        isForgiven = exceptions != nil && failure.isForgivable && exceptions == self.exceptions
     }
 
     /// What forgives this answer, and no other one.
@@ -101,7 +111,8 @@ struct TrustAnswer {
     var error: NSError? {
         guard !isTrusted else { return nil }
         let name = chain.first?.certificate.subjectSummary ?? "without a name"
-        let reason = obstacle.map { "could not be checked: \($0)" } ?? failure?.explanation ?? ""
+        var reason = obstacle.map { "could not be checked: \($0)" } ?? failure?.explanation ?? ""
+        if obstacle == nil, let detail { reason += " (\(detail))" }
         return NSError(
             domain: NSOSStatusErrorDomain, code: Int(obstacle == nil ? failure?.status ?? 0 : errSecInternal),
             userInfo: [NSLocalizedDescriptionKey: "“\(name)” certificate \(reason)"])

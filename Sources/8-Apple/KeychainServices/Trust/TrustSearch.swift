@@ -1,0 +1,116 @@
+import Certificates
+import Foundation
+import OnlineChecks
+import OpenSSLCertificates
+
+/// Looks for a path that fulfils all policies and has no revoked certificate.
+struct TrustSearch {
+    private let question: SecTrust.State
+    private let date: Date
+    private let check: RevocationCheck
+    private let requiresAnswer: Bool
+    private let issuers: IssuerSearch
+
+    /// How often the search begins again without an authority that is revoked.
+    private static let mostRevoked = 8
+
+    init(_ question: SecTrust.State, _ date: Date) {
+        (self.question, self.date) = (question, date)
+        let flags = question.policies.compactMap(\.revocation).reduce(0, |)
+        let asksForRevocation = question.policies.contains { $0.revocation != nil }
+        // Whoever forbids requests prevails. A policy for revocation allows to ask about that alone.
+        let isForbidden = flags & kSecRevocationNetworkAccessDisabled != 0 || question.allowsFetch == false
+        var settings = question.online
+        settings.allowsRequests = !isForbidden && question.allowsFetch == true
+        issuers = IssuerSearch(settings)
+        settings.allowsRequests = !isForbidden && asksForRevocation
+        var check = RevocationCheck()
+        check.settings = settings
+        check.given = question.responses
+        check.methods = Self.methods(flags)
+        self.check = check
+        requiresAnswer = flags & kSecRevocationRequirePositiveResponse != 0
+    }
+
+    private static func methods(_ flags: CFOptionFlags) -> RevocationCheck.Methods {
+        var methods: RevocationCheck.Methods = []
+        if flags & kSecRevocationOCSPMethod != 0 { methods.insert(.responders) }
+        if flags & kSecRevocationCRLMethod != 0 { methods.insert(.lists) }
+        // kSecRevocationOnlineCheck and kSecRevocationCheckIfTrusted ask by any method (SecPolicy.c; Apple,
+        // Security-61901).
+        if methods.isEmpty, flags & (1 << 5 | 1 << 6) != 0 { methods = [.responders, .lists] }
+        if flags & kSecRevocationPreferCRL != 0 { methods.insert(.listsFirst) }
+        return methods
+    }
+
+    /// Fills in the path and what is wrong with it.
+    ///
+    /// - Throws: An error if libcrypto is missing or has no memory.
+    func run(_ answer: inout TrustAnswer) throws {
+        var certificates = question.certificates.map(\.certificate.encoded)
+        var useless: Set<Data> = []
+        var first: TrustAnswer?
+        for _ in 0...Self.mostRevoked {
+            var attempt = answer
+            let chains = try findPaths(&certificates, useless, &attempt)
+            let bad = attempt.isTrusted ? try checkRevocation(of: chains, &attempt) : nil
+            // Only a path that is in order is better than the one with a revoked authority.
+            first = attempt.isTrusted ? attempt : first ?? attempt
+            guard let bad, bad != certificates.first, certificates.contains(bad) else { break }
+            useless.insert(bad)
+            certificates.removeAll { $0 == bad }
+        }
+        answer = first ?? answer
+    }
+
+    /// Looks for a path for each purpose, and stops at the first that has none.
+    ///
+    /// - Parameters:
+    ///   - certificates: The certificate in question first. Those that were fetched are added.
+    ///   - useless: Certificates that are not to be fetched.
+    /// - Returns: The paths, without repetition.
+    private func findPaths(
+        _ certificates: inout [Data], _ useless: Set<Data>, _ answer: inout TrustAnswer
+    ) throws -> [[Data]] {
+        var chains: [[Data]] = []
+        for purpose in answer.purposes {
+            var path = CertificatePath(certificates: certificates, date: date)
+            path.anchors = question.anchors?.map(\.certificate.encoded) ?? []
+            path.trustsSystem = !question.anchorsOnly
+            path.purpose = purpose
+            var outcome = try path.evaluated()
+            for _ in 0..<IssuerSearch.most {
+                guard outcome.failure == .incomplete, let last = outcome.chain.last else { break }
+                let found = try issuers.issuers(of: last, otherThan: useless.union(certificates))
+                guard !found.isEmpty else { break }
+                certificates += found
+                path.certificates = certificates
+                outcome = try path.evaluated()
+            }
+            answer.chain = outcome.chain.compactMap(SecCertificate.init(der:))
+            if !chains.contains(outcome.chain) { chains.append(outcome.chain) }
+            if let failure = outcome.failure {
+                answer.fail(failure, question.exceptions)
+                break
+            }
+        }
+        return chains
+    }
+
+    /// - Returns: A certificate that is revoked.
+    private func checkRevocation(of chains: [[Data]], _ answer: inout TrustAnswer) throws -> Data? {
+        guard !check.given.isEmpty || !check.methods.isEmpty || requiresAnswer else { return nil }
+        for chain in chains {
+            let standings = try check.standings(of: chain)
+            if let index = standings.firstIndex(of: .revoked) {
+                answer.fail(.revoked, question.exceptions)
+                return chain[index]
+            }
+            // Apple's systems require an answer about the certificate in question alone.
+            guard requiresAnswer, standings.first != .good else { continue }
+            if case .unknown(let reason) = standings.first { answer.detail = reason }
+            answer.fail(.unanswered, question.exceptions)
+        }
+        return nil
+    }
+}
