@@ -67,8 +67,8 @@ public func SecTrustGetNetworkFetchAllowed(
 
 /// Sets answers of OCSP responders, such as those that a TLS server sends with its certificate.
 ///
-/// They are looked at whatever the policies are: a certificate that is revoked by one of them is not trusted. One that is
-/// not valid, or not for a certificate of the path, is ignored.
+/// They are looked at whatever the policies are: a certificate that is revoked by one of them is not trusted. One that
+/// is not valid, or not for a certificate of the path, is ignored.
 ///
 /// - Parameter responseData: The DER of an OCSPResponse (RFC 6960), or an array of them; `nil` for none.
 /// - Returns: ``errSecSuccess``, or ``errSecParam`` if it is neither.
