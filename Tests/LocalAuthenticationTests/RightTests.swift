@@ -52,10 +52,10 @@ import VaultInterface
         await VaultSession.$override.withValue(OneSession(session: session)) {
             let right = LARight()
             let states = Collected<LARight.State>()
-            DispatchQueue.global().async {
+            Thread.detachNewThread {
                 person.asked.wait()
                 states.append(right.state)
-                right.deauthorize { states.append(right.state) }
+                right.deauthorize {}
             }
             #expect(await failure { try await right.authorize(localizedReason: "why") } == .appCancel)
             #expect(right.state == .notAuthorized)

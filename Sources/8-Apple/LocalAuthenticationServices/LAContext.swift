@@ -208,9 +208,10 @@ open class LAContext: NSObject, _SecAuthenticationContext, @unchecked Sendable {
             defer { state.pending = [:] }
             return state.pending
         }
+        // Before the replies: what a program evaluates when it hears of the end has to fail.
+        _keychainState.invalidate()
         let error = LAError(.appCancel)
         for reply in pending.values { Self.queue.async { reply(false, error) } }
-        _keychainState.invalidate()
     }
 
     /// Where replies are delivered and persons are waited for.

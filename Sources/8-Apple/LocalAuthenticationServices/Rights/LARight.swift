@@ -115,11 +115,9 @@ open class LARight: NSObject, @unchecked Sendable {
     /// - Parameter completion: Called once, on a queue of this module, when the vault has forgotten what the person
     ///   has shown.
     open func deauthorize(completion: @escaping @Sendable () -> Void) {
-        let former = authorization.giveBack()
-        LAContext.queue.async {
-            former.invalidate()
-            completion()
-        }
+        // At once, and not on the queue: its threads may all be waiting for persons, and this ends their waiting.
+        authorization.giveBack().invalidate()
+        LAContext.queue.async { completion() }
     }
 
     /// Gives the right back. A prompt that is shown for it is taken away, and its authorization fails with
