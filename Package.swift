@@ -357,7 +357,7 @@ if !isFetched {
         tests(
             "EnclaveTests",
             uses: "Attestation", "Enclave", "SecureMemory", "TPM", "TestSupport", crypto, exclude: ["Layout"]),
-        tests("GroundTests", uses: "Bytes", "CLibrary", "Frames", "TestSupport"),
+        tests("GroundTests", uses: "Bytes", "CLibrary", "Frames", "SystemHTTP", "TestSupport"),
         tests(
             "KeyCryptographyTests",
             uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices", "KeyCryptography",

@@ -48,6 +48,9 @@ if [[ ${1-} == --tests || ${1-} == --example ]]; then
     [[ -e /usr/include/tss2/tss2_esys.h ]] || missing+=(libtss2-dev)
 fi
 if [[ ${1-} == --tests ]]; then
+    # What asks whether certificates are revoked, with the headers that its numbers are checked against.
+    compgen -G '/usr/include/*/curl/curl.h' >/dev/null || [[ -e /usr/include/curl/curl.h ]] ||
+        missing+=(libcurl4-openssl-dev)
     # Clients of the ssh-agent, and a host to log in to.
     command -v ssh-keygen >/dev/null || missing+=(openssh-client)
     [[ -x /usr/sbin/sshd ]] || missing+=(openssh-server)

@@ -23,10 +23,13 @@ package final class LoopbackServer: Sendable {
     package let port: Int
     private let socket: Int32
     private let seen = Collected<Request>()
+    private let accepted = Collected<Void>()
 
     /// Such as `http://127.0.0.1:49152`.
     package var address: String { "http://127.0.0.1:\(port)" }
     package var requests: [Request] { seen.all }
+    /// How many connections there were.
+    package var connections: Int { accepted.all.count }
 
     /// - Parameter respond: May block; the test's event must end that.
     package init(_ respond: @escaping @Sendable (Request) -> Response) throws {
@@ -48,12 +51,13 @@ package final class LoopbackServer: Sendable {
             throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
         }
         (self.port, self.socket) = (port, socket)
-        let seen = seen
+        let (seen, accepted) = (seen, accepted)
         Thread.detachNewThread {
             while true {
                 let connection = accept(socket, nil, nil)
                 if connection < 0, errno == EINTR || errno == ECONNABORTED { continue }
                 guard connection >= 0 else { return }
+                accepted.append(())
                 Thread.detachNewThread {
                     Self.serve(connection, seen, respond)
                     close(connection)

@@ -78,6 +78,9 @@ package struct HTTPRequest: Sendable {
         let received = Received(limit: limit)
         // libcurl does not use signals then, which threads need (CURLOPT_NOSIGNAL(3)).
         curl.set(.noSignal, 1, of: handle)
+        // A name server that does not answer would be waited for beyond the deadline. libcurl has this option since
+        // version 7.87.
+        curl.set(.quickExit, 1, of: handle)
         curl.set(.noProgress, 1, of: handle)
         curl.set(.url, address, of: handle)
         curl.set(.userAgent, "swift-keychain", of: handle)

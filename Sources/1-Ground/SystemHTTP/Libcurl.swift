@@ -10,7 +10,7 @@ struct Libcurl: Sendable {
         @convention(c) (UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?) -> Int
 
     /// The options that take a number (`long`) or a pointer.
-    enum Option: UInt32 {
+    enum Option: UInt32, CaseIterable {
         case writeData = 10_001
         case url = 10_002
         case proxy = 10_004
@@ -28,6 +28,7 @@ struct Libcurl: Sendable {
         case connectTimeout = 156
         case protocols = 181
         case redirectProtocols = 182
+        case quickExit = 322
         case writeFunction = 20_011
     }
 
