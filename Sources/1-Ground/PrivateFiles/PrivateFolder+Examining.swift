@@ -34,6 +34,13 @@ extension PrivateFolder {
         return info.st_mtim.tv_sec
     }
 
+    /// Returns when the contents of a file were last written, in nanoseconds since 1970.
+    package func modificationNanoseconds(of name: String) throws(FileError) -> Int {
+        var info = stat()
+        guard lstat(path(of: name), &info) == 0 else { throw FileError.last("examine", path(of: name)) }
+        return info.st_mtim.tv_sec * 1_000_000_000 + info.st_mtim.tv_nsec
+    }
+
     /// Returns the length of a file in bytes.
     package func size(of name: String) throws(FileError) -> Int {
         var info = stat()

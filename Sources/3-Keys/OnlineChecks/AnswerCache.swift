@@ -49,7 +49,7 @@ package struct AnswerCache: Sendable {
 
     /// Keeps an answer in the place of the one before, and removes the oldest files if there are too many.
     package func write(_ key: Key, _ answer: Data) {
-        guard let folder = try? PrivateFolder(creating: path) else { return }
+        guard answer.count <= mostBytes, let folder = try? PrivateFolder(creating: path) else { return }
         try? folder.replace(key.name, with: answer)
         prune(folder)
     }
@@ -57,15 +57,18 @@ package struct AnswerCache: Sendable {
     private func prune(_ folder: PrivateFolder) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         let files = names.compactMap { name -> (name: String, time: Int, size: Int)? in
-            guard let time = try? folder.modificationTime(of: name), let size = try? folder.size(of: name) else {
+            guard let time = try? folder.modificationNanoseconds(of: name), let size = try? folder.size(of: name) else {
                 return nil
             }
             return (name, time, size)
         }.sorted { ($0.time, $0.name) > ($1.time, $1.name) }
-        var bytes = 0
-        for (index, file) in files.enumerated() {
-            bytes += file.size
-            if index >= mostFiles || bytes > mostBytes { try? folder.remove(file.name) }
+        var (count, bytes) = (0, 0)
+        for file in files {
+            if count < mostFiles, bytes + file.size <= mostBytes {
+                (count, bytes) = (count + 1, bytes + file.size)
+            } else {
+                try? folder.remove(file.name)
+            }
         }
     }
 }

@@ -157,23 +157,41 @@ private struct Inquiry {
         var lists = FetchedLists()
         try gather(place, usesKept, &lists)
         guard let base = lists.all.first else { return .over }
+        guard let status = try status(in: [base]) else { return lists.hasKept ? .refusedKept : .over }
+        listed = status
+        // Only a list that the issuer signed says where else to ask.
         for delta in try OnlineSettings.asked(certificate.deltaPlaces + RevocationList.deltaPlaces(of: base)) {
             try gather(delta, usesKept, &lists)
         }
-        do {
-            listed = try RevocationList.status(of: encoded, issuer: issuer, in: lists.all, now: now)
-        } catch let refusal as RevocationList.Refusal {
-            reason = "\(refusal)"
-            return lists.all.count > lists.fetched.count ? .refusedKept : .over
+        var look = Look.over
+        if lists.all.count > 1 {
+            if let status = try self.status(in: lists.all) {
+                listed = status
+            } else {
+                // What changed since is not known, and the list still holds.
+                look = lists.hasKept ? .refusedKept : .over
+                lists.fetched.removeAll { $0.place != place }
+            }
         }
         for (place, list) in lists.fetched { settings.cache?.write(AnswerCache.Key(place), list) }
-        return .over
+        return look
+    }
+
+    private mutating func status(in lists: [Data]) throws -> RevocationList.Status? {
+        do {
+            return try RevocationList.status(of: encoded, issuer: issuer, in: lists, now: now)
+        } catch let refusal as RevocationList.Refusal {
+            reason = "\(refusal)"
+            return nil
+        }
     }
 
     /// The lists for one certificate, and which of them came from the network.
     private struct FetchedLists {
         var all: [Data] = []
         var fetched: [(place: String, list: Data)] = []
+
+        var hasKept: Bool { all.count > fetched.count }
     }
 
     /// Adds the list of a place, if there is one.

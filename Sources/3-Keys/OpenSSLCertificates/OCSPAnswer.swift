@@ -86,7 +86,6 @@ package struct OCSPAnswer: Equatable, Sendable {
         let single = try SingleAnswer(basic, pair, crypto, functions)
         // V_OCSP_CERTSTATUS_GOOD and V_OCSP_CERTSTATUS_REVOKED (openssl/ocsp.h)
         let isRevoked = single.status == 1
-        guard single.status == 0 || isRevoked else { throw Refusal.unknown }
         guard let producedAt = crypto.date(functions.productionTime(basic), functions) else {
             throw Refusal.malformed
         }
@@ -102,6 +101,7 @@ package struct OCSPAnswer: Equatable, Sendable {
             functions.verify(basic, others, store.object, 0x20) == 1
         }
         guard isSigned else { throw Refusal.untrusted }
+        guard single.status == 0 || isRevoked else { throw Refusal.unknown }
         let end = single.nextUpdate ?? single.thisUpdate.addingTimeInterval(Self.shortest)
         let isEarly = max(single.thisUpdate, producedAt) > now.addingTimeInterval(Self.leeway)
         let isLate = end < now.addingTimeInterval(-Self.leeway)

@@ -60,7 +60,16 @@ package enum RevocationList {
                     throw LibcryptoFailure.memory
                 }
             }
-            return try status(of: pair, in: stack, now, crypto, functions)
+            var first: Refusal?
+            // Clocks may differ, as for answers of responders.
+            for offset in [0, OCSPAnswer.leeway, -OCSPAnswer.leeway] {
+                do {
+                    return try status(of: pair, in: stack, now.addingTimeInterval(offset), crypto, functions)
+                } catch let refusal as Refusal where refusal == .notYetValid || refusal == .expired {
+                    first = first ?? refusal
+                }
+            }
+            throw first ?? Refusal.missing
         }
     }
 

@@ -101,7 +101,8 @@ final class RevokingAuthority: Sendable {
         try #require(SecCertificateCreateWithData(nil, try der(name) as NSData))
     }
 
-    /// Makes the index of certificates, from which the program answers and makes lists.
+    /// Makes the index of certificates, from which the program answers and makes lists. They need not exist yet. A
+    /// responder reads it when it starts.
     func list(good: [String] = [], revoked: [String] = []) throws {
         let lines =
             good.map { "V\t401231235959Z\t\t\(serial($0))\tunknown\t/CN=\($0)" }
@@ -120,14 +121,16 @@ final class RevokingAuthority: Sendable {
         about name: String, signer: String = "root", issuer: String = "root", digest: String = "-sha1",
         _ options: [String] = ["-ndays", "1"]
     ) throws -> Data {
+        // Servers of a test may ask at once.
+        let (question, answer) = ("\(UUID()).question", "\(UUID()).answer")
         try openssl(
-            "ocsp", digest, "-issuer", "\(issuer).pem", "-cert", "\(name).pem", "-no_nonce", "-reqout", "question.der")
+            "ocsp", digest, "-issuer", "\(issuer).pem", "-cert", "\(name).pem", "-no_nonce", "-reqout", question)
         try openssl(
             [
                 "ocsp", "-index", "index.txt", "-CA", "\(issuer).pem", "-rsigner", "\(signer).pem", "-rkey",
-                "\(signer).key", "-reqin", "question.der", "-respout", "answer.der",
+                "\(signer).key", "-reqin", question, "-respout", answer,
             ] + options)
-        return try read("answer.der")
+        return try read(answer)
     }
 
     /// Starts a responder of OpenSSL's program on a free port.
@@ -141,9 +144,12 @@ final class RevokingAuthority: Sendable {
 
     /// Makes a revocation list from the index.
     ///
-    /// - Parameter extensions: Of the list, besides its number.
+    /// - Parameters:
+    ///   - namesKey: Whether the list says which key signed it.
+    ///   - extensions: Of the list, besides its number.
     func revocationList(
-        by issuer: String = "root", extensions: [String] = [], _ options: [String] = ["-crldays", "1"]
+        by issuer: String = "root", namesKey: Bool = true, extensions: [String] = [],
+        _ options: [String] = ["-crldays", "1"]
     ) throws -> Data {
         try write(
             """
@@ -155,8 +161,7 @@ final class RevokingAuthority: Sendable {
             default_md=sha256
             unique_subject=no
             [list]
-            authorityKeyIdentifier=keyid
-            \(extensions.joined(separator: "\n"))
+            \(((namesKey ? ["authorityKeyIdentifier=keyid"] : []) + extensions).joined(separator: "\n"))
 
             """, to: "ca.conf")
         try openssl(
@@ -171,7 +176,7 @@ final class RevokingAuthority: Sendable {
     /// A question whether certificates are trusted, below the root.
     func trust(
         _ names: [String], _ policies: [SecPolicy] = [SecPolicyCreateSSL(true, "example.com")],
-        _ settings: OnlineSettings = OnlineSettings()
+        _ settings: OnlineSettings = .patient
     ) throws -> SecTrust {
         var created: SecTrust?
         let certificates = try names.map(certificate)
