@@ -158,7 +158,7 @@ import Testing
             bank\talice\t.../new/keychain
             """)
         let told = outcome.errors.split(separator: "\n").filter { $0.contains("new/keychain'") }
-        #expect(told.count >= 6, "\(outcome.errors)")
+        #expect(told.count == 5, "\(outcome.errors)")
         #expect(told[0].contains("no such item in the group 'keychain'; other programs have one in"))
         #expect(told[0].contains("choose it with --group"))
         #expect(told.contains { $0.contains("this made a new item") })

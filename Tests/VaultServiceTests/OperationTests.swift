@@ -190,7 +190,7 @@ import VaultService
             .appendingPathComponent("keychain").path
         _ = try vault.add(.password("mail", "ada", "treasure"), as: client)
         let shell = try Worker(
-            ["-c", "KEYCHAIN_SOCKET=$0 exec $1 get mail ada", daemon.socket, tool], command: "/bin/sh")
+            ["-c", "KEYCHAIN_SOCKET=$0 exec $1 get mail ada --group TEAM.app", daemon.socket, tool], command: "/bin/sh")
         #expect(String(decoding: shell.readToEnd(), as: UTF8.self) == "treasure")
     }
 }
