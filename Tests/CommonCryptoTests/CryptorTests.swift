@@ -174,6 +174,33 @@ import Testing
         #expect(Self.crypt(kCCDecrypt, kCCOptionPKCS7Padding, key: key, iv: iv, sealed.output).output == data)
     }
 
+    @Test func theEndCanBeAskedForAgainWithALargerBuffer() throws {
+        let data = Data(repeating: 5, count: 20)
+        for operation in [kCCEncrypt, kCCDecrypt] {
+            let sealed = Self.crypt(kCCEncrypt, kCCOptionPKCS7Padding, key: key, iv: iv, data).output
+            let (input, expected) = operation == kCCEncrypt ? (data, sealed) : (sealed, data)
+            var created: CCCryptorRef?
+            #expect(
+                CCCryptorCreate(
+                    CCOperation(operation), 0, CCOptions(kCCOptionPKCS7Padding), Array(key), 16, Array(iv), &created)
+                    == kCCSuccess)
+            let cryptor = try #require(created)
+            defer { CCCryptorRelease(cryptor) }
+            var (output, moved) = ([UInt8](repeating: 0, count: 32), 0)
+            #expect(CCCryptorUpdate(cryptor, Array(input), input.count, &output, 32, &moved) == kCCSuccess)
+            #expect(moved == 16)
+            let left = expected.count - 16
+            var (rest, ended) = ([UInt8](repeating: 0, count: 16), 0)
+            for room in [0, left - 1] {
+                #expect(CCCryptorFinal(cryptor, &rest, room, &ended) == kCCBufferTooSmall)
+                #expect(ended == left)
+            }
+            #expect(CCCryptorFinal(cryptor, nil, 16, &ended) == kCCBufferTooSmall)
+            #expect(CCCryptorFinal(cryptor, &rest, left, &ended) == kCCSuccess)
+            #expect(Data(output.prefix(16) + rest.prefix(left)) == expected)
+        }
+    }
+
     @Test func noInitialValueMeansZeros() {
         let data = Data(repeating: 9, count: 32)
         #expect(
@@ -226,6 +253,16 @@ import Testing
                 0, CCMode(mode), CCAlgorithm(algorithm), 0, nil, [UInt8](repeating: 1, count: size), size, nil, 0, 0, 0,
                 &cryptor)
             #expect(status == kCCUnimplemented && cryptor == nil)
+        }
+        // A padding that does not exist, and a counter with its lowest byte first.
+        for (mode, padding, options, expected) in [
+            (kCCModeCBC, 2, 0, kCCParamError), (kCCModeCTR, 0, 1, kCCUnimplemented), (kCCModeCTR, 0, 2, kCCSuccess),
+        ] {
+            let status = CCCryptorCreateWithMode(
+                0, CCMode(mode), 0, CCPadding(padding), nil, Array(key), 16, nil, 0, 0, CCModeOptions(options), &cryptor
+            )
+            #expect(status == expected)
+            CCCryptorRelease(cryptor)
         }
         #expect(CCCryptorCreate(0, 0, 0, nil, 16, nil, &cryptor) == kCCParamError)
         #expect(CCCryptorCreate(0, 0, 0, Array(key), 16, nil, nil) == kCCParamError)

@@ -64,6 +64,8 @@ import Testing
         #expect(CCCalibratePBKDF(2, 10, 16, function, 0, 100) == .max)
         #expect(CCCalibratePBKDF(2, 10, 133, function, 32, 100) == .max)
         #expect(CCCalibratePBKDF(1, 10, 16, function, 32, 100) == .max)
+        #expect(CCCalibratePBKDF(2, .max, 16, function, 32, 100) == .max)
+        #expect(CCCalibratePBKDF(2, 10, 16, function, 1_025, 100) == .max)
         #expect(CCCalibratePBKDF(2, 10, 16, 9, 32, 100) == .max)
     }
 
@@ -138,6 +140,7 @@ import Testing
         #expect(Self.wrap(key, under: kek, room: 23) == (Int32(kCCParamError), Data()))
         #expect(Self.unwrap(wrapped, under: kek, room: 15) == (Int32(kCCParamError), Data()))
         #expect(Self.wrap(key, under: kek, iv: Data(count: 7)) == (Int32(kCCParamError), Data()))
+        #expect(Self.wrap(key, under: kek, iv: Data(count: 16)) == (Int32(kCCParamError), Data()))
         #expect(CCSymmetricUnwrappedSize(1, 7) == 0)
     }
 }

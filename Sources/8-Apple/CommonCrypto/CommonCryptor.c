@@ -22,6 +22,8 @@ struct _CCCryptor {
     /// Input that waits for the rest of its block, or for the end.
     uint8_t held[longest_block];
     size_t held_count;
+    /// Whether `held` is the last block, decrypted.
+    bool held_is_text;
 };
 
 typedef struct {
@@ -79,6 +81,12 @@ static size_t block_size(CCAlgorithm algorithm, CCMode mode) {
     return algorithm == kCCAlgorithmAES ? kCCBlockSizeAES128 : kCCBlockSizeDES;
 }
 
+static void forget_held(CCCryptorRef cryptor) {
+    CCryptoBoringSSL_OPENSSL_cleanse(cryptor->held, sizeof cryptor->held);
+    cryptor->held_count = 0;
+    cryptor->held_is_text = false;
+}
+
 /// - key: NULL to keep it.
 static CCCryptorStatus start(
     CCCryptorRef cryptor, const EVP_CIPHER *cipher, const uint8_t *key, size_t key_count, const void *iv) {
@@ -112,7 +120,9 @@ CCCryptorStatus CCCryptorCreateWithMode(
     const void *tweak, size_t tweakLength, int numRounds, CCModeOptions options, CCCryptorRef *cryptorRef) {
     if (!cryptorRef) return kCCParamError;
     *cryptorRef = NULL;
-    if (!key || (op != kCCEncrypt && op != kCCDecrypt)) return kCCParamError;
+    if (!key || (op != kCCEncrypt && op != kCCDecrypt) || padding > ccPKCS7Padding) return kCCParamError;
+    // kCCModeOptionCTR_LE of older headers: BoringSSL's counter has its highest byte first.
+    if (mode == kCCModeCTR && (options & 1)) return kCCUnimplemented;
     choice chosen = choose(alg, mode, keyLength);
     if (chosen.status != kCCSuccess) return chosen.status;
     CCCryptorRef cryptor = calloc(1, sizeof *cryptor);
@@ -159,11 +169,11 @@ CCCryptorStatus CCCryptorRelease(CCCryptorRef cryptorRef) {
 CCCryptorStatus CCCryptorReset(CCCryptorRef cryptorRef, const void *iv) {
     if (!cryptorRef) return kCCParamError;
     if (cryptorRef->mode != kCCModeCBC && cryptorRef->mode != kCCModeCTR) return kCCUnimplemented;
-    cryptorRef->held_count = 0;
+    forget_held(cryptorRef);
     return start(cryptorRef, NULL, NULL, 0, iv);
 }
 
-/// How many of the bytes that are there are worked on before the end is known.
+/// Returns how many bytes can be processed before the end of the message is known.
 static size_t ready(CCCryptorRef cryptor, size_t count) {
     size_t total = cryptor->held_count + count;
     // The last block of what is decrypted may be padding.
@@ -208,6 +218,7 @@ CCCryptorStatus CCCryptorUpdate(
     size_t *dataOutMoved) {
     if (dataOutMoved) *dataOutMoved = 0;
     if (!cryptorRef) return kCCParamError;
+    if (cryptorRef->held_is_text) return kCCCallSequenceError;
     if (dataInLength == 0) return kCCSuccess;
     size_t count = ready(cryptorRef, dataInLength);
     if (!dataIn || (count > 0 && !dataOut)) return kCCParamError;
@@ -242,8 +253,8 @@ CCCryptorStatus CCCryptorUpdate(
     return done ? kCCSuccess : kCCParamError;
 }
 
-/// Returns how many bytes of a decrypted block are no padding (RFC 5652, section 6.3): all, if there is no right padding.
-/// Takes the same time for each.
+/// Returns how many bytes of a decrypted block are data (RFC 5652, section 6.3); all of them, if the padding is invalid.
+/// Runs in constant time.
 static size_t without_padding(const uint8_t *bytes, size_t block) {
     uint8_t last = bytes[block - 1];
     unsigned wrong = (last == 0) | (last > block);
@@ -260,28 +271,26 @@ CCCryptorStatus CCCryptorFinal(
     if (!cryptorRef) return kCCParamError;
     if (!cryptorRef->pads) return cryptorRef->held_count == 0 ? kCCSuccess : kCCAlignmentError;
     size_t block = cryptorRef->block, count = block;
-    if (cryptorRef->operation == kCCEncrypt) {
-        uint8_t padding = (uint8_t)(block - cryptorRef->held_count);
-        if (dataOutAvailable < block || !dataOut) {
-            if (dataOutMoved) *dataOutMoved = block;
-            return kCCBufferTooSmall;
-        }
-        memset(cryptorRef->held + cryptorRef->held_count, padding, padding);
-    } else if (cryptorRef->held_count != block) {
-        return kCCAlignmentError;
+    bool encrypts = cryptorRef->operation == kCCEncrypt;
+    if (!encrypts) {
+        if (cryptorRef->held_count != block) return kCCAlignmentError;
+        // Kept, for a caller that comes again with a larger buffer.
+        if (!cryptorRef->held_is_text && !transform(cryptorRef, cryptorRef->held, block, cryptorRef->held))
+            return kCCParamError;
+        cryptorRef->held_is_text = true;
+        count = without_padding(cryptorRef->held, block);
     }
-    uint8_t last[longest_block];
-    if (!transform(cryptorRef, cryptorRef->held, block, last)) return kCCParamError;
-    cryptorRef->held_count = 0;
-    if (cryptorRef->operation == kCCDecrypt) count = without_padding(last, block);
-    CCCryptorStatus status = kCCSuccess;
-    if (count > dataOutAvailable || (count > 0 && !dataOut))
-        status = kCCBufferTooSmall;
-    else if (count > 0)
-        memcpy(dataOut, last, count);
-    CCryptoBoringSSL_OPENSSL_cleanse(last, sizeof last);
     if (dataOutMoved) *dataOutMoved = count;
-    return status;
+    if (count > dataOutAvailable || (count > 0 && !dataOut)) return kCCBufferTooSmall;
+    if (encrypts) {
+        uint8_t padding = (uint8_t)(block - cryptorRef->held_count);
+        memset(cryptorRef->held + cryptorRef->held_count, padding, padding);
+        if (!transform(cryptorRef, cryptorRef->held, block, dataOut)) return kCCParamError;
+    } else if (count > 0) {
+        memcpy(dataOut, cryptorRef->held, count);
+    }
+    forget_held(cryptorRef);
+    return kCCSuccess;
 }
 
 CCCryptorStatus CCCrypt(

@@ -48,9 +48,10 @@ static uint64_t thread_time(void) {
 unsigned CCCalibratePBKDF(
     CCPBKDFAlgorithm algorithm, size_t passwordLen, size_t saltLen, CCPseudoRandomAlgorithm prf, size_t derivedKeyLen,
     uint32_t msec) {
-    enum { sample = 100000, fewest = 10000, longest_salt = 132 };
-    // PBKDF2 puts both into its first block or digest, so that their bytes make no difference.
-    if (saltLen > longest_salt) return UINT_MAX;
+    enum { sample = 100000, fewest = 10000, longest_salt = 132, longest = 1024 };
+    // Longer keys would take minutes.
+    if (saltLen > longest_salt || passwordLen > longest || derivedKeyLen > longest) return UINT_MAX;
+    // The time does not depend on the bytes of the password and the salt, so zeros stand for both.
     char *password = calloc(1, passwordLen + 1);
     uint8_t *key = malloc(derivedKeyLen);
     uint8_t salt[longest_salt] = {0};
@@ -93,7 +94,7 @@ int CCSymmetricKeyWrap(
     if (!wrappedKeyLen) return kCCParamError;
     size_t room = *wrappedKeyLen;
     *wrappedKeyLen = 0;
-    if (algorithm != kCCWRAPAES || !kek || !is_key_size(kekLen) || !rawKey || !wrappedKey || (iv && ivLen < half_block)
+    if (algorithm != kCCWRAPAES || !kek || !is_key_size(kekLen) || !rawKey || !wrappedKey || (iv && ivLen != half_block)
         || rawKeyLen < shortest_key || rawKeyLen % half_block != 0 || rawKeyLen > INT_MAX - half_block
         || room < rawKeyLen + half_block)
         return kCCParamError;
@@ -113,7 +114,7 @@ int CCSymmetricKeyUnwrap(
     if (!rawKeyLen) return kCCParamError;
     size_t room = *rawKeyLen;
     *rawKeyLen = 0;
-    if (algorithm != kCCWRAPAES || !kek || !is_key_size(kekLen) || !wrappedKey || !rawKey || (iv && ivLen < half_block)
+    if (algorithm != kCCWRAPAES || !kek || !is_key_size(kekLen) || !wrappedKey || !rawKey || (iv && ivLen != half_block)
         || wrappedKeyLen < shortest_key + half_block || wrappedKeyLen % half_block != 0 || wrappedKeyLen > INT_MAX
         || room < wrappedKeyLen - half_block)
         return kCCParamError;

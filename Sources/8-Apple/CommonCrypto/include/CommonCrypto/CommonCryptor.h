@@ -106,10 +106,11 @@ CCCryptorStatus CCCryptorCreateFromData(
 /// Begins a message.
 ///
 /// - `iv`: As long as a block, for all modes but ECB and RC4; NULL for zeros.
-/// - `tweak`, `numRounds`, `options`: Not used.
+/// - `tweak`, `numRounds`: Not used.
+/// - `options`: kCCModeOptionCTR_BE or 0; a counter with its lowest byte first is not offered.
 ///
-/// Returns kCCSuccess; kCCParamError if an argument is NULL or is no operation, algorithm or mode; kCCKeySizeError;
-/// kCCUnimplemented; kCCMemoryFailure.
+/// Returns kCCSuccess; kCCParamError if an argument is NULL, or is no operation, algorithm or padding; kCCKeySizeError;
+/// kCCUnimplemented for other modes and algorithms; kCCMemoryFailure.
 CCCryptorStatus CCCryptorCreateWithMode(
     CCOperation op, CCMode mode, CCAlgorithm alg, CCPadding padding, const void *iv, const void *key, size_t keyLength,
     const void *tweak, size_t tweakLength, int numRounds, CCModeOptions options, CCCryptorRef *cryptorRef);
@@ -127,10 +128,11 @@ CCCryptorStatus CCCryptorUpdate(
 
 /// Ends the message and writes what is left: with padding, at most one block.
 ///
-/// Decrypting with a wrong key is no error. As at Apple, a block without a right padding is returned whole, so that
-/// nobody learns from the status whether it was right.
+/// Decrypting with a wrong key is no error. As at Apple, a block with invalid padding is returned whole, so that nobody
+/// learns from the status whether it was valid.
 ///
-/// Returns kCCSuccess; kCCParamError; kCCAlignmentError if the message is no whole number of blocks; kCCBufferTooSmall.
+/// Returns kCCSuccess; kCCParamError; kCCAlignmentError if the message is no whole number of blocks; kCCBufferTooSmall,
+/// and how many bytes are needed: then it can be called again.
 CCCryptorStatus CCCryptorFinal(
     CCCryptorRef cryptorRef, void *dataOut, size_t dataOutAvailable, size_t *dataOutMoved);
 

@@ -1,4 +1,4 @@
-// Digests. There is no MD2: no library that is kept has it.
+// Digests. There is no MD2: BoringSSL does not have it.
 //
 // Functions that end in `_Init`, `_Update` and `_Final` digest data in pieces, in that order, and return 1. A context is
 // plain memory: it can be copied, and needs no end. Its contents are those of this module and not Apple's.
@@ -23,7 +23,7 @@ typedef struct CC_SHA256state_st { CC_LONG64 state[16]; } CC_SHA256_CTX;
 /// Of SHA-384, too.
 typedef struct CC_SHA512state_st { CC_LONG64 state[30]; } CC_SHA512_CTX;
 
-// RFC 1320. Broken: for data of others only.
+// RFC 1320. Broken: use it only to read what exists.
 #define CC_MD4_DIGEST_LENGTH 16
 #define CC_MD4_BLOCK_BYTES 64
 extern int CC_MD4_Init(CC_MD4_CTX *c);
@@ -34,7 +34,7 @@ extern int CC_MD4_Final(unsigned char *md, CC_MD4_CTX *c);
 /// Writes the digest of `data` to `md`, and returns `md`; does nothing and returns NULL if `md` is NULL.
 extern unsigned char *CC_MD4(const void *data, CC_LONG len, unsigned char *md);
 
-// RFC 1321. Broken: for data of others only.
+// RFC 1321. Broken: use it only to read what exists.
 #define CC_MD5_DIGEST_LENGTH 16
 #define CC_MD5_BLOCK_BYTES 64
 extern int CC_MD5_Init(CC_MD5_CTX *c);
@@ -45,7 +45,7 @@ extern int CC_MD5_Final(unsigned char *md, CC_MD5_CTX *c);
 /// Writes the digest of `data` to `md`, and returns `md`; does nothing and returns NULL if `md` is NULL.
 extern unsigned char *CC_MD5(const void *data, CC_LONG len, unsigned char *md);
 
-// FIPS 180-4. Broken: for data of others only.
+// FIPS 180-4. Broken: use it only to read what exists.
 #define CC_SHA1_DIGEST_LENGTH 20
 #define CC_SHA1_BLOCK_BYTES 64
 extern int CC_SHA1_Init(CC_SHA1_CTX *c);

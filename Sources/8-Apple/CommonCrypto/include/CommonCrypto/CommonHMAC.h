@@ -22,8 +22,8 @@ typedef uint32_t CCHmacAlgorithm;
 /// Plain memory: it can be copied, and needs no end.
 typedef struct { uint64_t ctx[CC_HMAC_CONTEXT_SIZE / 2]; } CCHmacContext;
 
-// HMAC (RFC 2104). A MAC has as many bytes as the digest of its algorithm. An algorithm that is none of the above ends
-// the program, because these functions return nothing, and no MAC is safer than a wrong one.
+// HMAC (RFC 2104). A MAC has as many bytes as the digest of its algorithm. With an unknown algorithm the program
+// aborts: the functions cannot return an error, and a wrong MAC would be worse.
 
 /// Begins a MAC under a key of any size.
 void CCHmacInit(CCHmacContext *ctx, CCHmacAlgorithm algorithm, const void *key, size_t keyLength);

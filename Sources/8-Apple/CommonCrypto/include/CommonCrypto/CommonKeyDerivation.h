@@ -30,7 +30,7 @@ int CCKeyDerivationPBKDF(
     CCPseudoRandomAlgorithm prf, unsigned rounds, uint8_t *derivedKey, size_t derivedKeyLen);
 
 /// Returns how many rounds take `msec` milliseconds of a processor here, at least 10,000 as at Apple. Returns UINT_MAX if
-/// the arguments are none that can be measured.
+/// the arguments are none that can be measured: a salt above 132 bytes, or a password or key above 1024.
 unsigned CCCalibratePBKDF(
     CCPBKDFAlgorithm algorithm, size_t passwordLen, size_t saltLen, CCPseudoRandomAlgorithm prf, size_t derivedKeyLen,
     uint32_t msec);
