@@ -16,7 +16,8 @@ package struct IssuerSearch {
 
     /// Returns certificates whose subject is the issuer of a certificate. Whether they signed it is not checked.
     ///
-    /// Those that were fetched before are asked for first. A path with them is checked as any other.
+    /// A path with them is checked as any other. None is kept: a wrong one, or one that has expired since, would stand
+    /// in the place of the right one.
     ///
     /// - Parameters:
     ///   - certificate: DER.
@@ -24,19 +25,11 @@ package struct IssuerSearch {
     /// - Throws: `SystemLibraryError` if libcrypto is missing.
     package func issuers(of certificate: Data, otherThan known: Set<Data>) throws -> [Data] {
         guard settings.allowsRequests, let parsed = try? Certificate(der: certificate) else { return [] }
-        let places = OnlineSettings.asked(parsed.issuerPlaces)
-        for place in places {
-            guard let kept = settings.cache?.read(AnswerCache.Key(place), limit: IssuerFile.largest) else { continue }
-            let found = try matching(parsed, in: kept, known)
-            if !found.isEmpty { return found }
-        }
-        for place in places {
+        for place in OnlineSettings.asked(parsed.issuerPlaces) {
             let request = HTTPRequest(place, limit: IssuerFile.largest, deadline: deadline.next)
             guard let file = try? request.answer() else { continue }
             let found = try matching(parsed, in: file, known)
-            guard !found.isEmpty else { continue }
-            settings.cache?.write(AnswerCache.Key(place), file)
-            return found
+            if !found.isEmpty { return found }
         }
         return []
     }

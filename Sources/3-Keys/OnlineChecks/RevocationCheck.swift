@@ -154,27 +154,18 @@ private struct Inquiry {
     }
 
     private mutating func look(at place: String, _ certificate: Certificate, usesKept: Bool) throws -> Look {
-        var lists = FetchedLists()
-        try gather(place, usesKept, &lists)
-        guard let base = lists.all.first else { return .over }
-        guard let status = try status(in: [base]) else { return lists.hasKept ? .refusedKept : .over }
+        guard let (base, isKept) = try base(of: place, usesKept) else { return .over }
+        guard let status = try status(in: [base]) else { return isKept ? .refusedKept : .over }
         listed = status
-        // Only a list that the issuer signed says where else to ask.
-        for delta in try OnlineSettings.asked(certificate.deltaPlaces + RevocationList.deltaPlaces(of: base)) {
-            try gather(delta, usesKept, &lists)
+        if !isKept { settings.cache?.write(AnswerCache.Key(place), base) }
+        // Only a list that the issuer signed says where else to ask. libcrypto passes over a delta CRL that is not
+        // valid or not for this list, and does not say so: none is kept, or a forged one would hide what the next says.
+        var deltas: [Data] = []
+        for place in try OnlineSettings.asked(certificate.deltaPlaces + RevocationList.deltaPlaces(of: base)) {
+            if let delta = request(place, limit: RevocationList.largest) { deltas.append(delta) }
         }
-        var look = Look.over
-        if lists.all.count > 1 {
-            if let status = try self.status(in: lists.all) {
-                listed = status
-            } else {
-                // What changed since is not known, and the list still holds.
-                look = lists.hasKept ? .refusedKept : .over
-                lists.fetched.removeAll { $0.place != place }
-            }
-        }
-        for (place, list) in lists.fetched { settings.cache?.write(AnswerCache.Key(place), list) }
-        return look
+        if !deltas.isEmpty, let status = try self.status(in: [base] + deltas) { listed = status }
+        return .over
     }
 
     private mutating func status(in lists: [Data]) throws -> RevocationList.Status? {
@@ -186,24 +177,14 @@ private struct Inquiry {
         }
     }
 
-    /// The lists for one certificate, and which of them came from the network.
-    private struct FetchedLists {
-        var all: [Data] = []
-        var fetched: [(place: String, list: Data)] = []
-
-        var hasKept: Bool { all.count > fetched.count }
-    }
-
-    /// Adds the list of a place, if there is one.
-    private mutating func gather(_ place: String, _ usesKept: Bool, _ lists: inout FetchedLists) throws {
+    /// Returns the list of a place, and whether it was kept.
+    private mutating func base(of place: String, _ usesKept: Bool) throws -> (list: Data, isKept: Bool)? {
         if usesKept, let kept = settings.cache?.read(AnswerCache.Key(place), limit: RevocationList.largest),
             try RevocationList.claimsCurrent(kept, now: now)
         {
-            lists.all.append(kept)
-        } else if let list = request(place, limit: RevocationList.largest) {
-            lists.all.append(list)
-            lists.fetched.append((place, list))
+            return (kept, true)
         }
+        return request(place, limit: RevocationList.largest).map { ($0, false) }
     }
 
     private mutating func request(

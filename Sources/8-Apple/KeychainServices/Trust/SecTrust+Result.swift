@@ -52,9 +52,9 @@ nonisolated(unsafe) public let kSecTrustExtendedValidation: CFString = "TrustExt
 nonisolated(unsafe) public let kSecTrustOrganizationName: CFString = "Organization"
 /// The key of a ``SecTrustResultType`` by its number.
 nonisolated(unsafe) public let kSecTrustResultValue: CFString = "TrustResultValue"
-/// The key of whether revocation was checked. Boolean.
+/// The key of whether revocation was checked. Boolean. Never set here.
 nonisolated(unsafe) public let kSecTrustRevocationChecked: CFString = "TrustRevocationChecked"
-/// The key of the moment until which what was found about revocation holds. Date.
+/// The key of the moment until which what was found about revocation holds. Date. Never set here.
 nonisolated(unsafe) public let kSecTrustRevocationValidUntilDate: CFString = "TrustExpirationDate"
 /// The key of whether public logs list the certificate (RFC 6962). Never set here.
 nonisolated(unsafe) public let kSecTrustCertificateTransparency: CFString = "TrustCertificateTransparency"
