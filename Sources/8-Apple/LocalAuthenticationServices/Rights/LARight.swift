@@ -174,6 +174,8 @@ final class RightAuthorization: Sendable {
         progress.withLock { progress in
             guard progress.context === context else { return }
             progress.state = isGranted ? .authorized : .notAuthorized
+            // The vault may remember a person for the context from an earlier time.
+            if !isGranted { progress.context = LAContext() }
         }
     }
 
