@@ -74,7 +74,7 @@ struct PasswordSearch {
     private func any(
         in session: VaultSession, includingValues: Bool, _ remedies: Ambiguity.Remedies
     ) throws -> StoredItem? {
-        let found = try Self.items(query(in: session), includingValues, session)
+        let found = try Self.items(try query(in: session), includingValues, session)
         guard found.count <= 1 else { throw Ambiguity(items: found).failure(remedies) }
         return found.first
     }
@@ -91,15 +91,15 @@ struct PasswordSearch {
     }
 
     /// The query, in the group that a name without one is meant in.
-    func query(in session: VaultSession) -> ItemQuery {
+    func query(in session: VaultSession) throws -> ItemQuery {
         var query = query
-        query.accessGroup = query.accessGroup ?? session.ownGroup
+        if query.accessGroup == nil { query.accessGroup = try session.ownGroup }
         return query
     }
 
     /// Returns the other groups with an item of this name, ready for a terminal; none if a group was named.
     func otherGroups(in session: VaultSession) throws -> [String] {
-        guard query.accessGroup == nil, let group = session.ownGroup else { return [] }
+        guard query.accessGroup == nil, let group = try session.ownGroup else { return [] }
         var query = query
         query.authentication = AuthenticationOptions(interaction: .skip)
         query.reports = .withheld
@@ -112,7 +112,7 @@ struct PasswordSearch {
     /// - Parameter remedy: How to name a group.
     func notFound(in session: VaultSession, remedy: String) throws -> any Error {
         let others = try otherGroups(in: session)
-        guard !others.isEmpty, let group = session.ownGroup else { return VaultError.itemNotFound }
+        guard !others.isEmpty, let group = try session.ownGroup else { return VaultError.itemNotFound }
         return Failure(
             status: errSecItemNotFound,
             "no such item in the group '\(group.escapedForTerminal)'; other programs have one in "
@@ -121,15 +121,17 @@ struct PasswordSearch {
 }
 
 extension VaultSession {
-    /// The group in which the owner's tool looks for a name that comes without one; nil for every group.
+    /// The group in which a name that comes without one is looked for; nil for every group.
     ///
-    /// A daemon's other programs store items too. One of them must not be able to put its item in the place of the
-    /// owner's, and so to receive the secret that the owner stores under that name.
+    /// A daemon's other programs store items too. One of them must not be able to put its item in the place of this
+    /// one's, and so to receive the secret that is stored under that name.
     var ownGroup: String? {
-        guard let caller = try? ProcessVault.servedCaller(), caller.accessGroups.contains(Client.everyGroup) else {
-            return nil
+        get throws(VaultError) {
+            guard let caller = try ProcessVault.servedCaller() else { return nil }
+            let isOwners = caller.accessGroups.contains(Client.everyGroup)
+            let namesGroups = isOwners || !ProcessVault.environmentGroups().isEmpty
+            return Client.groupForNewItem(in: namesGroups ? client.accessGroups : caller.accessGroups)
         }
-        return Client.groupForNewItem(in: client.accessGroups)
     }
 }
 

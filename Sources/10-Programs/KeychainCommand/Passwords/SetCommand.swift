@@ -83,7 +83,8 @@ struct SetCommand: DocumentedCommand {
             return
         }
         let item = try session.perform(PutItem(newItem(secret, authentication)))
-        let others = try search.otherGroups(in: session)
+        // The secret is stored, whatever comes of this.
+        let others = (try? search.otherGroups(in: session)) ?? []
         if !others.isEmpty {
             CommandNote.show(
                 "this made a new item; other programs have one of this name, too, in \(others.joined(separator: ", ")): "

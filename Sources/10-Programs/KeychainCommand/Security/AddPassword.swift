@@ -67,8 +67,9 @@ struct AddPassword: SecuritySubcommand {
     private func existing(
         _ attributes: [AttributeName: AttributeValue], _ session: VaultSession
     ) throws -> [StoredItem] {
+        let group = try securing(Self.operation) { try session.ownGroup }
         let query = ItemQuery(
-            itemClass: kind.itemClass, attributes: kind.primaryKey(of: attributes), accessGroup: session.ownGroup,
+            itemClass: kind.itemClass, attributes: kind.primaryKey(of: attributes), accessGroup: group,
             synchronizable: .any)
         do {
             return try session.perform(CopyItems(query, includingValues: false))

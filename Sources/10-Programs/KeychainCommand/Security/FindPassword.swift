@@ -63,7 +63,7 @@ extension PasswordKind {
         _ options: ShortOptions, includingValues: Bool, _ session: VaultSession
     ) throws -> StoredItem {
         let query = ItemQuery(
-            itemClass: itemClass, attributes: try attributes(options), accessGroup: session.ownGroup,
+            itemClass: itemClass, attributes: try attributes(options), accessGroup: try session.ownGroup,
             synchronizable: .any, limit: 1)
         let found = try securing("SecKeychainSearchCopyNext") {
             try session.perform(CopyItems(query, includingValues: includingValues))
