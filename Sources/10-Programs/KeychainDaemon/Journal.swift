@@ -31,12 +31,14 @@ struct Journal: ServerObserver {
     func writeDueRejections() {
         write(repeated.rejections.withLock { $0.takeDue(at: .now) })
         write(repeated.refusals.withLock { $0.takeDue(at: .now) })
+        write(repeated.faults.withLock { $0.takeDue(at: .now) })
     }
 
     /// Writes what was counted until the end.
     func writeAllRejections() {
         write(repeated.rejections.withLock { $0.takeAll() })
         write(repeated.refusals.withLock { $0.takeAll() })
+        write(repeated.faults.withLock { $0.takeAll() })
     }
 
     private func write(_ lines: [RejectionLog<String>.Line]) {
@@ -81,7 +83,11 @@ struct Journal: ServerObserver {
         default:
             let refused = Refusal(
                 operation: operation, outcome: outcome, caller: Refusal.shortened(caller), isError: refusal.isFault)
-            write(repeated.refusals.withLock { $0.record(refused, user: user, at: .now) })
+            let lines =
+                refused.isError
+                ? repeated.faults.withLock { $0.record(refused, user: user, at: .now) }
+                : repeated.refusals.withLock { $0.record(refused, user: user, at: .now) }
+            write(lines)
         }
     }
 }
@@ -95,6 +101,8 @@ struct Refusal: Hashable, Comparable {
     var isError = false
 
     static let others = Refusal(operation: "other operations", outcome: "other outcomes", caller: "other programs")
+    static let otherFaults = Refusal(
+        operation: "other operations", outcome: "other faults", caller: "other programs", isError: true)
 
     static func < (one: Refusal, other: Refusal) -> Bool {
         (one.caller, one.operation, one.outcome) < (other.caller, other.operation, other.outcome)
@@ -128,6 +136,8 @@ extension VaultError {
 private final class Repeated: Sendable {
     let rejections = Mutex(RejectionLog(otherReasons: "other reasons"))
     let refusals = Mutex(RejectionLog(otherReasons: Refusal.others))
+    /// Apart from refusals, which a client can bring about in any number: they must not hide a fault.
+    let faults = Mutex(RejectionLog(otherReasons: Refusal.otherFaults))
 }
 
 /// How many connections there are.

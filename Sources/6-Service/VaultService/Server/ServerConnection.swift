@@ -71,11 +71,11 @@ final class ServerConnection: @unchecked Sendable {
         } catch {
             server.observer.rejected(
                 reason: (error as? VaultError)?.description ?? "\(error)", user: peer?.identity.user)
-            guard let error = error as? VaultError else { return false }
-            record(error)
-            // Whoever is not served must not keep the daemon busy with connections.
+            // A connection that is refused costs as much as one that is served.
             let user = Peer.user(of: socket.descriptor)
             server.rates.admitConnection(ServedProgram(user: user, name: "not served"), on: socket.descriptor)
+            guard let error = error as? VaultError else { return false }
+            record(error)
             fail(error)
         }
         return false
