@@ -6,8 +6,8 @@ import SystemLibraries
 
 /// Answers on disk, each in a file of its own.
 ///
-/// Nothing here is trusted. Whoever reads an answer checks it as if it had come from the network, and ignores and
-/// replaces one that is damaged, expired or for something else. Failures of the disk are no answers.
+/// Nothing here is trusted. The reader checks each answer as if it had come from the network. It ignores and replaces
+/// an answer that is damaged, expired or for something else. If the disk fails, there is no answer.
 package struct AnswerCache: Sendable {
     /// What an answer is kept for.
     package struct Key: Hashable, Sendable {

@@ -4,7 +4,7 @@ import FoundationEssentials
 import OpenSSLCertificates
 import SystemHTTP
 
-/// Whether the certificates of a path are revoked.
+/// Checks whether the certificates of a path are revoked.
 ///
 /// The rules are those of `SecRevocationServer.c` and `SecOCSPResponse.c` (Apple, Security-61901). Apple's systems no
 /// longer use revocation lists; the rules for them are those of RFC 5280.
@@ -24,7 +24,7 @@ package struct RevocationCheck: Sendable {
     package enum Standing: Equatable, Sendable {
         case good
         case revoked
-        /// Nobody knows, for this reason.
+        /// No valid answer was found, for this reason.
         case unknown(String)
     }
 

@@ -89,7 +89,7 @@ package struct OCSPAnswer: Equatable, Sendable {
         guard let producedAt = crypto.date(functions.productionTime(basic), functions) else {
             throw Refusal.malformed
         }
-        // Who is revoked stays it, even if the responder's certificate ended since.
+        // A revoked certificate stays revoked, even if the responder's certificate has expired since.
         let store = try crypto.store(trusting: pair.issuer, at: isRevoked ? producedAt : now, functions)
         guard let others = crypto.stacks.make() else { throw LibcryptoFailure.memory }
         defer { crypto.stacks.free(others) }

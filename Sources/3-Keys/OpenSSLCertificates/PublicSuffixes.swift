@@ -7,7 +7,8 @@ enum PublicSuffixes {
 
     /// libpsl with the newer one of the list that it was built with and the system's (psl_latest(3)).
     private struct Library: Sendable {
-        // Safe to share between threads: libpsl only reads the list.
+        // Safe to share between threads: the list is loaded once, never changed and never freed, and
+        // psl_is_public_suffix2 takes it as const (libpsl.h).
         nonisolated(unsafe) let list: OpaquePointer
         let isSuffix: IsSuffix
 

@@ -166,7 +166,7 @@ extension LibcryptoContext {
         // The store takes its own reference.
         guard paths.addAnchor(store.object, issuer) == 1 else { throw .memory }
         let parameters = functions.storeParameters(store.object)
-        // X509_V_FLAG_PARTIAL_CHAIN: the issuer is an anchor whoever signed it.
+        // X509_V_FLAG_PARTIAL_CHAIN: the issuer is an anchor, also if another authority signed it.
         _ = paths.setFlags(parameters, 0x80000 | flags)
         paths.setTime(parameters, Self.seconds(date))
         // 80 bits of security, as for paths.

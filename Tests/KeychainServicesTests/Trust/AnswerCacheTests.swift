@@ -28,7 +28,7 @@ import Testing
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).map { path + "/" + $0 }
     }
 
-    /// Whoever does not ask the network looks at what is kept.
+    /// With these policies only the kept answers count.
     private static let offline = OnlinePolicies.policies(
         kSecRevocationUseAnyAvailableMethod | kSecRevocationRequirePositiveResponse
             | kSecRevocationNetworkAccessDisabled)

@@ -44,7 +44,7 @@ import Testing
         try eventually("the server is asked") { !server.requests.isEmpty }
         // The server waits, and this thread and the queue do not.
         #expect(queue.sync { codes.all.isEmpty && results.all.isEmpty })
-        // Nor does whoever looks at the question.
+        // Functions that read the question do not wait either.
         var result = SecTrustResultType.proceed
         #expect(SecTrustGetTrustResult(trust, &result) == errSecSuccess && result == .invalid)
         var policies: CFArray?

@@ -83,7 +83,7 @@ struct SetCommand: DocumentedCommand {
             return
         }
         let item = try session.perform(PutItem(newItem(secret, authentication)))
-        // The secret is stored, whatever comes of this.
+        // The secret is stored. A failure of this search must not look like a failure to store it.
         let others = (try? search.otherGroups(in: session)) ?? []
         if !others.isEmpty {
             CommandNote.show(

@@ -52,7 +52,8 @@ public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificate
     return errSecSuccess
 }
 
-/// Whether the anchors that were set are the only ones, be it none; without, the system's are trusted as well.
+/// Sets whether only the anchors that were set are trusted, even if there are none. With false, the system's are
+/// trusted too.
 public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
     trust.change { $0.anchorsOnly = anchorCertificatesOnly }
     return errSecSuccess
@@ -129,9 +130,9 @@ public func SecTrustCopyKey(_ trust: SecTrust) -> SecKey? {
 /// The older name of ``SecTrustCopyKey(_:)``.
 public func SecTrustCopyPublicKey(_ trust: SecTrust) -> SecKey? { SecTrustCopyKey(trust) }
 
-/// What makes evaluations succeed from now on for the path as it is, with what a user may overlook about it: the
-/// failure that there is now, for the same policies and so the same host, and not what comes later, such as the end of
-/// its validity.
+/// Returns bytes that make an evaluation of this path succeed despite its present failure, if a user may overlook that
+/// failure. They hold for the same certificates, policies and host. They do not cover a later failure, such as the end
+/// of a validity.
 ///
 /// - Returns: Bytes for ``SecTrustSetExceptions(_:_:)``, now or later.
 public func SecTrustCopyExceptions(_ trust: SecTrust) -> CFData? {

@@ -18,7 +18,8 @@ struct TrustSearch {
         (self.question, self.date) = (question, date)
         let flags = question.policies.compactMap(\.revocation).reduce(0, |)
         let asksForRevocation = question.policies.contains { $0.revocation != nil }
-        // Whoever forbids requests prevails. A policy for revocation allows to ask about that alone.
+        // One setting that forbids requests counts more than all that allow them. A policy for revocation allows
+        // requests about revocation and no others.
         let isForbidden = flags & kSecRevocationNetworkAccessDisabled != 0 || question.allowsFetch == false
         var settings = question.online
         settings.allowsRequests = !isForbidden && question.allowsFetch == true
