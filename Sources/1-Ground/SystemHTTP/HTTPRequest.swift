@@ -76,26 +76,7 @@ package struct HTTPRequest: Sendable {
         guard let handle = curl.make() else { throw .noMemory }
         defer { curl.free(handle) }
         let received = Received(limit: limit)
-        // libcurl does not use signals then, which threads need (CURLOPT_NOSIGNAL(3)).
-        curl.set(.noSignal, 1, of: handle)
-        // A name server that does not answer would be waited for beyond the deadline. libcurl has this option since
-        // version 7.87.
-        curl.set(.quickExit, 1, of: handle)
-        curl.set(.noProgress, 1, of: handle)
-        curl.set(.url, address, of: handle)
-        curl.set(.userAgent, "swift-keychain", of: handle)
-        // CURLPROTO_HTTP and CURLPROTO_HTTPS
-        curl.set(.protocols, 1 | 2, of: handle)
-        curl.set(.redirectProtocols, 1 | 2, of: handle)
-        curl.set(.followLocation, 1, of: handle)
-        curl.set(.maximumRedirects, Self.mostRedirects, of: handle)
-        curl.set(.maximumFileSize, limit, of: handle)
-        curl.set(.timeout, Int(min(left, 1e9)), of: handle)
-        curl.set(.connectTimeout, Int(min(left, 1e9)), of: handle)
-        // An empty text is no proxy.
-        if Environment.isRaised { curl.set(.proxy, "", of: handle) }
-        curl.setWriter(Received.write, of: handle)
-        curl.set(.writeData, Unmanaged.passUnretained(received).toOpaque(), of: handle)
+        guard configure(handle, curl, received, Int(min(left, 1e9))) else { throw .noMemory }
         let code = withExtendedLifetime(received) { perform(handle, curl) }
         guard code == Libcurl.Code.success else { throw failure(code, received, curl) }
         var status = 0
@@ -106,6 +87,27 @@ package struct HTTPRequest: Sendable {
         return received.data
     }
 
+    /// - Returns: Whether libcurl took all options that bound the request, which it does not if its memory is short.
+    private func configure(
+        _ handle: Libcurl.Handle, _ curl: Libcurl, _ received: Received, _ milliseconds: Int
+    ) -> Bool {
+        // A name server that does not answer would be waited for beyond the deadline. libcurl has this option since
+        // version 7.87.
+        _ = curl.set(.quickExit, 1, of: handle)
+        // An empty text is no proxy.
+        if Environment.isRaised, !curl.set(.proxy, "", of: handle) { return false }
+        // libcurl does not use signals then, which threads need (CURLOPT_NOSIGNAL(3)).
+        return curl.set(.noSignal, 1, of: handle) && curl.set(.noProgress, 1, of: handle)
+            && curl.set(.url, address, of: handle) && curl.set(.userAgent, "swift-keychain", of: handle)
+            // CURLPROTO_HTTP and CURLPROTO_HTTPS
+            && curl.set(.protocols, 1 | 2, of: handle) && curl.set(.redirectProtocols, 1 | 2, of: handle)
+            && curl.set(.followLocation, 1, of: handle)
+            && curl.set(.maximumRedirects, Self.mostRedirects, of: handle)
+            && curl.set(.maximumFileSize, limit, of: handle) && curl.set(.timeout, milliseconds, of: handle)
+            && curl.set(.connectTimeout, milliseconds, of: handle) && curl.setWriter(Received.write, of: handle)
+            && curl.set(.writeData, Unmanaged.passUnretained(received).toOpaque(), of: handle)
+    }
+
     private func perform(_ handle: Libcurl.Handle, _ curl: Libcurl) -> Int32 {
         guard let body else { return curl.perform(handle) }
         // Without the second line, libcurl may wait for the permission to send the body.
@@ -114,12 +116,12 @@ package struct HTTPRequest: Sendable {
             headers = curl.appendHeader(headers, line) ?? headers
         }
         defer { curl.freeHeaders(headers) }
-        curl.set(.post, 1, of: handle)
-        curl.set(.postFieldSize, body.count, of: handle)
-        curl.set(.httpHeader, UnsafeRawPointer(headers), of: handle)
         return body.withUnsafeBytes { bytes in
-            // libcurl does not copy these bytes.
-            curl.set(.postFields, bytes.baseAddress, of: handle)
+            // libcurl does not copy the body.
+            guard curl.set(.post, 1, of: handle), curl.set(.postFieldSize, body.count, of: handle),
+                curl.set(.httpHeader, UnsafeRawPointer(headers), of: handle),
+                curl.set(.postFields, bytes.baseAddress, of: handle)
+            else { return Libcurl.Code.memory }
             return curl.perform(handle)
         }
     }
@@ -127,6 +129,7 @@ package struct HTTPRequest: Sendable {
     private func failure(_ code: Int32, _ received: Received, _ curl: Libcurl) -> Failure {
         switch code {
         case Libcurl.Code.timeout: .late
+        case Libcurl.Code.memory: .noMemory
         case Libcurl.Code.fileSizeExceeded: .tooLarge
         case Libcurl.Code.writeError where received.isTooLarge: .tooLarge
         default: .failed(curl.explanation(code).map { String(cString: $0) } ?? "code \(code) of libcurl")

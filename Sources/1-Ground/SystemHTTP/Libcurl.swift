@@ -36,6 +36,7 @@ struct Libcurl: Sendable {
     enum Code {
         static let success: Int32 = 0
         static let writeError: Int32 = 23
+        static let memory: Int32 = 27
         static let timeout: Int32 = 28
         static let fileSizeExceeded: Int32 = 63
     }
@@ -84,18 +85,22 @@ struct Libcurl: Sendable {
         }
     }
 
-    func set(_ option: Option, _ number: Int, of handle: Handle) { _ = set(handle, option.rawValue, number) }
+    // Each returns whether libcurl took the option.
 
-    func set(_ option: Option, _ pointer: UnsafeRawPointer?, of handle: Handle) {
-        _ = set(handle, option.rawValue, Int(bitPattern: pointer))
+    func set(_ option: Option, _ number: Int, of handle: Handle) -> Bool {
+        set(handle, option.rawValue, number) == Code.success
+    }
+
+    func set(_ option: Option, _ pointer: UnsafeRawPointer?, of handle: Handle) -> Bool {
+        set(option, Int(bitPattern: pointer), of: handle)
     }
 
     /// libcurl copies the text.
-    func set(_ option: Option, _ text: String, of handle: Handle) {
+    func set(_ option: Option, _ text: String, of handle: Handle) -> Bool {
         text.withCString { set(option, UnsafeRawPointer($0), of: handle) }
     }
 
-    func setWriter(_ writer: Writer, of handle: Handle) {
-        _ = set(handle, Option.writeFunction.rawValue, unsafeBitCast(writer, to: Int.self))
+    func setWriter(_ writer: Writer, of handle: Handle) -> Bool {
+        set(.writeFunction, unsafeBitCast(writer, to: Int.self), of: handle)
     }
 }
