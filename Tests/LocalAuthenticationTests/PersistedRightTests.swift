@@ -176,6 +176,26 @@ import Testing
         }
     }
 
+    @Test func aRightThatIsSavedWhileAllAreRemovedIsWhole() async throws {
+        let world = try TestKeychain()
+        try await world.run {
+            for _ in 0..<10 {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await store.saveRight(LARight(), identifier: "a", secret: message) }
+                    group.addTask { try await store.removeAllRights() }
+                    try await group.waitForAll()
+                }
+                do {
+                    let right = try await store.right(forIdentifier: "a")
+                    try await right.authorize(localizedReason: "why")
+                    #expect(try await right.secret.rawData == message)
+                } catch let error as LAError {
+                    #expect(error.code == .resourceNotFound)
+                }
+            }
+        }
+    }
+
     @Test func anotherProgramHasRightsOfItsOwn() async throws {
         let world = try TestKeychain()
         try await world.run {

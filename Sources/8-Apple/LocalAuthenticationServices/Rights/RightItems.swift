@@ -130,9 +130,11 @@ struct RightItems: Sendable {
         throw .vault(.busy)
     }
 
-    /// Removes all rights with their keys and secrets. Asks nobody.
+    /// Removes all rights of the list with their keys and secrets. Asks nobody.
+    ///
+    /// One after the other, from the list: a right that is saved meanwhile is removed whole, or stays whole.
     func removeAll() throws(StoredKeyError) {
-        try items().removeAll()
+        for known in try items().list() { _ = try remove(known.account) }
     }
 
     private func remove(_ entry: RightEntry, from items: KeyItems) throws(StoredKeyError) {
