@@ -305,6 +305,7 @@ if !isFetched {
         program("PageWorker", uses: "DatabasePages", "KeychainModel", "TestSupport"),
         program("PresenceWorker", uses: "Access", "Bytes", "KeychainModel", "Presence"),
         program("ProtectedDatabaseWorker", uses: "ProtectedDatabase", grdb),
+        program("TrustWorker", uses: "KeychainServices"),
         program(
             "VaultWorker",
             uses: "Access", "Audit", "Bytes", "Frames", "Keybag", "KeychainModel", "SecureMemory", "TestSupport",
@@ -365,7 +366,7 @@ if !isFetched {
         tests(
             "KeychainServicesTests",
             uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices", "OnlineChecks",
-            "OpenSSLCertificates", "Security", "TestSupport", "VaultInterface"),
+            "OpenSSLCertificates", "Security", "TestSupport", "VaultInterface", crypto, links: ["TrustWorker"]),
         tests(
             "KeychainTestingTests",
             uses: "KeychainServices", "KeychainTesting", "LocalAuthenticationServices", "TestSupport",

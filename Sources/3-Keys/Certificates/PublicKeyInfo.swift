@@ -10,6 +10,8 @@ package struct PublicKeyInfo: Hashable, Sendable {
         case unsupported
     }
 
+    /// The DER that it was read from.
+    package let encoded: Data
     package let algorithm: Algorithm
     /// The algorithm's object identifier.
     package let identifier: ASN1ObjectIdentifier
@@ -24,6 +26,7 @@ package struct PublicKeyInfo: Hashable, Sendable {
     init(node: ASN1Node, as part: String) throws(CertificateError) {
         let members = try node.members(of: .sequence, as: part)
         guard members.count == 2 else { throw CertificateError(malformed: part) }
+        encoded = Data(node.encodedBytes)
         let identifier = try AlgorithmIdentifier(node: members[0], as: part)
         self.identifier = identifier.algorithm
         bits = Data(try members[1].wholeBytes(as: part))

@@ -21,8 +21,9 @@ package struct RevocationCheck: Sendable {
     }
 
     /// What was found about a certificate.
-    package enum Standing: Equatable, Sendable {
-        case good
+    package enum Status: Equatable, Sendable {
+        /// The answer holds until then; nil if it does not say.
+        case good(until: Date?)
         case revoked
         /// No valid answer was found, for this reason.
         case unknown(String)
@@ -43,21 +44,21 @@ package struct RevocationCheck: Sendable {
     ///
     /// - Parameter chain: DER, from the certificate in question to the anchor. Each must be the issuer of the one
     ///   before.
-    /// - Returns: One standing for each certificate except the last, in their order.
+    /// - Returns: The status of each certificate except the last, in their order.
     /// - Throws: `LibcryptoFailure`; `SystemLibraryError` if libcrypto is missing.
-    package func standings(of chain: [Data]) throws -> [Standing] {
+    package func statuses(of chain: [Data]) throws -> [Status] {
         let deadline = OnlineDeadline(settings)
         return try zip(chain, chain.dropFirst()).map { certificate, issuer in
-            var inquiry = try Inquiry(certificate: certificate, issuer: issuer, self, deadline)
-            return try inquiry.standing()
+            var check = try CertificateCheck(certificate: certificate, issuer: issuer, self, deadline)
+            return try check.status()
         }
     }
 
     fileprivate var usable: ArraySlice<Data> { given.prefix(Self.mostGiven) }
 }
 
-/// The questions about one certificate.
-private struct Inquiry {
+/// The check of one certificate.
+private struct CertificateCheck {
     let encoded: Data
     let issuer: Data
     let certificate: Certificate?
@@ -68,6 +69,8 @@ private struct Inquiry {
     var answer: OCSPAnswer?
     /// What the lists say.
     var listed: RevocationList.Status?
+    /// When the list will be replaced.
+    var listEnd: Date?
     /// Why there is no answer: the last reason.
     var reason = "it names nobody who could be asked"
 
@@ -83,7 +86,7 @@ private struct Inquiry {
     /// the certificate is revoked.
     private var isDone: Bool { answer?.isCurrent == true || listed != nil }
 
-    mutating func standing() throws -> RevocationCheck.Standing {
+    mutating func status() throws -> RevocationCheck.Status {
         guard let certificate else { return .unknown("it cannot be read") }
         if certificate.isUnchecked { return .unknown("it says that nobody is to be asked about it") }
         for response in check.usable { try consume(response, nil) }
@@ -95,7 +98,8 @@ private struct Inquiry {
             try askLists(certificate)
         }
         if answer?.status == .revoked || listed == .revoked { return .revoked }
-        return isDone ? .good : .unknown(reason)
+        guard isDone else { return .unknown(reason) }
+        return .good(until: answer?.isCurrent == true ? answer?.end : listEnd)
     }
 
     /// Takes an answer if it is valid and newer than the one before.
@@ -156,7 +160,7 @@ private struct Inquiry {
     private mutating func look(at place: String, _ certificate: Certificate, usesKept: Bool) throws -> Look {
         guard let (base, isKept) = try base(of: place, usesKept) else { return .over }
         guard let status = try status(in: [base]) else { return isKept ? .refusedKept : .over }
-        listed = status
+        (listed, listEnd) = (status, try RevocationList.end(of: base))
         if !isKept { settings.cache?.write(AnswerCache.Key(place), base) }
         // Only a list that the issuer signed says where else to ask. libcrypto passes over a delta CRL that is not
         // valid or not for this list, and does not say so: none is kept, or a forged one would hide what the next says.
@@ -180,7 +184,7 @@ private struct Inquiry {
     /// Returns the list of a place, and whether it was kept.
     private mutating func base(of place: String, _ usesKept: Bool) throws -> (list: Data, isKept: Bool)? {
         if usesKept, let kept = settings.cache?.read(AnswerCache.Key(place), limit: RevocationList.largest),
-            try RevocationList.claimsCurrent(kept, now: now)
+            try RevocationList.end(of: kept).map({ $0 >= now }) ?? false
         {
             return (kept, true)
         }

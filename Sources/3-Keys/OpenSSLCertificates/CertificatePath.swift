@@ -58,6 +58,8 @@ package struct CertificatePath {
         case revoked
         /// Nobody said that it is not revoked, and somebody has to.
         case unanswered
+        /// Not enough public logs promise to list it.
+        case unlisted
         case malformed
         case other(code: Int32)
     }

@@ -10,6 +10,8 @@ package struct OCSPAnswer: Equatable, Sendable {
     package let status: Status
     /// When the responder knew this.
     package let thisUpdate: Date
+    /// Until when it holds.
+    package let end: Date
     /// Whether it holds at the moment of the check. Only an answer that a certificate is revoked may be older.
     package let isCurrent: Bool
 
@@ -102,7 +104,7 @@ package struct OCSPAnswer: Equatable, Sendable {
         }
         guard isSigned else { throw Refusal.untrusted }
         guard single.status == 0 || isRevoked else { throw Refusal.unknown }
-        let end = single.nextUpdate ?? single.thisUpdate.addingTimeInterval(Self.shortest)
+        end = single.nextUpdate ?? single.thisUpdate.addingTimeInterval(Self.shortest)
         let isEarly = max(single.thisUpdate, producedAt) > now.addingTimeInterval(Self.leeway)
         let isLate = end < now.addingTimeInterval(-Self.leeway)
         if !isRevoked {

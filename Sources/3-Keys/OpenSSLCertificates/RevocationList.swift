@@ -117,14 +117,16 @@ package enum RevocationList {
         return Certificate.distributionPoints(in: Data(UnsafeBufferPointer(start: bytes, count: count)))
     }
 
-    /// Whether a list says of itself that it is not expired. Its signature is not checked.
-    package static func claimsCurrent(_ list: Data, now: Date) throws -> Bool {
+    /// Returns when a list says that the next one comes; nil if it does not say. Its signature is not checked.
+    ///
+    /// - Throws: `SystemLibraryError` if libcrypto is missing.
+    package static func end(of list: Data) throws -> Date? {
         let crypto = try LibcryptoContext.shared.get()
         let functions = try crypto.revocation.get()
         defer { crypto.clearErrors() }
-        guard let object = decoded(list, crypto, functions) else { return false }
+        guard let object = decoded(list, crypto, functions) else { return nil }
         defer { functions.freeList(object) }
-        return crypto.date(functions.nextUpdate(object), functions).map { $0 >= now } ?? false
+        return crypto.date(functions.nextUpdate(object), functions)
     }
 
     private static func decoded(

@@ -43,6 +43,18 @@ import Testing
         #expect(try statuses([Data([1]), response] as NSArray) == [errSecSuccess, errSecSuccess])
     }
 
+    @Test func theResultSaysThatRevocationWasCheckedAndUntilWhen() throws {
+        try authority.list(good: ["leaf"])
+        let trust = try authority.trust(["leaf"], Self.required)
+        #expect(SecTrustCopyResult(trust)?[kSecTrustRevocationChecked] == nil)
+        let response = try authority.response(about: "leaf", ["-ndays", "2"])
+        #expect(SecTrustSetOCSPResponse(trust, response as NSData) == errSecSuccess)
+        let result = try #require(SecTrustCopyResult(trust))
+        #expect(result[kSecTrustRevocationChecked] as? NSNumber == true)
+        let end = try #require(result[kSecTrustRevocationValidUntilDate] as? Date)
+        #expect(abs(end.timeIntervalSinceNow - 2 * 86_400) < 3_600)
+    }
+
     @Test func aRevokedCertificateIsNotTrustedByAnyPolicy() throws {
         try authority.list(revoked: ["leaf"])
         let response = try authority.response(about: "leaf")

@@ -22,6 +22,7 @@ extension CertificatePath.Failure {
         case .policies: errSecInvalidPolicyIdentifiers
         case .revoked: errSecCertificateRevoked
         case .unanswered: errSecIncompleteCertRevocationCheck
+        case .unlisted: errSecVerifyActionFailed
         case .malformed: errSecUnknownFormat
         }
     }
@@ -52,6 +53,7 @@ extension CertificatePath.Failure {
         case .policies: "does not follow the certificate policies that its authorities ask for"
         case .revoked: "is revoked, or an authority of it is"
         case .unanswered: "is not known to be valid, because nobody says that it is not revoked"
+        case .unlisted: "is not in enough public logs of certificates"
         case .malformed: "cannot be read"
         case .other(let code): "is not trusted (code \(code) of libcrypto)"
         }

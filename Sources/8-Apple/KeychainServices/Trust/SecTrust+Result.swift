@@ -9,13 +9,22 @@ public typealias SecTrustWithErrorCallback = (SecTrust, Bool, CFError?) -> Void
 
 /// What an evaluation found, as a dictionary; evaluates if need be.
 ///
-/// - Returns: A dictionary with ``kSecTrustResultValue`` and ``kSecTrustEvaluationDate``.
+/// - Returns: A dictionary with ``kSecTrustResultValue`` and ``kSecTrustEvaluationDate``;
+///   ``kSecTrustRevocationChecked`` if somebody said of each certificate whether it is revoked, and then
+///   ``kSecTrustRevocationValidUntilDate`` if the answers end; ``kSecTrustCertificateTransparency`` if enough of
+///   the logs that the program named list the certificate.
 public func SecTrustCopyResult(_ trust: SecTrust) -> CFDictionary? {
     let answer = trust.answer()
-    return [
+    var result: [String: Any] = [
         kSecTrustResultValue.description: NSNumber(value: answer.result.rawValue),
         kSecTrustEvaluationDate.description: answer.date as NSDate,
-    ] as NSDictionary
+    ]
+    if answer.revocation?.isChecked == true {
+        result[kSecTrustRevocationChecked.description] = NSNumber(value: true)
+        result[kSecTrustRevocationValidUntilDate.description] = answer.revocation?.end.map { $0 as NSDate }
+    }
+    if answer.isListed { result[kSecTrustCertificateTransparency.description] = NSNumber(value: true) }
+    return result as NSDictionary
 }
 
 /// Why a certificate is not trusted, for people; evaluates if need be. Deprecated by Apple in favour of the error of
@@ -52,11 +61,11 @@ nonisolated(unsafe) public let kSecTrustExtendedValidation: CFString = "TrustExt
 nonisolated(unsafe) public let kSecTrustOrganizationName: CFString = "Organization"
 /// The key of a ``SecTrustResultType`` by its number.
 nonisolated(unsafe) public let kSecTrustResultValue: CFString = "TrustResultValue"
-/// The key of whether revocation was checked. Boolean. Never set here.
+/// The key of whether revocation was checked. Boolean; only set if it was.
 nonisolated(unsafe) public let kSecTrustRevocationChecked: CFString = "TrustRevocationChecked"
-/// The key of the moment until which what was found about revocation holds. Date. Never set here.
+/// The key of the moment until which what was found about revocation holds. Date.
 nonisolated(unsafe) public let kSecTrustRevocationValidUntilDate: CFString = "TrustExpirationDate"
-/// The key of whether public logs list the certificate (RFC 6962). Never set here.
+/// The key of whether public logs list the certificate (RFC 6962). Boolean; only set if they do.
 nonisolated(unsafe) public let kSecTrustCertificateTransparency: CFString = "TrustCertificateTransparency"
 /// The key of whether a list excuses the certificate from public logs. Deprecated by Apple; never set here.
 nonisolated(unsafe) public let kSecTrustCertificateTransparencyWhiteList: CFString =

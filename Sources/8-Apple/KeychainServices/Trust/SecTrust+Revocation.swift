@@ -78,16 +78,6 @@ public func SecTrustSetOCSPResponse(_ trust: SecTrust, _ responseData: CFTypeRef
     return errSecSuccess
 }
 
-/// Sets signed certificate timestamps (RFC 6962), such as those that a TLS server sends. They are kept and not checked.
-///
-/// - Parameter sctArray: An array of data, one for each; `nil` for none.
-/// - Returns: ``errSecSuccess``, or ``errSecParam`` if anything else is among it.
-public func SecTrustSetSignedCertificateTimestamps(_ trust: SecTrust, _ sctArray: CFArray?) -> OSStatus {
-    guard let timestamps = sctArray.map({ list(of: NSData.self, in: $0) }) ?? [] else { return errSecParam }
-    trust.change { $0.timestamps = timestamps.map { $0 as Data } }
-    return errSecSuccess
-}
-
 /// Where evaluations wait for servers, so that neither the caller nor a queue of the program does.
 private let evaluations = DispatchQueue(label: "trust evaluations", attributes: .concurrent)
 

@@ -21,8 +21,9 @@ public final class SecTrust: NSObject, Sendable {
         var allowsFetch: Bool?
         /// Answers of OCSP responders.
         var responses: [Data] = []
-        /// Signed certificate timestamps (RFC 6962).
+        /// Signed certificate timestamps (RFC 6962), and the logs whose timestamps count; nil if none were named.
         var timestamps: [Data] = []
+        var logs: [PublicLog]?
         /// Where answers are kept, and for how long servers are waited for.
         var online = OnlineSettings.standard
         /// What came of it; nil since the last change.
@@ -72,6 +73,11 @@ struct TrustAnswer {
     /// Why the question could not be worked on at all.
     var obstacle: String?
     var isForgiven = false
+    /// Whether somebody said of each certificate that it is not revoked, and until when that holds; nil if nobody was
+    /// asked.
+    var revocation: (isChecked: Bool, end: Date?)?
+    /// Whether enough public logs promise to list the certificate.
+    var isListed = false
     /// What was asked for, and when.
     let purposes: [CertificatePath.Purpose]
     let date: Date
@@ -96,6 +102,19 @@ struct TrustAnswer {
     mutating func fail(_ failure: CertificatePath.Failure, _ exceptions: Data?) {
         self.failure = failure
         isForgiven = exceptions != nil && failure.isForgivable && exceptions == self.exceptions
+    }
+
+    /// Takes down what was found about revocation on one path.
+    mutating func note(_ statuses: [RevocationCheck.Status]) {
+        var (isChecked, end) = revocation ?? (true, nil)
+        for status in statuses {
+            switch status {
+            case .good(let until): end = [end, until].compactMap { $0 }.min()
+            case .revoked: break
+            case .unknown: isChecked = false
+            }
+        }
+        revocation = (isChecked, end)
     }
 
     /// What forgives this answer, and no other one.

@@ -54,6 +54,7 @@ struct TrustSearch {
         for _ in 0...Self.mostRevoked {
             var attempt = answer
             let chains = try findPaths(&certificates, useless, &attempt)
+            if attempt.isTrusted { checkTransparency(of: chains, &attempt) }
             let bad = attempt.isTrusted ? try checkRevocation(of: chains, &attempt) : nil
             // Only a path that is in order is better than the one with a revoked authority.
             first = attempt.isTrusted ? attempt : first ?? attempt
@@ -98,18 +99,37 @@ struct TrustSearch {
         return chains
     }
 
+    /// Looks whether public logs list the certificate, if the program named logs and a TLS server is asked about.
+    private func checkTransparency(of chains: [[Data]], _ answer: inout TrustAnswer) {
+        let isForServer = answer.purposes.contains { if case .server = $0 { true } else { false } }
+        guard let logs = question.logs, isForServer else { return }
+        let check = TransparencyCheck(logs: logs, given: question.timestamps, date: date)
+        let anchors = Set(question.anchors?.map(\.certificate.encoded) ?? [])
+        for chain in chains {
+            let certificates = chain.compactMap { try? Certificate(der: $0) }
+            answer.isListed = check.isListed(certificates)
+            guard !answer.isListed, let leaf = certificates.first, let anchor = chain.last, !anchors.contains(anchor),
+                check.isNeeded(for: leaf)
+            else { continue }
+            answer.fail(.unlisted, question.exceptions)
+            return
+        }
+    }
+
     /// - Returns: A certificate that is revoked.
     private func checkRevocation(of chains: [[Data]], _ answer: inout TrustAnswer) throws -> Data? {
         guard !check.given.isEmpty || !check.methods.isEmpty || requiresAnswer else { return nil }
         for chain in chains {
-            let standings = try check.standings(of: chain)
-            if let index = standings.firstIndex(of: .revoked) {
+            let statuses = try check.statuses(of: chain)
+            answer.note(statuses)
+            if let index = statuses.firstIndex(of: .revoked) {
                 answer.fail(.revoked, question.exceptions)
                 return chain[index]
             }
             // Apple's systems require an answer about the certificate in question alone.
-            guard requiresAnswer, standings.first != .good else { continue }
-            if case .unknown(let reason) = standings.first { answer.detail = reason }
+            if case .good = statuses.first { continue }
+            guard requiresAnswer else { continue }
+            if case .unknown(let reason) = statuses.first { answer.detail = reason }
             answer.fail(.unanswered, question.exceptions)
         }
         return nil
