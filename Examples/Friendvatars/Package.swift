@@ -25,6 +25,7 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let keychainHTTP = Target.Dependency.product(name: "KeychainHTTP", package: "MutualTLS")
 let keychainTLS = Target.Dependency.product(name: "KeychainTLS", package: "MutualTLS")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
@@ -106,9 +107,9 @@ let package = Package(
             name: "FriendvatarsTests",
             dependencies: [
                 "FriendvatarsKit", "FriendvatarsWeb", "friendvatars", "friendvatars-terminal", keychain("Credentials"),
-                keychain("Keychain"), keychain("KeychainTesting"), crypto, http, hummingbird, hummingbirdTesting,
-                logging, nioCore, nioHTTP1,
-                nioSSL,
+                keychain("Keychain"), keychain("KeychainServices"), keychain("KeychainTesting"), crypto, http,
+                hummingbird,
+                hummingbirdTesting, keychainHTTP, keychainTLS, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ],
             swiftSettings: strict),
         // Of the modules behind the traits, which this package enables.

@@ -6,11 +6,15 @@ import PackageDescription
 // others of this build see.
 let package = Package(
     name: "MutualTLS",
-    products: [.library(name: "KeychainTLS", targets: ["KeychainTLS"])],
+    products: [
+        .library(name: "KeychainTLS", targets: ["KeychainTLS"]),
+        .library(name: "KeychainHTTP", targets: ["KeychainHTTP"]),
+    ],
     dependencies: [
         .package(name: "swift-keychain", path: "../.."),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.98.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.30.0"),
         .package(url: "https://github.com/apple/swift-certificates.git", from: "1.19.4"),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.1.0"),
         .package(url: "https://github.com/apple/swift-asn1.git", from: "1.3.0"),
@@ -28,6 +32,16 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
+            ]),
+        // Pinned servers with AsyncHTTPClient.
+        .target(
+            name: "KeychainHTTP",
+            dependencies: [
+                "KeychainTLS",
+                .product(name: "KeychainServices", package: "swift-keychain"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
         .executableTarget(
             name: "MutualTLS",
