@@ -186,7 +186,7 @@ def open_file_key(keybag, number, file, wrapped):
 def decode_attributes(data):
     """The inside of sealed metadata."""
     version, has_flags, flags, created, modified, length = struct.unpack_from(">BBQddH", data)
-    check(version == 1, "version of an attribute encoding")
+    check(version in (1, 2), "version of an attribute encoding")
     position = struct.calcsize(">BBQddH")
     group = data[position : position + length].decode()
     position += length
@@ -206,9 +206,25 @@ def decode_attributes(data):
             4: lambda: Real(struct.unpack(">d", value)[0]),
             5: lambda: Date(struct.unpack(">d", value)[0]),
         }[kind]()
+    custom = {}
+    if version == 2:
+        (count,) = struct.unpack_from(">H", data, position)
+        position += 2
+        check(1 <= count <= 64, "number of custom attributes")
+        for _ in range(count):
+            parts = []
+            for form, limit in ((">B", 255), (">H", 8192)):
+                (length,) = struct.unpack_from(form, data, position)
+                position += struct.calcsize(form)
+                check(length <= limit, "length of a custom attribute")
+                parts.append(data[position : position + length].decode())
+                position += length
+            custom[parts[0]] = parts[1]
+        check(len(custom) == count and "" not in custom, "names of custom attributes")
+        check(list(custom) == sorted(custom, key=str.encode), "custom attributes out of order")
     check(position == len(data), "bytes after the attributes")
     check(list(attributes) == sorted(attributes), "attributes out of order")
-    return (flags if has_flags else None), created, modified, group, attributes
+    return (flags if has_flags else None), created, modified, group, attributes, custom
 
 
 def canonical(value, is_number):
@@ -251,7 +267,13 @@ class Digests:
             message += name.encode() + struct.pack(">I", len(part)) + part
         return self.digest(message)[:16]
 
-    def terms(self, class_code, attributes):
+    def custom_terms(self, class_code, custom):
+        for pair in custom.items():
+            parts = [text.encode() for text in pair]
+            message = b"".join(struct.pack(">I", len(part)) + part for part in parts)
+            yield self.term(class_code, "cust", message)
+
+    def terms(self, class_code, attributes, custom):
         item_class = CLASSES[class_code]
         numbers = NUMBERS[item_class] | ALL_NUMBERS
         defaults = {n: v for n, v in (ALL_KEY | PRIMARY_KEY[item_class]).items() if v is not None}
@@ -261,9 +283,9 @@ class Digests:
             parts = [canonical(every[n], n in numbers) for n in LOOKUP[item_class]]
             message = b"".join(struct.pack(">I", len(part)) + part for part in parts)
             terms.append(self.term(class_code, "pair", message))
-        return sorted(terms)
+        return sorted([*terms, *self.custom_terms(class_code, custom)])
 
-    def filing(self, row, attributes):
+    def filing(self, row, attributes, custom):
         """The terms that an item is filed under."""
         class_code = row["class"]
         item_class = CLASSES[class_code]
@@ -278,7 +300,7 @@ class Digests:
             parts = [canonical(every[n], n in numbers) for n in LOOKUP[item_class]]
             message = b"".join(struct.pack(">I", len(part)) + part for part in parts)
             terms.add(self.term(class_code, "pair", message))
-        return terms
+        return terms | set(self.custom_terms(class_code, custom))
 
 
 def read_seal_header(header, class_key, factors):
@@ -340,7 +362,7 @@ def read_row(row, keybag, digests, factors, filings=None):
     context = b"attrs" + identity + bytes([synchronizable, tombstone]) + row["pk"]
     context += struct.pack(">I", len(row["terms"]) // 8) + row["terms"] + row["seal"]
     metadata = AESGCM(keys["metadata"]).decrypt(row["meta"][:12], row["meta"][12:], context)
-    flags, created, modified, group, attributes = decode_attributes(metadata)
+    flags, created, modified, group, attributes, custom = decode_attributes(metadata)
 
     value, sealed = None, None
     if row["seal"]:
@@ -360,7 +382,7 @@ def read_row(row, keybag, digests, factors, filings=None):
     check(row["pk"] == primary_key, f"primary key digest of row {number}")
     if not tombstone:
         stored = list(struct.unpack(f">{len(row['terms']) // 8}q", row["terms"]))
-        check(stored == digests.terms(row["class"], attributes), f"terms of row {number}")
+        check(stored == digests.terms(row["class"], attributes, custom), f"terms of row {number}")
     if filings is not None:
         found = filings.pop(number, set())
         check({group for _, group in found} in ({row["grp"]}, {None}), f"groups of the filings of row {number}")
@@ -368,7 +390,7 @@ def read_row(row, keybag, digests, factors, filings=None):
         if tombstone:
             check(struct.unpack(">q", row["uuid"][:8])[0] in terms, f"filings of row {number}")
         else:
-            check(terms == digests.filing(row, attributes), f"filings of row {number}")
+            check(terms == digests.filing(row, attributes, custom), f"filings of row {number}")
     item = {
         "class": CLASSES[row["class"]],
         "identifier": str(uuid.UUID(bytes=row["uuid"])).upper(),
@@ -382,6 +404,8 @@ def read_row(row, keybag, digests, factors, filings=None):
         "attributes": {name: printable(value) for name, value in attributes.items()},
         "value": None if value is None else value.hex(),
     }
+    if custom:
+        item["custom"] = custom
     if sealed:
         item["sealed"] = sealed
     return item

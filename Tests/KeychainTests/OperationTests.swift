@@ -36,6 +36,25 @@ import Testing
         }
     }
 
+    @Test func findsByCustomAttributes() async throws {
+        try await KeychainUnderTest.runAsync { _ in
+            try await keychain.set("x", for: "a", attributes: .init(custom: ["stage": "production", "team": "web"]))
+            try await keychain.set("y", for: "b", attributes: .init(custom: ["stage": "test"]))
+            try await Keychain(service: "other").set("z", for: "c", attributes: .init(custom: ["stage": "test"]))
+            #expect(try await keychain.items(withCustom: ["stage": "production"]).map(\.account) == ["a"])
+            let found = try await keychain.items(withCustom: ["stage": "test"], includingValues: true)
+            #expect(try found.map { try $0.value(as: String.self) } == ["y"])
+            #expect(try await keychain.items(withCustom: ["stage": "test", "team": "web"]).isEmpty)
+            try await keychain.set("new", for: "a")
+            try await keychain.setAttributes(.init(label: "renamed"), for: "a")
+            #expect(
+                try await keychain.item(for: "a")?.attributes.custom == ["stage": "production", "team": "web"])
+            try await keychain.setAttributes(.init(custom: [:]), for: "a")
+            #expect(try await keychain.item(for: "a")?.attributes.custom == nil)
+            #expect(throws: KeychainError.self) { try keychain.setAttributes(.init(custom: ["": "x"]), for: "a") }
+        }
+    }
+
     @Test func listsByAccountAndClears() throws {
         try KeychainUnderTest.run { _ in
             for account in ["c", "a", "b"] { try keychain.set(account + "-value", for: account) }

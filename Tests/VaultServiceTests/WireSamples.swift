@@ -76,11 +76,19 @@ struct WireSamples {
             applicationPassword: bool() ? nil : secret(random.bytes(12)))
     }
 
+    private mutating func customAttributes() -> CustomAttributes {
+        var attributes: CustomAttributes = [:]
+        for _ in 0..<random.int(below: 3) { attributes["a" + string()] = string() }
+        return attributes
+    }
+
     private mutating func newItem() -> NewItem {
-        NewItem(
+        var item = NewItem(
             itemClass: itemClass(), attributes: attributes(), accessGroup: maybe { $0.string() },
             accessControl: control(), isSynchronizable: bool(),
             value: maybe { $0.random.bytes($0.random.int(below: 200)) }, authentication: authentication())
+        item.customAttributes = maybe { $0.customAttributes() }
+        return item
     }
 
     private mutating func query() -> ItemQuery {
@@ -94,17 +102,21 @@ struct WireSamples {
             default: filters.append(.issuers([random.bytes(9), random.bytes(3)]))
             }
         }
-        return ItemQuery(
+        var query = ItemQuery(
             itemClass: itemClass(), attributes: attributes(), accessGroup: maybe { $0.string() },
             synchronizable: scopes[random.int(below: 3)], identifier: maybe { $0.uuid() },
             limit: maybe { $0.random.int(below: 100) }, filters: filters, includesTombstones: bool(),
             authentication: authentication())
+        query.customAttributes = customAttributes()
+        return query
     }
 
     private mutating func changes() -> ItemChanges {
-        ItemChanges(
+        var changes = ItemChanges(
             attributes: attributes(), accessGroup: maybe { $0.string() }, accessControl: maybe { $0.control() },
             isSynchronizable: maybe { $0.bool() }, value: maybe { $0.random.bytes(30) })
+        changes.customAttributes = maybe { $0.customAttributes() }
+        return changes
     }
 
     private mutating func passcodeOptions() -> PasscodeOptions {
@@ -198,8 +210,9 @@ struct WireSamples {
 
     private mutating func storedItem() -> StoredItem {
         var item = StoredItem(
-            itemClass: itemClass(), identifier: uuid(), attributes: attributes(), accessGroup: string(),
-            accessControl: control(), isSynchronizable: bool(), isTombstone: bool(), creationDate: date(),
+            itemClass: itemClass(), identifier: uuid(), attributes: attributes(), customAttributes: customAttributes(),
+            accessGroup: string(), accessControl: control(), isSynchronizable: bool(), isTombstone: bool(),
+            creationDate: date(),
             modificationDate: date(), value: maybe { $0.random.bytes(50) })
         item.identityKey = maybe {
             StoredItem.IdentityKey(

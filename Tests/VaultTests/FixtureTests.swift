@@ -73,9 +73,13 @@ import VaultInterface
             let vault = try EmbeddedVault.open(at: path)
             for item in FixtureItems.all { _ = try vault.add(item, as: FixtureItems.client) }
             try FixtureItems.change(vault)
+            var item = NewItem.password("with", "custom attributes", "value")
+            item.customAttributes = ["stage": "production", "schlüssel": ""]
+            _ = try vault.add(item, as: FixtureItems.client)
             return try Inventory.Item.all(in: vault)
         }
         let written = try make()
+        #expect(written.contains { $0.custom?.count == 2 })
         let read = try JSONDecoder().decode(Inventory.self, from: Self.read(path))
         #expect(read.items.filter { !$0.tombstone }.sorted { $0.identifier < $1.identifier } == written)
         #expect(read.items.filter(\.tombstone).map(\.value) == [nil])
@@ -169,6 +173,7 @@ private struct Inventory: Decodable {
         var created: Double
         var modified: Double
         var attributes: [String: Value]
+        var custom: [String: String]?
         var value: String?
     }
 
@@ -185,6 +190,7 @@ extension Inventory.Item {
             modified: item.modificationDate.timeIntervalSinceReferenceDate,
             attributes: Dictionary(
                 uniqueKeysWithValues: item.attributes.map { ($0.key.string, Inventory.Value($0.value)) }),
+            custom: item.customAttributes.isEmpty ? nil : item.customAttributes,
             value: item.value.map(Self.hex))
     }
 

@@ -106,7 +106,14 @@ extension SeededGenerator {
         }
         return ItemMetadata(
             accessControlFlags: int(below: 2) == 0 ? nil : AccessControl.Flags(rawValue: next()).intersection(.known),
-            creationDate: date(), modificationDate: date(), accessGroup: string(), attributes: attributes)
+            creationDate: date(), modificationDate: date(), accessGroup: string(), attributes: attributes,
+            customAttributes: customAttributes())
+    }
+
+    private mutating func customAttributes() -> CustomAttributes {
+        var attributes: CustomAttributes = [:]
+        for _ in 0..<[0, 0, 1, 5][int(below: 4)] { attributes["a" + string()] = string() }
+        return attributes
     }
 
     private mutating func attributeValue() -> AttributeValue {

@@ -7,6 +7,8 @@ package struct NewItem: Sendable {
     /// What the caller set, already converted to the schema's kinds; without the attributes that have
     /// fields of their own below.
     package var attributes: [AttributeName: AttributeValue]
+    /// All of them; nil leaves those of an item that is there as they are.
+    package var customAttributes: CustomAttributes?
     /// Nil for the client's default group.
     package var accessGroup: String?
     package var accessControl: AccessControl
@@ -36,6 +38,8 @@ package struct ItemQuery: Sendable {
     package var itemClass: ItemClass
     /// Attributes that must be equal, by ``AttributeValue/matches(_:as:)``.
     package var attributes: [AttributeName: AttributeValue]
+    /// Custom attributes that the item must have with these values, among others.
+    package var customAttributes: CustomAttributes = [:]
     /// Nil for every group the client holds.
     package var accessGroup: String?
     package var synchronizable: SynchronizableScope
@@ -164,6 +168,8 @@ package struct PromptTitles: Sendable, Hashable {
 /// What an update changes; everything it does not mention survives.
 package struct ItemChanges: Sendable {
     package var attributes: [AttributeName: AttributeValue]
+    /// All custom attributes that the item has afterwards.
+    package var customAttributes: CustomAttributes?
     package var accessGroup: String?
     package var accessControl: AccessControl?
     package var isSynchronizable: Bool?

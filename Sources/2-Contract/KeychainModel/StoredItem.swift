@@ -7,6 +7,7 @@ package struct StoredItem: Sendable, Hashable {
     package var identifier: UUID
     /// Everything set by the caller plus the primary key's defaults, without the fields below.
     package var attributes: [AttributeName: AttributeValue]
+    package var customAttributes: CustomAttributes
     package var accessGroup: String
     package var accessControl: AccessControl
     package var isSynchronizable: Bool
@@ -19,13 +20,15 @@ package struct StoredItem: Sendable, Hashable {
     package var identityKey: IdentityKey?
 
     package init(
-        itemClass: ItemClass, identifier: UUID, attributes: [AttributeName: AttributeValue], accessGroup: String,
-        accessControl: AccessControl, isSynchronizable: Bool, isTombstone: Bool = false, creationDate: Date,
+        itemClass: ItemClass, identifier: UUID, attributes: [AttributeName: AttributeValue],
+        customAttributes: CustomAttributes = [:], accessGroup: String, accessControl: AccessControl,
+        isSynchronizable: Bool, isTombstone: Bool = false, creationDate: Date,
         modificationDate: Date, value: Data? = nil
     ) {
         self.itemClass = itemClass
         self.identifier = identifier
         self.attributes = attributes
+        self.customAttributes = customAttributes
         self.accessGroup = accessGroup
         self.accessControl = accessControl
         self.isSynchronizable = isSynchronizable

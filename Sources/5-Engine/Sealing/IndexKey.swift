@@ -23,6 +23,16 @@ package struct IndexKey: Sendable {
         }
     }
 
+    /// Returns the term of a custom attribute.
+    package func term(ofCustom name: String, _ value: String, in itemClass: ItemClass) -> Int64 {
+        digest(itemClass, "cust") { message in
+            for text in [name, value] {
+                message.append(bigEndian: UInt32(truncatingIfNeeded: text.utf8.count))
+                message.append(contentsOf: text.utf8)
+            }
+        }
+    }
+
     /// Returns the term of an access group, which is the same for every class.
     package func group(_ group: String) -> Int64 {
         Self.truncate(authenticationCode(for: Array("group".utf8) + Array(group.utf8)))

@@ -4,40 +4,45 @@ import KeychainModel
 
 /// The attributes of an item in the encoding that is sealed.
 ///
-///     1 byte   version, 1
+///     1 byte   version, 1; 2 if there are custom attributes
 ///     1 byte   1 if the access control has flags, else 0
 ///     8 bytes  access control flags
 ///     8 bytes  creation date, 8 bytes modification date: IEEE 754 seconds since 2001-01-01 UTC
 ///     2 bytes  length of the access group, then its UTF-8 bytes
 ///     2 bytes  number of attributes, then for each: name (4), type (1), length (4), bytes
+///     version 2: 2 bytes  number of custom attributes, at least 1, then for each:
+///              length (1), name, length (2), value, both UTF-8
 ///
-/// Integers are big-endian; attributes ascend by name. Types: 1 string (UTF-8), 2 data, 3 number
-/// (64-bit two's complement), 4 real (IEEE 754), 5 date (as above).
+/// Integers are big-endian; attributes ascend by name, custom ones by the bytes of their names. Types:
+/// 1 string (UTF-8), 2 data, 3 number (64-bit two's complement), 4 real (IEEE 754), 5 date (as above).
 package struct ItemMetadata: Sendable, Hashable {
     package var accessControlFlags: AccessControl.Flags?
     package var creationDate: Date
     package var modificationDate: Date
     package var accessGroup: String
     package var attributes: [AttributeName: AttributeValue]
+    package var customAttributes: CustomAttributes
 
     package init(
         accessControlFlags: AccessControl.Flags?, creationDate: Date, modificationDate: Date, accessGroup: String,
-        attributes: [AttributeName: AttributeValue]
+        attributes: [AttributeName: AttributeValue], customAttributes: CustomAttributes = [:]
     ) {
         self.accessControlFlags = accessControlFlags
         self.creationDate = creationDate
         self.modificationDate = modificationDate
         self.accessGroup = accessGroup
         self.attributes = attributes
+        self.customAttributes = customAttributes
     }
 
     package func encoded() throws(SealingError) -> Data {
-        guard accessGroup.utf8.count <= UInt16.max, attributes.count <= UInt16.max else {
-            throw .malformed("access group or attribute count too large")
+        guard accessGroup.utf8.count <= UInt16.max, attributes.count <= UInt16.max, customAttributes.problem == nil
+        else {
+            throw .malformed("access group, attribute count or custom attributes too large")
         }
         var out: [UInt8] = []
         out.reserveCapacity(64 + accessGroup.utf8.count + attributes.count * 32)
-        out.append(1)
+        out.append(customAttributes.isEmpty ? 1 : 2)
         out.append(accessControlFlags == nil ? 0 : 1)
         out.append(bigEndian: accessControlFlags?.rawValue ?? 0)
         out.append(bigEndian: creationDate.timeIntervalSinceReferenceDate.bitPattern)
@@ -55,12 +60,21 @@ package struct ItemMetadata: Sendable, Hashable {
             case .date(let date): Self.append(type: 5, date.timeIntervalSinceReferenceDate.bitPattern, to: &out)
             }
         }
+        guard !customAttributes.isEmpty else { return Data(out) }
+        out.append(bigEndian: UInt16(customAttributes.count))
+        for (name, value) in customAttributes.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+            out.append(UInt8(name.utf8.count))
+            out.append(contentsOf: name.utf8)
+            out.append(bigEndian: UInt16(value.utf8.count))
+            out.append(contentsOf: value.utf8)
+        }
         return Data(out)
     }
 
     package init(decoding data: Data) throws(SealingError) {
         var reader = Reader(data)
-        guard try reader.integer(UInt8.self) == 1 else { throw .malformed("attribute encoding version") }
+        let version = try reader.integer(UInt8.self)
+        guard (1...2).contains(version) else { throw .malformed("attribute encoding version") }
         let hasFlags = try reader.integer(UInt8.self)
         let flags = try reader.integer(UInt64.self)
         guard hasFlags <= 1 else { throw .malformed("access control") }
@@ -88,7 +102,21 @@ package struct ItemMetadata: Sendable, Hashable {
             }
             guard attributes.updateValue(value, forKey: name) == nil else { throw .malformed("attribute twice") }
         }
+        customAttributes = version == 1 ? [:] : try Self.customAttributes(from: &reader)
         guard reader.isAtEnd else { throw .malformed("bytes after the attributes") }
+    }
+
+    private static func customAttributes(from reader: inout Reader) throws(SealingError) -> CustomAttributes {
+        var attributes: CustomAttributes = [:]
+        for _ in 0..<(try reader.integer(UInt16.self)) {
+            let name = try reader.string(count: Int(try reader.integer(UInt8.self)))
+            let value = try reader.string(count: Int(try reader.integer(UInt16.self)))
+            guard attributes.updateValue(value, forKey: name) == nil else {
+                throw .malformed("custom attribute twice")
+            }
+        }
+        guard !attributes.isEmpty, attributes.problem == nil else { throw .malformed("custom attributes") }
+        return attributes
     }
 
     private static func append(type: UInt8, _ bytes: some Collection<UInt8>, to out: inout [UInt8]) {

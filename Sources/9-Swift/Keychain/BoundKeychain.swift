@@ -46,10 +46,12 @@ struct BoundKeychain: Sendable {
         var all = try named(attributes)
         all.merge(place) { _, place in place }
         all[.account] = .string(account)
-        return NewItem(
+        var item = NewItem(
             itemClass: itemClass, attributes: all, accessGroup: accessGroup, accessControl: try accessControl(),
             isSynchronizable: keychain.isSynchronizable, value: value,
             authentication: changeAuthentication)
+        item.customAttributes = attributes.custom
+        return item
     }
 
     private var authentication: AuthenticationOptions {
@@ -162,7 +164,8 @@ struct BoundKeychain: Sendable {
     }
 
     func setAttributes(_ account: String, _ attributes: KeychainItem.Attributes) throws {
-        let changes = ItemChanges(attributes: try named(attributes))
+        var changes = ItemChanges(attributes: try named(attributes))
+        changes.customAttributes = attributes.custom
         _ = try KeychainError.translating {
             try session.perform(UpdateItems(changeQuery(account), with: changes))
         }
@@ -182,9 +185,11 @@ struct BoundKeychain: Sendable {
         }
     }
 
-    func items(includingValues: Bool) throws -> [KeychainItem] {
+    func items(withCustom custom: [String: String] = [:], includingValues: Bool) throws -> [KeychainItem] {
+        var query = query(nil)
+        query.customAttributes = custom
         do {
-            return try session.perform(CopyItems(query(nil), includingValues: includingValues))
+            return try session.perform(CopyItems(query, includingValues: includingValues))
                 .map { KeychainItem($0) }
                 .sorted { $0.account < $1.account }
         } catch .itemNotFound {

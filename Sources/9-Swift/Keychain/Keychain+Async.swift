@@ -127,6 +127,15 @@ extension Keychain {
         try await inBackground { bound in try bound.items(includingValues: includingValues) }
     }
 
+    /// The items of the service or server that have all these custom attributes. See the synchronous form.
+    ///
+    /// - Throws: ``KeychainError``.
+    public func items(
+        withCustom custom: [String: String], includingValues: Bool = false
+    ) async throws -> [KeychainItem] {
+        try await inBackground { bound in try bound.items(withCustom: custom, includingValues: includingValues) }
+    }
+
     /// Changes the given attributes of an item and nothing else.
     ///
     /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no such item.

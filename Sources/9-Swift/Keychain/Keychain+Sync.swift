@@ -109,6 +109,16 @@ extension Keychain {
         try bound().items(includingValues: includingValues)
     }
 
+    /// The items of the service or server that have all these custom attributes, among others, sorted by account.
+    ///
+    /// - Parameters:
+    ///   - custom: Names and values, compared exactly.
+    ///   - includingValues: As for ``items(includingValues:)``.
+    /// - Throws: ``KeychainError``.
+    public func items(withCustom custom: [String: String], includingValues: Bool = false) throws -> [KeychainItem] {
+        try bound().items(withCustom: custom, includingValues: includingValues)
+    }
+
     /// Changes the given attributes of an item and nothing else.
     ///
     /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no such item.

@@ -26,10 +26,11 @@ extension KeychainItem.Attributes {
             generic: item.bytes(.generic), creator: item.number(.creator).map(UInt32.init(truncatingIfNeeded:)),
             type: item.number(.type).map(UInt32.init(truncatingIfNeeded:)),
             isInvisible: item.number(.isInvisible).map { $0 != 0 },
-            isNegative: item.number(.isNegative).map { $0 != 0 })
+            isNegative: item.number(.isNegative).map { $0 != 0 },
+            custom: item.customAttributes.isEmpty ? nil : item.customAttributes)
     }
 
-    /// The attributes that are set, by their names in the schema.
+    /// The attributes that are set, by their names in the schema, without the custom ones.
     var named: [AttributeName: AttributeValue] {
         var named: [AttributeName: AttributeValue] = [:]
         named[.label] = label.map(AttributeValue.string)

@@ -67,11 +67,16 @@ public struct KeychainItem: Sendable, Hashable, Identifiable {
         /// Whether there is no valid password, and a person should be asked each time
         /// (`kSecAttrIsNegative`).
         public var isNegative: Bool?
+        /// Attributes under names of the program's own choice, by which ``Keychain/items(withCustom:includingValues:)``
+        /// finds items. Those given are all that the item has afterwards. At most 64, with names of 1 to 255 and values
+        /// of at most 8,192 bytes of UTF-8. Apple's keychain has none, and `SecItem` functions do not show them.
+        public var custom: [String: String]?
 
         /// Attributes, of which those not given are nil.
         public init(
             label: String? = nil, comment: String? = nil, itemDescription: String? = nil, generic: Data? = nil,
-            creator: UInt32? = nil, type: UInt32? = nil, isInvisible: Bool? = nil, isNegative: Bool? = nil
+            creator: UInt32? = nil, type: UInt32? = nil, isInvisible: Bool? = nil, isNegative: Bool? = nil,
+            custom: [String: String]? = nil
         ) {
             self.label = label
             self.comment = comment
@@ -81,6 +86,7 @@ public struct KeychainItem: Sendable, Hashable, Identifiable {
             self.type = type
             self.isInvisible = isInvisible
             self.isNegative = isNegative
+            self.custom = custom
         }
     }
 }

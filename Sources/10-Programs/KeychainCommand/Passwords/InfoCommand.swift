@@ -6,8 +6,8 @@ import VaultInterface
 struct InfoCommand: DocumentedCommand {
     static let summary = "Show what is known about a password, without the secret."
     static let details = """
-        Prints the access group, the label and comment, when the secret can be read and what that takes, and when it was stored and last \
-        changed, in UTC.
+        Prints the access group, the label, the comment and your own attributes, when the secret can be read and what \
+        that takes, and when it was stored and last changed, in UTC.
         """
     static let examples = [
         Example("Show it", "keychain info mail.example.com alice"),
@@ -28,18 +28,24 @@ struct InfoCommand: DocumentedCommand {
         let item = try PasswordSearch(name, scope).one(in: session, includingValues: false)
         let summary = ItemSummary(item)
         if json { return try StandardOutput.write(json: summary) }
-        let rows = [
+        let custom = (summary.attributes ?? [:]).sorted { $0.key < $1.key }.map { name, value in
+            ["attribute", "\(name.escapedForTerminal)=\(value.escapedForTerminal)"]
+        }
+        let about = [
             ["service", summary.service?.forTerminal ?? ""],
             ["account", summary.account?.forTerminal ?? ""],
             ["group", summary.group.escapedForTerminal],
             ["label", summary.label?.forTerminal ?? ""],
             ["comment", summary.comment?.forTerminal ?? ""],
+        ]
+        let conditions = [
             ["accessible", summary.accessible],
             ["requires", summary.requires?.joined(separator: ", ") ?? ""],
             ["synchronizable", summary.synchronizable ? "yes" : "no"],
             ["created", summary.created],
             ["modified", summary.modified],
-        ].filter { $0.last?.isEmpty == false }
+        ]
+        let rows = (about + custom + conditions).filter { $0.last?.isEmpty == false }
         try StandardOutput.write(line: Table(rows).text(aligned: true))
     }
 }

@@ -9,6 +9,7 @@ struct ItemSummary: Encodable {
     var group: String
     var label: AttributeText?
     var comment: AttributeText?
+    var attributes: [String: String]?
     var accessible: String
     var requires: [String]?
     var synchronizable: Bool
@@ -21,6 +22,7 @@ struct ItemSummary: Encodable {
         group = item.accessGroup
         label = item.attribute(.label).map(AttributeText.init)
         comment = item.attribute(.comment).map(AttributeText.init)
+        attributes = item.customAttributes.isEmpty ? nil : item.customAttributes
         accessible = ProtectionName(item.accessControl.protection).rawValue
         requires = ItemRequirement.names(in: item.accessControl.flags)
         synchronizable = item.isSynchronizable

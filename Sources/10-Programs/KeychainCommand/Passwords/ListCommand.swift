@@ -12,18 +12,24 @@ struct ListCommand: DocumentedCommand {
     static let details = """
         One line for each password: service, account and access group. On a terminal they are in columns, otherwise \
         they are separated by tabs. Backslashes and control characters are written as escapes. Without any passwords \
-        the list is empty; a service without passwords is an error. Items that need a person are counted and not \
+        the list is empty; a service or an attribute without passwords is an error. Items that need a person are counted and not \
         shown, because a listing asks nobody.
         """
     static let examples = [
         Example("Everything", "keychain list"),
         Example("The accounts of one service", "keychain list mail.example.com | cut -f2"),
+        Example("Those with an attribute of your own", "keychain list --attribute stage=production"),
         Example("With labels and dates", "keychain list --json"),
     ]
     static let configuration: CommandConfiguration = documented("list", aliases: ["ls"])
 
     @Argument(help: "List only the passwords for this service.")
     var service: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "List only the passwords with this attribute. If repeated, with all of them.", valueName: "name=value"))
+    var attribute: [CustomAttribute] = []
 
     @OptionGroup var scope: ItemScope
 
@@ -36,6 +42,10 @@ struct ListCommand: DocumentedCommand {
     private struct LeftOut {
         var damaged = 0
         var withheld = 0
+    }
+
+    func validate() throws {
+        _ = try attribute.dictionary()
     }
 
     func run() throws {
@@ -78,6 +88,7 @@ struct ListCommand: DocumentedCommand {
         // A listing asks nobody: items that need a person are counted instead.
         query.authentication = AuthenticationOptions(interaction: .skip)
         if let service { query.attributes[.service] = .string(service) }
+        query.customAttributes = try attribute.dictionary()
         do {
             return try session.perform(CopyItems(query, includingValues: false)) { part in
                 switch part {
@@ -87,7 +98,7 @@ struct ListCommand: DocumentedCommand {
                 }
             }
         } catch {
-            guard error == .itemNotFound, service == nil else { throw error }
+            guard error == .itemNotFound, service == nil, attribute.isEmpty else { throw error }
             return []
         }
     }

@@ -23,6 +23,7 @@ struct SetCommand: DocumentedCommand {
         Example(
             "Keep it readable after the vault was unlocked once",
             "keychain set api ci --accessible after-first-unlock"),
+        Example("Find it by what it is for", "keychain set db.example.com app --attribute stage=production"),
         Example("Ask a person each time it is read", "keychain set bank alice --require presence"),
     ]
     static let configuration: CommandConfiguration = documented("set")
@@ -36,6 +37,13 @@ struct SetCommand: DocumentedCommand {
 
     @Option(help: ArgumentHelp("A remark.", valueName: "text"))
     var comment: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "An attribute of your own, by which `keychain list` finds the item. If repeated, the item has these and no "
+                + "others afterwards.",
+            valueName: "name=value"))
+    var attribute: [CustomAttribute] = []
 
     @Option(help: ArgumentHelp("When the secret can be read.", valueName: "class"))
     var accessible: ProtectionName?
@@ -56,6 +64,7 @@ struct SetCommand: DocumentedCommand {
     var refused: [String] = []
 
     func validate() throws {
+        _ = try attribute.dictionary()
         guard scope.group?.isEmpty != true, scope.group != Client.everyGroup else {
             throw ValidationError("--group takes the name of one access group, not '' or '*'")
         }
@@ -100,6 +109,11 @@ struct SetCommand: DocumentedCommand {
         return attributes
     }
 
+    /// Nil if none was given.
+    private var customAttributes: CustomAttributes? {
+        get throws { attribute.isEmpty ? nil : try attribute.dictionary() }
+    }
+
     /// - Returns: False if the item was deleted in the meantime.
     private func update(
         _ item: StoredItem, _ secret: Data, _ search: PasswordSearch, _ session: VaultSession
@@ -110,7 +124,8 @@ struct SetCommand: DocumentedCommand {
                 protection: accessible?.protection ?? item.accessControl.protection,
                 flags: require.isEmpty ? item.accessControl.flags : flags)
         }
-        let changes = ItemChanges(attributes: attributes, accessControl: control, value: secret)
+        var changes = ItemChanges(attributes: attributes, accessControl: control, value: secret)
+        changes.customAttributes = try customAttributes
         do {
             var query = ItemQuery(item: item)
             query.authentication = search.query.authentication
@@ -127,15 +142,17 @@ struct SetCommand: DocumentedCommand {
         require.isEmpty ? nil : require.reduce(into: AccessControl.Flags()) { $0.formUnion($1.flag) }
     }
 
-    private func newItem(_ secret: Data, _ authentication: AuthenticationOptions) -> NewItem {
+    private func newItem(_ secret: Data, _ authentication: AuthenticationOptions) throws -> NewItem {
         let naming: [AttributeName: AttributeValue] = [
             .service: .string(name.service), .account: .string(name.account),
         ]
-        return NewItem(
+        var item = NewItem(
             itemClass: .genericPassword, attributes: attributes.merging(naming) { _, naming in naming },
             accessGroup: scope.group ?? OtherTool.groupForNewItem,
             accessControl: AccessControl(
                 protection: accessible?.protection ?? ItemClass.genericPassword.defaultProtection, flags: flags),
             isSynchronizable: scope.synchronizable ?? false, value: secret, authentication: authentication)
+        item.customAttributes = try customAttributes
+        return item
     }
 }

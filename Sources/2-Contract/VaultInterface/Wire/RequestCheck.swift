@@ -11,16 +11,19 @@ enum RequestCheck {
 
     static func check(_ item: NewItem) throws(VaultError) {
         try check(item.attributes, of: item.itemClass)
+        try check(item.customAttributes)
         try check(item.accessControl)
     }
 
     static func check(_ changes: ItemChanges, of itemClass: ItemClass) throws(VaultError) {
         try check(changes.attributes, of: itemClass)
+        try check(changes.customAttributes)
         if let control = changes.accessControl { try check(control) }
     }
 
     static func check(_ query: ItemQuery) throws(VaultError) {
         try check(query.attributes, of: query.itemClass, isQuery: true)
+        try check(query.customAttributes)
     }
 
     static func check(_ control: AccessControl) throws(VaultError) {
@@ -31,6 +34,10 @@ enum RequestCheck {
         guard AccessControl.isValid(flags) else {
             throw .invalidRequest(reason: "an access control with flags that are not known or exclude each other")
         }
+    }
+
+    private static func check(_ attributes: CustomAttributes?) throws(VaultError) {
+        if let problem = attributes?.problem { throw .invalidRequest(reason: problem) }
     }
 
     private static func check(

@@ -70,28 +70,63 @@ extension Dictionary: WireValue where Key == AttributeName, Value == AttributeVa
     }
 }
 
+/// The count, then for each the name and the value.
+struct WireCustomAttributes: WireValue {
+    let attributes: CustomAttributes
+
+    init(_ attributes: CustomAttributes) { self.attributes = attributes }
+
+    func encode(to buffer: FrameBuffer) {
+        buffer.append(UInt32(truncatingIfNeeded: attributes.count))
+        for (name, value) in attributes { buffer.write(name, value) }
+    }
+
+    init(from reader: inout FrameReader) throws(FrameError) {
+        let count = try reader.count(limit: CustomAttributes.most)
+        var attributes = CustomAttributes(minimumCapacity: count)
+        for _ in 0..<count {
+            let name: String = try reader.read()
+            guard attributes.updateValue(try reader.read(), forKey: name) == nil else {
+                throw FrameError("custom attribute twice")
+            }
+        }
+        self.attributes = attributes
+    }
+}
+
 extension NewItem: WireValue {
     package func encode(to buffer: FrameBuffer) {
-        buffer.write(itemClass, attributes, accessGroup, accessControl, isSynchronizable, value, authentication)
+        buffer.write(
+            itemClass, attributes, customAttributes.map(WireCustomAttributes.init), accessGroup, accessControl,
+            isSynchronizable, value, authentication)
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
+        let itemClass = try reader.read(ItemClass.self)
+        let attributes = try reader.read([AttributeName: AttributeValue].self)
+        let custom = try reader.read(WireCustomAttributes?.self)?.attributes
         self.init(
-            itemClass: try reader.read(), attributes: try reader.read(), accessGroup: try reader.read(),
+            itemClass: itemClass, attributes: attributes, accessGroup: try reader.read(),
             accessControl: try reader.read(AccessControl.self), isSynchronizable: try reader.read(),
             value: try reader.itemValue(), authentication: try reader.read())
+        customAttributes = custom
     }
 }
 
 extension ItemChanges: WireValue {
     package func encode(to buffer: FrameBuffer) {
-        buffer.write(attributes, accessGroup, accessControl, isSynchronizable, value)
+        buffer.write(
+            attributes, customAttributes.map(WireCustomAttributes.init), accessGroup, accessControl, isSynchronizable,
+            value)
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
+        let attributes = try reader.read([AttributeName: AttributeValue].self)
+        let custom = try reader.read(WireCustomAttributes?.self)?.attributes
         self.init(
-            attributes: try reader.read(), accessGroup: try reader.read(), accessControl: try reader.read(),
+            attributes: attributes, accessGroup: try reader.read(), accessControl: try reader.read(),
             isSynchronizable: try reader.read(), value: try reader.itemValue())
+        customAttributes = custom
     }
 }
 
@@ -107,7 +142,7 @@ extension StoredItem: WireValue {
     package func encode(to buffer: FrameBuffer) {
         buffer.write(
             itemClass, identifier, attributes, accessGroup, accessControl, isSynchronizable, isTombstone, creationDate,
-            modificationDate, value, identityKey)
+            modificationDate, value, identityKey, WireCustomAttributes(customAttributes))
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
@@ -117,6 +152,7 @@ extension StoredItem: WireValue {
             isTombstone: try reader.read(), creationDate: try reader.read(), modificationDate: try reader.read(),
             value: try reader.itemValue())
         identityKey = try reader.read()
+        customAttributes = try reader.read(WireCustomAttributes.self).attributes
     }
 }
 

@@ -9,7 +9,8 @@ extension ItemQuery: WireValue {
         buffer.write(
             itemClass, attributes, accessGroup, synchronizable, identifier, limit.map(UInt32.init(clamping:)))
         buffer.write(list: filters)
-        buffer.write(includesTombstones, reports.rawValue, authentication)
+        buffer.write(
+            includesTombstones, reports.rawValue, authentication, WireCustomAttributes(customAttributes))
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
@@ -20,6 +21,7 @@ extension ItemQuery: WireValue {
             includesTombstones: try reader.read())
         reports = SearchReports(rawValue: try reader.read())
         authentication = try reader.read()
+        customAttributes = try reader.read(WireCustomAttributes.self).attributes
     }
 }
 

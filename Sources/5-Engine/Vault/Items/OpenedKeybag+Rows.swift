@@ -63,7 +63,7 @@ extension OpenedKeybag {
         }
         return StoredItem(
             itemClass: row.binding.itemClass, identifier: row.binding.identifier, attributes: metadata.attributes,
-            accessGroup: metadata.accessGroup,
+            customAttributes: metadata.customAttributes, accessGroup: metadata.accessGroup,
             accessControl: AccessControl(protection: row.binding.protection, flags: metadata.accessControlFlags),
             isSynchronizable: row.binding.isSynchronizable, isTombstone: row.binding.isTombstone,
             creationDate: metadata.creationDate, modificationDate: metadata.modificationDate)
@@ -124,7 +124,8 @@ extension OpenedKeybag {
         }
         let encoded = try ItemMetadata(
             accessControlFlags: item.accessControl.flags, creationDate: item.creationDate,
-            modificationDate: item.modificationDate, accessGroup: item.accessGroup, attributes: item.attributes
+            modificationDate: item.modificationDate, accessGroup: item.accessGroup, attributes: item.attributes,
+            customAttributes: item.customAttributes
         ).encoded()
         guard encoded.count <= ItemLimits.attributes else {
             throw VaultError.attributesTooLarge(size: encoded.count, limit: ItemLimits.attributes)
@@ -137,6 +138,7 @@ extension OpenedKeybag {
         let attributes = item.attributesWithDefaults
         for (name, value) in attributes { terms.append(index.term(name, value, in: item.itemClass)) }
         if let pair = index.lookup(item.itemClass, attributes) { terms.append(pair) }
+        terms += index.terms(ofCustomAttributesOf: item)
         return RowBinding(
             rowID: rowID, identifier: item.identifier, itemClass: item.itemClass,
             protection: item.accessControl.protection, isSynchronizable: item.isSynchronizable,
@@ -157,7 +159,13 @@ extension OpenedKeybag {
             if let value = item.attributes[name] { terms.append(index.term(name, value, in: item.itemClass)) }
         }
         if let pair = index.lookup(item.itemClass, item.attributesWithDefaults) { terms.append(pair) }
-        return terms
+        return terms + index.terms(ofCustomAttributesOf: item)
+    }
+}
+
+extension IndexKey {
+    fileprivate func terms(ofCustomAttributesOf item: StoredItem) -> [Int64] {
+        item.customAttributes.map { term(ofCustom: $0.key, $0.value, in: item.itemClass) }
     }
 }
 

@@ -11,6 +11,7 @@ struct SearchPlan {
     let search: ItemSearch
     /// The attributes to compare once a row is open. Digests are short, so all of them are compared.
     let exact: [AttributeName: AttributeValue]
+    let customAttributes: CustomAttributes
     /// Whether some condition can be decided only on opened attributes, even for a deletion.
     let needsOpenedAttributes: Bool
 
@@ -45,8 +46,9 @@ struct SearchPlan {
             }
         }
 
+        let custom = query.customAttributes.map { index.term(ofCustom: $0.key, $0.value, in: itemClass) }
         let groups = keybag.groupDigests(in: authorization.scope)
-        let filed = terms.filter { itemClass.filedAttributes.contains($0.name) }.map(\.term)
+        let filed = terms.filter { itemClass.filedAttributes.contains($0.name) }.map(\.term) + custom
         let seek: ItemSearch.Seek =
             if let identifier = query.identifier {
                 .filed(identifier.term)
@@ -59,7 +61,7 @@ struct SearchPlan {
             } else {
                 .everything
             }
-        var required = terms.map(\.term)
+        var required = terms.map(\.term) + custom
         if query.identifier != nil, let pair { required.append(pair) }
 
         let synchronizable: Bool? =
@@ -73,11 +75,13 @@ struct SearchPlan {
             isSynchronizable: synchronizable, protection: protection, isTombstone: tombstone,
             identifier: query.identifier)
         self.exact = exact
+        customAttributes = query.customAttributes
         needsOpenedAttributes = opened
     }
 
     /// Whether an opened item has every attribute the query named.
     func accepts(_ item: StoredItem) -> Bool {
+        guard customAttributes.allSatisfy({ item.customAttributes[$0.key] == $0.value }) else { return false }
         let schema = item.itemClass.schema
         return exact.allSatisfy { name, value in
             guard let definition = schema[name], let held = item.attribute(name) else { return false }

@@ -95,6 +95,7 @@ struct VaultItems: Sendable {
                 case .found(let existing):
                     var updated = existing.item
                     updated.attributes.merge(item.attributes) { $1 }
+                    if let custom = new.customAttributes { updated.customAttributes = custom }
                     updated.accessControl = item.accessControl
                     updated.value = item.value ?? updated.value
                     updated.modificationDate = modificationDate(after: existing.item)
@@ -114,13 +115,14 @@ struct VaultItems: Sendable {
             return try vault.writing(for: authorization) { writer, keybag in
                 try keybag.keys.checkAvailable(item.accessControl.protection)
                 return try exchange(
-                    item, expecting: operation.expected, in: ItemTransaction(writer, keybag, presence, now))
+                    item, new.customAttributes, expecting: operation.expected,
+                    in: ItemTransaction(writer, keybag, presence, now))
             }
         }
     }
 
     private func exchange(
-        _ item: StoredItem, expecting expected: Data?, in transaction: ItemTransaction
+        _ item: StoredItem, _ custom: CustomAttributes?, expecting expected: Data?, in transaction: ItemTransaction
     ) throws -> Bool {
         switch try transaction.liveItem(withPrimaryKeyOf: item) {
         case .none:
@@ -135,6 +137,7 @@ struct VaultItems: Sendable {
             }
             var updated = existing.item
             updated.attributes.merge(item.attributes) { $1 }
+            if let custom { updated.customAttributes = custom }
             updated.value = value
             updated.modificationDate = modificationDate(after: existing.item)
             try transaction.replace(existing, with: updated)
@@ -178,6 +181,10 @@ struct VaultItems: Sendable {
     private func applied(_ changes: ItemChanges, to item: StoredItem) throws(VaultError) -> StoredItem {
         var updated = item
         updated.attributes.merge(changes.attributes) { $1 }
+        if let custom = changes.customAttributes {
+            try check(custom)
+            updated.customAttributes = custom
+        }
         if let group = changes.accessGroup { updated.accessGroup = group }
         if let synchronizable = changes.isSynchronizable { updated.isSynchronizable = synchronizable }
         if let control = changes.accessControl { updated.accessControl = control }
@@ -314,6 +321,7 @@ struct VaultItems: Sendable {
             throw .unsupported(reason: "an identity is stored as its certificate and its key")
         }
         try checkSize(item.value)
+        try check(item.customAttributes ?? [:])
         let group: String
         do {
             group = try AccessPolicy.groupForNewItem(item.accessGroup, client: client)
@@ -322,15 +330,19 @@ struct VaultItems: Sendable {
         }
         let now = now()
         return StoredItem(
-            itemClass: item.itemClass, identifier: UUID(), attributes: item.attributes, accessGroup: group,
-            accessControl: item.accessControl, isSynchronizable: item.isSynchronizable, creationDate: now,
-            modificationDate: now, value: item.value)
+            itemClass: item.itemClass, identifier: UUID(), attributes: item.attributes,
+            customAttributes: item.customAttributes ?? [:], accessGroup: group, accessControl: item.accessControl,
+            isSynchronizable: item.isSynchronizable, creationDate: now, modificationDate: now, value: item.value)
     }
 
     /// Returns the present time, and at least a millisecond after the item's last change, so that changes have an
     /// order.
     private func modificationDate(after item: StoredItem) -> Date {
         max(now(), item.modificationDate.addingTimeInterval(0.001))
+    }
+
+    private func check(_ attributes: CustomAttributes) throws(VaultError) {
+        if let problem = attributes.problem { throw .invalidRequest(reason: problem) }
     }
 
     private func checkSize(_ value: Data?) throws(VaultError) {
