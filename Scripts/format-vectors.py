@@ -206,11 +206,16 @@ def decode_attributes(data):
             4: lambda: Real(struct.unpack(">d", value)[0]),
             5: lambda: Date(struct.unpack(">d", value)[0]),
         }[kind]()
-    custom = {}
+    custom, expiry = {}, None
     if version == 2:
+        check(data[position] <= 1, "expiry")
+        if data[position]:
+            (expiry,) = struct.unpack_from(">d", data, position + 1)
+            position += 8
+        position += 1
         (count,) = struct.unpack_from(">H", data, position)
         position += 2
-        check(1 <= count <= 64, "number of custom attributes")
+        check(count <= 64 and (count > 0 or expiry is not None), "number of custom attributes")
         for _ in range(count):
             parts = []
             for form, limit in ((">B", 255), (">H", 8192)):
@@ -224,7 +229,7 @@ def decode_attributes(data):
         check(list(custom) == sorted(custom, key=str.encode), "custom attributes out of order")
     check(position == len(data), "bytes after the attributes")
     check(list(attributes) == sorted(attributes), "attributes out of order")
-    return (flags if has_flags else None), created, modified, group, attributes, custom
+    return (flags if has_flags else None), created, modified, group, attributes, custom, expiry
 
 
 def canonical(value, is_number):
@@ -362,7 +367,7 @@ def read_row(row, keybag, digests, factors, filings=None):
     context = b"attrs" + identity + bytes([synchronizable, tombstone]) + row["pk"]
     context += struct.pack(">I", len(row["terms"]) // 8) + row["terms"] + row["seal"]
     metadata = AESGCM(keys["metadata"]).decrypt(row["meta"][:12], row["meta"][12:], context)
-    flags, created, modified, group, attributes, custom = decode_attributes(metadata)
+    flags, created, modified, group, attributes, custom, expiry = decode_attributes(metadata)
 
     value, sealed = None, None
     if row["seal"]:
@@ -406,6 +411,8 @@ def read_row(row, keybag, digests, factors, filings=None):
     }
     if custom:
         item["custom"] = custom
+    if expiry is not None:
+        item["expires"] = expiry
     if sealed:
         item["sealed"] = sealed
     return item

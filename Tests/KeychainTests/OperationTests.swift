@@ -55,6 +55,27 @@ import Testing
         }
     }
 
+    @Test func expiredItemsAreThereAndNotRead() async throws {
+        try await KeychainUnderTest.runAsync { _ in
+            try await keychain.set("old", for: "a", attributes: .init(expiry: .at(.distantPast)))
+            try await keychain.set("kept", for: "b", attributes: .init(expiry: .after(.seconds(3_600))))
+            let expired = KeychainError(.itemExpired, status: -25_300, message: "")
+            await #expect(throws: expired) { try await keychain.get(String.self, for: "a") }
+            #expect(try await keychain.get(String.self, for: "b") == "kept")
+            #expect(try await keychain.items(includingValues: true).map(\.account) == ["b"])
+            #expect(try await keychain.item(for: "a")?.expirationDate == .distantPast)
+            #expect(try await keychain.contains("a"))
+            var former = keychain
+            former.readsExpiredItems = true
+            #expect(try await former.get(String.self, for: "a") == "old")
+            // A change starts from the value that is there, and the new one has no end.
+            #expect(try await keychain.update(String.self, for: "a") { $0? += " and new" } == "old and new")
+            #expect(try await keychain.get(String.self, for: "a") == "old and new")
+            try await keychain.setAttributes(.init(expiry: .never), for: "b")
+            #expect(try await keychain.item(for: "b")?.expirationDate == nil)
+        }
+    }
+
     @Test func listsByAccountAndClears() throws {
         try KeychainUnderTest.run { _ in
             for account in ["c", "a", "b"] { try keychain.set(account + "-value", for: account) }

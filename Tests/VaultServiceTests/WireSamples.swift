@@ -82,12 +82,15 @@ struct WireSamples {
         return attributes
     }
 
+    private mutating func expiry() -> Expiry { bool() ? .never : .at(date()) }
+
     private mutating func newItem() -> NewItem {
         var item = NewItem(
             itemClass: itemClass(), attributes: attributes(), accessGroup: maybe { $0.string() },
             accessControl: control(), isSynchronizable: bool(),
             value: maybe { $0.random.bytes($0.random.int(below: 200)) }, authentication: authentication())
         item.customAttributes = maybe { $0.customAttributes() }
+        item.expiry = maybe { $0.expiry() }
         return item
     }
 
@@ -108,6 +111,7 @@ struct WireSamples {
             limit: maybe { $0.random.int(below: 100) }, filters: filters, includesTombstones: bool(),
             authentication: authentication())
         query.customAttributes = customAttributes()
+        query.includesExpired = bool()
         return query
     }
 
@@ -116,6 +120,7 @@ struct WireSamples {
             attributes: attributes(), accessGroup: maybe { $0.string() }, accessControl: maybe { $0.control() },
             isSynchronizable: maybe { $0.bool() }, value: maybe { $0.random.bytes(30) })
         changes.customAttributes = maybe { $0.customAttributes() }
+        changes.expiry = maybe { $0.expiry() }
         return changes
     }
 
@@ -214,6 +219,7 @@ struct WireSamples {
             accessGroup: string(), accessControl: control(), isSynchronizable: bool(), isTombstone: bool(),
             creationDate: date(),
             modificationDate: date(), value: maybe { $0.random.bytes(50) })
+        item.expiry = expiry()
         item.identityKey = maybe {
             StoredItem.IdentityKey(
                 identifier: $0.uuid(), attributes: $0.attributes(), value: $0.maybe { $0.random.bytes(9) })
@@ -290,7 +296,7 @@ struct WireSamples {
             .unusableVault(reason: reason), .readOnly(reason: reason), .diskFull(reason: reason),
             .inputOutput(reason: reason), .busy, .memoryUnavailable, .enrolmentChanged, .corruptFileKey,
             .corruptBackup(reason: reason), .quotaExceeded(group: reason, limit: number),
-            .itemPasswordMissing,
+            .itemPasswordMissing, .itemExpired(date()),
         ]
         return all[random.int(below: all.count)]
     }

@@ -76,10 +76,13 @@ import VaultInterface
             var item = NewItem.password("with", "custom attributes", "value")
             item.customAttributes = ["stage": "production", "schlüssel": ""]
             _ = try vault.add(item, as: FixtureItems.client)
+            item = .password("with", "an end", "value")
+            item.expiry = .at(Date(timeIntervalSinceReferenceDate: 4_000_000_000.5))
+            _ = try vault.add(item, as: FixtureItems.client)
             return try Inventory.Item.all(in: vault)
         }
         let written = try make()
-        #expect(written.contains { $0.custom?.count == 2 })
+        #expect(written.contains { $0.custom?.count == 2 } && written.contains { $0.expires == 4_000_000_000.5 })
         let read = try JSONDecoder().decode(Inventory.self, from: Self.read(path))
         #expect(read.items.filter { !$0.tombstone }.sorted { $0.identifier < $1.identifier } == written)
         #expect(read.items.filter(\.tombstone).map(\.value) == [nil])
@@ -174,6 +177,7 @@ private struct Inventory: Decodable {
         var modified: Double
         var attributes: [String: Value]
         var custom: [String: String]?
+        var expires: Double?
         var value: String?
     }
 
@@ -191,6 +195,7 @@ extension Inventory.Item {
             attributes: Dictionary(
                 uniqueKeysWithValues: item.attributes.map { ($0.key.string, Inventory.Value($0.value)) }),
             custom: item.customAttributes.isEmpty ? nil : item.customAttributes,
+            expires: item.expiry.date?.timeIntervalSinceReferenceDate,
             value: item.value.map(Self.hex))
     }
 

@@ -107,7 +107,7 @@ extension SeededGenerator {
         return ItemMetadata(
             accessControlFlags: int(below: 2) == 0 ? nil : AccessControl.Flags(rawValue: next()).intersection(.known),
             creationDate: date(), modificationDate: date(), accessGroup: string(), attributes: attributes,
-            customAttributes: customAttributes())
+            customAttributes: customAttributes(), expiry: int(below: 3) == 0 ? .at(date()) : .never)
     }
 
     private mutating func customAttributes() -> CustomAttributes {

@@ -88,6 +88,7 @@ package enum AuditFailure: String, Sendable, CaseIterable {
     case rightNotHeld = "right-not-held"
     case unknownCaller = "unknown-caller"
     case notFound = "not-found"
+    case expired
     case duplicate
     /// Locked, or nobody may be asked.
     case locked

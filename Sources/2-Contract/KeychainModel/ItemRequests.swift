@@ -9,6 +9,8 @@ package struct NewItem: Sendable {
     package var attributes: [AttributeName: AttributeValue]
     /// All of them; nil leaves those of an item that is there as they are.
     package var customAttributes: CustomAttributes?
+    /// Nil leaves that of an item that is there, unless it is over.
+    package var expiry: Expiry?
     /// Nil for the client's default group.
     package var accessGroup: String?
     package var accessControl: AccessControl
@@ -49,6 +51,8 @@ package struct ItemQuery: Sendable {
     package var limit: Int?
     package var filters: [ItemFilter]
     package var includesTombstones: Bool
+    /// Whether the values of expired items are read, too.
+    package var includesExpired = false
     /// What a search tells besides the items it finds.
     package var reports: SearchReports = []
     package var authentication: AuthenticationOptions
@@ -170,6 +174,8 @@ package struct ItemChanges: Sendable {
     package var attributes: [AttributeName: AttributeValue]
     /// All custom attributes that the item has afterwards.
     package var customAttributes: CustomAttributes?
+    /// Nil leaves the one before, unless it is over and the value changes.
+    package var expiry: Expiry?
     package var accessGroup: String?
     package var accessControl: AccessControl?
     package var isSynchronizable: Bool?

@@ -14,6 +14,7 @@ package struct StoredItem: Sendable, Hashable {
     package var isTombstone: Bool
     package var creationDate: Date
     package var modificationDate: Date
+    package var expiry = Expiry.never
     /// Nil when the item has no value, or when the value was not asked for.
     package var value: Data?
     /// The key half of an identity; nil for every other class.
@@ -37,6 +38,19 @@ package struct StoredItem: Sendable, Hashable {
         self.modificationDate = modificationDate
         self.value = value
     }
+
+    /// Gives the item a new value and another expiry.
+    ///
+    /// - Parameter expiry: Nil for the one before, unless that is over: a new value is not an expired one.
+    package mutating func renew(_ value: Data?, _ expiry: Expiry?, now: Date) {
+        if let value {
+            self.value = value
+            if isExpired(now) { self.expiry = .never }
+        }
+        if let expiry { self.expiry = expiry }
+    }
+
+    package func isExpired(_ now: Date) -> Bool { expiry.date.map { $0 <= now } ?? false }
 
     /// The key that belongs to an identity's certificate.
     package struct IdentityKey: Sendable, Hashable {

@@ -5,7 +5,8 @@ extension VaultError {
     /// The status with which Apple's functions report this error.
     package var osStatus: OSStatus {
         switch self {
-        case .itemNotFound: errSecItemNotFound
+        // To a program that knows nothing of expiry, an expired item is one that it has to get anew.
+        case .itemNotFound, .itemExpired: errSecItemNotFound
         case .duplicateItem: errSecDuplicateItem
         case .accessDenied: errSecMissingEntitlement
         case .interactionNotAllowed, .itemPasswordMissing: errSecInteractionNotAllowed

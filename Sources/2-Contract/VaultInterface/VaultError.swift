@@ -1,9 +1,12 @@
 import Access
+import FoundationEssentials
 import KeychainModel
 
 /// Why a vault did not do what it was asked. Descriptions name no attribute and no value of any item.
 package enum VaultError: Error, Equatable, CustomStringConvertible {
     case itemNotFound
+    /// The item is there, and its value is no longer read: it expired then.
+    case itemExpired(Date)
     case duplicateItem
     case accessDenied(AccessDenied)
     /// The item's class key is locked, or a person would have to be asked and may not be.
@@ -54,6 +57,7 @@ package enum VaultError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .itemNotFound: "no such item"
+        case .itemExpired: "the item is expired; store a new value, or ask for expired ones"
         case .duplicateItem: "an item with this primary key exists already"
         case .accessDenied(let denied): denied.description
         case .interactionNotAllowed(let reason): reason

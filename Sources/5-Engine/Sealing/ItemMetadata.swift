@@ -4,13 +4,14 @@ import KeychainModel
 
 /// The attributes of an item in the encoding that is sealed.
 ///
-///     1 byte   version, 1; 2 if there are custom attributes
+///     1 byte   version, 1; 2 if there are custom attributes or an expiry
 ///     1 byte   1 if the access control has flags, else 0
 ///     8 bytes  access control flags
 ///     8 bytes  creation date, 8 bytes modification date: IEEE 754 seconds since 2001-01-01 UTC
 ///     2 bytes  length of the access group, then its UTF-8 bytes
 ///     2 bytes  number of attributes, then for each: name (4), type (1), length (4), bytes
-///     version 2: 2 bytes  number of custom attributes, at least 1, then for each:
+///     version 2: 1 byte, 1 if the item expires, then 8 bytes, when it does
+///              2 bytes  number of custom attributes, then for each:
 ///              length (1), name, length (2), value, both UTF-8
 ///
 /// Integers are big-endian; attributes ascend by name, custom ones by the bytes of their names. Types:
@@ -22,10 +23,12 @@ package struct ItemMetadata: Sendable, Hashable {
     package var accessGroup: String
     package var attributes: [AttributeName: AttributeValue]
     package var customAttributes: CustomAttributes
+    package var expiry: Expiry
 
     package init(
         accessControlFlags: AccessControl.Flags?, creationDate: Date, modificationDate: Date, accessGroup: String,
-        attributes: [AttributeName: AttributeValue], customAttributes: CustomAttributes = [:]
+        attributes: [AttributeName: AttributeValue], customAttributes: CustomAttributes = [:],
+        expiry: Expiry = .never
     ) {
         self.accessControlFlags = accessControlFlags
         self.creationDate = creationDate
@@ -33,7 +36,11 @@ package struct ItemMetadata: Sendable, Hashable {
         self.accessGroup = accessGroup
         self.attributes = attributes
         self.customAttributes = customAttributes
+        self.expiry = expiry
     }
+
+    /// Whether an older program can read the attributes.
+    private var isOfVersion1: Bool { customAttributes.isEmpty && expiry == .never }
 
     package func encoded() throws(SealingError) -> Data {
         guard accessGroup.utf8.count <= UInt16.max, attributes.count <= UInt16.max, customAttributes.problem == nil
@@ -42,7 +49,7 @@ package struct ItemMetadata: Sendable, Hashable {
         }
         var out: [UInt8] = []
         out.reserveCapacity(64 + accessGroup.utf8.count + attributes.count * 32)
-        out.append(customAttributes.isEmpty ? 1 : 2)
+        out.append(isOfVersion1 ? 1 : 2)
         out.append(accessControlFlags == nil ? 0 : 1)
         out.append(bigEndian: accessControlFlags?.rawValue ?? 0)
         out.append(bigEndian: creationDate.timeIntervalSinceReferenceDate.bitPattern)
@@ -60,7 +67,9 @@ package struct ItemMetadata: Sendable, Hashable {
             case .date(let date): Self.append(type: 5, date.timeIntervalSinceReferenceDate.bitPattern, to: &out)
             }
         }
-        guard !customAttributes.isEmpty else { return Data(out) }
+        if isOfVersion1 { return Data(out) }
+        out.append(expiry == .never ? 0 : 1)
+        if let date = expiry.date { out.append(bigEndian: date.timeIntervalSinceReferenceDate.bitPattern) }
         out.append(bigEndian: UInt16(customAttributes.count))
         for (name, value) in customAttributes.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
             out.append(UInt8(name.utf8.count))
@@ -102,8 +111,21 @@ package struct ItemMetadata: Sendable, Hashable {
             }
             guard attributes.updateValue(value, forKey: name) == nil else { throw .malformed("attribute twice") }
         }
-        customAttributes = version == 1 ? [:] : try Self.customAttributes(from: &reader)
+        (customAttributes, expiry) = ([:], .never)
+        if version == 2 {
+            expiry = try Self.expiry(from: &reader)
+            customAttributes = try Self.customAttributes(from: &reader)
+            guard !isOfVersion1 else { throw .malformed("attribute encoding version") }
+        }
         guard reader.isAtEnd else { throw .malformed("bytes after the attributes") }
+    }
+
+    private static func expiry(from reader: inout Reader) throws(SealingError) -> Expiry {
+        switch try reader.integer(UInt8.self) {
+        case 0: return .never
+        case 1: return .at(try reader.date())
+        default: throw .malformed("expiry")
+        }
     }
 
     private static func customAttributes(from reader: inout Reader) throws(SealingError) -> CustomAttributes {
@@ -115,7 +137,7 @@ package struct ItemMetadata: Sendable, Hashable {
                 throw .malformed("custom attribute twice")
             }
         }
-        guard !attributes.isEmpty, attributes.problem == nil else { throw .malformed("custom attributes") }
+        guard attributes.problem == nil else { throw .malformed("custom attributes") }
         return attributes
     }
 

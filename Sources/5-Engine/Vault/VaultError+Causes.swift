@@ -85,6 +85,7 @@ extension AuditFailure {
             switch error {
             case .accessDenied(let refusal): AuditFailure(refusal)
             case .itemNotFound: .notFound
+            case .itemExpired: .expired
             case .duplicateItem: .duplicate
             case .interactionNotAllowed, .itemPasswordMissing, .classKeyAbsent: .locked
             case .authenticationFailed: .authenticationFailed

@@ -34,10 +34,12 @@ struct BoundKeychain: Sendable {
     private func query(_ account: String?, limit: Int? = nil) -> ItemQuery {
         var attributes = place
         attributes[.account] = account.map(AttributeValue.string)
-        return ItemQuery(
+        var query = ItemQuery(
             itemClass: itemClass, attributes: attributes, accessGroup: accessGroup,
             synchronizable: keychain.isSynchronizable ? .synchronizableOnly : .localOnly, limit: limit,
             authentication: authentication)
+        query.includesExpired = keychain.readsExpiredItems
+        return query
     }
 
     private func newItem(
@@ -51,6 +53,7 @@ struct BoundKeychain: Sendable {
             isSynchronizable: keychain.isSynchronizable, value: value,
             authentication: changeAuthentication)
         item.customAttributes = attributes.custom
+        item.expiry = attributes.expiry?.stored
         return item
     }
 
@@ -74,6 +77,7 @@ struct BoundKeychain: Sendable {
     private func changeQuery(_ account: String) -> ItemQuery {
         var query = query(account)
         query.authentication = changeAuthentication
+        query.includesExpired = true
         return query
     }
 
@@ -166,6 +170,7 @@ struct BoundKeychain: Sendable {
     func setAttributes(_ account: String, _ attributes: KeychainItem.Attributes) throws {
         var changes = ItemChanges(attributes: try named(attributes))
         changes.customAttributes = attributes.custom
+        changes.expiry = attributes.expiry?.stored
         _ = try KeychainError.translating {
             try session.perform(UpdateItems(changeQuery(account), with: changes))
         }

@@ -64,6 +64,9 @@ public struct Keychain: Sendable, Hashable {
     /// each time.
     public var authenticationContext: AuthenticationContext?
 
+    /// Whether the values of expired items are read, too (``KeychainItem/Expiry``).
+    public var readsExpiredItems = false
+
     /// The generic passwords of a service.
     ///
     /// - Parameters:

@@ -9,6 +9,7 @@ extension KeychainError {
         let (code, advice): (Code, String?) =
             switch error {
             case .itemNotFound: (.itemNotFound, "store it first")
+            case .itemExpired: (.itemExpired, nil)
             case .duplicateItem: (.duplicateItem, "use set, which replaces")
             case .accessDenied: (.accessDenied, "see KeychainProgram.declare")
             case .interactionNotAllowed, .itemPasswordMissing: (.interactionNotAllowed, nil)

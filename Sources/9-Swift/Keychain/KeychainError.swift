@@ -53,6 +53,8 @@ public struct KeychainError: CodedError {
 
         /// There is no such item. Thrown only where an item is needed; reading a missing one is nil.
         public static let itemNotFound = Code("itemNotFound")
+        /// The item is there, and its value is no longer read; see ``KeychainItem/Expiry``.
+        public static let itemExpired = Code("itemExpired")
         /// An item with the same identity exists already.
         public static let duplicateItem = Code("duplicateItem")
         /// The program does not hold the access group, or none at all.

@@ -15,6 +15,7 @@ extension KeychainItem {
         isSynchronizable = item.isSynchronizable
         creationDate = item.creationDate
         modificationDate = item.modificationDate
+        expirationDate = item.expiry.date
         data = item.value
     }
 }
@@ -27,7 +28,8 @@ extension KeychainItem.Attributes {
             type: item.number(.type).map(UInt32.init(truncatingIfNeeded:)),
             isInvisible: item.number(.isInvisible).map { $0 != 0 },
             isNegative: item.number(.isNegative).map { $0 != 0 },
-            custom: item.customAttributes.isEmpty ? nil : item.customAttributes)
+            custom: item.customAttributes.isEmpty ? nil : item.customAttributes,
+            expiry: item.expiry.date.map(KeychainItem.Expiry.at))
     }
 
     /// The attributes that are set, by their names in the schema, without the custom ones.
@@ -42,6 +44,16 @@ extension KeychainItem.Attributes {
         named[.isInvisible] = isInvisible.map { .number($0 ? 1 : 0) }
         named[.isNegative] = isNegative.map { .number($0 ? 1 : 0) }
         return named
+    }
+}
+
+extension KeychainItem.Expiry {
+    /// The same for the vault.
+    var stored: Expiry {
+        switch self {
+        case .never: .never
+        case .at(let date): .at(date)
+        }
     }
 }
 

@@ -33,6 +33,9 @@ public struct KeychainItem: Sendable, Hashable, Identifiable {
     /// When the item was changed last; grows with each change (`kSecAttrModificationDate`).
     public let modificationDate: Date
 
+    /// When the item expires or expired; nil if it does not.
+    public let expirationDate: Date?
+
     let data: Data?
 
     /// Whether the item was read with its value.
@@ -71,12 +74,14 @@ public struct KeychainItem: Sendable, Hashable, Identifiable {
         /// finds items. Those given are all that the item has afterwards. At most 64, with names of 1 to 255 and values
         /// of at most 8,192 bytes of UTF-8. Apple's keychain has none, and `SecItem` functions do not show them.
         public var custom: [String: String]?
+        /// Until when the value is read. A new value without it ends an expiry that is over.
+        public var expiry: Expiry?
 
         /// Attributes, of which those not given are nil.
         public init(
             label: String? = nil, comment: String? = nil, itemDescription: String? = nil, generic: Data? = nil,
             creator: UInt32? = nil, type: UInt32? = nil, isInvisible: Bool? = nil, isNegative: Bool? = nil,
-            custom: [String: String]? = nil
+            custom: [String: String]? = nil, expiry: Expiry? = nil
         ) {
             self.label = label
             self.comment = comment
@@ -87,6 +92,24 @@ public struct KeychainItem: Sendable, Hashable, Identifiable {
             self.isInvisible = isInvisible
             self.isNegative = isNegative
             self.custom = custom
+            self.expiry = expiry
+        }
+    }
+}
+
+extension KeychainItem {
+    /// Until when the value of an item is read.
+    ///
+    /// Afterwards the item is still listed, can be changed and deleted, and counts as a duplicate. Reading its value
+    /// throws ``KeychainError/Code/itemExpired``, unless the keychain reads expired items
+    /// (``Keychain/readsExpiredItems``). `SecItemCopyMatching` says `errSecItemNotFound`.
+    public enum Expiry: Sendable, Hashable {
+        case never
+        case at(Date)
+
+        /// So long from now.
+        public static func after(_ duration: Duration) -> Expiry {
+            .at(Date(timeIntervalSinceNow: duration / .seconds(1)))
         }
     }
 }

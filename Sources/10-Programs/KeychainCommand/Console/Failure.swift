@@ -25,6 +25,13 @@ struct Failure: Error {
             self = .itemPasswordMissing
             return
         }
+        if case .itemExpired(let date) = error {
+            self.init(
+                status: error.osStatus,
+                "the secret expired at \(Timestamp(date).iso8601): store a new one with `keychain set`, or read it with "
+                    + "`keychain get --expired`")
+            return
+        }
         let remedy =
             switch error {
             case .itemNotFound: OtherTool.served.map { "; " + $0.note } ?? ": `keychain list` shows what there is"

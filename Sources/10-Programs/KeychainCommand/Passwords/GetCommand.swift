@@ -27,6 +27,9 @@ struct GetCommand: DocumentedCommand {
     @Flag(name: [.customShort("n"), .customLong("no-newline")], help: "Add no newline, not even on a terminal.")
     var noNewline = false
 
+    @Flag(help: "Read it even if it is expired.")
+    var expired = false
+
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
@@ -39,9 +42,9 @@ struct GetCommand: DocumentedCommand {
     }
 
     func run() throws {
-        try Self.run(
-            PasswordSearch(name, scope, itemPassword.authentication()), passcode: passcode, noNewline: noNewline,
-            json: json)
+        var search = try PasswordSearch(name, scope, itemPassword.authentication())
+        search.query.includesExpired = expired
+        try Self.run(search, passcode: passcode, noNewline: noNewline, json: json)
     }
 
     static func run(

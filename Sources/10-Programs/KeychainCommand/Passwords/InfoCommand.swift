@@ -7,7 +7,7 @@ struct InfoCommand: DocumentedCommand {
     static let summary = "Show what is known about a password, without the secret."
     static let details = """
         Prints the access group, the label, the comment and your own attributes, when the secret can be read and what \
-        that takes, and when it was stored and last changed, in UTC.
+        that takes, and when it expires, was stored and was last changed, in UTC.
         """
     static let examples = [
         Example("Show it", "keychain info mail.example.com alice"),
@@ -42,6 +42,7 @@ struct InfoCommand: DocumentedCommand {
             ["accessible", summary.accessible],
             ["requires", summary.requires?.joined(separator: ", ") ?? ""],
             ["synchronizable", summary.synchronizable ? "yes" : "no"],
+            ["expires", (summary.expires ?? "") + (summary.expired == true ? " (expired)" : "")],
             ["created", summary.created],
             ["modified", summary.modified],
         ]

@@ -13,6 +13,8 @@ struct ItemSummary: Encodable {
     var accessible: String
     var requires: [String]?
     var synchronizable: Bool
+    var expires: String?
+    var expired: Bool?
     var created: String
     var modified: String
 
@@ -26,6 +28,8 @@ struct ItemSummary: Encodable {
         accessible = ProtectionName(item.accessControl.protection).rawValue
         requires = ItemRequirement.names(in: item.accessControl.flags)
         synchronizable = item.isSynchronizable
+        expires = item.expiry.date.map { Timestamp($0).iso8601 }
+        expired = item.expiry == .never ? nil : item.isExpired(Date())
         created = Timestamp(item.creationDate).iso8601
         modified = Timestamp(item.modificationDate).iso8601
     }

@@ -35,7 +35,7 @@ struct ItemScope: ParsableArguments {
 
 /// A search for the password with a name, within a scope.
 struct PasswordSearch {
-    let query: ItemQuery
+    var query: ItemQuery
 
     init(
         service: String, account: String, group: String? = nil, synchronizable: SynchronizableScope = .any,

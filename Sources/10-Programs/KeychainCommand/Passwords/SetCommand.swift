@@ -14,7 +14,7 @@ struct SetCommand: DocumentedCommand {
         If exactly one item has this service and account, its secret is replaced, and everything that you do not \
         mention stays. Otherwise a new item is made, in the group 'keychain' unless --group names another. Where a \
         daemon serves the vault, only that group is looked at, because other programs store in other groups. Without \
-        a daemon, an item of any group is replaced.
+        a daemon, an item of any group is replaced. An expiry stays, unless it is over: then the new secret has none.
         """
     static let examples = [
         Example("Type the secret", "keychain set mail.example.com alice"),
@@ -24,6 +24,7 @@ struct SetCommand: DocumentedCommand {
             "Keep it readable after the vault was unlocked once",
             "keychain set api ci --accessible after-first-unlock"),
         Example("Find it by what it is for", "keychain set db.example.com app --attribute stage=production"),
+        Example("Read it for 90 days", "keychain set registry.example.com ci --expires 90d"),
         Example("Ask a person each time it is read", "keychain set bank alice --require presence"),
     ]
     static let configuration: CommandConfiguration = documented("set")
@@ -44,6 +45,13 @@ struct SetCommand: DocumentedCommand {
                 + "others afterwards.",
             valueName: "name=value"))
     var attribute: [CustomAttribute] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "When the secret expires: in 90s, 10m, 12h or 7d, on 2027-01-31 or at 2027-01-31T12:00:00Z, or never. "
+                + "Afterwards only `keychain get --expired` reads it.",
+            valueName: "when"))
+    var expires: ExpiryOption?
 
     @Option(help: ArgumentHelp("When the secret can be read.", valueName: "class"))
     var accessible: ProtectionName?
@@ -126,6 +134,7 @@ struct SetCommand: DocumentedCommand {
         }
         var changes = ItemChanges(attributes: attributes, accessControl: control, value: secret)
         changes.customAttributes = try customAttributes
+        changes.expiry = expires?.expiry
         do {
             var query = ItemQuery(item: item)
             query.authentication = search.query.authentication
@@ -153,6 +162,7 @@ struct SetCommand: DocumentedCommand {
                 protection: accessible?.protection ?? ItemClass.genericPassword.defaultProtection, flags: flags),
             isSynchronizable: scope.synchronizable ?? false, value: secret, authentication: authentication)
         item.customAttributes = try customAttributes
+        item.expiry = expires?.expiry
         return item
     }
 }

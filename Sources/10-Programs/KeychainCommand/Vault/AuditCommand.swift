@@ -110,14 +110,7 @@ struct AuditCommand: DocumentedCommand {
 
     /// Returns the time that `text` names, in milliseconds since 1970.
     private static func moment(_ text: String) throws -> Int64 {
-        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
-        if let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()),
-            (0..<1_000_000).contains(count)
-        {
-            return (Int64(Date().timeIntervalSince1970) - count * unit) * 1_000
-        }
-        let full = text.count == 10 ? text + "T00:00:00Z" : text
-        if let date = try? Date(full, strategy: .iso8601) { return Int64(date.timeIntervalSince1970 * 1_000) }
+        if let date = Moment.date(text, direction: -1) { return Int64(date.timeIntervalSince1970 * 1_000) }
         throw Failure.usage("'\(text.escapedForTerminal)' is not a time: see `keychain help audit`")
     }
 }

@@ -37,6 +37,7 @@ extension VaultError: WireValue {
         case .itemPasswordMissing: buffer.write(code: 28)
         case .corruptBackup(let reason): buffer.write(code: 29, reason)
         case .quotaExceeded(let group, let limit): buffer.write(code: 30, group, limit)
+        case .itemExpired(let date): buffer.write(code: 31, date)
         }
     }
 
@@ -72,6 +73,7 @@ extension VaultError: WireValue {
         case 28: self = .itemPasswordMissing
         case 29: self = .corruptBackup(reason: try reader.read())
         case 30: self = .quotaExceeded(group: try reader.read(), limit: try reader.read())
+        case 31: self = .itemExpired(try reader.read())
         default: throw FrameError("unknown error")
         }
     }

@@ -94,10 +94,16 @@ struct WireCustomAttributes: WireValue {
     }
 }
 
+extension Expiry: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.write(date) }
+
+    package init(from reader: inout FrameReader) throws(FrameError) { self.init(try reader.read(Date?.self)) }
+}
+
 extension NewItem: WireValue {
     package func encode(to buffer: FrameBuffer) {
         buffer.write(
-            itemClass, attributes, customAttributes.map(WireCustomAttributes.init), accessGroup, accessControl,
+            itemClass, attributes, customAttributes.map(WireCustomAttributes.init), expiry, accessGroup, accessControl,
             isSynchronizable, value, authentication)
     }
 
@@ -105,28 +111,32 @@ extension NewItem: WireValue {
         let itemClass = try reader.read(ItemClass.self)
         let attributes = try reader.read([AttributeName: AttributeValue].self)
         let custom = try reader.read(WireCustomAttributes?.self)?.attributes
+        let expiry = try reader.read(Expiry?.self)
         self.init(
             itemClass: itemClass, attributes: attributes, accessGroup: try reader.read(),
             accessControl: try reader.read(AccessControl.self), isSynchronizable: try reader.read(),
             value: try reader.itemValue(), authentication: try reader.read())
         customAttributes = custom
+        self.expiry = expiry
     }
 }
 
 extension ItemChanges: WireValue {
     package func encode(to buffer: FrameBuffer) {
         buffer.write(
-            attributes, customAttributes.map(WireCustomAttributes.init), accessGroup, accessControl, isSynchronizable,
-            value)
+            attributes, customAttributes.map(WireCustomAttributes.init), expiry, accessGroup, accessControl,
+            isSynchronizable, value)
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
         let attributes = try reader.read([AttributeName: AttributeValue].self)
         let custom = try reader.read(WireCustomAttributes?.self)?.attributes
+        let expiry = try reader.read(Expiry?.self)
         self.init(
             attributes: attributes, accessGroup: try reader.read(), accessControl: try reader.read(),
             isSynchronizable: try reader.read(), value: try reader.itemValue())
         customAttributes = custom
+        self.expiry = expiry
     }
 }
 
@@ -142,7 +152,7 @@ extension StoredItem: WireValue {
     package func encode(to buffer: FrameBuffer) {
         buffer.write(
             itemClass, identifier, attributes, accessGroup, accessControl, isSynchronizable, isTombstone, creationDate,
-            modificationDate, value, identityKey, WireCustomAttributes(customAttributes))
+            modificationDate, value, identityKey, WireCustomAttributes(customAttributes), expiry)
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
@@ -153,6 +163,7 @@ extension StoredItem: WireValue {
             value: try reader.itemValue())
         identityKey = try reader.read()
         customAttributes = try reader.read(WireCustomAttributes.self).attributes
+        expiry = try reader.read()
     }
 }
 

@@ -10,7 +10,8 @@ extension ItemQuery: WireValue {
             itemClass, attributes, accessGroup, synchronizable, identifier, limit.map(UInt32.init(clamping:)))
         buffer.write(list: filters)
         buffer.write(
-            includesTombstones, reports.rawValue, authentication, WireCustomAttributes(customAttributes))
+            includesTombstones, reports.rawValue, authentication, WireCustomAttributes(customAttributes),
+            includesExpired)
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
@@ -22,6 +23,7 @@ extension ItemQuery: WireValue {
         reports = SearchReports(rawValue: try reader.read())
         authentication = try reader.read()
         customAttributes = try reader.read(WireCustomAttributes.self).attributes
+        includesExpired = try reader.read()
     }
 }
 

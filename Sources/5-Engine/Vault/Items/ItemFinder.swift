@@ -18,7 +18,10 @@ struct ItemFinder {
     private let keybag: OpenedKeybag
     private let authorization: Authorization
     private let presence: PresenceCheck
+    private let now: Date
     private let report: (CopyItems.Part) -> Void
+    /// Takes when an item expired whose value is left out.
+    private let noteExpired: (Date) -> Void
     /// How many bytes of values this may collect, and how many items; nil in a program that has the vault to itself.
     private let limits = CurrentCall.served.map {
         (bytes: $0.room, most: $0.largestRoom, rows: $0.rows, items: Self.mostItems)
@@ -33,13 +36,16 @@ struct ItemFinder {
     ///   - report: Takes what a query asks to be told besides; see ``SearchReports``.
     init(
         _ reader: ItemStore.Reader, _ keybag: OpenedKeybag, _ authorization: Authorization, _ presence: PresenceCheck,
-        report: @escaping (CopyItems.Part) -> Void = { _ in }
+        now: Date, report: @escaping (CopyItems.Part) -> Void = { _ in },
+        noteExpired: @escaping (Date) -> Void = { _ in }
     ) {
         self.reader = reader
         self.keybag = keybag
         self.authorization = authorization
         self.presence = presence
+        self.now = now
         self.report = report
+        self.noteExpired = noteExpired
     }
 
     /// How many bytes of values a served call sends at a time, once its answer turns out to be long.
@@ -145,6 +151,10 @@ struct ItemFinder {
         guard keybag.keys.hasKey(for: row.binding.protection) else { return nil }
         var item = try keybag.openMetadata(of: row)
         guard plan.accepts(item) else { return nil }
+        if includingValues, !query.includesExpired, let end = item.expiry.date, end <= now {
+            noteExpired(end)
+            return nil
+        }
         let control = item.accessControl
         // Only a client that may see a guarded value may have a condition on it.
         if control.isConstrained, filter.needsValue, try !permits(item, in: row, query) { return nil }
@@ -205,7 +215,7 @@ struct ItemFinder {
             issuers: IssuerChain { subject in
                 let issuers = ItemQuery(
                     itemClass: .certificate, attributes: [.subject: .data(subject)], synchronizable: .any)
-                return try ItemFinder(reader, keybag, authorization, .waived)
+                return try ItemFinder(reader, keybag, authorization, .waived, now: now)
                     .items(issuers, includingValues: true).compactMap(\.item.value)
             })
     }

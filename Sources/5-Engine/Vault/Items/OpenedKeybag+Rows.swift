@@ -61,12 +61,14 @@ extension OpenedKeybag {
         } catch {
             throw VaultError.corruptItem(row: row.binding.rowID, reason: error.reason)
         }
-        return StoredItem(
+        var item = StoredItem(
             itemClass: row.binding.itemClass, identifier: row.binding.identifier, attributes: metadata.attributes,
             customAttributes: metadata.customAttributes, accessGroup: metadata.accessGroup,
             accessControl: AccessControl(protection: row.binding.protection, flags: metadata.accessControlFlags),
             isSynchronizable: row.binding.isSynchronizable, isTombstone: row.binding.isTombstone,
             creationDate: metadata.creationDate, modificationDate: metadata.modificationDate)
+        item.expiry = metadata.expiry
+        return item
     }
 
     /// What a deleted synchronizable item leaves behind: its primary key and dates, no value.
@@ -125,7 +127,7 @@ extension OpenedKeybag {
         let encoded = try ItemMetadata(
             accessControlFlags: item.accessControl.flags, creationDate: item.creationDate,
             modificationDate: item.modificationDate, accessGroup: item.accessGroup, attributes: item.attributes,
-            customAttributes: item.customAttributes
+            customAttributes: item.customAttributes, expiry: item.expiry
         ).encoded()
         guard encoded.count <= ItemLimits.attributes else {
             throw VaultError.attributesTooLarge(size: encoded.count, limit: ItemLimits.attributes)

@@ -29,6 +29,7 @@ struct VaultItems: Sendable {
             request(.copy, query), as: client, recordedAs: operation.includingValues ? .read : .listed)
         var (next, sent, unread) = (SearchPosition?.some(.start), 0, VaultError?.none)
         var digests: [UInt64] = []
+        var expired: Date?
         // Identities are found at once, and not in slices.
         if query.itemClass == .identity { try CurrentCall.served?.giveWay() }
         // What was sent stays sent when a person was asked in between.
@@ -40,7 +41,11 @@ struct VaultItems: Sendable {
                 let slice = try vault.reading(for: authorization) { reader, keybag in
                     // A reading that is repeated reports everything again.
                     reports = []
-                    let finder = ItemFinder(reader, keybag, authorization, presence) { reports.append($0) }
+                    let finder = ItemFinder(reader, keybag, authorization, presence, now: now()) {
+                        reports.append($0)
+                    } noteExpired: {
+                        expired = $0
+                    }
                     return try finder.slice(operation, after: start, sent: sent)
                 }
                 // The request names an item by as much as its digest is made of.
@@ -58,7 +63,7 @@ struct VaultItems: Sendable {
                 guard next != nil, let call = CurrentCall.served else { continue }
                 try call.makeRoom(for: max(slice.needed, ItemFinder.longSlice))
             }
-            guard sent > 0 else { throw VaultError.itemNotFound }
+            guard sent > 0 else { throw expired.map(VaultError.itemExpired) ?? .itemNotFound }
             return sent
         }
         if let unread { throw unread }
@@ -97,7 +102,7 @@ struct VaultItems: Sendable {
                     updated.attributes.merge(item.attributes) { $1 }
                     if let custom = new.customAttributes { updated.customAttributes = custom }
                     updated.accessControl = item.accessControl
-                    updated.value = item.value ?? updated.value
+                    updated.renew(item.value, new.expiry, now: now())
                     updated.modificationDate = modificationDate(after: existing.item)
                     try transaction.replace(existing, with: updated)
                     return updated
@@ -115,14 +120,14 @@ struct VaultItems: Sendable {
             return try vault.writing(for: authorization) { writer, keybag in
                 try keybag.keys.checkAvailable(item.accessControl.protection)
                 return try exchange(
-                    item, new.customAttributes, expecting: operation.expected,
+                    item, of: new, expecting: operation.expected,
                     in: ItemTransaction(writer, keybag, presence, now))
             }
         }
     }
 
     private func exchange(
-        _ item: StoredItem, _ custom: CustomAttributes?, expecting expected: Data?, in transaction: ItemTransaction
+        _ item: StoredItem, of new: NewItem, expecting expected: Data?, in transaction: ItemTransaction
     ) throws -> Bool {
         switch try transaction.liveItem(withPrimaryKeyOf: item) {
         case .none:
@@ -137,8 +142,8 @@ struct VaultItems: Sendable {
             }
             var updated = existing.item
             updated.attributes.merge(item.attributes) { $1 }
-            if let custom { updated.customAttributes = custom }
-            updated.value = value
+            if let custom = new.customAttributes { updated.customAttributes = custom }
+            updated.renew(value, new.expiry, now: now())
             updated.modificationDate = modificationDate(after: existing.item)
             try transaction.replace(existing, with: updated)
         }
@@ -161,7 +166,9 @@ struct VaultItems: Sendable {
             }
             try checkSize(changes.value)
             return try vault.writing(for: authorization) { writer, keybag in
-                let found = try ItemFinder(writer.reader, keybag, authorization, presence)
+                var query = query
+                query.includesExpired = true
+                let found = try ItemFinder(writer.reader, keybag, authorization, presence, now: now())
                     .items(query, includingValues: true)
                 guard !found.isEmpty else { throw VaultError.itemNotFound }
                 let transaction = ItemTransaction(writer, keybag, presence, now)
@@ -188,7 +195,7 @@ struct VaultItems: Sendable {
         if let group = changes.accessGroup { updated.accessGroup = group }
         if let synchronizable = changes.isSynchronizable { updated.isSynchronizable = synchronizable }
         if let control = changes.accessControl { updated.accessControl = control }
-        if let value = changes.value { updated.value = value }
+        updated.renew(changes.value, changes.expiry, now: now())
         if case .date(let date) = updated.attributes.removeValue(forKey: .creationDate) { updated.creationDate = date }
         updated.modificationDate = modificationDate(after: item)
         try checkEnforceable(updated.accessControl, isSynchronizable: updated.isSynchronizable)
@@ -212,11 +219,11 @@ struct VaultItems: Sendable {
             // A served call that deletes many items lets others write in between.
             while let start = next {
                 let count = try vault.writing(for: authorization) { writer, keybag in
-                    let finder = ItemFinder(writer.reader, keybag, authorization, .waived)
+                    let finder = ItemFinder(writer.reader, keybag, authorization, .waived, now: now())
                     let transaction = ItemTransaction(writer, keybag, presence, now)
                     if let referrers {
                         next = nil
-                        let certificates = ItemFinder(writer.reader, keybag, referrers, .waived)
+                        let certificates = ItemFinder(writer.reader, keybag, referrers, .waived, now: now())
                         return try deleteIdentities(query, finder, referrers: certificates, in: transaction)
                     }
                     let found = try finder.rows(query, after: start)
@@ -329,10 +336,12 @@ struct VaultItems: Sendable {
             throw .accessDenied(error)
         }
         let now = now()
-        return StoredItem(
+        var stored = StoredItem(
             itemClass: item.itemClass, identifier: UUID(), attributes: item.attributes,
             customAttributes: item.customAttributes ?? [:], accessGroup: group, accessControl: item.accessControl,
             isSynchronizable: item.isSynchronizable, creationDate: now, modificationDate: now, value: item.value)
+        stored.expiry = item.expiry ?? .never
+        return stored
     }
 
     /// Returns the present time, and at least a millisecond after the item's last change, so that changes have an
