@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Writes a vault folder without any of the Swift code.
+
+A second implementation of the writing of what Documentation/Formats.md specifies: device secret, keybag, record of
+attempts, and item rows with their filings. It makes a vault in a new folder, or adds items to a vault with a software
+enclave and replaces those with the same primary key. The vault must not be open anywhere else.
+
+    vault-writer.py [--passcode FILE] ITEMS FOLDER
+
+ITEMS is a JSON file with a list of items in the form in which format-vectors.py prints them. 'attributes' is needed;
+'class' is otherwise 'genp', 'group' empty, 'protection' 'ak', and what else is missing is not there. FILE holds the
+passcode, byte for byte: that of the vault, or the one that a new vault gets, with Argon2id on 1 MiB.
+"""
+
+import argparse
+import hashlib
+import hmac
+import importlib.util
+import json
+import os
+import sqlite3
+import struct
+import sys
+import uuid
+from pathlib import Path
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.keywrap import aes_key_wrap
+
+# The reader's keys and digests, which no Swift code shares either.
+spec = importlib.util.spec_from_file_location("reader", Path(__file__).with_name("format-vectors.py"))
+reader = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(reader)
+
+PROTECTION = {name: code for code, name in reader.PROTECTION.items()}
+CLASSES = {name: code for code, name in reader.CLASSES.items()}
+
+STATEMENTS = [
+    """CREATE TABLE vault (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    keybag BLOB NOT NULL
+)""",
+    """CREATE TABLE item (
+    id INTEGER PRIMARY KEY,
+    class INTEGER NOT NULL,
+    pk BLOB NOT NULL UNIQUE,
+    uuid BLOB NOT NULL,
+    grp INTEGER NOT NULL,
+    pdmn INTEGER NOT NULL,
+    flags INTEGER NOT NULL,
+    terms BLOB NOT NULL,
+    meta BLOB NOT NULL,
+    seal BLOB NOT NULL,
+    data BLOB NOT NULL
+)""",
+    """CREATE TABLE filing (
+    grp INTEGER NOT NULL,
+    term INTEGER NOT NULL,
+    item INTEGER NOT NULL,
+    PRIMARY KEY (grp, term, item)
+) WITHOUT ROWID""",
+]
+
+
+def write(path, data):
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(data)
+
+
+def make_vault(folder, passcode):
+    """Makes an empty vault: the keybag last, which makes it complete."""
+    folder.mkdir(mode=0o700)
+    secret, salt, identifier = os.urandom(32), os.urandom(32), os.urandom(16)
+    head = b"SKDEVICE\0\1" + secret
+    write(folder / "device-secret", head + hashlib.sha256(head).digest()[:8])
+    make_store(folder / "items.db", identifier)
+    tangle, passcode_fields = b"", b""
+    if passcode is not None:
+        memory, passes, passcode_salt = 1024, 1, os.urandom(16)
+        tangle = reader.argon2id(passcode, passcode_salt, memory, passes)
+        passcode_fields = struct.pack(">16sIIB", passcode_salt, memory, passes, 0)
+        attempts = b"SKTRIES\0\0\1" + bytes(28)
+        key = reader.derive(secret, salt, "swift-keychain/v1/attempts")
+        write(folder / "attempts", attempts + hmac.digest(key, attempts, "sha256"))
+    # Without a passcode, the class that needs one has no key.
+    names = [name for _, name in sorted(reader.PROTECTION.items()) if passcode is not None or name != "akpu"]
+    keybag = b"SKKEYBAG\0\1" + bytes([1, passcode is not None]) + identifier + bytes(16) + salt + bytes([len(names)])
+    for name in names:
+        material = secret if name in ("dk", "dku") else secret + tangle
+        wrapping = reader.derive(material, salt, f"swift-keychain/v1/class-key/{name}")
+        keybag += bytes([PROTECTION[name]]) + aes_key_wrap(wrapping, os.urandom(32))
+    keybag += passcode_fields
+    mac = hmac.digest(reader.derive(secret, salt, "swift-keychain/v1/keybag"), keybag, "sha256")
+    write(folder / "keybag", keybag + mac)
+
+
+def make_store(path, keybag):
+    write(path, b"")
+    store = sqlite3.connect(path, isolation_level=None)
+    store.execute("PRAGMA journal_mode = WAL")
+    store.execute("BEGIN")
+    for statement in STATEMENTS:
+        store.execute(statement)
+    store.execute("INSERT INTO vault (id, keybag) VALUES (1, ?)", [keybag])
+    store.execute(f"PRAGMA application_id = {0x534B4954}")
+    store.execute("PRAGMA user_version = 2")
+    store.execute("COMMIT")
+    store.close()
+
+
+def value_of(printed):
+    """An attribute from the form in which the reader prints it."""
+    ((kind, value),) = printed.items()
+    return {"string": str, "data": bytes.fromhex, "number": int, "real": reader.Real, "date": reader.Date}[kind](value)
+
+
+def encoded(value):
+    """The type and the bytes of an attribute."""
+    if isinstance(value, str):
+        return 1, value.encode()
+    if isinstance(value, bytes):
+        return 2, value
+    if isinstance(value, reader.Date):
+        return 5, struct.pack(">d", value)
+    if isinstance(value, reader.Real):
+        return 4, struct.pack(">d", value)
+    return 3, struct.pack(">q", value)
+
+
+def encode_attributes(item, attributes):
+    """The inside of sealed metadata."""
+    custom, expiry, flags = item.get("custom", {}), item.get("expires"), item.get("accessControlFlags")
+    version = 2 if custom or expiry is not None else 1
+    created = item.get("created", 0)
+    group = item.get("group", "").encode()
+    data = struct.pack(">BBQdd", version, flags is not None, flags or 0, created, item.get("modified", created))
+    data += struct.pack(">H", len(group)) + group + struct.pack(">H", len(attributes))
+    for name, value in sorted(attributes.items()):
+        kind, content = encoded(value)
+        data += struct.pack(">4sBI", name.encode(), kind, len(content)) + content
+    if version == 2:
+        data += b"\0" if expiry is None else struct.pack(">Bd", 1, expiry)
+        data += struct.pack(">H", len(custom))
+        for name, value in sorted(custom.items(), key=lambda pair: pair[0].encode()):
+            name, value = name.encode(), value.encode()
+            data += struct.pack(">B", len(name)) + name + struct.pack(">H", len(value)) + value
+    return data
+
+
+def put(store, keybag, item):
+    """Adds an item, or puts it in the place of the one with its primary key."""
+    digests = reader.Digests(keybag["index"])
+    class_code = CLASSES[item.get("class", "genp")]
+    attributes = {name: value_of(value) for name, value in item["attributes"].items()}
+    custom, group, synchronizable = item.get("custom", {}), item.get("group", ""), item.get("synchronizable", False)
+    primary_key = digests.primary_key(class_code, group, synchronizable, attributes)
+    present = store.execute("SELECT id, uuid FROM item WHERE pk = ?", [primary_key]).fetchone()
+    if present:
+        store.execute("DELETE FROM filing WHERE item = ?", [present[0]])
+        store.execute("DELETE FROM item WHERE id = ?", [present[0]])
+    number, identifier = present or (
+        store.execute("SELECT coalesce(max(id), 0) + 1 FROM item").fetchone()[0], uuid.uuid4().bytes)
+
+    protection = item.get("protection", "ak")
+    keys, code = keybag["keys"][protection], PROTECTION[protection]
+    digest = digests.group(group)
+    identity = bytes([1, class_code, code]) + struct.pack(">q", number) + identifier + struct.pack(">q", digest)
+    seal, data = b"", b""
+    if item.get("value") is not None:
+        item_key, nonce, flags = os.urandom(32), os.urandom(12), item.get("accessControlFlags")
+        context = b"value" + identity + bytes([flags is not None]) + struct.pack(">Q", flags or 0)
+        sealed = AESGCM(item_key).encrypt(nonce, bytes.fromhex(item["value"]), context)
+        seal, data = aes_key_wrap(keys["class"], item_key) + nonce + sealed[-16:], sealed[:-16]
+    terms = digests.terms(class_code, attributes, custom)
+    packed = struct.pack(f">{len(terms)}q", *terms)
+    context = b"attrs" + identity + bytes([synchronizable, 0]) + primary_key
+    context += struct.pack(">I", len(terms)) + packed + seal
+    nonce = os.urandom(12)
+    meta = nonce + AESGCM(keys["metadata"]).encrypt(nonce, encode_attributes(item, attributes), context)
+    row = {"class": class_code, "grp": digest, "uuid": identifier}
+    store.execute(
+        "INSERT INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [number, class_code, primary_key, identifier, digest, code, int(synchronizable), packed, meta, seal, data])
+    for term in digests.filing(row, attributes, custom):
+        store.execute("INSERT INTO filing VALUES (?, ?, ?)", [digest, term, number])
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description="Write items into a vault folder.")
+    parser.add_argument("--passcode", type=Path, help="the file that holds the passcode, byte for byte")
+    parser.add_argument("items", type=Path, help="a JSON file with the items")
+    parser.add_argument("folder", type=Path)
+    options = parser.parse_args(arguments)
+    folder, passcode = options.folder, options.passcode and options.passcode.read_bytes()
+    if not folder.exists():
+        make_vault(folder, passcode)
+    reader.check(not (folder / "items.db-wal").exists(), "the vault is open elsewhere; close it first")
+    secret = reader.read_device_secret((folder / "device-secret").read_bytes())
+    keybag = reader.read_keybag((folder / "keybag").read_bytes(), secret, passcode)
+    store = sqlite3.connect(folder / "items.db", isolation_level=None)
+    store.execute("PRAGMA secure_delete = ON")
+    store.execute("PRAGMA synchronous = FULL")
+    reader.check(store.execute("PRAGMA user_version").fetchone()[0] == 2, "version of the store")
+    store.execute("BEGIN IMMEDIATE")
+    for item in json.loads(options.items.read_text()):
+        put(store, keybag, item)
+    store.execute("COMMIT")
+    store.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
