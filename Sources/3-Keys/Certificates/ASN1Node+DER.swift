@@ -38,11 +38,16 @@ extension ASN1Node {
         }
     }
 
-    /// Returns the contents of a BIT STRING of whole bytes. Every key and signature has whole bytes.
-    func wholeBytes(as part: String) throws(CertificateError) -> ArraySlice<UInt8> {
-        let bits = try decoded(ASN1BitString.self, as: part)
-        guard bits.paddingBits == 0 else { throw CertificateError(malformed: part) }
-        return bits.bytes
+    /// Returns the contents of a BIT STRING, and how many bits of its last byte do not belong to it.
+    ///
+    /// Every valid key and signature has whole bytes. Apple's systems read certificates whose signature has not, and
+    /// find that it is not valid. So the unused bits may have any value here.
+    func bits(as part: String) throws(CertificateError) -> (bytes: ArraySlice<UInt8>, unused: UInt8) {
+        let content = try bytes(of: .bitString, as: part)
+        guard let unused = content.first, unused < 8, unused == 0 || content.count > 1 else {
+            throw CertificateError(malformed: part)
+        }
+        return (content.dropFirst(), unused)
     }
 }
 

@@ -18,14 +18,18 @@ package struct Certificate: Hashable, Sendable {
     package let notBefore: Date
     package let notAfter: Date
     package let publicKey: PublicKeyInfo
-    /// The SubjectKeyIdentifier extension's value, if there is one.
+    /// The SubjectKeyIdentifier extension's value, if there is one and it can be read.
     package let subjectKeyIdentifier: Data?
-    /// The names in the SubjectAlternativeName extension.
+    /// The names in the SubjectAlternativeName extension; none if it cannot be read.
     package let alternativeNames: AlternativeNames
     /// All extensions, in the order of the encoding.
     package let extensions: [CertificateExtension]
+    /// What the certificate says of the paths that it may be part of.
+    package let path: PathExtensions
 
     /// Reads a DER-encoded certificate.
+    ///
+    /// An extension whose value is malformed does not make the certificate unreadable: ``path`` says so.
     ///
     /// - Throws: ``CertificateError`` if the bytes are not one complete certificate: for a malformed or missing part,
     ///   an unknown version, or bytes after the end.
@@ -33,7 +37,7 @@ package struct Certificate: Hashable, Sendable {
         let parts = try ASN1Node.parse(der, as: "certificate").members(of: .sequence, as: "certificate")
         guard parts.count == 3 else { throw CertificateError(malformed: "certificate") }
         _ = try AlgorithmIdentifier(node: parts[1], as: "certificate signature algorithm")
-        _ = try parts[2].wholeBytes(as: "certificate signature")
+        _ = try parts[2].bits(as: "certificate signature")
 
         var fields = try parts[0].members(of: .sequence, as: "certificate body")[...]
         version = try Self.version(from: &fields)
@@ -57,11 +61,9 @@ package struct Certificate: Hashable, Sendable {
         subjectKeyIdentifier = extensions.subjectKeyIdentifier
         alternativeNames = extensions.alternativeNames
         self.extensions = extensions.all
+        path = PathExtensions(extensions.all)
         encoded = Data(der)
     }
-
-    /// What the certificate says of the paths that it may be part of.
-    package var path: PathExtensions { PathExtensions(extensions) }
 
     /// SHA-1 of the public key's bits, which is also the application label of the key.
     package var publicKeyHash: Data {

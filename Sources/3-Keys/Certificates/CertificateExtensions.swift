@@ -26,22 +26,26 @@ struct CertificateExtensions {
                 identifier.decoded(ASN1ObjectIdentifier.self, as: part), last.bytes(of: .octetString, as: part)
             )
             all.append(CertificateExtension(identifier: name, isCritical: isCritical, value: Data(value)))
-            try read(name, value: value)
+            read(name, value: value)
         }
     }
 
-    private mutating func read(
-        _ identifier: ASN1ObjectIdentifier, value: ArraySlice<UInt8>
-    ) throws(CertificateError) {
+    /// Reads what can be read. ``PathExtensions`` says what cannot.
+    private mutating func read(_ identifier: ASN1ObjectIdentifier, value: ArraySlice<UInt8>) {
         switch identifier {
         case .subjectKeyIdentifier where subjectKeyIdentifier == nil:
-            let part = "certificate subject key identifier"
-            subjectKeyIdentifier = Data(try ASN1Node.parse(value, as: part).bytes(of: .octetString, as: part))
+            subjectKeyIdentifier = try? Self.keyIdentifier(der: value)
         case .subjectAlternativeName:
-            alternativeNames.append(try AlternativeNames(der: value))
+            if let names = try? AlternativeNames(der: value) { alternativeNames.append(names) }
         default:
             break
         }
+    }
+
+    /// Reads the value of a SubjectKeyIdentifier extension (RFC 5280, 4.2.1.2).
+    static func keyIdentifier(der: some Collection<UInt8>) throws(CertificateError) -> Data {
+        let part = "certificate subject key identifier"
+        return Data(try ASN1Node.parse(der, as: part).bytes(of: .octetString, as: part))
     }
 }
 
@@ -52,13 +56,13 @@ package struct AlternativeNames: Hashable, Sendable {
 
     init() {}
 
-    init(der: ArraySlice<UInt8>) throws(CertificateError) {
+    init(der: some Collection<UInt8>) throws(CertificateError) {
         let part = "certificate alternative names"
         for name in try ASN1Node.parse(der, as: part).members(of: .sequence, as: part) {
             switch name.identifier {
             case .context(1): emailAddresses.append(try Self.text(of: name, as: part))
             case .context(2): hostNames.append(try Self.text(of: name, as: part))
-            default: guard name.identifier.tagClass == .contextSpecific else { throw CertificateError(malformed: part) }
+            default: try name.checkGeneralName(as: part)
             }
         }
     }

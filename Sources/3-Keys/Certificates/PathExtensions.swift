@@ -30,8 +30,8 @@ package struct PathExtensions: Hashable, Sendable {
     package private(set) var keyUsage: KeyUsage = []
     /// Nil without the extension.
     package private(set) var extendedKeyUsage: [ASN1ObjectIdentifier]?
-    /// The names of hosts below which an authority may not certify any.
-    package private(set) var excludedHosts: [String] = []
+    /// The names that an authority may certify, and those that it may not.
+    package private(set) var nameConstraints = NameConstraints()
     /// Whether there are alternative names, and the extension is critical.
     package private(set) var hasCriticalNames = false
     /// Whether an extension is there twice.
@@ -59,7 +59,7 @@ package struct PathExtensions: Hashable, Sendable {
         .subjectKeyIdentifier, .keyUsage, .privateKeyUsagePeriod, .subjectAlternativeName, .issuerAlternativeName,
         .basicConstraints, .nameConstraints, .distributionPoints, .certificatePolicies, .policyMappings,
         .authorityKeyIdentifier, .policyConstraints, .extendedKeyUsage, .inhibitAnyPolicy, .authorityAccess,
-        .subjectAccess,
+        .subjectAccess, .netscapeKind, .unchecked, .qualifiedStatements,
     ]
 
     private mutating func read(_ field: CertificateExtension) throws(CertificateError) {
@@ -74,44 +74,38 @@ package struct PathExtensions: Hashable, Sendable {
         switch field.identifier {
         case .basicConstraints: basicConstraints = try Self.basicConstraints(node(), as: part)
         case .keyUsage:
-            let bits = try node().decoded(ASN1BitString.self, as: part)
-            for (index, byte) in bits.bytes.prefix(2).enumerated() {
+            let bits = try node().bits(as: part)
+            // There are nine bits.
+            guard (1...2).contains(bits.bytes.count) else { throw CertificateError(malformed: part) }
+            for (place, byte) in bits.bytes.enumerated() {
                 for bit in 0..<8 where byte & (0x80 >> UInt8(bit)) != 0 {
-                    keyUsage.insert(KeyUsage(rawValue: 1 << UInt16(index * 8 + bit)))
+                    let index = place * 8 + bit
+                    guard index < bits.bytes.count * 8 - Int(bits.unused) else { break }
+                    keyUsage.insert(KeyUsage(rawValue: 1 << UInt16(index)))
                 }
             }
         case .extendedKeyUsage:
             var uses: [ASN1ObjectIdentifier] = []
             for member in try members() { uses.append(try member.decoded(as: part)) }
             extendedKeyUsage = uses
+        case .subjectKeyIdentifier: _ = try CertificateExtensions.keyIdentifier(der: field.value)
         case .subjectAlternativeName:
-            _ = try members()
+            _ = (try members(), try AlternativeNames(der: field.value))
             hasCriticalNames = field.isCritical
-        case .nameConstraints:
-            for part in try members() { try readConstraints(part) }
-        case .certificatePolicies, .policyMappings, .distributionPoints, .authorityAccess:
-            for member in try members() {
-                guard case .constructed = member.content else { throw CertificateError(malformed: part) }
+        case .nameConstraints: nameConstraints = try NameConstraints(members(), isCritical: field.isCritical, as: part)
+        case .certificatePolicies: for member in try members() { try Self.checkPolicy(member, as: part) }
+        case .policyMappings: for member in try members() { try Self.checkMapping(member, as: part) }
+        case .distributionPoints: for member in try members() { try Self.checkPoint(member, as: part) }
+        case .authorityAccess: for member in try members() { try Self.checkAccess(member, as: part) }
+        case .authorityKeyIdentifier:
+            let tags = try node().members(of: .sequence, as: part).map(\.identifier)
+            guard tags.contains(.context(1)) == tags.contains(.context(2)) else {
+                throw CertificateError(malformed: part)
             }
-        case .policyConstraints, .authorityKeyIdentifier: _ = try node().members(of: .sequence, as: part)
+        case .policyConstraints: try Self.checkConstraints(node().members(of: .sequence, as: part), as: part)
         case .inhibitAnyPolicy:
             guard try node().decoded(Int.self, as: part) >= 0 else { throw CertificateError(malformed: part) }
         default: break
-        }
-    }
-
-    /// Reads the permitted or the excluded subtrees (RFC 5280, 4.2.1.10).
-    private mutating func readConstraints(_ node: ASN1Node) throws(CertificateError) {
-        let part = "certificate extension"
-        guard case .constructed(let subtrees) = node.content else { throw CertificateError(malformed: part) }
-        guard node.identifier == .context(1) else { return }
-        for subtree in subtrees {
-            guard let base = try subtree.members(of: .sequence, as: part).first else {
-                throw CertificateError(malformed: part)
-            }
-            // A dNSName.
-            guard base.identifier == .context(2) else { continue }
-            excludedHosts.append(String(decoding: try base.bytes(of: base.identifier, as: part), as: UTF8.self))
         }
     }
 
@@ -150,4 +144,10 @@ extension ASN1ObjectIdentifier {
     fileprivate static let inhibitAnyPolicy: ASN1ObjectIdentifier = [2, 5, 29, 54]
     fileprivate static let authorityAccess: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 1, 1]
     fileprivate static let subjectAccess: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 1, 11]
+    /// netscape-cert-type, which Apple's systems know and pass over.
+    fileprivate static let netscapeKind: ASN1ObjectIdentifier = [2, 16, 840, 1, 113_730, 1, 1]
+    /// id-pkix-ocsp-nocheck (RFC 6960, 4.2.2.2.1).
+    fileprivate static let unchecked: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 48, 1, 5]
+    /// qcStatements (RFC 3739, 3.2.6).
+    fileprivate static let qualifiedStatements: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 1, 3]
 }

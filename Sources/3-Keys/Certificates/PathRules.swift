@@ -17,6 +17,8 @@ package struct PathRules {
         /// An authority that may not sign certificates.
         case wrongKeyUsage
         case unknownKind
+        /// A certificate that is for other uses.
+        case wrongUse
         /// A TLS server's certificate that does not say that it is for one.
         case noServerUse
         /// A TLS server's certificate that is valid for too long.
@@ -25,12 +27,21 @@ package struct PathRules {
         case publicWildcard
         /// An authority may not certify the host. The certificate's name does not show it, because it is a wildcard.
         case excludedHost
+        /// A mail address is outside of what an authority may certify.
+        case constrainedMail
+        /// What an authority may certify is constrained in a way that nobody can check.
+        case unknownConstraint
+    }
+
+    /// The side of a TLS connection that a certificate is for.
+    package enum Side: Sendable {
+        case server, client
     }
 
     /// From the certificate in question to the anchor.
     package var chain: [Certificate]
-    /// Whether the certificate is for a TLS server.
-    package var isForServer = false
+    /// Nil for a certificate that is for no TLS connection.
+    package var side: Side?
     /// The name that a TLS server has to have, without a dot at the end; nil for any name, or an address.
     package var host: String?
     /// Whether anybody can register names below a name.
@@ -60,8 +71,43 @@ package struct PathRules {
             if let violation = violationOfAuthority(at: place) { return violation }
         }
         for certificate in chain where !Self.knows(certificate.publicKey) { return .unknownKind }
-        guard isForServer, let leaf = chain.first else { return nil }
+        if let violation = violationOfConstraints() { return violation }
+        guard let side, let leaf = chain.first else { return nil }
+        if let violation = violationOfUse(leaf, side) { return violation }
+        guard side == .server else { return nil }
         return violationOfServer(leaf) ?? host.flatMap { violation(of: leaf, for: $0.lowercased()) }
+    }
+
+    /// SecPolicyCheckBasicCertificateProcessing: constraints of names that libcrypto judges in another way.
+    private func violationOfConstraints() -> Violation? {
+        // An anchor may say what it wants, as long as it is obeyed.
+        if chain.dropFirst().dropLast().contains(where: \.path.nameConstraints.hasUnknownKind) {
+            return .unknownConstraint
+        }
+        for (place, authority) in chain.enumerated().dropFirst() {
+            let constraints = authority.path.nameConstraints
+            for (below, certificate) in chain.prefix(place).enumerated() {
+                // A certificate that an authority makes for itself may have any name, but not at the end of the path.
+                let isSelfIssued = certificate.subject.normalizedContent == certificate.issuer.normalizedContent
+                if below > 0 && isSelfIssued { continue }
+                guard certificate.emailAddresses.allSatisfy(constraints.permits) else { return .constrainedMail }
+            }
+        }
+        return nil
+    }
+
+    /// SecPolicyCheckExtendedKeyUsage: what says nothing is for every use, and nobody asks an anchor.
+    private func violationOfUse(_ leaf: Certificate, _ side: Side) -> Violation? {
+        let allowed: Set<ASN1ObjectIdentifier> =
+            switch side {
+            case .server: [Self.anyUse, Self.serverUse, Self.microsoftServerUse, Self.netscapeServerUse]
+            case .client: [Self.anyUse, Self.clientUse]
+            }
+        for certificate in [leaf] + chain.dropFirst().dropLast() {
+            guard let uses = certificate.path.extendedKeyUsage, allowed.isDisjoint(with: uses) else { continue }
+            return .wrongUse
+        }
+        return nil
     }
 
     /// SecDNSMatch, and what CVE-2025-61727 is about.
@@ -72,13 +118,7 @@ package struct PathRules {
             return name == host || base.map { name == "*.\($0)" && !isPublicSuffix(String($0)) } ?? false
         }
         guard isNamed else { return .publicWildcard }
-        for authority in chain.dropFirst() {
-            for excluded in authority.path.excludedHosts {
-                let excluded = excluded.lowercased().drop { $0 == "." }
-                if excluded.isEmpty || host == excluded || host.hasSuffix(".\(excluded)") { return .excludedHost }
-            }
-        }
-        return nil
+        return chain.dropFirst().contains { $0.path.nameConstraints.excludes(host: host) } ? .excludedHost : nil
     }
 
     /// SecPVCParentCertificateChecks. It looks at every certificate but the first, anchors included.
@@ -97,7 +137,8 @@ package struct PathRules {
 
     /// SecCertificateIsWeakKey. It takes keys of a kind that it does not know for weak ones.
     private static func knows(_ key: PublicKeyInfo) -> Bool {
-        switch key.algorithm {
+        guard key.hasWholeBytes else { return false }
+        return switch key.algorithm {
         case .rsa, .ellipticCurve: true
         // id-Ed25519 and id-Ed448 (RFC 8410, 3).
         case .unsupported: [[1, 3, 101, 112], [1, 3, 101, 113]].contains(key.identifier)
@@ -116,11 +157,23 @@ package struct PathRules {
         }
         // Below an anchor of the program's, only newer certificates have to say it.
         guard isSystemAnchored || leaf.notBefore > Self.july2019 else { return nil }
-        return leaf.path.extendedKeyUsage?.contains(Self.serverUse) == true ? nil : .noServerUse
+        guard leaf.path.extendedKeyUsage?.contains(Self.serverUse) == true else { return .noServerUse }
+        guard isSystemAnchored else { return nil }
+        for authority in chain.dropFirst().dropLast() {
+            guard let uses = authority.path.extendedKeyUsage else { continue }
+            guard uses.contains(Self.serverUse) || uses.contains(Self.anyUse) else { return .noServerUse }
+        }
+        return nil
     }
 
     private static let september2020 = Date(timeIntervalSinceReferenceDate: 620_611_200)
     private static let july2019 = Date(timeIntervalSinceReferenceDate: 583_628_400)
-    /// id-kp-serverAuth (RFC 5280, 4.2.1.12).
+    /// id-kp-serverAuth, id-kp-clientAuth and anyExtendedKeyUsage (RFC 5280, 4.2.1.12).
     private static let serverUse: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 3, 1]
+    private static let clientUse: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 3, 2]
+    private static let anyUse: ASN1ObjectIdentifier = [2, 5, 29, 37, 0]
+    /// The uses for servers from the time when strong ciphers were not for everybody (szOID_SERVER_GATED_CRYPTO of
+    /// Microsoft's wincrypt.h, and Netscape's).
+    private static let microsoftServerUse: ASN1ObjectIdentifier = [1, 3, 6, 1, 4, 1, 311, 10, 3, 3]
+    private static let netscapeServerUse: ASN1ObjectIdentifier = [2, 16, 840, 1, 113_730, 4, 1]
 }

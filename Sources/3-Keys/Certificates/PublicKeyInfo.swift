@@ -17,6 +17,8 @@ package struct PublicKeyInfo: Hashable, Sendable {
     package let identifier: ASN1ObjectIdentifier
     /// The content of the BIT STRING: for RSA the PKCS#1 public key, for elliptic curves the point.
     package let bits: Data
+    /// Whether the bits are whole bytes, as those of every key are.
+    package let hasWholeBytes: Bool
 
     /// Reads the DER encoding.
     package init(der: Data) throws(CertificateError) {
@@ -29,7 +31,13 @@ package struct PublicKeyInfo: Hashable, Sendable {
         encoded = Data(node.encodedBytes)
         let identifier = try AlgorithmIdentifier(node: members[0], as: part)
         self.identifier = identifier.algorithm
-        bits = Data(try members[1].wholeBytes(as: part))
+        let bits = try members[1].bits(as: part)
+        self.bits = Data(bits.bytes)
+        hasWholeBytes = bits.unused == 0
+        guard hasWholeBytes else {
+            algorithm = .unsupported
+            return
+        }
         algorithm =
             switch identifier.algorithm {
             case .AlgorithmIdentifier.rsaEncryption: .rsa

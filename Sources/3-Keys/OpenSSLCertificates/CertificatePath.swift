@@ -70,8 +70,8 @@ package struct CertificatePath {
 
     /// Searches for a path and checks it. Does not use the network, and does not check revocation.
     ///
-    /// Where a path fails, others are tried that go without one of its certificates. If all fail, the outcome is that
-    /// of the first.
+    /// Where a path fails, others are tried in which namesakes of its certificates come first. If all fail, the outcome
+    /// is that of the first.
     ///
     /// - Throws: An error if libcrypto is missing or has no memory.
     package func evaluated() throws -> Outcome {
@@ -96,21 +96,21 @@ package struct CertificatePath {
         guard let leaf = given.object(of: first) else { return Outcome(chain: [first], failure: .malformed) }
         var stores: [Set<Data>: TrustStore] = [:]
         var result: Outcome?
-        var left: [Set<Data>] = [[]]
+        var left: [[Data]] = [[]]
         var known: Set<Set<Data>> = [[]]
         for number in 0..<Self.mostPaths where number < left.count {
-            let omitted = left[number]
-            let omittedAnchors = omitted.intersection(anchors)
+            let last = left[number]
+            let omittedAnchors = Set(last).intersection(anchors)
             let store = try stores[omittedAnchors] ?? makeStore(given, without: omittedAnchors, crypto)
             stores[omittedAnchors] = store
             let outcome = try withExtendedLifetime(store) {
-                try firstPath(from: leaf, given, store, without: omitted, crypto)
+                try firstPath(from: leaf, given, store, last: last, crypto)
             }
             if outcome.failure == nil { return outcome }
             result = result ?? outcome
             for member in outcome.chain.dropFirst() where given.hasOther(like: member) {
-                let next = omitted.union([member])
-                if known.count < Self.mostPaths, known.insert(next).inserted { left.append(next) }
+                guard !last.contains(member), known.count < Self.mostPaths else { continue }
+                if known.insert(Set(last + [member])).inserted { left.append(last + [member]) }
             }
         }
         return result ?? Outcome(chain: [first], failure: .malformed)
@@ -130,15 +130,22 @@ package struct CertificatePath {
     }
 
     /// Checks the path that libcrypto finds first.
+    ///
+    /// - Parameter last: Certificates of which libcrypto is to use namesakes, if there is one.
     private func firstPath(
-        from leaf: LibcryptoContext.Object, _ given: GivenCertificates, _ store: TrustStore, without omitted: Set<Data>,
+        from leaf: LibcryptoContext.Object, _ given: GivenCertificates, _ store: TrustStore, last: [Data],
         _ crypto: LibcryptoContext
     ) throws -> Outcome {
         guard let check = crypto.paths.makeCheck(crypto.context, nil) else { throw LibcryptoFailure.memory }
         defer { crypto.paths.freeCheck(check) }
         guard let others = crypto.stacks.make() else { throw LibcryptoFailure.memory }
         defer { crypto.stacks.free(others) }
-        for other in certificates.dropFirst() where !omitted.contains(other) {
+        // Of those with one name, libcrypto takes the first that is valid now.
+        let lastOnes = Set(last)
+        let (early, late) = (
+            certificates.dropFirst().filter { !lastOnes.contains($0) }, last.filter(certificates.contains)
+        )
+        for other in early + late {
             guard let certificate = given.object(of: other) else { continue }
             guard crypto.stacks.push(others, UnsafeMutableRawPointer(certificate)) > 0 else {
                 throw LibcryptoFailure.memory
@@ -150,9 +157,13 @@ package struct CertificatePath {
         }
         let isTrusted = crypto.paths.verify(check) == 1
         let code = crypto.paths.failure(check)
-        var chain = crypto.stacks.members(of: crypto.paths.chain(check)).compactMap(crypto.encoded)
-        if chain.isEmpty { chain = Array(certificates.prefix(1)) }
-        return Outcome(chain: chain, failure: failure(of: chain, isTrusted ? nil : Failure(code: code), given))
+        // libcrypto clears unused bits of a signature, so the first certificate could come back as another.
+        let chain =
+            certificates.prefix(1)
+            + crypto.stacks.members(of: crypto.paths.chain(check)).dropFirst()
+            .compactMap(crypto.encoded)
+        let failure = failure(of: Array(chain), isTrusted ? nil : Failure(code: code), given)
+        return Outcome(chain: Array(chain), failure: failure)
     }
 
     /// Returns why a path is not trusted.
@@ -160,15 +171,20 @@ package struct CertificatePath {
     /// - Parameter found: What libcrypto found.
     private func failure(of chain: [Data], _ found: Failure?, _ given: GivenCertificates) -> Failure? {
         if found == .invalidSignature || found == .malformed { return found }
-        var certificates = chain.compactMap { try? Certificate(der: $0) }
+        var certificates = chain.compactMap(given.certificate)
         guard certificates.count == chain.count else { return found ?? .malformed }
         if found == .incomplete, let last = certificates.last {
-            // libcrypto passes over an authority with an extension that it cannot read.
-            certificates += given.certificates(of: last.issuer).filter(\.path.isUnreadable)
+            // libcrypto passes over an authority with an extension that it cannot read, or that is there twice.
+            certificates += given.certificates(of: last.issuer).filter {
+                $0.path.isUnreadable || $0.path.isRepeated
+            }
         }
         var rules = PathRules(chain: certificates)
-        if case .server(let host) = purpose {
-            rules.isForServer = true
+        switch purpose {
+        case .any: break
+        case .client: rules.side = .client
+        case .server(let host):
+            rules.side = .server
             rules.host = host.flatMap { Self.name(of: $0) }
             rules.isPublicSuffix = PublicSuffixes.contains
         }
@@ -201,6 +217,12 @@ package struct CertificatePath {
         _ = paths.addPolicy(parameters, paths.makeIdentifier("2.5.29.32.0", 1))
         paths.setTime(parameters, LibcryptoContext.seconds(date))
         paths.setDepth(parameters, 32)
+        // X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS and X509_CHECK_FLAG_NEVER_CHECK_SUBJECT: since RFC 6125, the common name
+        // is not a host name (Apple: iOS 13, "Requirements for trusted certificates"). So what constrains the names of
+        // hosts does not constrain it either.
+        paths.setHostFlags(parameters, 0x4 | 0x20)
+        // PathRules judges what the certificates may be used for. libcrypto would also ask keyUsage of a server's
+        // certificate, and the uses of an anchor.
         // Level 1 means 80 bits of security. Level 2 means 112 bits: RSA from 2048 bits, no SHA-1
         // (SSL_CTX_set_security_level(3)).
         switch purpose {
@@ -208,14 +230,9 @@ package struct CertificatePath {
             paths.setSecurityLevel(parameters, 1)
         case .client:
             paths.setSecurityLevel(parameters, 2)
-            _ = paths.setPurpose(parameters, 1)
         case .server(let host):
             paths.setSecurityLevel(parameters, 2)
-            _ = paths.setPurpose(parameters, 2)
             guard let host else { return true }
-            // X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS and X509_CHECK_FLAG_NEVER_CHECK_SUBJECT: since RFC 6125, the common
-            // name is not a host name (Apple: iOS 13, "Requirements for trusted certificates").
-            paths.setHostFlags(parameters, 0x4 | 0x20)
             let bare = host.hasSuffix(".") ? String(host.dropLast()) : host
             // With a dot at the start, libcrypto would accept every name with this ending (X509_check_host(3)).
             guard !bare.isEmpty, !bare.hasPrefix("."), !bare.utf8.contains(0) else { return false }
@@ -259,6 +276,8 @@ extension CertificatePath.Failure {
 private final class GivenCertificates {
     private let crypto: LibcryptoContext
     private var objects: [Data: LibcryptoContext.Object] = [:]
+    /// What was read: the certificates themselves, and anchors of the system that a path led to.
+    private var read: [Data: Certificate] = [:]
     /// The certificates of each subject.
     private var bySubject: [Data: [Certificate]] = [:]
 
@@ -268,7 +287,7 @@ private final class GivenCertificates {
             // What cannot be read is no part of a path.
             guard let object = crypto.certificate(der) else { continue }
             objects[der] = object
-            guard let certificate = try? Certificate(der: der) else { continue }
+            guard let certificate = self.certificate(der) else { continue }
             bySubject[certificate.subject.normalizedContent, default: []].append(certificate)
         }
     }
@@ -281,8 +300,16 @@ private final class GivenCertificates {
 
     /// Whether another of the certificates has the same subject.
     func hasOther(like der: Data) -> Bool {
-        guard let subject = try? Certificate(der: der).subject else { return false }
+        guard let subject = certificate(der)?.subject else { return false }
         return certificates(of: subject).contains { $0.encoded != der }
+    }
+
+    /// Reads a certificate once.
+    func certificate(_ der: Data) -> Certificate? {
+        if let known = read[der] { return known }
+        let certificate = try? Certificate(der: der)
+        read[der] = certificate
+        return certificate
     }
 
     func certificates(of subject: DistinguishedName) -> [Certificate] { bySubject[subject.normalizedContent] ?? [] }

@@ -21,7 +21,6 @@ struct PathFunctions: Sendable {
     /// Takes the identifier over.
     let addPolicy: @convention(c) (LibcryptoContext.Object?, LibcryptoContext.Object?) -> Int32
     let makeIdentifier: @convention(c) (UnsafePointer<CChar>?, Int32) -> LibcryptoContext.Object?
-    let setPurpose: @convention(c) (LibcryptoContext.Object?, Int32) -> Int32
     let setHost: @convention(c) (LibcryptoContext.Object?, UnsafePointer<CChar>?, Int) -> Int32
     let setAddress: @convention(c) (LibcryptoContext.Object?, UnsafePointer<CChar>?) -> Int32
     let setHostFlags: @convention(c) (LibcryptoContext.Object?, UInt32) -> Void
@@ -45,7 +44,6 @@ struct PathFunctions: Sendable {
         setFlags = try library.function("X509_VERIFY_PARAM_set_flags")
         addPolicy = try library.function("X509_VERIFY_PARAM_add0_policy")
         makeIdentifier = try library.function("OBJ_txt2obj")
-        setPurpose = try library.function("X509_VERIFY_PARAM_set_purpose")
         setHost = try library.function("X509_VERIFY_PARAM_set1_host")
         setAddress = try library.function("X509_VERIFY_PARAM_set1_ip_asc")
         setHostFlags = try library.function("X509_VERIFY_PARAM_set_hostflags")

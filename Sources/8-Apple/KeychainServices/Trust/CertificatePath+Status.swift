@@ -71,10 +71,10 @@ extension PathRules.Violation {
         case .notAuthority: errSecNoBasicConstraintsCA
         case .wrongKeyUsage: errSecInvalidKeyUsageForPolicy
         case .unknownKind: errSecUnsupportedKeySize
-        case .noServerUse: errSecInvalidExtendedKeyUsage
+        case .wrongUse, .noServerUse: errSecInvalidExtendedKeyUsage
         case .longValidity: errSecCertificateValidityPeriodTooLong
         case .publicWildcard: errSecHostNameMismatch
-        case .excludedHost: errSecInvalidName
+        case .excludedHost, .constrainedMail, .unknownConstraint: errSecInvalidName
         }
     }
 
@@ -88,9 +88,12 @@ extension PathRules.Violation {
         case .notAuthority: "is signed by a certificate that is no authority"
         case .wrongKeyUsage: "is signed by a key that may not sign certificates"
         case .unknownKind: "has a key, or an authority with a key, of a kind that is not trusted"
+        case .wrongUse: "is not meant for this use"
         case .noServerUse: "does not say that it is for a TLS server"
         case .publicWildcard: "is for hosts of too many owners"
         case .excludedHost: "is for a host that its authorities may not certify"
+        case .constrainedMail: "has a mail address that its authorities may not certify"
+        case .unknownConstraint: "has an authority whose names are constrained in a way that cannot be checked"
         case .longValidity: "is valid for longer than a TLS server's certificate may be"
         }
     }
