@@ -81,7 +81,7 @@ extension ProcessMemory {
     }
 
     /// The processor time of this thread.
-    static var threadTime: Duration {
+    package static var threadTime: Duration {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
