@@ -7,10 +7,10 @@ import Testing
 /// What the command `openssl` can do with keys, both ways.
 @Suite("Keys against the command openssl")
 struct OpenSSLTests {
-    private let openSSL: OpenSSLTool
+    private let openSSL: OpenSSLProgram
 
     init() throws {
-        openSSL = try OpenSSLTool()
+        openSSL = try OpenSSLProgram()
     }
 
     @Test(arguments: CrossCheckTests.curves) func curveSignatures(bits: Int) throws {
@@ -44,7 +44,7 @@ struct OpenSSLTests {
     private func checkRawSignature(_ pair: KeyPair) throws {
         var generator = SeededGenerator()
         let input = Data([0]) + generator.bytes(SecKeyGetBlockSize(pair.private) - 1)
-        let inputFile = try openSSL.file("input", input)
+        let inputFile = try openSSL.write(input, to: "input")
         let theirs = try openSSL.output(
             ["pkeyutl", "-decrypt"] + openSSL.keys(pair).private
                 + ["-in", inputFile, "-pkeyopt", "rsa_padding_mode:none"])
@@ -56,8 +56,8 @@ struct OpenSSLTests {
         var generator = SeededGenerator()
         let input = generator.bytes(Algorithms.digestLength(name) ?? 30)
         let keys = try openSSL.keys(pair)
-        let inputFile = try openSSL.file("input", input)
-        let ours = try openSSL.file("signature", pair.private.sign(input, SecKeyAlgorithm(name)))
+        let inputFile = try openSSL.write(input, to: "input")
+        let ours = try openSSL.write(pair.private.sign(input, SecKeyAlgorithm(name)), to: "signature")
         let arguments = ["pkeyutl", "-verify"] + keys.public + ["-in", inputFile, "-sigfile", ours] + options
         #expect(try openSSL.succeeds(arguments), "\(name) \(generator.seed)")
         let theirs = try openSSL.output(["pkeyutl", "-sign"] + keys.private + ["-in", inputFile] + options)
@@ -82,10 +82,10 @@ struct OpenSSLTests {
                     ]
                 }
             let input = digest == "raw" ? [0] + generator.bytes((bits + 7) / 8 - 1) : generator.bytes(20)
-            let ours = try openSSL.file("cryptogram", pair.public.encrypt(input, algorithm))
+            let ours = try openSSL.write(pair.public.encrypt(input, algorithm), to: "cryptogram")
             let decrypted = try openSSL.output(["pkeyutl", "-decrypt"] + keys.private + ["-in", ours] + options)
             #expect(decrypted == input, "\(name)")
-            let inputFile = try openSSL.file("input", input)
+            let inputFile = try openSSL.write(input, to: "input")
             let theirs = try openSSL.output(["pkeyutl", "-encrypt"] + keys.public + ["-in", inputFile] + options)
             #expect(try pair.private.decrypt(theirs, algorithm) == input, "\(name)")
         }
@@ -96,7 +96,7 @@ struct OpenSSLTests {
         let pair = try KeyPair(SecKey.random(kSecAttrKeyTypeECSECPrimeRandom, bits))
         let other = try KeyPair(SecKey.random(kSecAttrKeyTypeECSECPrimeRandom, bits))
         let keys = try openSSL.keys(pair)
-        let peer = try openSSL.file("peer", KeyEncoding.publicKeyInfo(other.public.external()))
+        let peer = try openSSL.write(KeyEncoding.publicKeyInfo(other.public.external()), to: "peer")
         let secret = try openSSL.output(
             ["pkeyutl", "-derive"] + keys.private + ["-peerkey", peer, "-peerform", "DER"])
         for name in Algorithms.exchange {
@@ -112,7 +112,7 @@ struct OpenSSLTests {
                 #expect(ours == secret, "\(name)")
                 continue
             }
-            let path = try openSSL.file("derived", Data())
+            let path = try openSSL.write(Data(), to: "derived")
             let arguments = [
                 "kdf", "-binary", "-out", path, "-keylen", String(count), "-kdfopt", "digest:\(digest)", "-kdfopt",
                 "hexkey:\(secret.hexadecimal)", "-kdfopt", "hexinfo:\(info.hexadecimal)", "X963KDF",

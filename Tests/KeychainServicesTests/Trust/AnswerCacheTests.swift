@@ -7,12 +7,12 @@ import Testing
 
 /// Answers that are kept on disk, where others may change them.
 @Suite struct AnswerCacheTests {
-    private let authority: RevokingAuthority
+    private let authority: CertificateAuthority
     private let folder: TemporaryFolder
     private let useless = [errSecSuccess, errSecIncompleteCertRevocationCheck]
 
     init() throws {
-        authority = try RevokingAuthority()
+        authority = try CertificateAuthority()
         folder = try TemporaryFolder()
     }
 
@@ -56,7 +56,7 @@ import Testing
     @Test func anAnswerIsKeptUntilItsEnd() throws {
         let server = try makeServer()
         try authority.make(
-            "leaf", by: "root", extensions: RevokingAuthority.server(responders: [server.address + "/ocsp"]))
+            "leaf", by: "root", extensions: CertificateAuthority.server(responders: [server.address + "/ocsp"]))
         try authority.list(good: ["leaf"])
         #expect(try statuses(Self.offline) == [errSecIncompleteCertRevocationCheck])
         #expect(files.isEmpty)
@@ -77,7 +77,7 @@ import Testing
     @Test func whoIsRevokedIsAskedAboutAgainAfterTheEnd() throws {
         let server = try makeServer()
         try authority.make(
-            "leaf", by: "root", extensions: RevokingAuthority.server(responders: [server.address + "/ocsp"]))
+            "leaf", by: "root", extensions: CertificateAuthority.server(responders: [server.address + "/ocsp"]))
         try authority.list(revoked: ["leaf"])
         #expect(try statuses(OnlinePolicies.soft) == [errSecCertificateRevoked])
         #expect(files.count == 1)
@@ -134,7 +134,7 @@ import Testing
     @Test func aDamagedAnswerIsReplaced() throws {
         let server = try makeServer()
         try authority.make(
-            "leaf", by: "root", extensions: RevokingAuthority.server(responders: [server.address + "/ocsp"]))
+            "leaf", by: "root", extensions: CertificateAuthority.server(responders: [server.address + "/ocsp"]))
         try authority.list(good: ["leaf"])
         try checkDamage(OnlinePolicies.required)
     }
@@ -142,7 +142,7 @@ import Testing
     @Test func aDamagedListIsReplaced() throws {
         let server = try makeServer()
         try authority.make(
-            "leaf", by: "root", extensions: RevokingAuthority.server(lists: [server.address + "/list"]))
+            "leaf", by: "root", extensions: CertificateAuthority.server(lists: [server.address + "/list"]))
         try authority.list(good: ["leaf"])
         try checkDamage(OnlinePolicies.listsRequired)
     }
@@ -150,9 +150,9 @@ import Testing
     @Test func anAnswerInThePlaceOfAnotherSaysNothing() throws {
         let server = try makeServer()
         try authority.make(
-            "leaf", by: "root", extensions: RevokingAuthority.server(responders: [server.address + "/ocsp"]))
-        try authority.make("other", by: "root", extensions: RevokingAuthority.server)
-        try authority.make("stranger", extensions: RevokingAuthority.authority, subject: "/CN=root")
+            "leaf", by: "root", extensions: CertificateAuthority.server(responders: [server.address + "/ocsp"]))
+        try authority.make("other", by: "root", extensions: CertificateAuthority.server)
+        try authority.make("stranger", extensions: CertificateAuthority.authority, subject: "/CN=root")
         try authority.list(revoked: ["leaf", "other"])
         let poisons = [
             try authority.response(about: "other"), try authority.response(about: "leaf", signer: "stranger"),
@@ -172,7 +172,7 @@ import Testing
         let server = try makeServer()
         try authority.make(
             "leaf", by: "root",
-            extensions: RevokingAuthority.server(
+            extensions: CertificateAuthority.server(
                 responders: [server.address + "/ocsp"], lists: [server.address + "/none"]))
         let any = OnlinePolicies.policies(kSecRevocationUseAnyAvailableMethod)
         #expect(try statuses(any) == [errSecSuccess])

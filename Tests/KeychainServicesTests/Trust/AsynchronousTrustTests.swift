@@ -5,19 +5,19 @@ import Testing
 
 /// Evaluations that wait for a server while the program goes on.
 @Suite struct AsynchronousTrustTests {
-    private let authority: RevokingAuthority
+    private let authority: CertificateAuthority
     private let gate = Gate()
     private let server: LoopbackServer
 
     init() throws {
-        let authority = try RevokingAuthority()
+        let authority = try CertificateAuthority()
         self.authority = authority
         let gate = gate
         server = try LoopbackServer { _ in
             gate.pass()
             return (try? .body(authority.response(about: "leaf"))) ?? .status(500)
         }
-        try authority.make("leaf", by: "root", extensions: RevokingAuthority.server(responders: [server.address]))
+        try authority.make("leaf", by: "root", extensions: CertificateAuthority.server(responders: [server.address]))
         try authority.list(revoked: ["leaf"])
     }
 

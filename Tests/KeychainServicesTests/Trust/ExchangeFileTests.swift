@@ -5,9 +5,9 @@ import Testing
 
 /// PKCS#12 files that OpenSSL's program wrote.
 struct ExchangeFileTests {
-    private let authority: Authority
+    private let authority: CertificateAuthority
 
-    init() throws { authority = try Authority.shared.get() }
+    init() throws { authority = try CertificateAuthority.shared.get() }
 
     private func read(_ file: Data, _ passphrase: String?, store: Bool = false) -> (OSStatus, [[String: Any]]) {
         var items: CFArray?
@@ -168,7 +168,7 @@ struct ExchangeFileTests {
 /// Whatever the bytes, reading ends with a status.
 struct SoakExchangeFileTests {
     @Test func mutatedFiles() throws {
-        let authority = try Authority.shared.get()
+        let authority = try CertificateAuthority.shared.get()
         let files = try [[], ["-nomac"], ["-nomac", "-keypbe", "NONE", "-certpbe", "NONE"]].map {
             try authority.exchangeFile("server", with: ["intermediate"], passphrase: "p", ["-iter", "1"] + $0)
         }
@@ -182,7 +182,7 @@ struct SoakExchangeFileTests {
     }
 
     @Test func mutatedCertificates() throws {
-        let authority = try Authority.shared.get()
+        let authority = try CertificateAuthority.shared.get()
         let names = ["server", "short-key", "root"]
         let originals = try names.map(authority.der)
         let root = try authority.certificate("root")

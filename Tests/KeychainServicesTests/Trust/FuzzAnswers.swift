@@ -5,14 +5,14 @@ import Testing
 
 /// Damaged answers of responders, revocation lists and files of issuers.
 struct FuzzAnswers {
-    private let authority: RevokingAuthority
+    private let authority: CertificateAuthority
 
     init() throws {
-        authority = try RevokingAuthority()
-        try authority.make("leaf", by: "root", extensions: RevokingAuthority.server)
-        try authority.make("bad", by: "root", extensions: RevokingAuthority.server)
+        authority = try CertificateAuthority()
+        try authority.make("leaf", by: "root", extensions: CertificateAuthority.server)
+        try authority.make("bad", by: "root", extensions: CertificateAuthority.server)
         try authority.list(good: ["leaf"], revoked: ["bad"])
-        try authority.make("responder", by: "root", extensions: RevokingAuthority.responder)
+        try authority.make("responder", by: "root", extensions: CertificateAuthority.responder)
     }
 
     /// Whatever is changed in answers, none says that a revoked certificate is good, or the other way.

@@ -6,12 +6,12 @@ import Testing
 
 /// DER that nobody vouches for: certificates, names, and keys in every form that is read.
 struct FuzzCertificates {
-    private let authority: Authority
+    private let authority: CertificateAuthority
     private let root: SecCertificate
     private let intermediate: SecCertificate
 
     init() throws {
-        authority = try Authority.shared.get()
+        authority = try CertificateAuthority.shared.get()
         root = try authority.certificate("root")
         intermediate = try authority.certificate("intermediate")
     }
@@ -21,7 +21,8 @@ struct FuzzCertificates {
         var samples = try certificates.map(authority.der)
         for name in ["server", "short-key"] {
             for command in [
-                ["req", "-in", "\(name).csr"], ["pkcs8", "-topk8", "-nocrypt", "-in", "\(name).key"],
+                ["req", "-new", "-key", "\(name).key", "-subj", "/CN=\(name)"],
+                ["pkcs8", "-topk8", "-nocrypt", "-in", "\(name).key"],
                 ["pkey", "-in", "\(name).key", "-pubout"], ["pkey", "-in", "\(name).key", "-traditional"],
             ] {
                 samples.append(try authority.output(command))
@@ -99,7 +100,7 @@ struct FuzzCertificates {
 /// PKCS#12 files that nobody vouches for, most of them without the code that would show that they were changed.
 struct FuzzExchangeFiles {
     @Test func fuzzPKCS12() throws {
-        let authority = try Authority.shared.get()
+        let authority = try CertificateAuthority.shared.get()
         // `-iter` after `-nomac` would bring the code back.
         let plain = ["-nomac", "-keypbe", "NONE", "-certpbe", "NONE"]
         let samples = try [
@@ -134,7 +135,7 @@ struct FuzzExchangeFiles {
     }
 }
 
-extension Authority {
+extension CertificateAuthority {
     /// What a command of `openssl` writes as DER.
     fileprivate func output(_ command: [String]) throws -> Data {
         try openssl(command + ["-outform", "DER", "-out", "fuzz.der"])

@@ -6,23 +6,23 @@ import Testing
 
 /// Certificates of authorities that are missing, from a server on the loopback interface.
 @Suite struct IssuerSearchTests {
-    private let authority: RevokingAuthority
+    private let authority: CertificateAuthority
     private let server: LoopbackServer
 
     /// The files are those of the authority, by name.
     init() throws {
-        let authority = try RevokingAuthority()
+        let authority = try CertificateAuthority()
         self.authority = authority
         server = try LoopbackServer { request in
             (try? .body(authority.read(String(request.path.dropFirst())))) ?? .status(404)
         }
-        try authority.make("intermediate", by: "root", extensions: RevokingAuthority.authority)
+        try authority.make("intermediate", by: "root", extensions: CertificateAuthority.authority)
     }
 
     private func makeLeaf(_ files: String...) throws {
         try authority.make(
             "leaf", by: "intermediate",
-            extensions: RevokingAuthority.server(issuers: files.map { "\(server.address)/\($0)" }))
+            extensions: CertificateAuthority.server(issuers: files.map { "\(server.address)/\($0)" }))
     }
 
     private func trust(
@@ -73,7 +73,7 @@ import Testing
 
     @Test func severalAuthoritiesAreFetched() throws {
         func issuer(_ name: String) -> [String] {
-            RevokingAuthority.authority + ["authorityInfoAccess=caIssuers;URI:\(server.address)/\(name).der"]
+            CertificateAuthority.authority + ["authorityInfoAccess=caIssuers;URI:\(server.address)/\(name).der"]
         }
         var above = "root"
         for number in 1...6 {
@@ -83,7 +83,7 @@ import Testing
         for number in [4, 5] {
             try authority.make(
                 "leaf", by: "a\(number)",
-                extensions: RevokingAuthority.server(
+                extensions: CertificateAuthority.server(
                     issuers: ["\(server.address)/a\(number).der"]))
             // Four are fetched, and no more.
             #expect(status(of: try trust()) == (number == 4 ? errSecSuccess : errSecCreateChainFailed))
@@ -100,9 +100,9 @@ import Testing
 
     @Test func whatIsNotTheIssuerIsOfNoUse() throws {
         // With another name, with the name and another key, and the certificate itself.
-        try authority.make("other", by: "root", extensions: RevokingAuthority.authority)
+        try authority.make("other", by: "root", extensions: CertificateAuthority.authority)
         try authority.make(
-            "namesake", by: "root", extensions: RevokingAuthority.authority, subject: "/CN=intermediate")
+            "namesake", by: "root", extensions: CertificateAuthority.authority, subject: "/CN=intermediate")
         for name in ["other", "namesake", "leaf", "root"] {
             try makeLeaf("\(name).der")
             #expect(status(of: try trust()) != errSecSuccess, "\(name)")
@@ -112,7 +112,7 @@ import Testing
     @Test func otherSchemesAreNotFetched() throws {
         try authority.make(
             "leaf", by: "intermediate",
-            extensions: RevokingAuthority.server(issuers: ["file://" + authority.path("intermediate.der")]))
+            extensions: CertificateAuthority.server(issuers: ["file://" + authority.path("intermediate.der")]))
         #expect(status(of: try trust()) == errSecCreateChainFailed)
     }
 
@@ -136,7 +136,7 @@ import Testing
         }
         try authority.make(
             "leaf", by: "intermediate",
-            extensions: RevokingAuthority.server(
+            extensions: CertificateAuthority.server(
                 issuers: [slow.address + "/1", slow.address + "/2"]))
         var settings = OnlineSettings.patient
         settings.single = .milliseconds(50)

@@ -44,7 +44,7 @@ final class Gate: Sendable {
     }
 }
 
-extension RevokingAuthority {
+extension CertificateAuthority {
     /// The extensions of a server's certificate that names responders, lists, and places of its issuer.
     static func server(
         responders: [String] = [], issuers: [String] = [], lists: [String] = [], deltas: [String] = []

@@ -6,26 +6,13 @@ import Testing
 
 /// Paths as Apple's systems judge them, with certificates that OpenSSL's program makes.
 @Suite struct PathTests {
-    private let folder: TemporaryFolder
+    private let maker: CertificateAuthority
     private static let authority = ["basicConstraints=critical,CA:true", "keyUsage=critical,keyCertSign"]
-    private static let server = [
-        "basicConstraints=CA:false", "extendedKeyUsage=serverAuth", "subjectAltName=DNS:example.com",
-    ]
+    private static let server = CertificateAuthority.server
 
     init() throws {
-        folder = try TemporaryFolder()
-        for name in ["root", "other", "intermediate", "leaf"] {
-            try openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", "\(name).key")
-        }
-    }
-
-    private func openssl(_ arguments: String...) throws { try openssl(arguments) }
-
-    private func openssl(_ arguments: [String]) throws {
-        let run = try ProgramStart(["openssl"] + arguments, folder: folder.path).run(input: Data())
-        guard run.status == 0 else {
-            throw NSError(domain: "openssl", code: 1, userInfo: [NSLocalizedDescriptionKey: run.text + run.errors])
-        }
+        maker = try CertificateAuthority(hasRoot: false)
+        for name in ["root", "other", "intermediate", "leaf"] { try maker.makeKey(name) }
     }
 
     /// Makes the certificate `name`.
@@ -39,33 +26,9 @@ import Testing
         _ name: String, key: String? = nil, by issuer: String? = nil, issuerKey: String? = nil, subject: String? = nil,
         _ extensions: [String], days: Int = 30
     ) throws -> SecCertificate {
-        let key = key ?? name
-        let text =
-            "[req]\ndistinguished_name=name\n[name]\n[own]\n"
-            + extensions.joined(separator: "\n").replacing("@other", with: "\n[other]") + "\n"
-        try Data(text.utf8).write(to: URL(filePath: folder.path(of: "\(name).conf")))
-        var command = [
-            "req", "-x509", "-new", "-sha256", "-key", "\(key).key", "-subj", subject ?? "/CN=\(key)", "-days",
-            "\(days)",
-            "-config", "\(name).conf", "-extensions", "own", "-out", "\(name).pem",
-        ]
-        if let issuer { command += ["-CA", "\(issuer).pem", "-CAkey", "\(issuerKey ?? issuer).key"] }
-        try openssl(command)
-        return try certificate(name)
-    }
-
-    private func certificate(_ name: String) throws -> SecCertificate {
-        try openssl("x509", "-in", "\(name).pem", "-outform", "DER", "-out", "\(name).der")
-        let der = try Data(contentsOf: URL(filePath: folder.path(of: "\(name).der")))
-        return try #require(SecCertificateCreateWithData(nil, der as NSData))
-    }
-
-    /// A certificate without extensions, which is of version 1.
-    private func makeOld(_ name: String, by issuer: String? = nil) throws -> SecCertificate {
-        try openssl("req", "-new", "-key", "\(name).key", "-subj", "/CN=\(name)", "-out", "\(name).csr")
-        let signing = issuer.map { ["-CA", "\($0).pem", "-CAkey", "\($0).key"] } ?? ["-signkey", "\(name).key"]
-        try openssl(["x509", "-req", "-in", "\(name).csr", "-sha256", "-days", "30", "-out", "\(name).pem"] + signing)
-        return try certificate(name)
+        try maker.make(
+            name, key: key, by: issuer, issuerKey: issuerKey, extensions: extensions, subject: subject, days: days)
+        return try maker.certificate(name)
     }
 
     private func evaluate(
@@ -251,13 +214,18 @@ import Testing
         }
     }
 
+    private func old(_ name: String, by issuer: String? = nil) throws -> SecCertificate {
+        try maker.makeOld(name, by: issuer)
+        return try maker.certificate(name)
+    }
+
     @Test func authoritiesOfVersion1() throws {
-        let root = try makeOld("root")
+        let root = try old("root")
         let leaf = try make("leaf", by: "root", Self.server)
         #expect(try evaluate([leaf], anchor: root) == errSecSuccess)
         // Below an anchor that says what it is, others have to say it, too.
         let newer = try make("root", Self.authority)
-        let intermediate = try makeOld("intermediate", by: "root")
+        let intermediate = try old("intermediate", by: "root")
         let below = try make("leaf", by: "intermediate", Self.server)
         #expect(try evaluate([below, intermediate], anchor: newer) == errSecNoBasicConstraints)
     }
@@ -271,7 +239,7 @@ import Testing
         ] as [([String], OSStatus)])
     func kindsOfKeys(of algorithm: [String], status: OSStatus) throws {
         let root = try make("root", Self.authority)
-        try openssl(["genpkey", "-out", "leaf.key"] + algorithm)
+        try maker.makeKey("leaf", algorithm)
         let leaf = try make("leaf", by: "root", Self.server)
         #expect(try evaluate([leaf], anchor: root) == status)
     }

@@ -6,13 +6,13 @@ import Testing
 
 /// Responders that are asked: OpenSSL's program on the loopback interface, and servers that answer wrongly.
 @Suite struct ResponderTests {
-    private let authority: RevokingAuthority
+    private let authority: CertificateAuthority
     private let useless = [errSecSuccess, errSecIncompleteCertRevocationCheck]
 
-    init() throws { authority = try RevokingAuthority() }
+    init() throws { authority = try CertificateAuthority() }
 
     private func makeLeaf(_ responders: String...) throws {
-        try authority.make("leaf", by: "root", extensions: RevokingAuthority.server(responders: responders))
+        try authority.make("leaf", by: "root", extensions: CertificateAuthority.server(responders: responders))
     }
 
     @Test func aResponderIsAsked() throws {
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func aDelegatedResponderIsAsked() throws {
-        try authority.make("responder", by: "root", extensions: RevokingAuthority.responder)
+        try authority.make("responder", by: "root", extensions: CertificateAuthority.responder)
         try authority.list(revoked: ["leaf"])
         let responder = try authority.startResponder(signer: "responder")
         try makeLeaf(responder.address)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func aWrongSignerSaysNothing() throws {
-        try authority.make("stranger", extensions: RevokingAuthority.authority, subject: "/CN=root")
+        try authority.make("stranger", extensions: CertificateAuthority.authority, subject: "/CN=root")
         try authority.list(revoked: ["leaf"])
         let responder = try authority.startResponder(signer: "stranger")
         try makeLeaf(responder.address)
@@ -56,8 +56,8 @@ import Testing
             let responder = try authority.startResponder()
             try authority.make(
                 "intermediate", by: "root",
-                extensions: RevokingAuthority.authority + ["authorityInfoAccess=OCSP;URI:\(responder.address)"])
-            try authority.make("leaf", by: "intermediate", extensions: RevokingAuthority.server)
+                extensions: CertificateAuthority.authority + ["authorityInfoAccess=OCSP;URI:\(responder.address)"])
+            try authority.make("leaf", by: "intermediate", extensions: CertificateAuthority.server)
             // An answer is required about the leaf alone.
             #expect(
                 try authority.statuses(["leaf", "intermediate"])
@@ -69,7 +69,7 @@ import Testing
         let server = try LoopbackServer { _ in .nothing }
         try authority.make(
             "leaf", by: "root",
-            extensions: RevokingAuthority.server(responders: [server.address]) + ["noCheck=ignored"])
+            extensions: CertificateAuthority.server(responders: [server.address]) + ["noCheck=ignored"])
         #expect(try authority.statuses() == useless)
         #expect(server.requests.isEmpty)
     }
@@ -176,10 +176,10 @@ import Testing
         let server = try LoopbackServer { _ in .status(500) }
         let addresses = (0..<11).map { "\(server.address)/\($0)" }
         try authority.make(
-            "leaf", by: "root", extensions: RevokingAuthority.server(responders: Array(addresses[..<10])))
+            "leaf", by: "root", extensions: CertificateAuthority.server(responders: Array(addresses[..<10])))
         #expect(try authority.statuses(["leaf"], [OnlinePolicies.soft]) == [errSecSuccess])
         #expect(server.requests.map(\.path) == ["/0", "/1", "/2"])
-        try authority.make("leaf", by: "root", extensions: RevokingAuthority.server(responders: addresses))
+        try authority.make("leaf", by: "root", extensions: CertificateAuthority.server(responders: addresses))
         #expect(try authority.statuses(["leaf"], [OnlinePolicies.soft]) == [errSecSuccess])
         #expect(server.requests.count == 3)
     }
@@ -228,7 +228,7 @@ import Testing
     }
 
     /// Answers a question with OpenSSL's program.
-    private static func answer(_ question: Data, _ authority: RevokingAuthority) throws -> Data {
+    private static func answer(_ question: Data, _ authority: CertificateAuthority) throws -> Data {
         try FolderContents.write(question, to: authority.path("asked.der"))
         try authority.openssl(
             "ocsp", "-index", "index.txt", "-CA", "root.pem", "-rsigner", "root.pem", "-rkey", "root.key", "-reqin",
@@ -270,7 +270,7 @@ import Testing
     }
 }
 
-extension RevokingAuthority {
+extension CertificateAuthority {
     fileprivate func statuses(settings: OnlineSettings) throws -> [OSStatus] {
         try statuses(["leaf"], [OnlinePolicies.soft, OnlinePolicies.required], settings)
     }

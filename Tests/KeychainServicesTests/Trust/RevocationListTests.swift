@@ -7,7 +7,7 @@ import Testing
 
 /// Revocation lists that OpenSSL's program makes, from a server on the loopback interface.
 @Suite struct RevocationListTests {
-    private let authority: RevokingAuthority
+    private let authority: CertificateAuthority
     private let server: LoopbackServer
     private let files: Files
     private let useless = [errSecSuccess, errSecIncompleteCertRevocationCheck]
@@ -23,7 +23,7 @@ import Testing
     }
 
     init() throws {
-        authority = try RevokingAuthority()
+        authority = try CertificateAuthority()
         let files = Files()
         self.files = files
         server = try LoopbackServer { request in files[request.path].map { .body($0) } ?? .status(404) }
@@ -33,7 +33,7 @@ import Testing
     private func makeLeaf(deltas: [String]) throws {
         try authority.make(
             "leaf", by: "root",
-            extensions: RevokingAuthority.server(lists: [server.address + "/list"], deltas: deltas))
+            extensions: CertificateAuthority.server(lists: [server.address + "/list"], deltas: deltas))
     }
 
     private func statuses(_ settings: OnlineSettings = .patient) throws -> [OSStatus] {
@@ -56,8 +56,8 @@ import Testing
     @Test func authoritiesAreLookedUp() throws {
         try authority.make(
             "intermediate", by: "root",
-            extensions: RevokingAuthority.authority + ["crlDistributionPoints=URI:\(server.address)/list"])
-        try authority.make("below", by: "intermediate", extensions: RevokingAuthority.server)
+            extensions: CertificateAuthority.authority + ["crlDistributionPoints=URI:\(server.address)/list"])
+        try authority.make("below", by: "intermediate", extensions: CertificateAuthority.server)
         try authority.list(revoked: ["intermediate"])
         files["/list"] = try authority.revocationList()
         #expect(
@@ -68,7 +68,7 @@ import Testing
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var reason: String
-        var make: @Sendable (RevokingAuthority) throws -> Data
+        var make: @Sendable (CertificateAuthority) throws -> Data
     }
 
     static let cases = [
@@ -79,11 +79,11 @@ import Testing
             try $0.revocationList(["-crl_lastupdate", "20400101000000Z", "-crl_nextupdate", "20400201000000Z"])
         },
         Case(testDescription: "of somebody with the same name", reason: "the revocation list has no valid signature") {
-            try $0.make("stranger", extensions: RevokingAuthority.authority, subject: "/CN=root")
+            try $0.make("stranger", extensions: CertificateAuthority.authority, subject: "/CN=root")
             return try $0.revocationList(by: "stranger", namesKey: false)
         },
         Case(testDescription: "of another authority", reason: "there is no revocation list for the certificate") {
-            try $0.make("other", extensions: RevokingAuthority.authority)
+            try $0.make("other", extensions: CertificateAuthority.authority)
             return try $0.revocationList(by: "other")
         },
         Case(testDescription: "forged", reason: "the revocation list has no valid signature") {
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test func aListOfSomebodyElseSendsNoRequests() throws {
-        try authority.make("stranger", extensions: RevokingAuthority.authority, subject: "/CN=root")
+        try authority.make("stranger", extensions: CertificateAuthority.authority, subject: "/CN=root")
         files["/list"] = try authority.revocationList(
             by: "stranger", namesKey: false, extensions: ["freshestCRL=URI:\(server.address)/elsewhere"])
         #expect(try statuses() == useless)
@@ -202,7 +202,7 @@ import Testing
     @Test func whatIsPreferredIsAskedFirst() throws {
         try authority.make(
             "leaf", by: "root",
-            extensions: RevokingAuthority.server(
+            extensions: CertificateAuthority.server(
                 responders: [server.address + "/ocsp"], lists: [server.address + "/list"]))
         func paths(_ flags: CFOptionFlags) throws -> [String] {
             let before = server.requests.count
@@ -224,7 +224,7 @@ import Testing
     @Test func theNextPlaceIsAsked() throws {
         try authority.make(
             "leaf", by: "root",
-            extensions: RevokingAuthority.server(lists: [server.address + "/none", server.address + "/list"]))
+            extensions: CertificateAuthority.server(lists: [server.address + "/none", server.address + "/list"]))
         try authority.list(revoked: ["leaf"])
         files["/list"] = try authority.revocationList()
         #expect(try statuses() == revoked)
@@ -233,7 +233,7 @@ import Testing
     /// A list that would not fit into memory is not read to its end.
     @Test func aListHasABound() throws {
         let server = try LoopbackServer { _ in .endless(length: nil) }
-        try authority.make("leaf", by: "root", extensions: RevokingAuthority.server(lists: [server.address]))
+        try authority.make("leaf", by: "root", extensions: CertificateAuthority.server(lists: [server.address]))
         #expect(try statuses() == useless)
         #expect(try authority.reason(OnlinePolicies.listsRequired).contains("(the server's answer is too large)"))
     }

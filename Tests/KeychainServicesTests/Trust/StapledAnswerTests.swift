@@ -7,11 +7,11 @@ import Testing
 
 /// Answers of OCSP responders that a program has, made by OpenSSL's program.
 @Suite struct StapledAnswerTests {
-    private let authority: RevokingAuthority
+    private let authority: CertificateAuthority
 
     init() throws {
-        authority = try RevokingAuthority()
-        try authority.make("leaf", by: "root", extensions: RevokingAuthority.server)
+        authority = try CertificateAuthority()
+        try authority.make("leaf", by: "root", extensions: CertificateAuthority.server)
     }
 
     private static let required = [
@@ -83,13 +83,13 @@ import Testing
     }
 
     @Test func anAnswerForAnotherCertificateSaysNothing() throws {
-        try authority.make("other", by: "root", extensions: RevokingAuthority.server)
+        try authority.make("other", by: "root", extensions: CertificateAuthority.server)
         try authority.list(revoked: ["other"])
         #expect(try statuses(try authority.response(about: "other") as NSData) == useless)
     }
 
     @Test func anAuthorityMayNameAResponder() throws {
-        try authority.make("responder", by: "root", extensions: RevokingAuthority.responder)
+        try authority.make("responder", by: "root", extensions: CertificateAuthority.responder)
         try authority.list(revoked: ["leaf"])
         for options in [["-ndays", "1"], ["-ndays", "1", "-resp_key_id"]] {
             let response = try authority.response(about: "leaf", signer: "responder", options)
@@ -99,12 +99,12 @@ import Testing
 
     @Test func othersMayNotSign() throws {
         // Of the authority, but for something else.
-        try authority.make("server", by: "root", extensions: RevokingAuthority.server)
+        try authority.make("server", by: "root", extensions: CertificateAuthority.server)
         // A responder of somebody else with the authority's name, and of an authority below.
-        try authority.make("stranger", extensions: RevokingAuthority.authority, subject: "/CN=root")
-        try authority.make("strange-responder", by: "stranger", extensions: RevokingAuthority.responder)
-        try authority.make("below", by: "root", extensions: RevokingAuthority.authority)
-        try authority.make("responder-below", by: "below", extensions: RevokingAuthority.responder)
+        try authority.make("stranger", extensions: CertificateAuthority.authority, subject: "/CN=root")
+        try authority.make("strange-responder", by: "stranger", extensions: CertificateAuthority.responder)
+        try authority.make("below", by: "root", extensions: CertificateAuthority.authority)
+        try authority.make("responder-below", by: "below", extensions: CertificateAuthority.responder)
         try authority.list(revoked: ["leaf"])
         for signer in ["server", "stranger", "strange-responder", "below", "responder-below", "leaf"] {
             #expect(
@@ -152,7 +152,7 @@ import Testing
 
     @Test func anAnswerFromTheFutureSaysNothing() throws {
         try authority.makeOldRoot()
-        try authority.make("leaf", by: "root", extensions: RevokingAuthority.server)
+        try authority.make("leaf", by: "root", extensions: CertificateAuthority.server)
         try authority.list(good: ["leaf"])
         let response = try authority.response(about: "leaf")
         #expect(try refusal(response, days: -0.04) == nil)
@@ -209,8 +209,8 @@ import Testing
     }
 
     @Test func anAuthorityThatIsRevokedIsAvoided() throws {
-        try authority.make("first", by: "root", extensions: RevokingAuthority.authority, subject: "/CN=authority")
-        try authority.make("below", by: "first", extensions: RevokingAuthority.server)
+        try authority.make("first", by: "root", extensions: CertificateAuthority.authority, subject: "/CN=authority")
+        try authority.make("below", by: "first", extensions: CertificateAuthority.server)
         try authority.list(revoked: ["first"])
         let revoked = try authority.response(about: "first")
         let trust = try authority.trust(["below", "first"])
@@ -219,7 +219,7 @@ import Testing
         #expect(SecTrustGetCertificateCount(trust) == 3)
         // The same authority has another certificate.
         try FileManager.default.copyItem(atPath: authority.path("first.key"), toPath: authority.path("second.key"))
-        try authority.make("second", by: "root", extensions: RevokingAuthority.authority, subject: "/CN=authority")
+        try authority.make("second", by: "root", extensions: CertificateAuthority.authority, subject: "/CN=authority")
         let other = try authority.trust(["below", "first", "second"])
         #expect(SecTrustSetOCSPResponse(other, revoked as NSData) == errSecSuccess)
         #expect(status(of: other) == errSecSuccess)

@@ -5,9 +5,9 @@ import Testing
 
 /// Whether a certificate is to be trusted, with certificates that OpenSSL's program made.
 struct TrustTests {
-    private let authority: Authority
+    private let authority: CertificateAuthority
 
-    init() throws { authority = try Authority.shared.get() }
+    init() throws { authority = try CertificateAuthority.shared.get() }
 
     private func trust(_ names: [String], _ policy: SecPolicy, anchors: [String]? = ["root"]) throws -> SecTrust {
         var trust: SecTrust?

@@ -80,9 +80,9 @@ struct PathVerdicts: Sendable {
     }
 
     private static func accepted(_ cases: [PathCase], _ made: [[String: Data]]) throws -> [Int] {
-        let folder = try TemporaryFolder()
+        let program = try OpenSSLProgram()
         func write(_ certificates: [Data], to name: String) throws {
-            try FolderContents.write(privacyEnhancedMail(of: certificates), to: folder.path(of: name))
+            try program.write(privacyEnhancedMail(of: certificates), to: name)
         }
         try write(cases.flatMap { entry in entry.anchors.compactMap { made[entry.number][$0] } }, to: "anchors.pem")
         try write(
@@ -92,7 +92,8 @@ struct PathVerdicts: Sendable {
         }
         let others = cases.contains { $0.given.count > 1 } ? ["-untrusted", "others.pem"] : []
         let command = options(of: cases[0]) + ["-trusted", "anchors.pem"] + others
-        let run = try ProgramStart(["openssl"] + command + cases.map { "\($0.number)" }, folder: folder.path).run()
+        // It ends with an error if it refuses one.
+        let run = try program.start(command + cases.map { "\($0.number)" })
         let lines = Set(run.text.split(separator: "\n").map(String.init))
         // It says something about each of them, whatever that is.
         for entry in cases where !lines.contains("\(entry.number): OK") {
