@@ -11,7 +11,8 @@ public func SecCertificateGetTypeID() -> CFTypeID {
 /// - Parameters:
 ///   - allocator: Ignored; pass `nil`.
 ///   - data: The complete encoding and nothing after it.
-/// - Returns: The certificate, or `nil` if any part of it is malformed. Trust is not evaluated.
+/// - Returns: The certificate, or `nil` if it is malformed. Trust is not evaluated: a certificate whose signature or
+///   extension is damaged can be read, and is not trusted.
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
     SecCertificate(der: data.contents)
 }
