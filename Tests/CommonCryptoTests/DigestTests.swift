@@ -37,6 +37,10 @@ import Testing
 
     private static func digest(_ name: String, _ data: Data, cuts: [Int]? = nil) -> Data {
         switch name {
+        case "md2":
+            digest(
+                data, cuts: cuts, count: CC_MD2_DIGEST_LENGTH, CC_MD2_CTX(), CC_MD2, CC_MD2_Init, CC_MD2_Update,
+                CC_MD2_Final)
         case "md4":
             digest(
                 data, cuts: cuts, count: CC_MD4_DIGEST_LENGTH, CC_MD4_CTX(), CC_MD4, CC_MD4_Init, CC_MD4_Update,
@@ -86,6 +90,26 @@ import Testing
     ])
     func publishedDigestsOfABC(_ name: String, _ digest: String) {
         #expect(Self.digest(name, Data("abc".utf8)).hex == digest)
+    }
+
+    /// RFC 1319, appendix A.5.
+    @Test(arguments: [
+        ("", "8350e5a3e24c153df2275c9f80692773"), ("a", "32ec01ec4a6dac72c0ab96fb34c0b5d1"),
+        ("abc", "da853b0d3f88d99b30283a69e6ded6bb"), ("message digest", "ab4f496bfb2a530b219ff33031fe06b0"),
+        ("abcdefghijklmnopqrstuvwxyz", "4e8ddff3650292ab5a4108c3aa47940b"),
+        (
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
+            "da33def2a42df13975352846c30338cd"
+        ),
+        (String(repeating: "1234567890", count: 8), "d5976f79d83d3a0dc9806c3c66f3efd8"),
+    ])
+    func publishedDigestsOfMD2(_ text: String, _ digest: String) {
+        let data = Data(text.utf8)
+        #expect(Self.digest("md2", data).hex == digest)
+        for cut in 0...data.count {
+            #expect(Self.digest("md2", data, cuts: [cut]).hex == digest, "\(cut)")
+        }
+        #expect(CC_MD2(text, CC_LONG(data.count), nil) == nil)
     }
 
     @Test(arguments: ["md4", "md5", "sha1", "sha224", "sha256", "sha384", "sha512"])

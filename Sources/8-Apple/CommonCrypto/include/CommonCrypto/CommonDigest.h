@@ -1,4 +1,4 @@
-// Digests. There is no MD2: BoringSSL does not have it.
+// Digests.
 //
 // Functions that end in `_Init`, `_Update` and `_Final` digest data in pieces, in that order, and return 1. A context is
 // plain memory: it can be copied, and needs no end. Its contents are those of this module and not Apple's.
@@ -15,6 +15,13 @@ extern "C" {
 typedef uint32_t CC_LONG;
 typedef uint64_t CC_LONG64;
 
+/// How many bytes of the block are there, the bytes, the checksum and the digest.
+typedef struct CC_MD2state_st {
+    CC_LONG count;
+    unsigned char block[16];
+    unsigned char checksum[16];
+    unsigned char digest[16];
+} CC_MD2_CTX;
 typedef struct CC_MD4state_st { CC_LONG64 state[14]; } CC_MD4_CTX;
 typedef struct CC_MD5state_st { CC_LONG64 state[14]; } CC_MD5_CTX;
 typedef struct CC_SHA1state_st { CC_LONG64 state[14]; } CC_SHA1_CTX;
@@ -22,6 +29,18 @@ typedef struct CC_SHA1state_st { CC_LONG64 state[14]; } CC_SHA1_CTX;
 typedef struct CC_SHA256state_st { CC_LONG64 state[16]; } CC_SHA256_CTX;
 /// Of SHA-384, too.
 typedef struct CC_SHA512state_st { CC_LONG64 state[30]; } CC_SHA512_CTX;
+
+// RFC 1319. Broken: use it only to read what exists.
+#define CC_MD2_DIGEST_LENGTH 16
+/// Apple's number. The blocks of MD2 have 16 bytes.
+#define CC_MD2_BLOCK_BYTES 64
+extern int CC_MD2_Init(CC_MD2_CTX *c);
+/// Adds `len` bytes.
+extern int CC_MD2_Update(CC_MD2_CTX *c, const void *data, CC_LONG len);
+/// Writes the digest of 16 bytes to `md`.
+extern int CC_MD2_Final(unsigned char *md, CC_MD2_CTX *c);
+/// Writes the digest of `data` to `md`, and returns `md`; does nothing and returns NULL if `md` is NULL.
+extern unsigned char *CC_MD2(const void *data, CC_LONG len, unsigned char *md);
 
 // RFC 1320. Broken: use it only to read what exists.
 #define CC_MD4_DIGEST_LENGTH 16
