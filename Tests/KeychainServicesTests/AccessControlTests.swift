@@ -49,7 +49,7 @@ import Testing
         let same = try #require(make(.touchIDAny).control)
         let other = try #require(make(.devicePasscode).control)
         let elsewhere = try #require(make(.biometryAny, kSecAttrAccessibleAfterFirstUnlock).control)
-        #expect(one == same && one.hash == same.hash && CFEqual(one, same))
+        #expect(one == same && one.hashValue == same.hashValue && CFEqual(one, same))
         #expect(one != other && one != elsewhere)
         #expect(CFGetTypeID(one) == SecAccessControlGetTypeID())
         #expect(SecAccessControlGetTypeID() != CFDictionaryGetTypeID())

@@ -51,8 +51,8 @@ struct RefsCertificateTests {
     @Test func equalityIsByEncoding() throws {
         let again = try #require(SecCertificateCreateWithData(nil, RefsFixtures.certificate as CFData))
         #expect(again == certificate)
-        #expect(again.hash == certificate.hash)
-        #expect(!certificate.isEqual(key))
+        #expect(again.hashValue == certificate.hashValue)
+        #expect(!CFEqual(certificate, key))
     }
 
     @Test func storedAttributesOfACertificate() {

@@ -4,24 +4,22 @@ import KeychainModel
 /// When an item can be read and what must hold before it may be used.
 ///
 /// Two access controls are equal when their protection class and constraints are.
-public final class SecAccessControl: NSObject, Sendable {
+public final class SecAccessControl: Sendable {
     package let control: AccessControl
 
     package init(_ control: AccessControl) {
         self.control = control
-        super.init()
     }
+}
 
-    /// Whether `object` is an access control with the same protection class and constraints.
-    public override func isEqual(_ object: Any?) -> Bool {
-        (object as? SecAccessControl)?.control == control
-    }
+extension SecAccessControl: Hashable, CustomDebugStringConvertible {
+    /// Whether both have the same protection class and constraints.
+    public static func == (left: SecAccessControl, right: SecAccessControl) -> Bool { left.control == right.control }
 
-    /// A hash of the protection class and the constraints.
-    public override var hash: Int { control.hashValue }
+    public func hash(into hasher: inout Hasher) { hasher.combine(control) }
 
     /// The protection class and, if there are any, the bits of the constraints.
-    public override var description: String {
+    public var debugDescription: String {
         let flags = control.flags.map { ";flags(\(String($0.rawValue, radix: 16)))" } ?? ""
         return "<SecAccessControlRef: \(control.protection.rawValue)\(flags)>"
     }

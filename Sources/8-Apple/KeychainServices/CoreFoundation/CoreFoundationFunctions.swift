@@ -56,14 +56,19 @@ private final class BooleanType {}
 public func CFEqual(_ left: CFTypeRef!, _ right: CFTypeRef!) -> Bool {
     guard let left, let right else { return left === right }
     if left === right { return true }
-    guard CFGetTypeID(left) == CFGetTypeID(right), let left = left as? NSObject else { return false }
-    return left.isEqual(right)
+    guard CFGetTypeID(left) == CFGetTypeID(right) else { return false }
+    if let left = left as? NSObject { return left.isEqual(right) }
+    guard let left = left as? AnyHashable, let right = right as? AnyHashable else { return false }
+    return left == right
 }
 
 /// A hash of `object`; the same for objects that are equal.
 public func CFHash(_ object: CFTypeRef!) -> CFHashCode {
-    guard let object = object as? NSObject else { return 0 }
-    return UInt(bitPattern: object.hash)
+    switch object {
+    case let object as NSObject: UInt(bitPattern: object.hash)
+    case let object as AnyHashable: UInt(bitPattern: object.hashValue)
+    default: 0
+    }
 }
 
 /// The Swift value of a Boolean object.

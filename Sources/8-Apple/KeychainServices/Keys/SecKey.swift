@@ -5,13 +5,12 @@ import VaultKeys
 /// A cryptographic key. Two objects are equal when they are the same half of the same key.
 ///
 /// Neither the description nor reflection shows secret bytes.
-public final class SecKey: NSObject, Sendable {
+public final class SecKey: Sendable {
     /// The key, as it is without Apple's names.
     package let key: VaultKey
 
     package init(_ key: VaultKey) {
         self.key = key
-        super.init()
     }
 
     package convenience init(_ keyData: KeyData) {
@@ -33,17 +32,16 @@ public final class SecKey: NSObject, Sendable {
 
     /// The public half; of a public key, the key itself.
     package var publicKey: SecKey { keyClass == .public ? self : SecKey(key.publicKey) }
+}
 
-    /// Whether `object` is the same half of the same key.
-    public override func isEqual(_ object: Any?) -> Bool {
-        (object as? SecKey)?.key == key
-    }
+extension SecKey: Hashable, CustomDebugStringConvertible {
+    /// Whether both are the same half of the same key.
+    public static func == (left: SecKey, right: SecKey) -> Bool { left.key == right.key }
 
-    /// A hash of the public half.
-    public override var hash: Int { keyData.publicRepresentation.hashValue }
+    public func hash(into hasher: inout Hasher) { hasher.combine(keyData.publicRepresentation) }
 
     /// The kind of key, its size and the hash of its public half.
-    public override var description: String {
+    public var debugDescription: String {
         kept == nil ? "<SecKey \(keyData)>" : "<SecKey private half of \(keyData)>"
     }
 }

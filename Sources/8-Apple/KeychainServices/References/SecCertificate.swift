@@ -3,22 +3,24 @@ import Foundation
 import KeychainModel
 
 /// An X.509 certificate. Two objects are equal when their DER encodings are.
-public final class SecCertificate: NSObject, Sendable {
+public final class SecCertificate: Sendable {
     package let certificate: Certificate
 
     package init?(der: Data) {
         guard let certificate = try? Certificate(der: der) else { return nil }
         self.certificate = certificate
-        super.init()
+    }
+}
+
+extension SecCertificate: Hashable, CustomDebugStringConvertible {
+    public static func == (left: SecCertificate, right: SecCertificate) -> Bool {
+        left.certificate.encoded == right.certificate.encoded
     }
 
-    public override func isEqual(_ object: Any?) -> Bool {
-        (object as? SecCertificate)?.certificate.encoded == certificate.encoded
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(certificate.encoded) }
 
-    public override var hash: Int { certificate.encoded.hashValue }
-
-    public override var description: String {
+    /// The name of the subject.
+    public var debugDescription: String {
         "<SecCertificate \(certificate.subjectSummary ?? "without a name")>"
     }
 }

@@ -2,24 +2,25 @@ import Certificates
 import Foundation
 
 /// A certificate together with the private key that belongs to it.
-public final class SecIdentity: NSObject, Sendable {
+public final class SecIdentity: Sendable {
     package let certificate: SecCertificate
     package let key: SecKey
 
     package init(certificate: SecCertificate, key: SecKey) {
         self.certificate = certificate
         self.key = key
-        super.init()
+    }
+}
+
+extension SecIdentity: Hashable, CustomDebugStringConvertible {
+    public static func == (left: SecIdentity, right: SecIdentity) -> Bool {
+        left.certificate == right.certificate && left.key == right.key
     }
 
-    public override func isEqual(_ object: Any?) -> Bool {
-        guard let other = object as? SecIdentity else { return false }
-        return certificate.isEqual(other.certificate) && key.isEqual(other.key)
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(certificate) }
 
-    public override var hash: Int { certificate.hash }
-
-    public override var description: String {
+    /// The name of the certificate's subject.
+    public var debugDescription: String {
         "<SecIdentity \(certificate.certificate.subjectSummary ?? "without a name")>"
     }
 }

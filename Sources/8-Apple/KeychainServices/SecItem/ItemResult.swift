@@ -86,7 +86,7 @@ struct ResultShape {
         }
         if returns.contains(.reference) {
             objects.add(kSecClass, item.itemClass.rawValue as NSString)
-            if let reference = ItemReferences.reference(for: item, use: use) as? NSObject {
+            if let reference = ItemReferences.reference(for: item, use: use) {
                 objects.add(kSecValueRef, reference)
             }
         }
@@ -104,7 +104,7 @@ private struct DictionaryEntries {
         objects.reserveCapacity(capacity)
     }
 
-    mutating func add(_ key: NSString, _ object: NSObject) {
+    mutating func add(_ key: NSString, _ object: AnyObject) {
         keys.append(key)
         objects.append(object)
     }

@@ -105,7 +105,7 @@ private struct ImportedIdentity {
     }
 
     func store(with attributes: NSDictionary) -> OSStatus {
-        for reference in [identity as NSObject] + chain.dropFirst().map({ $0 as NSObject }) {
+        for reference: AnyObject in [identity] as [AnyObject] + Array(chain.dropFirst()) {
             let query = attributes.mutableCopy() as? NSMutableDictionary ?? NSMutableDictionary()
             query[kSecValueRef.description] = reference
             let status = SecItemAdd(query, nil)

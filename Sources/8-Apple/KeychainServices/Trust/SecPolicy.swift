@@ -2,30 +2,31 @@ import Foundation
 import OpenSSLCertificates
 
 /// What a certificate has to fulfil besides leading to an anchor. Two objects are equal when they ask for the same.
-public final class SecPolicy: NSObject, Sendable {
+public final class SecPolicy: Sendable {
     package let purpose: CertificatePath.Purpose
     /// How revocation is checked; nil if the policy does not ask for it.
     let revocation: CFOptionFlags?
 
     init(_ purpose: CertificatePath.Purpose, revocation: CFOptionFlags? = nil) {
         (self.purpose, self.revocation) = (purpose, revocation)
-        super.init()
     }
-
-    public override func isEqual(_ object: Any?) -> Bool {
-        guard let other = object as? SecPolicy else { return false }
-        return other.purpose == purpose && other.revocation == revocation
-    }
-
-    public override var hash: Int { identifier.hashValue }
-
-    public override var description: String { "<SecPolicy \(identifier)>" }
 
     /// The policy's object identifier, as in `kSecPolicyOid`.
     var identifier: String {
         if revocation != nil { return "1.2.840.113635.100.1.21" }
         return purpose == .any ? "1.2.840.113635.100.1.2" : "1.2.840.113635.100.1.3"
     }
+}
+
+extension SecPolicy: Hashable, CustomDebugStringConvertible {
+    public static func == (left: SecPolicy, right: SecPolicy) -> Bool {
+        left.purpose == right.purpose && left.revocation == right.revocation
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
+
+    /// The policy's object identifier.
+    public var debugDescription: String { "<SecPolicy \(identifier)>" }
 }
 
 /// The type of policies.

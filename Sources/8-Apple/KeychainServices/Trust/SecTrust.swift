@@ -7,7 +7,7 @@ import Synchronization
 /// A question whether a certificate can be trusted, and the answer once it was asked.
 ///
 /// Safe to use from several threads. Any change of the question forgets the answer.
-public final class SecTrust: NSObject, Sendable {
+public final class SecTrust: Sendable {
     struct State {
         var certificates: [SecCertificate]
         var policies: [SecPolicy]
@@ -36,10 +36,7 @@ public final class SecTrust: NSObject, Sendable {
 
     init(certificates: [SecCertificate], policies: [SecPolicy]) {
         state = Mutex(State(certificates: certificates, policies: policies))
-        super.init()
     }
-
-    public override var description: String { "<SecTrust>" }
 
     /// Changes the question.
     func change(_ body: (inout State) -> Void) {
@@ -61,6 +58,16 @@ public final class SecTrust: NSObject, Sendable {
         }
         return answer
     }
+}
+
+extension SecTrust: Hashable, CustomDebugStringConvertible {
+    /// Whether both are the same object.
+    public static func == (left: SecTrust, right: SecTrust) -> Bool { left === right }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+    /// No part of the question.
+    public var debugDescription: String { "<SecTrust>" }
 }
 
 /// What came of a question.

@@ -87,7 +87,7 @@ struct ConformanceMatcher {
         case ("kind", _, .string(let kind)):
             guard let type = ConformanceReferences.kinds[kind] else { throw .unknown("kind", kind) }
             guard case .reference(let object) = observed else { return false }
-            return CFGetTypeID(object) == type
+            return CFGetTypeID(object.base as AnyObject) == type
         case ("length", .data(let data), .integer(let length)): return data.count == length
         case ("minLength", .data(let data), .integer(let length)): return data.count >= length
         case ("maxLength", .data(let data), .integer(let length)): return data.count <= length

@@ -13,7 +13,7 @@ enum ConformanceObserved: Hashable {
     case array([ConformanceObserved])
     case dictionary([String: ConformanceObserved])
     /// A key, certificate, identity, access control or context.
-    case reference(NSObject)
+    case reference(AnyHashable)
 
     init(_ object: AnyObject?) {
         switch object {
@@ -36,7 +36,7 @@ enum ConformanceObserved: Hashable {
                 members["\(key)"] = Self(value as AnyObject)
             }
             self = .dictionary(members)
-        case let reference as NSObject: self = .reference(reference)
+        case let reference as AnyHashable: self = .reference(reference)
         case let other?: self = .string("unexpected \(type(of: other))")
         }
     }
@@ -64,7 +64,7 @@ enum ConformanceObserved: Hashable {
             left.count == right.count && zip(left, right).allSatisfy { $0.isEqual(to: $1) }
         case (.dictionary(let left), .dictionary(let right)):
             left.count == right.count && left.allSatisfy { key, value in right[key].map(value.isEqual) ?? false }
-        case (.reference(let left), .reference(let right)): CFEqual(left, right)
+        case (.reference(let left), .reference(let right)): left == right
         // Strings in Swift are equal when they look the same; the keychain compares bytes.
         case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
         default: self == other
@@ -97,7 +97,7 @@ extension ConformanceObserved: CustomStringConvertible {
         case .array(let array): "[" + array.map(\.description).joined(separator: ", ") + "]"
         case .dictionary(let members):
             "{" + members.sorted { $0.key < $1.key }.map { "\($0): \($1)" }.joined(separator: ", ") + "}"
-        case .reference(let reference): "\(type(of: reference))"
+        case .reference(let reference): "\(type(of: reference.base))"
         }
     }
 }
