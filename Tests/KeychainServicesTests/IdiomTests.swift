@@ -207,6 +207,20 @@ import Testing
         }
     }
 
+    /// Swift warns of no unused result of a C function, and warnings are errors here.
+    @Test func resultsMayBeUnused() throws {
+        try onFreshVault {
+            let item = [kSecClass: kSecClassGenericPassword, kSecAttrAccount: "alice"] as CFDictionary
+            SecItemAdd(item, nil)
+            #expect(SecItemCopyMatching(item, nil) == errSecSuccess)
+            SecItemDelete(item)
+            #expect(SecItemCopyMatching(item, nil) == errSecItemNotFound)
+            var trust: SecTrust?
+            SecTrustCreateWithCertificates([SecCertificate]() as CFArray, nil, &trust)
+            #expect(trust == nil)
+        }
+    }
+
     @Test func randomBytes() {
         var bytes = [UInt8](repeating: 0, count: 600)
         #expect(SecRandomCopyBytes(kSecRandomDefault, bytes.count, &bytes) == errSecSuccess)

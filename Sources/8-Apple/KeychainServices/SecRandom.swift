@@ -15,6 +15,7 @@ nonisolated(unsafe) public let kSecRandomDefault: SecRandomRef = OpaquePointer(
 ///   - count: How many bytes.
 ///   - bytes: Where to; has room for `count` bytes.
 /// - Returns: 0, or -1 if the kernel gave none.
+@discardableResult
 public func SecRandomCopyBytes(_ rnd: SecRandomRef?, _ count: Int, _ bytes: UnsafeMutableRawPointer) -> Int32 {
     var filled = 0
     while filled < count {

@@ -37,6 +37,7 @@ private var noSharedCredentials: CFError {
 ///
 /// Letters and digits that look like another are left out, as Apple's SecSharedCredential.h says. There is at least one
 /// small letter, one capital letter and one digit. The password has some 68 bits of entropy.
+@discardableResult
 public func SecCreateSharedWebCredentialPassword() -> CFString? {
     let sets = ["abcdefghkmnopqrstuvwxy", "ABCDEFGHJKLMNPQRSTUVWXYZ", "3456789"]
     let alphabet = Array(sets.joined())

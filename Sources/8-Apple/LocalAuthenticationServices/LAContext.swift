@@ -112,6 +112,7 @@ open class LAContext: NSObject, _SecAuthenticationContext, @unchecked Sendable {
     ///   - credential: The secret; nil for none. The context keeps a copy that is wiped with it.
     ///   - type: What the secret is for.
     /// - Returns: False if the context was invalidated, or there is no use for secrets of this kind.
+    @discardableResult
     open func setCredential(_ credential: Data?, type: LACredentialType) -> Bool {
         guard type == .applicationPassword, !_keychainState.isInvalidated else { return false }
         guard let credential else {
@@ -124,6 +125,7 @@ open class LAContext: NSObject, _SecAuthenticationContext, @unchecked Sendable {
     }
 
     /// Whether the context has a secret of this kind.
+    @discardableResult
     open func isCredentialSet(_ type: LACredentialType) -> Bool {
         type == .applicationPassword && _keychainState.applicationPassword != nil
     }
@@ -135,6 +137,7 @@ open class LAContext: NSObject, _SecAuthenticationContext, @unchecked Sendable {
     /// - Parameters:
     ///   - policy: What the person would be asked for.
     ///   - error: On return why not; see ``LAError``.
+    @discardableResult
     open func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
         let failure = unavailability(of: policy)
         error?.pointee = failure?._nsError
@@ -161,6 +164,7 @@ open class LAContext: NSObject, _SecAuthenticationContext, @unchecked Sendable {
     ///   - localizedReason: What for, in the words of the program; the prompt shows it.
     /// - Returns: True.
     /// - Throws: ``LAError``.
+    @discardableResult
     open func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool {
         try await reply { self.evaluatePolicy(policy, localizedReason: localizedReason, reply: $0) }
     }
@@ -190,6 +194,7 @@ open class LAContext: NSObject, _SecAuthenticationContext, @unchecked Sendable {
     ///   - localizedReason: What for, in the words of the program; the prompt shows it.
     /// - Returns: True.
     /// - Throws: ``LAError``.
+    @discardableResult
     open func evaluateAccessControl(
         _ accessControl: SecAccessControl, operation: LAAccessControlOperation, localizedReason: String
     ) async throws -> Bool {

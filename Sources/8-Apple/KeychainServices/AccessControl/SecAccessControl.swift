@@ -34,6 +34,7 @@ extension SecAccessControl: Hashable, CustomDebugStringConvertible {
 ///   - error: On return an error with code ``errSecParam``, if the protection is not one of the strings or
 ///     the flags contradict each other.
 /// - Returns: The access control, or nil.
+@discardableResult
 public func SecAccessControlCreateWithFlags(
     _ allocator: CFAllocator?, _ protection: CFTypeRef, _ flags: SecAccessControlCreateFlags,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -48,6 +49,7 @@ public func SecAccessControlCreateWithFlags(
 }
 
 /// The type of access controls.
+@discardableResult
 public func SecAccessControlGetTypeID() -> CFTypeID {
     coreFoundationTypeID(of: SecAccessControl.self)
 }

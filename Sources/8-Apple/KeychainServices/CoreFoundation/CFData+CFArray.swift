@@ -8,6 +8,7 @@ import Foundation
 ///   - length: How many bytes.
 ///   - bytesDeallocator: ``kCFAllocatorNull`` if the memory is not to be freed. Otherwise it must come from `malloc`,
 ///     and is freed together with the data.
+@discardableResult
 public func CFDataCreateWithBytesNoCopy(
     _ allocator: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ length: CFIndex, _ bytesDeallocator: CFAllocator!
 ) -> CFData! {
@@ -18,12 +19,15 @@ public func CFDataCreateWithBytesNoCopy(
 }
 
 /// The bytes of data, which stay where they are for as long as the data exists.
+@discardableResult
 public func CFDataGetBytePtr(_ theData: CFData!) -> UnsafePointer<UInt8>! {
     theData?.bytes.assumingMemoryBound(to: UInt8.self)
 }
 
 /// How many bytes data has.
+@discardableResult
 public func CFDataGetLength(_ theData: CFData!) -> CFIndex { theData?.length ?? 0 }
 
 /// How many objects an array has.
+@discardableResult
 public func CFArrayGetCount(_ theArray: CFArray!) -> CFIndex { theArray?.count ?? 0 }

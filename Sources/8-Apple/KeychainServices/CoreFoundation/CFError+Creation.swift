@@ -11,6 +11,7 @@ public typealias CFErrorDomain = CFString
 ///   - code: The code within the domain.
 ///   - userInfo: Further facts, under the keys below, which are strings; `nil` for none.
 /// - Returns: `nil` without a domain.
+@discardableResult
 public func CFErrorCreate(
     _ allocator: CFAllocator!, _ domain: CFErrorDomain!, _ code: CFIndex, _ userInfo: CFDictionary!
 ) -> CFError! {

@@ -9,6 +9,7 @@ package func coreFoundationTypeID(of type: AnyClass) -> CFTypeID {
 }
 
 /// The type of `object`, to be compared with what a `…GetTypeID` function returns.
+@discardableResult
 public func CFGetTypeID(_ object: CFTypeRef!) -> CFTypeID {
     switch object {
     case nil: 0
@@ -27,32 +28,44 @@ public func CFGetTypeID(_ object: CFTypeRef!) -> CFTypeID {
 }
 
 /// The type of strings.
+@discardableResult
 public func CFStringGetTypeID() -> CFTypeID { coreFoundationTypeID(of: NSString.self) }
 /// The type of data.
+@discardableResult
 public func CFDataGetTypeID() -> CFTypeID { coreFoundationTypeID(of: NSData.self) }
 /// The type of numbers, Booleans excluded.
+@discardableResult
 public func CFNumberGetTypeID() -> CFTypeID { coreFoundationTypeID(of: NSNumber.self) }
 /// The type of ``kCFBooleanTrue`` and ``kCFBooleanFalse``.
+@discardableResult
 public func CFBooleanGetTypeID() -> CFTypeID { coreFoundationTypeID(of: BooleanType.self) }
 /// The type of dictionaries.
+@discardableResult
 public func CFDictionaryGetTypeID() -> CFTypeID { coreFoundationTypeID(of: NSDictionary.self) }
 /// The type of arrays.
+@discardableResult
 public func CFArrayGetTypeID() -> CFTypeID { coreFoundationTypeID(of: NSArray.self) }
 /// The type of sets.
+@discardableResult
 public func CFSetGetTypeID() -> CFTypeID { coreFoundationTypeID(of: NSSet.self) }
 /// The type of dates.
+@discardableResult
 public func CFDateGetTypeID() -> CFTypeID { coreFoundationTypeID(of: NSDate.self) }
 /// The type of ``kCFNull``.
+@discardableResult
 public func CFNullGetTypeID() -> CFTypeID { coreFoundationTypeID(of: NSNull.self) }
 /// The type of errors.
+@discardableResult
 public func CFErrorGetTypeID() -> CFTypeID { coreFoundationTypeID(of: NSError.self) }
 /// The type of locators.
+@discardableResult
 public func CFURLGetTypeID() -> CFTypeID { coreFoundationTypeID(of: NSURL.self) }
 
 /// Stands for the type of Booleans, whose objects are `NSNumber`s here.
 private final class BooleanType {}
 
 /// Whether two objects are equal.
+@discardableResult
 public func CFEqual(_ left: CFTypeRef!, _ right: CFTypeRef!) -> Bool {
     guard let left, let right else { return left === right }
     if left === right { return true }
@@ -63,6 +76,7 @@ public func CFEqual(_ left: CFTypeRef!, _ right: CFTypeRef!) -> Bool {
 }
 
 /// A hash of `object`; the same for objects that are equal.
+@discardableResult
 public func CFHash(_ object: CFTypeRef!) -> CFHashCode {
     switch object {
     case let object as NSObject: UInt(bitPattern: object.hash)
@@ -72,6 +86,7 @@ public func CFHash(_ object: CFTypeRef!) -> CFHashCode {
 }
 
 /// The Swift value of a Boolean object.
+@discardableResult
 public func CFBooleanGetValue(_ boolean: CFBoolean!) -> Bool {
     boolean?.boolValue ?? false
 }
@@ -85,26 +100,31 @@ package func isCFBoolean(_ number: AnyObject) -> Bool {
 }
 
 /// The domain of an error.
+@discardableResult
 public func CFErrorGetDomain(_ error: CFError!) -> CFErrorDomain! {
     error.map { $0.domain as NSString }
 }
 
 /// The code of an error: for errors of the Security framework an ``OSStatus``.
+@discardableResult
 public func CFErrorGetCode(_ error: CFError!) -> CFIndex {
     error?.code ?? 0
 }
 
 /// What happened, in words for people.
+@discardableResult
 public func CFErrorCopyDescription(_ error: CFError!) -> CFString! {
     error.map { $0.localizedDescription as NSString }
 }
 
 /// Why it happened, if that is known.
+@discardableResult
 public func CFErrorCopyFailureReason(_ error: CFError!) -> CFString! {
     error?.localizedFailureReason.map { $0 as NSString }
 }
 
 /// Further facts about an error.
+@discardableResult
 public func CFErrorCopyUserInfo(_ error: CFError!) -> CFDictionary! {
     error.map { $0.userInfo as NSDictionary }
 }

@@ -12,6 +12,7 @@ import VaultKeys
 ///   - error: Where an error is stored: ``errSecParam`` if the key does not encrypt with this algorithm or the data
 ///     is too long.
 /// - Returns: The cryptogram, or `nil` with an error.
+@discardableResult
 public func SecKeyCreateEncryptedData(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ plaintext: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -35,6 +36,7 @@ public func SecKeyCreateEncryptedData(
 ///     cryptogram was not made for it or was changed; for a key that is kept in an enclave also what keeps it from
 ///     being used.
 /// - Returns: The data, or `nil` with an error.
+@discardableResult
 public func SecKeyCreateDecryptedData(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ ciphertext: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?

@@ -41,6 +41,7 @@ public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
 ///     algorithm, the public key is not one on the same curve, or a parameter is missing or of another type; for a
 ///     key that is kept in an enclave also what keeps it from being used.
 /// - Returns: The shared bytes, or `nil` with an error.
+@discardableResult
 public func SecKeyCopyKeyExchangeResult(
     _ privateKey: SecKey, _ algorithm: SecKeyAlgorithm, _ publicKey: SecKey, _ parameters: CFDictionary,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?

@@ -47,6 +47,7 @@ public struct SecPadding: OptionSet, Sendable {
 ///   - sigLen: The room there in bytes, and on return the length of the signature.
 /// - Returns: ``errSecSuccess``; ``errSecParam`` if there is not enough room, or the padding is not one of the key's
 ///   or the digest does not fit it.
+@discardableResult
 public func SecKeyRawSign(
     _ key: SecKey, _ padding: SecPadding, _ dataToSign: UnsafePointer<UInt8>, _ dataToSignLen: Int,
     _ sig: UnsafeMutablePointer<UInt8>, _ sigLen: UnsafeMutablePointer<Int>
@@ -67,6 +68,7 @@ public func SecKeyRawSign(
 ///   - sigLen: Its length in bytes.
 /// - Returns: ``errSecSuccess``; ``errSSLCrypto`` if the signature is not the key's for this digest;
 ///   ``errSecParam`` if the padding is not one of the key's or the digest does not fit it.
+@discardableResult
 public func SecKeyRawVerify(
     _ key: SecKey, _ padding: SecPadding, _ signedData: UnsafePointer<UInt8>, _ signedDataLen: Int,
     _ sig: UnsafePointer<UInt8>, _ sigLen: Int
@@ -92,6 +94,7 @@ public func SecKeyRawVerify(
 ///   - cipherTextLen: The room there in bytes, and on return the length of the cryptogram.
 /// - Returns: ``errSecSuccess``; ``errSecParam`` if there is not enough room, the padding is not one of the key's or
 ///   the data is too long.
+@discardableResult
 public func SecKeyEncrypt(
     _ key: SecKey, _ padding: SecPadding, _ plainText: UnsafePointer<UInt8>, _ plainTextLen: Int,
     _ cipherText: UnsafeMutablePointer<UInt8>, _ cipherTextLen: UnsafeMutablePointer<Int>
@@ -113,6 +116,7 @@ public func SecKeyEncrypt(
 ///   - plainTextLen: The room there in bytes, and on return the length of the data.
 /// - Returns: ``errSecSuccess``; ``errSecParam`` if there is not enough room, the padding is not one of the key's or
 ///   the cryptogram was not made for it.
+@discardableResult
 public func SecKeyDecrypt(
     _ key: SecKey, _ padding: SecPadding, _ cipherText: UnsafePointer<UInt8>, _ cipherTextLen: Int,
     _ plainText: UnsafeMutablePointer<UInt8>, _ plainTextLen: UnsafeMutablePointer<Int>

@@ -5,6 +5,7 @@ import KeychainModel
 import VaultKeys
 
 /// The type of keys.
+@discardableResult
 public func SecKeyGetTypeID() -> CFTypeID {
     coreFoundationTypeID(of: SecKey.self)
 }
@@ -18,6 +19,7 @@ public func SecKeyGetTypeID() -> CFTypeID {
 ///   - error: Where an error is stored: ``errSecParam`` for missing attributes, an unknown type or data
 ///     that is no such key, ``errSecUnimplemented`` for symmetric keys and keys of a token.
 /// - Returns: The key, or `nil` with an error.
+@discardableResult
 public func SecKeyCreateWithData(
     _ keyData: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
@@ -52,6 +54,7 @@ public func SecKeyCreateWithData(
 /// - Parameter error: Where an error is stored: ``errSecUnimplemented`` for a private key that is kept in an enclave
 ///   and never leaves it.
 /// - Returns: The representation, or `nil` with an error.
+@discardableResult
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
@@ -63,6 +66,7 @@ public func SecKeyCopyExternalRepresentation(
 }
 
 /// The public key of a pair; of a public key, the key itself.
+@discardableResult
 public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
     key.publicKey
 }
@@ -70,11 +74,13 @@ public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
 /// The attributes of a key.
 ///
 /// Unlike the results of a search, type and class are strings here, and `kSecValueData` is included.
+@discardableResult
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
     key.publicDictionary as NSDictionary
 }
 
 /// The block length of a key in bytes: the length of an RSA modulus or of a coordinate on the curve.
+@discardableResult
 public func SecKeyGetBlockSize(_ key: SecKey) -> Int {
     key.keyData.blockSize
 }

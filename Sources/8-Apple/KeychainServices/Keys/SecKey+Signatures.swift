@@ -6,6 +6,7 @@ import VaultKeys
 ///
 /// RSA public keys say that they decrypt with ``SecKeyAlgorithm/rsaEncryptionRaw``, PKCS#1 and OAEP, and RSA private
 /// keys that they verify signatures without PSS, as on Apple systems; both fail when they are asked to.
+@discardableResult
 public func SecKeyIsAlgorithmSupported(
     _ key: SecKey, _ operation: SecKeyOperationType, _ algorithm: SecKeyAlgorithm
 ) -> Bool {
@@ -21,6 +22,7 @@ public func SecKeyIsAlgorithmSupported(
 ///   - error: Where an error is stored: ``errSecParam`` if the key does not sign with this algorithm or the data
 ///     has not the right length; for a key that is kept in an enclave also what keeps it from being used.
 /// - Returns: The signature, or `nil` with an error.
+@discardableResult
 public func SecKeyCreateSignature(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ dataToSign: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -40,6 +42,7 @@ public func SecKeyCreateSignature(
 ///   - error: Where an error is stored: ``errSecVerifyFailed`` if the signature is not the key's for this data or is
 ///     malformed; ``errSecParam`` if the key does not verify with this algorithm or the data has not the right length.
 /// - Returns: Whether the signature is valid.
+@discardableResult
 public func SecKeyVerifySignature(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ signedData: CFData, _ signature: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?

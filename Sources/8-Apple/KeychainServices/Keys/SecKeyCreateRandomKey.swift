@@ -15,6 +15,7 @@ import VaultKeys
 ///   - error: Where an error is stored: ``errSecParam`` for a type or size there is none of; ``errSecUnimplemented``
 ///     for a key of a token; or why a half could not be stored. If that is the private one, the public one stays.
 /// - Returns: The private key, or `nil` with an error.
+@discardableResult
 public func SecKeyCreateRandomKey(
     _ parameters: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
@@ -33,6 +34,7 @@ public func SecKeyCreateRandomKey(
 ///   - publicKey: Where the public key is stored.
 ///   - privateKey: Where the private key is stored.
 /// - Returns: ``errSecSuccess``, or the status of the error.
+@discardableResult
 public func SecKeyGeneratePair(
     _ parameters: CFDictionary, _ publicKey: UnsafeMutablePointer<SecKey?>?,
     _ privateKey: UnsafeMutablePointer<SecKey?>?

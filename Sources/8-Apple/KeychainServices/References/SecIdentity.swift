@@ -26,6 +26,7 @@ extension SecIdentity: Hashable, CustomDebugStringConvertible {
 }
 
 /// The type of identities.
+@discardableResult
 public func SecIdentityGetTypeID() -> CFTypeID {
     coreFoundationTypeID(of: SecIdentity.self)
 }
@@ -37,6 +38,7 @@ public func SecIdentityGetTypeID() -> CFTypeID {
 ///   - certificate: The certificate.
 ///   - privateKey: The private key of the public key in the certificate.
 /// - Returns: The identity, or `nil` if the key is not the private key of the certificate.
+@discardableResult
 public func SecIdentityCreate(
     _ allocator: CFAllocator?, _ certificate: SecCertificate, _ privateKey: SecKey
 ) -> SecIdentity? {
@@ -50,6 +52,7 @@ public func SecIdentityCreate(
 ///
 /// - Parameter certificateRef: Where the certificate is stored.
 /// - Returns: ``errSecSuccess``.
+@discardableResult
 public func SecIdentityCopyCertificate(
     _ identityRef: SecIdentity, _ certificateRef: UnsafeMutablePointer<SecCertificate?>
 ) -> OSStatus {
@@ -61,6 +64,7 @@ public func SecIdentityCopyCertificate(
 ///
 /// - Parameter privateKeyRef: Where the key is stored.
 /// - Returns: ``errSecSuccess``.
+@discardableResult
 public func SecIdentityCopyPrivateKey(
     _ identityRef: SecIdentity, _ privateKeyRef: UnsafeMutablePointer<SecKey?>
 ) -> OSStatus {

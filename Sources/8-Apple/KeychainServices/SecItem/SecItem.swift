@@ -10,6 +10,7 @@ import VaultInterface
 ///   - result: Where to put what the `kSecReturn…` keys ask for; nil if nothing is wanted.
 /// - Returns: ``errSecSuccess``; ``errSecDuplicateItem`` if an item with the same primary key exists; another
 ///   status if the dictionary is malformed or the vault refuses.
+@discardableResult
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     status { try ItemDictionary(attributes).add(in: $0).store(in: result) }
 }
@@ -22,6 +23,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 ///     whether there is such an item.
 /// - Returns: ``errSecSuccess``; ``errSecItemNotFound`` if there is none; ``errSecInteractionNotAllowed`` if the
 ///   vault is locked for one of them; another status if the dictionary is malformed or the vault refuses.
+@discardableResult
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     status { try ItemDictionary(query).copy(in: $0).store(in: result) }
 }
@@ -34,6 +36,7 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
 ///     What is not mentioned stays.
 /// - Returns: ``errSecSuccess``; ``errSecItemNotFound`` if there is none; ``errSecDuplicateItem`` if two items would
 ///   have the same primary key; another status if a dictionary is malformed or the vault refuses.
+@discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
     status(groupOf: query) { try ItemDictionary(query).update(with: attributesToUpdate, in: $0) }
 }
@@ -43,6 +46,7 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 /// - Parameter query: Which items. Of ``kSecMatchLimit`` only ``kSecMatchLimitAll`` is allowed.
 /// - Returns: ``errSecSuccess``; ``errSecItemNotFound`` if there is none; another status if the dictionary is
 ///   malformed or the vault refuses.
+@discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     status(groupOf: query) { try ItemDictionary(query).delete(in: $0) }
 }

@@ -19,6 +19,7 @@ import OpenSSLCertificates
 /// - Returns: ``errSecSuccess``; ``errSecAuthFailed`` for a wrong passphrase; ``errSecDecode`` for data that is no such
 ///   file; -26276 when part of it cannot be read; ``errSecParam`` for a passphrase that is no string; what
 ///   ``SecItemAdd(_:_:)`` returns when storing fails.
+@discardableResult
 public func SecPKCS12Import(
     _ pkcs12_data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
 ) -> OSStatus {

@@ -30,9 +30,11 @@ extension SecPolicy: Hashable, CustomDebugStringConvertible {
 }
 
 /// The type of policies.
+@discardableResult
 public func SecPolicyGetTypeID() -> CFTypeID { coreFoundationTypeID(of: SecPolicy.self) }
 
 /// The policy that asks for nothing but a valid path (RFC 5280).
+@discardableResult
 public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.any) }
 
 /// The policy for the certificate of one side of a TLS connection.
@@ -41,6 +43,7 @@ public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.any) }
 ///   - server: Whether it is the server's certificate that is evaluated.
 ///   - hostname: The name or the address that was connected to, which the certificate must hold among its alternative
 ///     names; `nil` checks no name. Ignored for a client's certificate.
+@discardableResult
 public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy {
     SecPolicy(server ? .server(host: hostname as String?) : .client)
 }
@@ -53,6 +56,7 @@ public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPoli
 ///   - properties: ``kSecPolicyName``, a string, and ``kSecPolicyClient``, a Boolean; for revocation
 ///     ``kSecPolicyRevocationFlags``, a number; `nil` for none.
 /// - Returns: `nil` for any other policy.
+@discardableResult
 public func SecPolicyCreateWithProperties(_ policyIdentifier: CFTypeRef, _ properties: CFDictionary?) -> SecPolicy? {
     switch (policyIdentifier as? NSString)?.description {
     case kSecPolicyAppleX509Basic.description:
@@ -72,6 +76,7 @@ public func SecPolicyCreateWithProperties(_ policyIdentifier: CFTypeRef, _ prope
 }
 
 /// What a policy asks for: ``kSecPolicyOid``, and for TLS ``kSecPolicyName`` and ``kSecPolicyClient``.
+@discardableResult
 public func SecPolicyCopyProperties(_ policyRef: SecPolicy) -> CFDictionary? {
     var properties: [String: Any] = [kSecPolicyOid.description: policyRef.identifier]
     switch policyRef.purpose {

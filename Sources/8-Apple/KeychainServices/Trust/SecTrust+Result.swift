@@ -13,6 +13,7 @@ public typealias SecTrustWithErrorCallback = (SecTrust, Bool, CFError?) -> Void
 ///   ``kSecTrustRevocationChecked`` if somebody said of each certificate whether it is revoked, and then
 ///   ``kSecTrustRevocationValidUntilDate`` if the answers end; ``kSecTrustCertificateTransparency`` if enough of
 ///   the logs that the program named list the certificate.
+@discardableResult
 public func SecTrustCopyResult(_ trust: SecTrust) -> CFDictionary? {
     let answer = trust.answer()
     var result: [String: Any] = [
@@ -33,6 +34,7 @@ public func SecTrustCopyResult(_ trust: SecTrust) -> CFDictionary? {
 /// - Returns: `nil` if the certificate is trusted. Otherwise an array of one dictionary: the certificate's name under
 ///   ``kSecPropertyTypeTitle``, and the reason both under ``kSecPropertyTypeError``, as Apple's header says, and under
 ///   `value`, beside the `type` ``kSecPropertyTypeError``, where iOS puts it.
+@discardableResult
 public func SecTrustCopyProperties(_ trust: SecTrust) -> CFArray? {
     let answer = trust.answer()
     guard let reason = answer.error?.localizedDescription else { return nil }

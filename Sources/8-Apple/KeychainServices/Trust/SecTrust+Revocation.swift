@@ -24,6 +24,7 @@ public let kSecRevocationUseAnyAvailableMethod: CFOptionFlags = 1 << 0 | 1 << 1
 ///
 /// - Parameter revocationFlags: ``kSecRevocationUseAnyAvailableMethod``, and the others beside it.
 /// - Returns: `nil` without flags, or for flags that do not exist.
+@discardableResult
 public func SecPolicyCreateRevocation(_ revocationFlags: CFOptionFlags) -> SecPolicy? {
     // Apple's bits 5 and 6 are private there.
     guard revocationFlags != 0, revocationFlags >> 7 == 0 else { return nil }
@@ -44,6 +45,7 @@ func revocationFlags(in properties: CFDictionary?) -> CFOptionFlags {
 /// - Parameter allowFetch: False forbids all requests, those about revocation too. True allows all, except with
 ///   ``kSecRevocationNetworkAccessDisabled``.
 /// - Returns: ``errSecSuccess``.
+@discardableResult
 public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool) -> OSStatus {
     trust.change { $0.allowsFetch = allowFetch }
     return errSecSuccess
@@ -54,6 +56,7 @@ public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool
 /// - Parameter allowFetch: Where the answer is stored: false before the first
 ///   ``SecTrustSetNetworkFetchAllowed(_:_:)``, and with ``kSecRevocationNetworkAccessDisabled``.
 /// - Returns: ``errSecSuccess``.
+@discardableResult
 public func SecTrustGetNetworkFetchAllowed(
     _ trust: SecTrust, _ allowFetch: UnsafeMutablePointer<DarwinBoolean>
 ) -> OSStatus {
@@ -72,6 +75,7 @@ public func SecTrustGetNetworkFetchAllowed(
 ///
 /// - Parameter responseData: The DER of an OCSPResponse (RFC 6960), or an array of them; `nil` for none.
 /// - Returns: ``errSecSuccess``, or ``errSecParam`` if it is neither.
+@discardableResult
 public func SecTrustSetOCSPResponse(_ trust: SecTrust, _ responseData: CFTypeRef?) -> OSStatus {
     guard let responses = responseData.map({ list(of: NSData.self, in: $0) }) ?? [] else { return errSecParam }
     trust.change { $0.responses = responses.map { $0 as Data } }
@@ -87,6 +91,7 @@ private let evaluations = DispatchQueue(label: "trust evaluations", attributes: 
 ///   - queue: Where `result` is called. It is not blocked before.
 ///   - result: Called with the answer.
 /// - Returns: ``errSecSuccess``.
+@discardableResult
 public func SecTrustEvaluateAsyncWithError(
     _ trust: SecTrust, _ queue: DispatchQueue, _ result: @escaping SecTrustWithErrorCallback
 ) -> OSStatus {
@@ -106,6 +111,7 @@ public func SecTrustEvaluateAsyncWithError(
 ///   - queue: Where `result` is called; `nil` for a queue of the system. It is not blocked before.
 ///   - result: Called with the finding.
 /// - Returns: ``errSecSuccess``.
+@discardableResult
 public func SecTrustEvaluateAsync(
     _ trust: SecTrust, _ queue: DispatchQueue?, _ result: @escaping SecTrustCallback
 ) -> OSStatus {

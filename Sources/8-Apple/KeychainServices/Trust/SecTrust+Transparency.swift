@@ -9,6 +9,7 @@ import VaultKeys
 ///
 /// - Parameter sctArray: An array of data, one for each; `nil` for none.
 /// - Returns: ``errSecSuccess``, or ``errSecParam`` if anything else is among it.
+@discardableResult
 public func SecTrustSetSignedCertificateTimestamps(_ trust: SecTrust, _ sctArray: CFArray?) -> OSStatus {
     guard let timestamps = sctArray.map({ list(of: NSData.self, in: $0) }) ?? [] else { return errSecParam }
     trust.change { $0.timestamps = timestamps.map { $0 as Data } }
@@ -29,6 +30,7 @@ public func SecTrustSetSignedCertificateTimestamps(_ trust: SecTrust, _ sctArray
 ///   none.
 /// - Returns: ``errSecSuccess``, or ``errSecParam`` if anything else is among it, or a key that is neither RSA nor on
 ///   a NIST curve.
+@discardableResult
 public func SecTrustSetTrustedLogs(_ trust: SecTrust, _ trustedLogs: CFArray?) -> OSStatus {
     var logs: [PublicLog]?
     if let trustedLogs {
