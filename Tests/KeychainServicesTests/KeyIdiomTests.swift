@@ -22,6 +22,34 @@ struct KeyIdiomTests {
         return (privateKey, SecKeyCopyPublicKey(privateKey)!)
     }
 
+    /// A public key that came as bytes: programs store it with its type and tag only.
+    @Test(arguments: [nil, kSecAttrKeyClassPublic as String, kSecAttrKeyClassPrivate as String])
+    func bytesStoredWithoutAClassAreAPublicKey(_ keyClass: String?) throws {
+        try onFreshVault {
+            var item: [String: Any] = [
+                kSecClass as String: kSecClassKey,
+                kSecAttrKeyType as String: kSecAttrKeyTypeRSA,
+                kSecAttrApplicationTag as String: "com.example.keys.theirs",
+            ]
+            var stored = item
+            stored[kSecValueData as String] = RefsFixtures.rsaPublicKey
+            stored[kSecAttrKeyClass as String] = keyClass
+            #expect(SecItemAdd(stored as CFDictionary, nil) == errSecSuccess)
+
+            item[kSecReturnRef as String] = true
+            var result: CFTypeRef?
+            #expect(SecItemCopyMatching(item as CFDictionary, &result) == errSecSuccess)
+            guard keyClass != kSecAttrKeyClassPrivate as String else {
+                #expect(result == nil, "the bytes are no private key")
+                return
+            }
+            let key = try #require(result as? SecKey)
+            #expect(SecKeyCopyExternalRepresentation(key, nil) as Data? == RefsFixtures.rsaPublicKey)
+            let attributes = try #require(SecKeyCopyAttributes(key) as? [String: Any])
+            #expect(attributes[kSecAttrKeyClass as String] as? String == kSecAttrKeyClassPublic as String)
+        }
+    }
+
     @Test func signsWithAStoredKey() throws {
         try onFreshVault {
             let (_, publicKey) = try makePair(tag: "com.example.keys.mine")

@@ -16,9 +16,10 @@ extension VaultKey {
     package static func stored(
         _ value: Data?, attributes: [AttributeName: AttributeValue], _ use: KeyUse
     ) -> VaultKey? {
-        guard let value, let type = number(attributes[.type]), let keyClass = number(attributes[.keyClass]) else {
-            return nil
-        }
+        // An item without a class has the class 0, a public key (Apple, SecItemSchema.c).
+        guard let value, let type = number(attributes[.type]),
+            let keyClass = number(attributes[.keyClass] ?? .number(0))
+        else { return nil }
         if attributes[.tokenID] == .string(EnclaveKeyRecord.tokenID), keyClass == 1 {
             return EnclaveKeyRecord(decoding: value).flatMap { VaultKey($0, use: use) }
         }
