@@ -17,6 +17,8 @@ package struct PathRules {
         /// An authority that may not sign certificates.
         case wrongKeyUsage
         case unknownKind
+        /// A key on a curve that is too small for a TLS server.
+        case shortKey
         /// A certificate that is for other uses.
         case wrongUse
         /// A TLS server's certificate that does not say that it is for one.
@@ -75,6 +77,7 @@ package struct PathRules {
         guard let side, let leaf = chain.first else { return nil }
         if let violation = violationOfUse(leaf, side) { return violation }
         guard side == .server else { return nil }
+        if chain.contains(where: { Self.hasSmallCurve($0.publicKey) }) { return .shortKey }
         return violationOfServer(leaf) ?? host.flatMap { violation(of: leaf, for: $0.lowercased()) }
     }
 
@@ -145,16 +148,19 @@ package struct PathRules {
         }
     }
 
+    /// SecPolicyAddStrongKeySizeOptions. libcrypto judges RSA.
+    private static func hasSmallCurve(_ key: PublicKeyInfo) -> Bool {
+        guard case .ellipticCurve(let curve) = key.algorithm else { return false }
+        return curve.sizeInBits < 256
+    }
+
     /// SecPolicyCheckServerAuthEKU, SecPolicyCheckSystemTrustValidityPeriod and SecPolicyCheckOtherTrustValidityPeriod.
     private func violationOfServer(_ leaf: Certificate) -> Violation? {
         let days = leaf.notAfter.timeIntervalSince(leaf.notBefore) / 86_400
         // 825 days and an hour.
         let former = 825 + 1 / 24.0
-        if isSystemAnchored {
-            if days > (leaf.notBefore < Self.september2020 ? former : 398) { return .longValidity }
-        } else if leaf.notBefore > Self.july2019, days > former {
-            return .longValidity
-        }
+        if isSystemAnchored, leaf.notBefore >= Self.september2020, days > 398 { return .longValidity }
+        if leaf.notBefore >= (isSystemAnchored ? Self.march2018 : Self.july2019), days > former { return .longValidity }
         // Below an anchor of the program's, only newer certificates have to say it.
         guard isSystemAnchored || leaf.notBefore > Self.july2019 else { return nil }
         guard leaf.path.extendedKeyUsage?.contains(Self.serverUse) == true else { return .noServerUse }
@@ -167,6 +173,7 @@ package struct PathRules {
     }
 
     private static let september2020 = Date(timeIntervalSinceReferenceDate: 620_611_200)
+    private static let march2018 = Date(timeIntervalSinceReferenceDate: 541_555_200)
     private static let july2019 = Date(timeIntervalSinceReferenceDate: 583_628_400)
     /// id-kp-serverAuth, id-kp-clientAuth and anyExtendedKeyUsage (RFC 5280, 4.2.1.12).
     private static let serverUse: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 3, 1]

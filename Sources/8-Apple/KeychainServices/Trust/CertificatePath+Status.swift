@@ -30,7 +30,7 @@ extension CertificatePath.Failure {
     /// Whether exceptions can make up for it.
     var isForgivable: Bool {
         switch self {
-        case .revoked, .malformed, .invalidSignature, .weakKey, .rule(.unknownKind): false
+        case .revoked, .malformed, .invalidSignature, .weakKey, .rule(.unknownKind), .rule(.shortKey): false
         default: true
         }
     }
@@ -70,7 +70,7 @@ extension PathRules.Violation {
         case .noBasicConstraints: errSecNoBasicConstraints
         case .notAuthority: errSecNoBasicConstraintsCA
         case .wrongKeyUsage: errSecInvalidKeyUsageForPolicy
-        case .unknownKind: errSecUnsupportedKeySize
+        case .unknownKind, .shortKey: errSecUnsupportedKeySize
         case .wrongUse, .noServerUse: errSecInvalidExtendedKeyUsage
         case .longValidity: errSecCertificateValidityPeriodTooLong
         case .publicWildcard: errSecHostNameMismatch
@@ -88,6 +88,7 @@ extension PathRules.Violation {
         case .notAuthority: "is signed by a certificate that is no authority"
         case .wrongKeyUsage: "is signed by a key that may not sign certificates"
         case .unknownKind: "has a key, or an authority with a key, of a kind that is not trusted"
+        case .shortKey: "has a key, or an authority with a key, that is too short"
         case .wrongUse: "is not meant for this use"
         case .noServerUse: "does not say that it is for a TLS server"
         case .publicWildcard: "is for hosts of too many owners"

@@ -102,6 +102,7 @@ enum PathDifference: String, CaseIterable, Sendable {
     case validity = "TLS servers that are valid for too long"
     case lastSecond = "the second at which a certificate ends"
     case key = "kinds of keys that Apple's systems do not know"
+    case smallCurve = "P-224 keys of TLS servers and their authorities"
     case publicSuffix = "wildcards below public suffixes"
     case commonName = "common names"
     case hostConstraint = "hosts behind a wildcard that are excluded"
@@ -116,7 +117,7 @@ enum PathTable {
     static let cases: [PathCase] = {
         let families = [
             authorities, lengths, uses, forms, criticals, subjects, policies, hosts, hostConstraints, otherConstraints,
-            validities, keys, signatures, otherPaths,
+            validities, keys, keyNames, signatures, otherPaths,
         ]
         return families.flatMap { $0 }.enumerated().map { number, entry in
             var entry = entry

@@ -53,10 +53,13 @@ extension PathTable {
         valid("ten years", from: now, days: 3_650, errSecCertificateValidityPeriodTooLong, .validity),
         valid("ten years, without a policy", from: now, days: 3_650, policy: .basic, errSecSuccess),
         valid("ten years for a client", from: now, days: 3_650, policy: .client, leaf: [.uses(.client)], errSecSuccess),
-        valid("ten years from July 2019 on", from: july2019, days: 3_650, errSecSuccess),
         valid(
-            "ten years from a second later on", from: july2019 + 1, days: 3_650, errSecCertificateValidityPeriodTooLong,
+            "ten years from July 2019 on", from: july2019, days: 3_650, errSecCertificateValidityPeriodTooLong,
             .validity),
+        valid("ten years from a second before on", from: july2019 - 1, days: 3_650, errSecSuccess),
+        valid(
+            "no use, from the first second of July 2019 on", from: july2019, days: 100,
+            leaf: [.names(.host("example.com"))], errSecSuccess),
         valid("ten years from June 2019 on", from: july2019 - day, days: 3_650, errSecSuccess),
         valid(
             "no use, from June 2019 on", from: july2019 - day, days: 100, leaf: [.names(.host("example.com"))],
@@ -76,7 +79,9 @@ extension PathTable {
         return [
             PathCase("P-192", key: TableKeys.p192, policy: .basic, errSecSuccess),
             PathCase("P-192 of a server", key: TableKeys.p192, policy: server, errSecUnsupportedKeySize),
-            PathCase("P-224", key: TableKeys.p224, policy: server, errSecSuccess),
+            PathCase("P-224", key: TableKeys.p224, policy: .basic, errSecSuccess),
+            PathCase("P-224 of a server", key: TableKeys.p224, policy: server, errSecUnsupportedKeySize, .smallCurve),
+            PathCase("P-256 of a server", middle: nil, errSecSuccess),
             PathCase("P-384", key: TableKeys.p384, policy: server, errSecSuccess),
             PathCase("P-521", key: TableKeys.p521, policy: server, errSecSuccess),
             PathCase("secp256k1", key: TableKeys.secp256k1, policy: server, errSecUnsupportedKeySize, .key),
@@ -154,6 +159,18 @@ extension PathTable {
                 Member(name: "leaf", issuer: "good", extensions: leaf),
             ], given: ["leaf"] + given, anchors: anchors, status, difference)
     }
+
+    /// The key that a certificate says signed it, and the one that its authority says it has.
+    static let keyNames: [PathCase] = [
+        PathCase("the key that is named", middle: authority + [.key(1)], leaf: leaf + [.issuerKey(1)], errSecSuccess),
+        PathCase(
+            "another key than is named", middle: authority + [.key(1)], leaf: leaf + [.issuerKey(2)],
+            errSecCreateChainFailed),
+        PathCase("a key that is named by one alone", leaf: leaf + [.issuerKey(2)], errSecSuccess),
+        PathCase(
+            "another key than the anchor's", root: authority + [.key(1)], middle: authority + [.issuerKey(2)],
+            errSecCreateChainFailed),
+    ]
 
     /// Several paths: authorities that signed each other, or themselves, in any order.
     static let otherPaths: [PathCase] = [

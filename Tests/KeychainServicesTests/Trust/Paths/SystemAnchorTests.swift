@@ -8,8 +8,8 @@ import Testing
 /// rules.
 struct SystemAnchorTests {
     private static let day = 86_400.0
-    /// 1 September 2020 and 1 June 2018, 00:00 UTC.
-    private static let (september2020, june2018) = (1_598_918_400.0, 1_527_811_200.0)
+    /// 1 September 2020, 1 June 2018 and 1 March 2018, 00:00 UTC.
+    private static let (september2020, june2018, march2018) = (1_598_918_400.0, 1_527_811_200.0, 1_519_862_400.0)
 
     private func violation(
         from start: Double, seconds: Double, leaf: [MadeExtension] = PathTable.leaf, middle: [MadeExtension] = []
@@ -37,7 +37,8 @@ struct SystemAnchorTests {
             (Self.september2020, 398, 0, nil), (Self.september2020, 398, 1, .longValidity),
             (Self.september2020, 825, 0, .longValidity), (Self.september2020 - 1, 825, 3_600, nil),
             (Self.september2020 - 1, 825, 3_601, .longValidity), (Self.june2018, 825, 3_600, nil),
-            (Self.june2018, 826, 0, .longValidity),
+            (Self.june2018, 826, 0, .longValidity), (Self.march2018, 826, 0, .longValidity),
+            (Self.march2018 - 1, 3_650, 0, nil),
         ] as [(Double, Double, Double, PathRules.Violation?)] {
             let found = try violation(from: start, seconds: days * Self.day + seconds)
             #expect(found == wanted, "\(start): \(days) days and \(seconds) s")
