@@ -7,11 +7,11 @@ import Testing
 /// Public logs that promise to list a certificate. OpenSSL's program makes the certificates, and its client checks the
 /// timestamps too.
 @Suite struct TransparencyTests {
-    private let authority: RevokingAuthority
+    private let authority: CertificateAuthority
     private let logs = (0..<4).map { _ in TestLog() }
 
     init() throws {
-        authority = try RevokingAuthority()
+        authority = try CertificateAuthority()
         try authority.makeOldRoot()
     }
 
@@ -40,7 +40,7 @@ import Testing
             [any]
             commonName=supplied
             [leaf]
-            \((RevokingAuthority.server + extensions).joined(separator: "\n"))
+            \((CertificateAuthority.server + extensions).joined(separator: "\n"))
 
             """, to: "\(name).conf")
         try authority.openssl("req", "-new", "-key", "leaf.key", "-subj", "/CN=leaf", "-out", "leaf.csr")

@@ -1,13 +1,14 @@
 import Testing
 
-/// A responder of OpenSSL's program.
+/// A server of OpenSSL's program, such as a responder, which says where it listens.
 package final class RunningResponder {
     package let port: Int
     private let worker: Worker
 
     package var address: String { "http://127.0.0.1:\(port)" }
 
-    init(_ arguments: [String]) throws {
+    /// Starts the program with the arguments, and waits until it listens.
+    package init(_ arguments: [String]) throws {
         worker = try Worker(arguments, command: "openssl")
         // Such as `ACCEPT [::]:45565 PID=30791`.
         var line = worker.readLine()

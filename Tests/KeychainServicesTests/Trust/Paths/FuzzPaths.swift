@@ -63,7 +63,7 @@ struct FuzzPaths {
         _ = (SecCertificateCopyNormalizedSubjectSequence(certificate), SecCertificateCopyPublicKey(certificate))
         _ = (SecCertificateCopyNotValidBeforeDate(certificate), SecCertificateCopyNotValidAfterDate(certificate))
         _ = (
-            SecCertificateCopyKey(certificate).flatMap(SecKeyCopyAttributes), certificate.description, certificate.hash
+            SecCertificateCopyKey(certificate).flatMap(SecKeyCopyAttributes), "\(certificate)", certificate.hashValue
         )
     }
 
