@@ -19,6 +19,7 @@ struct ListCommand: DocumentedCommand {
         Example("Everything", "keychain list"),
         Example("The accounts of one service", "keychain list mail.example.com | cut -f2"),
         Example("Those with an attribute of your own", "keychain list --attribute stage=production"),
+        Example("What has to be renewed this week", "keychain list --expiring 7d"),
         Example("With labels and dates", "keychain list --json"),
     ]
     static let configuration: CommandConfiguration = documented("list", aliases: ["ls"])
@@ -30,6 +31,12 @@ struct ListCommand: DocumentedCommand {
         help: ArgumentHelp(
             "List only the passwords with this attribute. If repeated, with all of them.", valueName: "name=value"))
     var attribute: [CustomAttribute] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "List only the passwords that are expired, or expire within 12h or 7d, or before 2027-01-31.",
+            valueName: "when"))
+    var expiring: String?
 
     @OptionGroup var scope: ItemScope
 
@@ -46,6 +53,7 @@ struct ListCommand: DocumentedCommand {
 
     func validate() throws {
         _ = try attribute.dictionary()
+        if let expiring, end == nil { throw ValidationError("--expiring: '\(expiring)' is not a time") }
     }
 
     func run() throws {
@@ -80,6 +88,9 @@ struct ListCommand: DocumentedCommand {
         }
     }
 
+    /// The end of the time in which passwords expire that are listed.
+    private var end: Date? { expiring.flatMap { Moment.date($0, direction: 1) } }
+
     private func items(_ leftOut: inout LeftOut) throws -> [StoredItem] {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
         var query = ItemQuery(
@@ -96,7 +107,7 @@ struct ListCommand: DocumentedCommand {
                 case .withheld: leftOut.withheld += 1
                 case .item: break
                 }
-            }
+            }.filter { item in end.map { item.isExpired($0) } ?? true }
         } catch {
             guard error == .itemNotFound, service == nil, attribute.isEmpty else { throw error }
             return []
