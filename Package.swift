@@ -140,8 +140,8 @@ floor(
     module("Sealing", uses: "Bytes", "KeychainModel", crypto),
     module("Items", uses: "Access", "Bytes", "CLibrary", "CSQLite", "KeychainModel", "Sealing", "SystemSQLite"),
     module(
-        "Audit", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "PrivateFiles", "SystemLibraries",
-        "VaultInterface", crypto),
+        "Audit", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "PrivateFiles", "SecureMemory",
+        "SystemLibraries", "VaultInterface", crypto),
     module(
         "Vault",
         uses: "Access", "Attestation", "Audit", "Bytes", "CLibrary", "Certificates", "Enclave", "Items", "Keybag",

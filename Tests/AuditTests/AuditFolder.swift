@@ -13,9 +13,9 @@ struct AuditFolder {
         let identifier: UUID
         let key: SymmetricKey
 
-        init(_ number: UInt8 = 1) {
+        init(_ number: UInt8 = 1, keyed: UInt8? = nil) {
             identifier = UUID(uuid: (number, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
-            key = SymmetricKey(data: Data(repeating: number, count: 32))
+            key = SymmetricKey(data: Data(repeating: keyed ?? number, count: 32))
         }
 
         func tag(of message: Data) -> Data {
@@ -36,8 +36,23 @@ struct AuditFolder {
     var path: String { folder.path }
     var place: AuditPlace { place(Seal()) }
 
+    /// What an unlocking of the vault opens.
+    static let anchorSeal = Seal(1, keyed: 101)
+
     func place(_ seal: Seal) -> AuditPlace {
-        AuditPlace(folder: folder.path, seal: { seal }, now: { Date(timeIntervalSince1970: 1_763_729_481.5) })
+        AuditPlace(
+            folder: folder.path, seal: { seal }, anchorSeal: { Self.anchorSeal },
+            now: { Date(timeIntervalSince1970: 1_763_729_481.5) })
+    }
+
+    /// Does what an unlocking does to the log.
+    @discardableResult
+    func anchor(isExpected: Bool = true) -> AuditAnchoring { log().anchor(isExpected: isExpected) }
+
+    /// Verifies the log as the unlocked vault does.
+    func verifyUnlocked(isExpected: Bool = true) throws -> AuditReport? {
+        try AuditVerifier.verify(
+            folder: path, under: Seal(), anchorSeal: Self.anchorSeal, isAnchorExpected: isExpected, limits: limits)
     }
 
     /// A log as a daemon keeps it, on a clock that goes on by a millisecond with each event.

@@ -125,4 +125,9 @@ package struct AccessGate: Sendable {
     package func begin(in place: AuditPlace) { audit.begin(in: place) }
 
     package func flush() { audit.flush() }
+
+    /// Anchors the audit log; see ``AuditSink/anchor(isExpected:)``.
+    package func anchor(isExpected: Bool) -> AuditAnchoring {
+        isRecording ? audit.anchor(isExpected: isExpected) : .impossible
+    }
 }

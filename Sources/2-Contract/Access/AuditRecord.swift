@@ -45,6 +45,10 @@ package struct AuditRecord: Codable, Sendable, Equatable {
     package static let began = "began"
     /// The end of the log was not as it had been left.
     package static let repaired = "repaired"
+    /// The ``failure`` of a record ``repaired``: an unlocking found no anchor, or one that was changed.
+    package static let anchorLost = "anchor"
+    /// The ``failure`` of a record ``repaired``: an unlocking found that records since the last one were changed.
+    package static let changedSinceAnchor = "changed"
 
     package init(sequence: UInt64, time: Int64, event: String) {
         self.sequence = sequence

@@ -12,12 +12,28 @@ package protocol AuditSink: Sendable {
 
     /// Waits until the sink has stored every recorded event.
     func flush()
+
+    /// Checks the records since the last anchor, and anchors the log at its present end; see
+    /// ``AuditPlace/anchorSeal``. Call it after an unlocking.
+    ///
+    /// - Parameter isExpected: Whether the vault knows that its log has an anchor.
+    func anchor(isExpected: Bool) -> AuditAnchoring
+}
+
+/// What became of anchoring a log.
+package enum AuditAnchoring: Sendable, Equatable {
+    /// There is no log, the vault is locked, or the anchor could not be written. The former anchor is still in force.
+    case impossible
+    case done
+    /// The log is anchored, and records that its records since the last anchor are not those that a vault wrote.
+    case doneAfterChange
 }
 
 extension AuditSink {
     package var isRecording: Bool { true }
     package func begin(in place: AuditPlace) {}
     package func flush() {}
+    package func anchor(isExpected: Bool) -> AuditAnchoring { .impossible }
 }
 
 /// A vault without an audit log.
@@ -33,16 +49,20 @@ package struct AuditPlace: Sendable {
     package var folder: String
     /// What authenticates records now; another one after the vault was erased, nil when it is gone.
     package var seal: @Sendable () -> (any AuditSeal)?
+    /// What anchors the log: a key that only an unlocking opens. Nil until then.
+    package var anchorSeal: @Sendable () -> (any AuditSeal)?
     package var now: @Sendable () -> Date
     /// The process that keeps the log, for events of clients without a process of their own; nil to leave it out.
     package var process: ClientProcess?
 
     package init(
-        folder: String, seal: @escaping @Sendable () -> (any AuditSeal)?, now: @escaping @Sendable () -> Date,
+        folder: String, seal: @escaping @Sendable () -> (any AuditSeal)?,
+        anchorSeal: @escaping @Sendable () -> (any AuditSeal)? = { nil }, now: @escaping @Sendable () -> Date,
         process: ClientProcess? = nil
     ) {
         self.folder = folder
         self.seal = seal
+        self.anchorSeal = anchorSeal
         self.now = now
         self.process = process
     }

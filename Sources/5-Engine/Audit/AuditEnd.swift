@@ -15,6 +15,8 @@ struct AuditEnd {
     /// Whether the last line has no end, although the file has its expected size. The next record must not become a
     /// part of it.
     private(set) var isUnfinished = false
+    /// What tags the next record.
+    private(set) var tagging: AuditTagging
     /// The record about faults at the end of the log.
     private(set) var repair: AuditRecord?
 
@@ -29,15 +31,29 @@ struct AuditEnd {
 
     /// The caller holds the lock.
     ///
-    /// - Parameter heads: The slots of the head.
-    init(_ log: PrivateFile, _ files: AuditFiles, heads: AuditHeadSlots, under seal: any AuditSeal) throws(FileError) {
+    /// - Parameters:
+    ///   - heads: The slots of the head.
+    ///   - key: The key in the head, if this process knows it already.
+    init(
+        _ log: PrivateFile, _ files: AuditFiles, heads: AuditHeadSlots, under seal: any AuditSeal,
+        knowing key: AuditChain? = nil
+    ) throws(FileError) {
         size = try log.size
-        guard let head = heads.latest(under: seal) else {
+        tagging = .device(seal)
+        guard let head = heads.latest(under: seal, anchor: { AuditAnchor.identifier(in: files.folder) }) else {
             try findEnd(of: log, files, under: seal)
             return
         }
         sequence = head.sequence
         link = head.link
+        var isOpen = true
+        if let sealed = head.chain, head.key == seal.identifier {
+            if let chain = key ?? AuditChain(sealed, number: head.sequence + 1, under: seal) {
+                tagging = .chain(chain)
+            } else {
+                isOpen = false
+            }
+        }
         if size != head.size {
             try follow(head, log, files, under: seal)
         } else if size > 0, try log.read(1, at: size - 1) != Data([0x0A]) {
@@ -45,7 +61,7 @@ struct AuditEnd {
             note(.foreign, torn: 0)
         }
         needsBeginning = size == 0 || head.key != seal.identifier
-        if !heads.areSound, repair == nil { note(.head, torn: 0) }
+        if !heads.areSound || !isOpen, repair == nil { note(.head, torn: 0) }
     }
 
     /// Continues the log in an empty file.
@@ -53,6 +69,17 @@ struct AuditEnd {
         size = 0
         needsBeginning = true
         isUnfinished = false
+    }
+
+    /// Continues after the records of a page.
+    mutating func move(to page: AuditPage) {
+        size += page.bytes.count
+        sequence = page.sequence
+        link = page.link
+        tagging = page.tagging
+        needsBeginning = false
+        isUnfinished = false
+        repair = nil
     }
 
     /// Handles records that were written without the head, a log that continues in a new file, and a log that was cut.
@@ -66,9 +93,10 @@ struct AuditEnd {
         try cut(torn, of: log)
         var walked = 0
         for line in whole {
-            guard let line = AuditLine(line), line.link == link.next(line.record),
-                head.key != seal.identifier || line.tag == line.link.tag(under: seal)
-            else { break }
+            guard let line = AuditLine(line), line.link == link.next(line.record) else { break }
+            var next = tagging
+            guard head.key != seal.identifier || line.tag == next.tagNext(line.link) else { break }
+            tagging = next
             link = line.link
             sequence += 1
             walked += 1

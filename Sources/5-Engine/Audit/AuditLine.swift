@@ -38,10 +38,10 @@ struct AuditLine {
     private static let end = Data(#""}"#.utf8)
     private static let suffix = linkName.count + 64 + tagName.count + 64 + end.count
 
-    init(_ record: Data, after previous: AuditLink, under seal: any AuditSeal) {
+    init(_ record: Data, after previous: AuditLink, taggedBy tagging: inout AuditTagging) {
         self.record = record
         link = previous.next(record)
-        tag = link.tag(under: seal)
+        tag = tagging.tagNext(link)
     }
 
     /// - Parameter line: Without its newline. The result is nil if ``encoded`` did not produce it.
@@ -72,6 +72,16 @@ struct AuditLine {
         line.append(0x0A)
         return line
     }
+
+    /// The number of the record, which is its first member; nil if the record does not begin with one. Decoding all of
+    /// it takes longer than checking its tag.
+    var sequence: UInt64? {
+        guard record.starts(with: Self.beginning) else { return nil }
+        let digits = record.dropFirst(Self.beginning.count).prefix { (0x30...0x39).contains($0) }
+        return UInt64(String(decoding: digits, as: UTF8.self))
+    }
+
+    private static let beginning = Data(#"{"seq":"#.utf8)
 
     /// The decoded record; nil if it is not JSON of the expected form.
     var contents: AuditRecord? {

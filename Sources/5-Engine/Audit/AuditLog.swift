@@ -28,8 +28,8 @@ package final class AuditLog: AuditSink {
     /// What this process knows of one of the two logs.
     private struct Chain {
         var missed = 0
-        /// The head that this process wrote last. It is still valid unless another process has appended.
-        var left: (file: Data, slots: AuditHeadSlots)?
+        /// What this process left in the head.
+        var left: AuditWriter.Left?
     }
 
     private let limits: AuditLimits
@@ -101,53 +101,35 @@ package final class AuditLog: AuditSink {
     private func append(
         _ moments: [Moment], to files: AuditFiles, _ place: AuditPlace, _ seal: any AuditSeal, _ chain: inout Chain
     ) throws(FileError) {
-        let headFile = try PrivateFile(files.part.headName, in: files.folder, creating: true)
-        try headFile.lock(deadline: limits.patience)
-        let stored = try headFile.read(AuditHead.fileSize + 1, at: 0)
-        let slots: AuditHeadSlots
-        if let left = chain.left, left.file == stored {
-            slots = left.slots
-        } else {
-            slots = AuditHeadSlots(stored, under: seal)
-        }
-        var log = try files.openLog()
-        var end = try AuditEnd(log, files, heads: slots, under: seal)
-        if moments.isEmpty, !end.needsBeginning, end.repair == nil { return }
-        if end.size >= limits.file {
-            try files.rotate()
-            log = try files.openLog()
-            end.moveToNewFile()
-        }
-
-        let other = Self.lastNumber(of: files.part.other, in: files.folder, under: seal)
-        var page = AuditPage(end, under: seal, other: other, time: moments.first?.time ?? place.now())
-        for (number, moment) in moments.enumerated() {
-            var moment = moment
-            moment.event.process = moment.event.process ?? place.process
-            page.add(moment, missed: number == 0 ? chain.missed : 0)
-        }
-        do {
-            try log.write(page.bytes, at: end.size)
-        } catch {
-            // Otherwise a part of a record would look like the trace of a crash.
-            try? log.truncate(to: end.size)
-            throw error
+        var writer = try AuditWriter(files, patience: limits.patience, under: seal, left: chain.left)
+        if moments.isEmpty, writer.isUpToDate { return }
+        let missed = chain.missed
+        let time = moments.first?.time ?? place.now()
+        chain.left = try writer.append(fileLimit: limits.file, at: time) { page in
+            for (number, moment) in moments.enumerated() {
+                var moment = moment
+                moment.event.process = moment.event.process ?? place.process
+                page.add(moment, missed: number == 0 ? missed : 0)
+            }
         }
         if !moments.isEmpty { chain.missed = 0 }
-        // Without the head, the records are still there, and the next append continues after them.
-        chain.left = try? page.writeHead(headFile, slots, stored)
     }
 
-    /// Returns the number of the last record of a log; nil if its head does not tell. Needs no lock: a head is written
-    /// after its records, and a half-written one is not valid.
-    private static func lastNumber(
-        of part: AuditPart, in folder: PrivateFolder, under seal: any AuditSeal
-    ) -> UInt64? {
-        guard folder.contains(part.headName),
-            let head = try? PrivateFile(part.headName, in: folder, creating: false).read(AuditHead.fileSize, at: 0),
-            let latest = AuditHeadSlots(head, under: seal).latest(under: seal),
-            latest.key == seal.identifier, latest.sequence > 0
-        else { return nil }
-        return latest.sequence
+    // MARK: Anchoring
+
+    package func anchor(isExpected: Bool) -> AuditAnchoring {
+        state.withLock { state in
+            guard let place = state.place, let seal = place.seal(), let anchorSeal = place.anchorSeal(),
+                let folder = try? PrivateFolder(existing: place.folder)
+            else { return .impossible }
+            for part in AuditPart.allCases { state.chains[part, default: Chain()].left = nil }
+            do throws(FileError) {
+                var anchoring = try AuditAnchoringWork(
+                    folder, limits: limits, under: seal, anchorSeal: anchorSeal, at: place.now())
+                return try anchoring.perform(isExpected: isExpected)
+            } catch {
+                return .impossible
+            }
+        }
     }
 }

@@ -14,6 +14,9 @@ package struct AuditReader {
         self.limits = limits
     }
 
+    /// The name of the file that anchors both logs.
+    package static let anchorName = AuditAnchor.fileName
+
     /// Returns whether the vault in `folder` has a log.
     package static func hasLog(in folder: String) -> Bool {
         guard let folder = try? PrivateFolder(existing: folder) else { return false }
@@ -45,7 +48,7 @@ package struct AuditReader {
 
     /// Returns the records for `query`, oldest first; nil if there is no log. Skips lines that are not records.
     package func records(_ query: AuditQuery) throws(FileError) -> [AuditRecord]? {
-        guard let snapshots = try AuditSnapshot.both(of: folder, limits: limits) else { return nil }
+        guard let snapshots = try AuditSnapshot.both(of: folder, limits: limits)?.logs else { return nil }
         var found: [AuditPart: [AuditRecord]] = [:]
         for snapshot in snapshots { found[snapshot.part] = try records(of: snapshot, query) }
         let merged = Self.merge(changes: found[.changes] ?? [], looks: found[.looks] ?? [])

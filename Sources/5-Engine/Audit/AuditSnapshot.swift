@@ -14,16 +14,23 @@ struct AuditSnapshot {
     private(set) var files: [File] = []
     /// The bytes of the head; nil if it does not exist.
     let head: Data?
-    /// Whether the largest number of full files exists, so that older ones may have been removed.
+    /// Whether older files may have been removed to make room: the largest number of full files exists, and each is as
+    /// long as a file is before a new one is begun.
     let isFull: Bool
 
+    /// Both logs at the same moment, and the anchor of that moment.
+    struct Both {
+        var logs: [AuditSnapshot]
+        var anchor: AuditAnchor.Found
+    }
+
     /// Returns both logs of the vault in the folder at `path` at the same moment; nil if there is none.
-    static func both(of path: String, limits: AuditLimits) throws(FileError) -> [AuditSnapshot]? {
+    static func both(of path: String, limits: AuditLimits) throws(FileError) -> Both? {
         let folder = try PrivateFolder(existing: path)
         let logs = AuditPart.allCases.map { AuditFiles(folder: folder, part: $0, kept: limits.kept) }
         guard logs.contains(where: \.exist) else { return nil }
         var heads: [PrivateFile?] = []
-        // A writer holds one of these locks at a time, so that holding both blocks nobody forever.
+        // Whoever holds both locks took them in this order, so that nobody waits forever.
         for files in logs {
             guard folder.contains(files.part.headName) else {
                 heads.append(nil)
@@ -34,19 +41,21 @@ struct AuditSnapshot {
             heads.append(head)
         }
         var snapshots: [AuditSnapshot] = []
-        for (files, head) in zip(logs, heads) { snapshots.append(try AuditSnapshot(of: files, head)) }
-        return withExtendedLifetime(heads) { snapshots }
+        for (files, head) in zip(logs, heads) { snapshots.append(try AuditSnapshot(of: files, head, limits: limits)) }
+        let both = Both(logs: snapshots, anchor: try AuditAnchor.find(in: folder))
+        return withExtendedLifetime(heads) { both }
     }
 
     /// The caller holds the lock on `headFile`.
-    private init(of files: AuditFiles, _ headFile: PrivateFile?) throws(FileError) {
+    init(of files: AuditFiles, _ headFile: PrivateFile?, limits: AuditLimits) throws(FileError) {
         part = files.part
-        head = try headFile?.read(AuditHead.fileSize + 1, at: 0)
+        head = try headFile?.read(AuditHead.longFileSize + 1, at: 0)
         for name in files.present {
             let file = try PrivateFile(name, in: files.folder, creating: false)
             self.files.append(File(name: name, file: file, size: try file.size))
         }
-        isFull = self.files.filter { $0.name != files.part.logName }.count >= files.kept
+        let full = self.files.filter { $0.name != files.part.logName }
+        isFull = full.count >= files.kept && full.allSatisfy { $0.size >= limits.file }
     }
 
     /// Returns the complete lines of one file, and the number of bytes after them.

@@ -48,6 +48,11 @@ package final class BufferedAudit: AuditSink {
         writer.log.synchronize()
     }
 
+    package func anchor(isExpected: Bool) -> AuditAnchoring {
+        writer.drain()
+        return writer.log.anchor(isExpected: isExpected)
+    }
+
     /// The number of events since the last written one that could not be written.
     package var missedEvents: Int { writer.log.missedEvents }
 }

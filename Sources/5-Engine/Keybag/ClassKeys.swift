@@ -58,6 +58,19 @@ package final class ClassKeys: Sendable {
         }
     }
 
+    /// The key that anchors the audit log. It is derived from the class 'after first unlock, this device only': an
+    /// unlocking opens it, it stays at hand while the vault is locked again, and neither the recovery key nor a backup
+    /// has it.
+    ///
+    /// - Throws: ``KeybagError``, also ``KeybagError/locked(_:)``.
+    package var auditAnchorKey: SymmetricKey {
+        get throws(KeybagError) {
+            let (pair, identifier) = (try pair(for: .afterFirstUnlockThisDeviceOnly), keybag.identifier)
+            let context = withUnsafeBytes(of: identifier.uuid) { Array("swift-keychain/v2/audit/anchor".utf8) + $0 }
+            return Self.derive(from: pair.classKey, context: context)
+        }
+    }
+
     package var keybag: Keybag { state.withLock { $0.keybag } }
 
     package var lockState: LockState { state.withLock { $0.lockState } }
@@ -226,10 +239,14 @@ package final class ClassKeys: Sendable {
 
     /// HKDF-SHA256 (RFC 5869) without salt: the class key is already uniformly random.
     private static func derive(from classKey: LockedBytes, context: String) -> SymmetricKey {
+        derive(from: classKey, context: [UInt8](context.utf8))
+    }
+
+    private static func derive(from classKey: LockedBytes, context: [UInt8]) -> SymmetricKey {
         defer { wipeRecentlyFreed(.derivation) }
         return classKey.withUnsafeBytes {
             HKDF<SHA256>.deriveKey(
-                inputKeyMaterial: SymmetricKey(data: $0), info: [UInt8](context.utf8), outputByteCount: 32)
+                inputKeyMaterial: SymmetricKey(data: $0), info: context, outputByteCount: 32)
         }
     }
 }

@@ -24,9 +24,24 @@ package struct PasscodeProtection: Sendable, Equatable {
     }
 
     /// Makes parameters with a new salt.
-    package static func fresh(cost: Argon2id.Cost, eraseAfter: UInt8?) -> PasscodeProtection {
-        PasscodeProtection(salt: .random(count: Argon2id.saltSize), cost: cost, eraseAfter: eraseAfter)
+    ///
+    /// - Parameter isAnchored: See ``isAnchored``.
+    package static func fresh(
+        cost: Argon2id.Cost, eraseAfter: UInt8?, isAnchored: Bool = false
+    ) -> PasscodeProtection {
+        var salt: [UInt8]
+        repeat {
+            salt = .random(count: Argon2id.saltSize)
+            if isAnchored { salt.replaceSubrange(0..<anchorMark.count, with: anchorMark) }
+        } while salt.starts(with: anchorMark) != isAnchored
+        return PasscodeProtection(salt: salt, cost: cost, eraseAfter: eraseAfter)
     }
+
+    /// Whether the vault's audit log has an anchor. The salt tells it, because nobody can change the salt and keep what
+    /// the passcode opens. So the vault remembers the anchor, even if somebody removes the log with its anchor.
+    package var isAnchored: Bool { salt.starts(with: Self.anchorMark) }
+
+    private static let anchorMark = [UInt8]("ANCH".utf8)
 
     /// Returns the key of a passcode. It is combined with the device secret before it wraps anything.
     ///

@@ -36,6 +36,9 @@ final class OpenedKeybag: Sendable {
         }
     }
 
+    /// What anchors the audit log; nil until the vault is unlocked.
+    var auditAnchorSeal: AuditKey? { (try? keys.auditAnchorKey).map { AuditKey($0, of: identifier) } }
+
     /// The digest of an access group; a program names the same few again and again.
     func groupDigest(_ group: String) -> Int64 {
         groups.withLock { known in

@@ -1,4 +1,5 @@
 import Access
+import Audit
 import Enclave
 import FoundationEssentials
 import Items
@@ -93,6 +94,7 @@ struct VaultFolder: Sendable {
         try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
         // Whatever would still be wrapped for the key that is gone could never be opened.
         try folder.remove(Self.fileAgreementKeyName)
+        try folder.remove(AuditReader.anchorName)
         return try inUse(keybag, in: enclave)
     }
 

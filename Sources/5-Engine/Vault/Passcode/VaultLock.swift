@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Enclave
 import Keybag
 import KeychainModel
@@ -29,11 +30,12 @@ final class VaultLock: Sendable {
 
     func perform(_ operation: UnlockVault, as client: Client) throws(VaultError) {
         _ = try gate.authorize(AccessRequest(.unlock), as: client, recordedAs: .unlocked)
+        let checked: CheckedPasscode
         do throws(VaultError) {
-            let unlocked = try passcodes.checked(operation.passcode).unlocked
+            checked = try passcodes.checked(operation.passcode)
             // Another thread may have changed the passcode since.
-            guard unlocked.belong(to: vault.keys) else { throw VaultError.busy }
-            unlocked.unlock()
+            guard checked.unlocked.belong(to: vault.keys) else { throw VaultError.busy }
+            checked.unlocked.unlock()
         } catch {
             gate.access.record(.unlockFailed, by: client, failure: AuditFailure(error))
             throw error
@@ -43,6 +45,18 @@ final class VaultLock: Sendable {
         vault.tellLockState()
         authenticator?.passcodeWasGiven()
         gate.access.record(.unlocked, by: client)
+        anchorAudit(checked, operation.passcode)
+    }
+
+    /// Anchors the audit log. The first time, the passcode's parameters are replaced by ones that tell of it.
+    ///
+    /// Ignores failures, because an unlock must not fail for this: the former anchor stays in force.
+    private func anchorAudit(_ checked: CheckedPasscode, _ passcode: SecretBytes) {
+        let present = checked.protection
+        guard gate.access.anchor(isExpected: present.isAnchored) != .impossible, !present.isAnchored else { return }
+        let marked = PasscodeProtection.fresh(cost: present.cost, eraseAfter: present.eraseAfter, isAnchored: true)
+        guard let (protection, key) = try? marked.guarding(passcode, in: vault.keys.enclave) else { return }
+        try? vault.rewrapKeys(from: checked, to: key, protection)
     }
 
     func perform(_ operation: LockVault, as client: Client) throws(VaultError) {

@@ -23,7 +23,9 @@ struct VaultPasscode: Sendable {
             guard vault.keys.keybag.passcode == nil else { throw VaultError.passcodeIsSet }
             // A removal that was interrupted may have left them. Their key is gone.
             try deleteItemsOfPasscodeClass()
-            let (protection, key) = try PasscodeProtection(operation.options).guarding(
+            // Before the passcode is set: a vault that tells of an anchor must have one.
+            let isAnchored = gate.access.anchor(isExpected: false) != .impossible
+            let (protection, key) = try PasscodeProtection(operation.options, isAnchored: isAnchored).guarding(
                 operation.passcode, in: vault.keys.enclave)
             // Before the passcode is set, so that tries are counted from the first moment.
             try passcodes.tries.forget(vault.keys)
@@ -32,13 +34,16 @@ struct VaultPasscode: Sendable {
     }
 
     func perform(_ operation: ChangePasscode, as client: Client) throws(VaultError) {
+        var isAnchored = false
         try gated(as: client, recordedAs: .passcodeChanged) {
             try checkNew(operation.next)
             let present = try passcodes.checked(operation.passcode)
-            let (protection, nextKey) = try PasscodeProtection(operation.options).guarding(
+            isAnchored = present.protection.isAnchored
+            let (protection, nextKey) = try PasscodeProtection(operation.options, isAnchored: isAnchored).guarding(
                 operation.next, in: vault.keys.enclave)
             try replace(present, by: nextKey, protection)
         }
+        _ = gate.access.anchor(isExpected: isAnchored)
     }
 
     func perform(_ operation: RemovePasscode, as client: Client) throws(VaultError) {
@@ -96,7 +101,7 @@ struct VaultPasscode: Sendable {
 
 extension PasscodeProtection {
     /// Makes a protection with a fresh salt and the chosen cost.
-    fileprivate init(_ options: PasscodeOptions) throws {
+    fileprivate init(_ options: PasscodeOptions, isAnchored: Bool) throws {
         let cost: Argon2id.Cost
         switch options.cost {
         case .interactive: cost = try PasscodeCost.calibrated()
@@ -114,6 +119,6 @@ extension PasscodeProtection {
             }
             eraseAfter = UInt8(limit)
         }
-        self = .fresh(cost: cost, eraseAfter: eraseAfter)
+        self = .fresh(cost: cost, eraseAfter: eraseAfter, isAnchored: isAnchored)
     }
 }

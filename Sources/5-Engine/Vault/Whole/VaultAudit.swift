@@ -1,6 +1,7 @@
 import Access
 import Audit
 import CLibrary
+import Keybag
 import KeychainModel
 import PrivateFiles
 import SystemLibraries
@@ -23,7 +24,8 @@ struct VaultAudit: Sendable {
         guard gate.access.isRecording, let folder = vault.folder else { return }
         gate.access.begin(
             in: AuditPlace(
-                folder: folder.folder.path, seal: { [weak vault] in vault?.keybag.auditSeal }, now: surroundings.now,
+                folder: folder.folder.path, seal: { [weak vault] in vault?.keybag.auditSeal },
+                anchorSeal: { [weak vault] in vault?.keybag.auditAnchorSeal }, now: surroundings.now,
                 process: ClientProcess(user: geteuid(), number: getpid())))
     }
 
@@ -47,8 +49,13 @@ struct VaultAudit: Sendable {
 
     func perform(_ operation: VerifyAudit, as client: Client) throws(VaultError) -> AuditReport {
         try authorize(client)
-        guard let seal = vault.keybag.auditSeal else { throw VaultError.classKeyAbsent(.always) }
-        return try inLogFolder { path throws(FileError) in try AuditVerifier.verify(folder: path, under: seal) }
+        let keybag = vault.keybag
+        guard let seal = keybag.auditSeal else { throw VaultError.classKeyAbsent(.always) }
+        return try inLogFolder { path throws(FileError) in
+            try AuditVerifier.verify(
+                folder: path, under: seal, anchorSeal: keybag.auditAnchorSeal,
+                isAnchorExpected: keybag.keys.keybag.passcode?.isAnchored ?? false)
+        }
     }
 
     /// Records the reading of the log before it is read, so that the last record is authenticated with the present key.

@@ -1,4 +1,5 @@
 import Access
+import Audit
 import Bytes
 import Enclave
 import FoundationEssentials
@@ -123,6 +124,8 @@ extension VaultFolder {
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
         try folder.remove(Self.nextCounterName)
         try folder.remove(PasscodeGuard.fileName)
+        // Its key went with the device.
+        try folder.remove(AuditReader.anchorName)
     }
 
     /// Has the next keybag continue with the counter of the present one, if that can be read. With another counter, the
