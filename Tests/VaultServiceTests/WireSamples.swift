@@ -171,6 +171,7 @@ struct WireSamples {
         case .verifyAudit: VerifyAudit()
         case .deleteDamagedItems: DeleteDamagedItems()
         case .makeRecoveryKey: MakeRecoveryKey()
+        case .readUnlockFindings: ReadUnlockFindings()
         case .makeBackup:
             MakeBackup(
                 [
@@ -254,6 +255,7 @@ struct WireSamples {
         return [
             Done(), random.int(below: 1 << 40), bool(), random.bytes(random.int(below: 99)), storedItem(), status,
             record, PresenceProofs(rawValue: UInt8(random.int(below: 8))), key(),
+            UnlockFindings(rawValue: UInt8(random.int(below: 4))),
             CopyItems.Part.item(storedItem()), CopyItems.Part.damage(reason: string()),
             CopyItems.Part.withheld(
                 WithheldItem(itemClass: itemClass(), identifier: uuid(), accessControl: control())),

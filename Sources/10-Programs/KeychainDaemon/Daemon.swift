@@ -94,7 +94,10 @@ struct Daemon: ParsableCommand {
                     // users.
                     authenticator: PersonAuthenticator(
                         prompt: RemotePrompt(), biometry: options.system ? nil : FingerprintReader()),
-                    audit: audit))
+                    audit: audit,
+                    tellFindings: { findings in
+                        for sentence in findings.sentences { logger.error("\(sentence)") }
+                    }))
             try Self.claim(paths.home)
             try Self.unlockWithCredential(vault, logger)
             audit.record(AuditEvent(.started, client: "keychaind"))

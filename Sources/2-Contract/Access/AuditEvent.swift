@@ -20,6 +20,8 @@ package struct AuditEvent: Sendable, Equatable {
         case passcodeSet = "passcode-set"
         case passcodeChanged = "passcode-changed"
         case passcodeRemoved = "passcode-removed"
+        /// An unlocking found another `file-agreement-key` than the vault had left.
+        case agreementKeyReplaced = "agreement-key-replaced"
         /// A key was made that opens the vault without its enclave, and one was used.
         case recoveryKeyMade = "recovery-key-made"
         case recovered
@@ -45,7 +47,8 @@ package struct AuditEvent: Sendable, Equatable {
             case .read, .listed, .inspected, .written, .deleted, .used, .refused, .authenticated,
                 .authenticationFailed, .authenticationCanceled:
                 true
-            case .erased, .unlocked, .locked, .unlockFailed, .passcodeSet, .passcodeChanged, .passcodeRemoved,
+            case .agreementKeyReplaced, .erased, .unlocked, .locked, .unlockFailed, .passcodeSet, .passcodeChanged,
+                .passcodeRemoved,
                 .recoveryKeyMade, .recovered, .backedUp, .restored, .started, .stopped:
                 false
             }

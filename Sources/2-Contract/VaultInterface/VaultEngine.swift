@@ -36,6 +36,7 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
     // 29 is `VaultSubscription.lockEvents`.
     case makeRecoveryKey = 30
     case makeBackup = 31
+    case readUnlockFindings = 32
 
     package var operation: any VaultOperation.Type {
         switch self {
@@ -68,6 +69,7 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
         case .rewrapFileKey: RewrapFileKey.self
         case .makeRecoveryKey: MakeRecoveryKey.self
         case .makeBackup: MakeBackup.self
+        case .readUnlockFindings: ReadUnlockFindings.self
         }
     }
 }
@@ -119,6 +121,7 @@ package protocol VaultEngine: Vault {
     func perform(_ operation: RemovePasscode, for client: Client) throws(VaultError)
     func perform(_ operation: UnlockVault, for client: Client) throws(VaultError)
     func perform(_ operation: LockVault, for client: Client) throws(VaultError)
+    func perform(_ operation: ReadUnlockFindings, for client: Client) throws(VaultError) -> UnlockFindings
 
     // Asking a person.
     func perform(_ operation: ReadPresenceAvailability, for client: Client) throws(VaultError) -> PresenceAvailability

@@ -50,11 +50,21 @@ struct AuditHead: Equatable, Sendable {
 
     /// - Parameter slot: The number of the slot, 0 or 1.
     func encoded(in slot: Int, under seal: any AuditSeal) -> Data {
-        var text = beginning(of: slot)
-        text += #""seq":\#(sequence),"size":\#(size),"link":"\#(link.bytes.hexadecimal())","key":"\#(key.uuidString)""#
+        encoded(in: slot, body, under: seal)
+    }
+
+    /// What both slots have in common.
+    private var body: String {
+        var text =
+            #""seq":\#(sequence),"size":\#(size),"link":"\#(link.bytes.hexadecimal())","key":"\#(key.uuidString)""#
         if let chain {
             text += #","anchor":"\#(chain.anchor.bytes.hexadecimal())","next":"\#(chain.key.hexadecimal())""#
         }
+        return text
+    }
+
+    private func encoded(in slot: Int, _ body: String, under seal: any AuditSeal) -> Data {
+        var text = beginning(of: slot) + body
         text += #","tag":"\#(seal.tag(of: message(in: slot)).hexadecimal())"}"#
         var encoded = Data(text.utf8)
         let length = version == 3 ? Self.longSlotSize : Self.slotSize
@@ -63,7 +73,10 @@ struct AuditHead: Equatable, Sendable {
     }
 
     /// Both slots of version 3.
-    func encodedTwice(under seal: any AuditSeal) -> [Data] { [0, 1].map { encoded(in: $0, under: seal) } }
+    func encodedTwice(under seal: any AuditSeal) -> [Data] {
+        let body = body
+        return [0, 1].map { encoded(in: $0, body, under: seal) }
+    }
 
     /// Decodes a slot; nil if it was changed. For a slot under another key, only the form can be checked.
     init?(_ encoded: Data, in slot: Int, under seal: any AuditSeal) {

@@ -15,8 +15,9 @@ enum AuditSegment {
         let snapshot = try AuditSnapshot(of: writer.files, nil, limits: limits)
         guard let files = try files(of: snapshot, from: end.sequence) else { return false }
         var last: (sequence: UInt64, link: AuditLink)?
-        for file in files {
-            for line in try AuditSnapshot.lines(of: file).whole {
+        for (index, file) in files.enumerated() {
+            let start = index == 0 ? try offset(of: end.sequence, in: file) : 0
+            for line in AuditEnd.split(try file.file.read(file.size - start, at: start)).whole {
                 guard let line = AuditLine(line), let sequence = line.sequence else { return false }
                 if let last {
                     guard sequence == last.sequence + 1, line.link == last.link.next(line.record) else { return false }
@@ -29,8 +30,29 @@ enum AuditSegment {
             }
         }
         guard let head = writer.end.tagging.chain, head.anchor == anchor.identifier else { return false }
-        let isAtEnd = (last?.sequence ?? 0) == writer.end.sequence && writer.end.sequence >= end.sequence
-        return isAtEnd && chain.number == head.number && chain.key == head.key
+        // Also the link: the next anchor is to hold these records, and not others that the head tells of.
+        guard (last?.sequence ?? 0) == writer.end.sequence, (last?.link ?? .origin) == writer.end.link,
+            writer.end.sequence >= end.sequence
+        else { return false }
+        return chain.number == head.number && chain.key == head.key
+    }
+
+    /// Returns where to begin to read a file: at a record with this number or one not long before it.
+    private static func offset(of number: UInt64, in file: AuditSnapshot.File) throws(FileError) -> Int {
+        var (low, high) = (0, file.size)
+        while high - low > 8 * AuditLine.longest {
+            let middle = low + (high - low) / 2
+            let bytes = try file.file.read(2 * AuditLine.longest, at: middle)
+            guard let newline = bytes.firstIndex(of: 0x0A) else { return low }
+            let line = bytes[bytes.index(after: newline)...].prefix { $0 != 0x0A }
+            guard let found = AuditLine(Data(line))?.sequence else { return low }
+            if found <= number {
+                low = middle + bytes.distance(from: bytes.startIndex, to: newline) + 1
+            } else {
+                high = middle
+            }
+        }
+        return low
     }
 
     /// Returns the files from the one with record `number` on; nil if records after it are missing.

@@ -55,7 +55,9 @@ struct AuditSnapshot {
             self.files.append(File(name: name, file: file, size: try file.size))
         }
         let full = self.files.filter { $0.name != files.part.logName }
-        isFull = full.count >= files.kept && full.allSatisfy { $0.size >= limits.file }
+        // A change to a new file that was interrupted left one of the full files under the name of the growing one.
+        let count = self.files.filter { $0.size >= limits.file }.count
+        isFull = count >= files.kept && full.allSatisfy { $0.size >= limits.file }
     }
 
     /// Returns the complete lines of one file, and the number of bytes after them.

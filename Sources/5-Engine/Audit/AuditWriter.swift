@@ -1,6 +1,7 @@
 import Access
 import FoundationEssentials
 import PrivateFiles
+import SecureMemory
 
 /// A log to which nobody else appends: its head is locked until this value ends.
 struct AuditWriter {
@@ -10,6 +11,17 @@ struct AuditWriter {
         var slots: AuditHeadSlots
         /// The key in the head; nil in a log without an anchor.
         var chain: AuditChain?
+        /// The head of the other log, and what it told.
+        var other: OtherHead
+    }
+
+    /// The head of the other log as it was read last. While it stays the same, it need not be decoded again.
+    struct OtherHead: Sendable {
+        var file = Data()
+        /// Under which key it was decoded.
+        var key: UUID?
+        /// The number of the last record; nil if the head does not tell.
+        var number: UInt64?
     }
 
     let files: AuditFiles
@@ -19,6 +31,7 @@ struct AuditWriter {
     private(set) var stored: Data
     private(set) var slots: AuditHeadSlots
     private(set) var end: AuditEnd
+    private var other: OtherHead
 
     /// - Parameters:
     ///   - patience: The longest wait for other processes.
@@ -32,6 +45,7 @@ struct AuditWriter {
         try headFile.lock(deadline: patience)
         stored = try headFile.read(AuditHead.longFileSize + 1, at: 0)
         log = try files.openLog()
+        other = left?.other ?? OtherHead()
         if let left, left.file == stored {
             slots = left.slots
             end = try AuditEnd(log, files, heads: slots, under: seal, knowing: left.chain)
@@ -60,8 +74,9 @@ struct AuditWriter {
             log = try files.openLog()
             end.moveToNewFile()
         }
-        let other = Self.lastNumber(of: files.part.other, in: files.folder, under: seal)
-        var page = AuditPage(end, under: seal, other: other, time: time)
+        readOtherHead()
+        var page = AuditPage(end, under: seal, other: other.number, time: time)
+        defer { if page.tagging.chain != nil { wipeRecentlyFreed(.derivation) } }
         fill(&page)
         do {
             try log.write(page.bytes, at: end.size)
@@ -73,7 +88,7 @@ struct AuditWriter {
         guard let written = try? page.writeHead(headFile, slots, stored) else { return nil }
         (stored, slots) = written
         end.move(to: page)
-        return Left(file: stored, slots: slots, chain: page.tagging.chain)
+        return Left(file: stored, slots: slots, chain: page.tagging.chain, other: other)
     }
 
     /// The present end of the log, as version 3 of the head tells it.
@@ -111,18 +126,20 @@ struct AuditWriter {
         slots = AuditHeadSlots(heads)
     }
 
-    /// Returns the number of the last record of a log; nil if its head does not tell. Needs no lock: a head is written
-    /// after its records, and a half-written one is not valid.
-    private static func lastNumber(
-        of part: AuditPart, in folder: PrivateFolder, under seal: any AuditSeal
-    ) -> UInt64? {
-        guard folder.contains(part.headName),
-            let head = try? PrivateFile(part.headName, in: folder, creating: false)
-                .read(AuditHead.longFileSize, at: 0),
-            let latest = AuditHeadSlots(head, under: seal).latest(
-                under: seal, anchor: { AuditAnchor.identifier(in: folder) }),
-            latest.key == seal.identifier, latest.sequence > 0
-        else { return nil }
-        return latest.sequence
+    /// Reads the head of the other log. Needs no lock: a head is written after its records, and a half-written one is
+    /// not valid.
+    private mutating func readOtherHead() {
+        let (folder, name) = (files.folder, files.part.other.headName)
+        guard folder.contains(name),
+            let file = try? PrivateFile(name, in: folder, creating: false).read(AuditHead.longFileSize, at: 0)
+        else {
+            other = OtherHead()
+            return
+        }
+        if other.file == file, other.key == seal.identifier { return }
+        other = OtherHead(file: file, key: seal.identifier)
+        let latest = AuditHeadSlots(file, under: seal).latest(
+            under: seal, anchor: { AuditAnchor.identifier(in: folder) })
+        if let latest, latest.key == seal.identifier, latest.sequence > 0 { other.number = latest.sequence }
     }
 }

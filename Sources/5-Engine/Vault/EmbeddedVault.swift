@@ -209,6 +209,10 @@ package final class EmbeddedVault: VaultEngine {
         try lock.perform(operation, as: client)
     }
 
+    package func perform(_ operation: ReadUnlockFindings, for client: Client) throws(VaultError) -> UnlockFindings {
+        try lock.perform(operation, as: client)
+    }
+
     package func lockEvents() -> AsyncStream<LockEvent> { vault.lockNotifier.stream() }
 
     package func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation {

@@ -3,6 +3,7 @@ import Dispatch
 import FoundationEssentials
 import SecureMemory
 import SystemLibraries
+import VaultInterface
 
 /// What a vault uses of the world around it. Tests put something else in the place of each part.
 package struct VaultSurroundings: Sendable {
@@ -17,14 +18,17 @@ package struct VaultSurroundings: Sendable {
     /// The cost of stretching the application password of a new item.
     let passwordCost: Argon2id.Cost
     let afterGrace: Timer
+    let tellFindings: @Sendable (UnlockFindings) -> Void
 
     /// - Parameters:
     ///   - authenticator: Asks a person; nil to refuse items that need one.
     ///   - passwordCost: The cost of stretching the application password of a new item.
+    ///   - tellFindings: Told what an unlocking finds changed in the vault's folder.
     ///   - afterGrace: Calls its closure when a grace is over.
     package init(
         authenticator: (any Authenticator)? = nil, audit: any AuditSink = NoAudit(), bootClock: BootClock = .system,
         now: @escaping @Sendable () -> Date = { Date() }, passwordCost: Argon2id.Cost = .applicationPassword,
+        tellFindings: @escaping @Sendable (UnlockFindings) -> Void = { _ in },
         afterGrace: @escaping Timer = { grace, lock in
             let seconds = Double(grace.components.seconds) + Double(grace.components.attoseconds) / 1e18
             DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: lock)
@@ -36,5 +40,6 @@ package struct VaultSurroundings: Sendable {
         self.now = now
         self.passwordCost = passwordCost
         self.afterGrace = afterGrace
+        self.tellFindings = tellFindings
     }
 }

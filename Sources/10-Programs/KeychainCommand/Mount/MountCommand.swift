@@ -150,6 +150,7 @@ struct MountCommand: DocumentedCommand {
         guard status.isPasscodeSet, status.lockState == .beforeFirstUnlock || !status.isShared else { return nil }
         let secret = try passcode.ask("Mounting needs the vault to be unlocked.")
         try session.perform(UnlockVault(with: secret))
+        session.showUnlockFindings()
         return status.isShared ? nil : secret
     }
 

@@ -26,14 +26,26 @@ final class UnlockingVault: Vault {
             guard Operation.traits.contains(.usesClassKeys), case .interactionNotAllowed = error,
                 try isLocked(as: client)
             else { throw error }
-            let passcode = try askForPasscode()
-            try base.perform(UnlockVault(with: passcode), as: client)
+            let passcode = try unlock(as: client)
             let former = ProcessPrompt.current
             ProcessPrompt.current = JustTypedPrompt(passcode, then: former ?? prompt)
             defer { ProcessPrompt.current = former }
             return try base.perform(operation, as: client, send: send)
         }
     }
+
+    /// Asks for the passcode and unlocks.
+    ///
+    /// - Returns: The passcode.
+    @discardableResult
+    fileprivate func unlock(as client: Client) throws(VaultError) -> SecretBytes {
+        let passcode = try askForPasscode()
+        try base.perform(UnlockVault(with: passcode), as: client)
+        VaultSession(vault: base, client: client).showUnlockFindings()
+        return passcode
+    }
+
+    fileprivate var canAsk: Bool { prompt.isAvailable }
 
     private func isLocked(as client: Client) throws(VaultError) -> Bool {
         let status = try base.perform(ReadStatus(), as: client)
@@ -97,6 +109,22 @@ private final class JustTypedPrompt: PasscodePrompt {
 }
 
 extension VaultSession {
+    /// Prints what the last unlocking found changed in the vault's folder.
+    func showUnlockFindings() {
+        // A daemon of an earlier version does not know.
+        guard let findings = try? perform(ReadUnlockFindings()) else { return }
+        for sentence in findings.sentences { CommandNote.show(sentence) }
+    }
+
+    /// Asks for the passcode and unlocks, if somebody can be asked.
+    ///
+    /// - Returns: Whether the vault is unlocked now.
+    func unlockIfPossible() throws -> Bool {
+        guard let unlocking = vault as? UnlockingVault, unlocking.canAsk else { return false }
+        try unlocking.unlock(as: client)
+        return true
+    }
+
     /// The same session, which does not ask for the passcode when it meets what is locked.
     var withoutUnlocking: VaultSession {
         guard let unlocking = vault as? UnlockingVault else { return self }

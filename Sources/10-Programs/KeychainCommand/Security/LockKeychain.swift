@@ -58,6 +58,7 @@ struct UnlockKeychain: SecuritySubcommand {
         } catch {
             throw SecurityFailure.vault(error, during: "SecKeychainUnlock \(path)")
         }
+        session.showUnlockFindings()
     }
 }
 

@@ -1,6 +1,7 @@
 import Access
 import ArgumentParser
 import FoundationEssentials
+import KeychainModel
 import StatusCodes
 import VaultInterface
 
@@ -23,8 +24,9 @@ struct AuditCommand: DocumentedCommand {
         begin one; from then on every program that opens the vault keeps it.
 
         With --verify, every record is checked. The exit status is 1 if a record was changed, added or removed. The \
-        check does not notice an older copy of the whole folder that was put back, or a log that was removed with all \
-        its files.
+        check does not notice an older copy of the whole folder that was put back. In a vault with a passcode, the \
+        keys of the records need an unlocking: the command asks for the passcode if the vault was not unlocked since \
+        keychaind started. If nobody can be asked, it checks how the records hang together, and the exit status is 36.
         """
     static let examples = [
         Example("The last events", "keychain audit --limit 20"),
@@ -48,6 +50,8 @@ struct AuditCommand: DocumentedCommand {
         help: ArgumentHelp("Show only events of this password, named by its service and account.", valueName: "name"))
     var item: [String] = []
 
+    @OptionGroup var passcode: PasscodeInput
+
     @Flag(help: .json)
     var json = false
 
@@ -58,7 +62,7 @@ struct AuditCommand: DocumentedCommand {
         }
         var query = AuditQuery(since: try since.map(Self.moment), limit: limit)
         if item.count == 2 { query.item = AuditQuery.Item(service: item[0], account: item[1]) }
-        let session = try VaultSession.ofOwnerInPresentVault()
+        let session = try VaultSession.ofOwnerInPresentVault(passcode)
         if verify { return try check(session) }
         let (records, unclear) = try session.perform(ReadAudit(query))
         if unclear > 0 {
@@ -82,7 +86,17 @@ struct AuditCommand: DocumentedCommand {
     }
 
     private func check(_ session: VaultSession) throws {
-        let report = try session.perform(VerifyAudit())
+        var report = try session.perform(VerifyAudit())
+        var isLocked = false
+        // Reading the status is recorded, and is not needed where there is nothing to unlock.
+        if report.recordsOfEarlierKeys > 0, try session.perform(ReadPresenceAvailability()).isPasscodeSet {
+            let status = try session.perform(ReadStatus())
+            isLocked = status.isPasscodeSet && status.lockState == .beforeFirstUnlock
+            if isLocked, try session.unlockIfPossible() {
+                isLocked = false
+                report = try session.perform(VerifyAudit())
+            }
+        }
         if json {
             try StandardOutput.write(
                 json: Answer(
@@ -92,7 +106,8 @@ struct AuditCommand: DocumentedCommand {
             var rows = [["records", "\(report.records)"]]
             if report.recordsOfEarlierKeys > 0 {
                 rows.append([
-                    "before the last erase", "\(report.recordsOfEarlierKeys), checked only through the later records",
+                    isLocked ? "keys are locked or gone" : "before the last erase",
+                    "\(report.recordsOfEarlierKeys), checked only through the later records",
                 ])
             }
             if report.missedEvents > 0 { rows.append(["could not be written", "\(report.missedEvents)"]) }
@@ -105,6 +120,12 @@ struct AuditCommand: DocumentedCommand {
                 status: errSecDecode,
                 "the audit log was changed (\(count) \(count == 1 ? "problem" : "problems")): "
                     + "find out who could write to the vault's folder")
+        }
+        guard !isLocked else {
+            throw Failure(
+                status: errSecInteractionNotAllowed,
+                "the records hang together, but who wrote them could not be checked, because the vault is locked: "
+                    + "unlock it, or give the passcode with --passcode-fd")
         }
     }
 

@@ -79,6 +79,7 @@ struct UnlockCommand: DocumentedCommand {
         try OtherTool.requireServed(.unlock, named: "unlock")
         let passcode = try passcode.ask()
         try session.perform(UnlockVault(with: passcode))
+        session.showUnlockFindings()
         let status = try session.perform(ReadStatus())
         if json { try StandardOutput.write(json: LockAnswer(lock: status.lockState.rawValue)) }
     }

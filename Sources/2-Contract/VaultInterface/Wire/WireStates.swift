@@ -132,6 +132,11 @@ extension PresenceProofs: WireValue {
     package init(from reader: inout FrameReader) throws(FrameError) { self.init(rawValue: try reader.read()) }
 }
 
+extension UnlockFindings: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.append(rawValue) }
+    package init(from reader: inout FrameReader) throws(FrameError) { self.init(rawValue: try reader.read()) }
+}
+
 /// A question on its way to a client.
 package struct SentQuestion: WireValue, Equatable {
     package var question: PasscodeQuestion

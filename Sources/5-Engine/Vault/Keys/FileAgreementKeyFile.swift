@@ -49,20 +49,30 @@ struct FileAgreementKeyFile: Sendable {
 
     /// Stores the public key for the time when the vault is locked, unless it is stored already.
     ///
+    /// - Returns: Whether something else was in its place: whoever put it there may be able to read files that were
+    ///   made since.
+    ///
     /// Ignores failures, because an unlock must not fail for this. Without the public key, no file can be made before
     /// the first unlock; the error says so then.
-    func update() {
+    @discardableResult
+    func update() -> Bool {
         let keybag = vault.keybag
         guard let folder = vault.folder?.folder, let alwaysKey = try? keybag.keys.classKey(for: .always),
             let publicKey = try? keybag.keys.fileAgreementKey().publicKey.rawRepresentation
-        else { return }
+        else { return false }
         let name = VaultFolder.fileAgreementKeyName
         let record = FileAgreementRecord(keybag: keybag.identifier, publicKey: publicKey).encoded(under: alwaysKey)
-        if (try? folder.read(name, limit: FileAgreementRecord.size)) == record { return }
+        var isReplaced = true
+        do throws(FileError) {
+            if try folder.read(name, limit: FileAgreementRecord.size) == record { return false }
+        } catch {
+            if case .notFound = error { isReplaced = false }
+        }
         try? folder.withLock {
             // If the vault was erased meanwhile, the key would belong to the former vault.
             try vault.checkIsCurrent(keybag)
             try folder.replace(name, with: record)
         }
+        return isReplaced
     }
 }

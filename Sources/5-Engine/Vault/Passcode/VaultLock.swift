@@ -14,7 +14,9 @@ final class VaultLock: Sendable {
     private let fileAgreementKey: FileAgreementKeyFile
     private let authenticator: (any Authenticator)?
     private let afterGrace: VaultSurroundings.Timer
+    private let tellFindings: @Sendable (UnlockFindings) -> Void
     private let pending = Mutex(PendingLock())
+    private let findings = Mutex(UnlockFindings())
 
     init(
         _ vault: OpenedVault, _ gate: VaultGate, _ passcodes: PasscodeCheck, _ fileAgreementKey: FileAgreementKeyFile,
@@ -26,6 +28,7 @@ final class VaultLock: Sendable {
         self.fileAgreementKey = fileAgreementKey
         authenticator = surroundings.authenticator
         afterGrace = surroundings.afterGrace
+        tellFindings = surroundings.tellFindings
     }
 
     func perform(_ operation: UnlockVault, as client: Client) throws(VaultError) {
@@ -41,19 +44,47 @@ final class VaultLock: Sendable {
             throw error
         }
         callOff()
-        fileAgreementKey.update()
+        let isAgreementKeyReplaced = fileAgreementKey.update()
         vault.tellLockState()
         authenticator?.passcodeWasGiven()
         gate.access.record(.unlocked, by: client)
-        anchorAudit(checked, operation.passcode)
+        finish(checked.protection, isAgreementKeyReplaced: isAgreementKeyReplaced, as: client) {
+            markAsAnchored(checked, operation.passcode)
+        }
     }
 
-    /// Anchors the audit log. The first time, the passcode's parameters are replaced by ones that tell of it.
+    func perform(_ operation: ReadUnlockFindings, as client: Client) throws(VaultError) -> UnlockFindings {
+        _ = try gate.authorize(AccessRequest(.unlock), as: client, recordedAs: .inspected)
+        return findings.withLock { $0 }
+    }
+
+    /// Ends an unlocking: anchors the audit log, and tells what was found changed.
     ///
     /// Ignores failures, because an unlock must not fail for this: the former anchor stays in force.
-    private func anchorAudit(_ checked: CheckedPasscode, _ passcode: SecretBytes) {
+    ///
+    /// - Parameter mark: Called after the first anchoring.
+    func finish(
+        _ protection: PasscodeProtection, isAgreementKeyReplaced: Bool, as client: Client, mark: () -> Void = {}
+    ) {
+        var found = UnlockFindings()
+        if isAgreementKeyReplaced {
+            found.insert(.agreementKey)
+            gate.access.record(.agreementKeyReplaced, by: client)
+        }
+        switch gate.access.anchor(isExpected: protection.isAnchored) {
+        case .impossible: break
+        case .done: if !protection.isAnchored { mark() }
+        case .doneAfterChange:
+            found.insert(.auditLog)
+            if !protection.isAnchored { mark() }
+        }
+        findings.withLock { $0 = found }
+        if !found.isEmpty { tellFindings(found) }
+    }
+
+    /// Replaces the passcode's parameters by ones that tell of the anchor.
+    private func markAsAnchored(_ checked: CheckedPasscode, _ passcode: SecretBytes) {
         let present = checked.protection
-        guard gate.access.anchor(isExpected: present.isAnchored) != .impossible, !present.isAnchored else { return }
         let marked = PasscodeProtection.fresh(cost: present.cost, eraseAfter: present.eraseAfter, isAnchored: true)
         guard let (protection, key) = try? marked.guarding(passcode, in: vault.keys.enclave) else { return }
         try? vault.rewrapKeys(from: checked, to: key, protection)

@@ -34,16 +34,18 @@ struct VaultPasscode: Sendable {
     }
 
     func perform(_ operation: ChangePasscode, as client: Client) throws(VaultError) {
-        var isAnchored = false
+        var present: PasscodeProtection?
+        var isAgreementKeyReplaced = false
         try gated(as: client, recordedAs: .passcodeChanged) {
             try checkNew(operation.next)
-            let present = try passcodes.checked(operation.passcode)
-            isAnchored = present.protection.isAnchored
-            let (protection, nextKey) = try PasscodeProtection(operation.options, isAnchored: isAnchored).guarding(
-                operation.next, in: vault.keys.enclave)
-            try replace(present, by: nextKey, protection)
+            let checked = try passcodes.checked(operation.passcode)
+            let (protection, nextKey) = try PasscodeProtection(
+                operation.options, isAnchored: checked.protection.isAnchored
+            ).guarding(operation.next, in: vault.keys.enclave)
+            isAgreementKeyReplaced = try replace(checked, by: nextKey, protection)
+            present = checked.protection
         }
-        _ = gate.access.anchor(isExpected: isAnchored)
+        if let present { lock.finish(present, isAgreementKeyReplaced: isAgreementKeyReplaced, as: client) }
     }
 
     func perform(_ operation: RemovePasscode, as client: Client) throws(VaultError) {
@@ -73,12 +75,14 @@ struct VaultPasscode: Sendable {
         try gate.perform(gate.authorize(request, as: client, recordedAs: event), body)
     }
 
+    /// - Returns: What ``FileAgreementKeyFile/update()`` does.
+    @discardableResult
     private func replace(
         _ present: CheckedPasscode?, by nextKey: LockedBytes?, _ protection: PasscodeProtection?
-    ) throws {
+    ) throws -> Bool {
         try vault.rewrapKeys(from: present, to: nextKey, protection)
         lock.callOff()
-        fileAgreementKey.update()
+        return fileAgreementKey.update()
     }
 
     /// Deletes none if the class has a key again.

@@ -1,0 +1,16 @@
+import Access
+
+/// Replies what the last unlocking found changed in the vault's folder.
+package struct ReadUnlockFindings: UnaryOperation, EmptyWireValue {
+    package init() {}
+
+    package typealias Reply = UnlockFindings
+
+    package static let code = OperationCode.readUnlockFindings
+    package static let name = "unlock-findings"
+    package static let traits: OperationTraits = [.repeatable]
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        try engine.perform(self, for: client)
+    }
+}
