@@ -320,8 +320,8 @@ if !isFetched {
         tests("AccessTests", uses: "Access", "KeychainModel"),
         tests(
             "AuditTests",
-            uses: "Access", "Audit", "Bytes", "KeychainModel", "TestSupport", "Vault", "VaultInterface", crypto,
-            exclude: ["Fixtures"]),
+            uses: "Access", "Audit", "Bytes", "Enclave", "KeychainModel", "TestSupport", "Vault", "VaultInterface",
+            crypto, exclude: ["Fixtures"]),
         tests("CertificatesTests", uses: "Certificates", asn1, crypto, hasFixtures: true),
         tests(
             "CommandTests",

@@ -475,12 +475,28 @@ def printable(value):
     return {"number": value}
 
 
-def read_audit(folder, keybag, key):
+def read_audit_anchor(data, keybag, anchor_key):
+    """The identifier of the anchor, and for each log the last record's number and link and the next record's key."""
+    check(len(data) == 214 and data[:10] == b"SKANCHOR\0\1", "not an anchor of version 1")
+    check(data[10:26] == uuid.UUID(keybag).bytes, "the anchor is of another keybag")
+    sealing_key = hmac.digest(anchor_key, b"anchor", "sha256")
+    ends = AESGCM(sealing_key).decrypt(data[42:54], data[54:], data[:42])
+    return data[26:42], {
+        name: struct.unpack(">Q32s32s", ends[start : start + 72]) for name, start in (("audit", 0), ("audit-looks", 72))
+    }
+
+
+def read_audit(folder, keybag, key, anchor_key=None):
     """The records of both audit logs in their order, every one of them checked."""
     logs = {}
+    anchor = None
+    if (folder / "audit.anchor").exists():
+        check(anchor_key is not None, "the log is anchored: --anchor-key or --passcode is needed")
+        anchor = read_audit_anchor((folder / "audit.anchor").read_bytes(), keybag, anchor_key)
     for name in ("audit", "audit-looks"):
         exists = (folder / f"{name}.head").exists()
-        logs[name] = read_audit_log(folder, name, keybag, key) if exists else []
+        check(exists or anchor is None, f"{name}.head is missing")
+        logs[name] = read_audit_log(folder, name, keybag, key, anchor) if exists else []
     changes, looks = logs["audit"], logs["audit-looks"]
     for tellers, told, name in ((changes, looks, "audit-looks"), (looks, changes, "audit")):
         last = told[-1]["seq"] if told else 0
@@ -501,27 +517,41 @@ def read_audit(folder, keybag, key):
     return records + changes + looks
 
 
-def read_audit_log(folder, log, keybag, key):
+def read_audit_head(folder, log, keybag, key):
+    """The slot of a head that counts. Takes no slots that a crash left."""
+    heads = []
+    head = (folder / f"{log}.head").read_bytes()
+    check(len(head) in (512, 1024), f"length of {log}.head")
+    size = len(head) // 2
+    for number, slot in enumerate((head[:size], head[size:])):
+        fields = json.loads(slot)
+        text = json.dumps(fields, separators=(",", ":")).encode()
+        check(slot == text.ljust(size - 1) + b"\n", f"form of a slot of {log}.head")
+        check(fields["key"] == keybag, f"keybag of {log}.head")
+        version = fields.pop("v", 1)
+        check((version == 3) == (size == 512) and version in (1, 2, 3), f"version of {log}.head")
+        message = {1: b"head", 2: b"head2", 3: b"head3" + bytes([number])}[version]
+        check(version != 3 or fields.pop("slot") == number, f"number of a slot of {log}.head")
+        message += struct.pack(">QQ", fields["seq"], fields["size"]) + bytes.fromhex(fields["link"])
+        message += bytes.fromhex(fields.get("anchor", "") + fields.get("next", ""))
+        check(hmac.digest(key, message, "sha256").hex() == fields.pop("tag"), f"tag of {log}.head")
+        heads.append(fields)
+    if version == 3:
+        check(heads[0] == heads[1], f"the two slots of {log}.head")
+    else:
+        check(version == 1 or heads[0]["seq"] != heads[1]["seq"], f"the two slots of {log}.head")
+    return max(heads, key=lambda fields: fields["seq"])
+
+
+def read_audit_log(folder, log, keybag, key, anchor):
     """The records of one audit log."""
 
     def tag(message):
         return hmac.digest(key, message, "sha256")
 
-    heads = []
-    head = (folder / f"{log}.head").read_bytes()
-    check(len(head) == 512, f"length of {log}.head")
-    for slot in (head[:256], head[256:]):
-        fields = json.loads(slot)
-        text = json.dumps(fields, separators=(",", ":")).encode()
-        check(slot == text.ljust(255) + b"\n", f"form of a slot of {log}.head")
-        check(fields["key"] == keybag, f"keybag of {log}.head")
-        check(fields.get("v", 2) == 2, f"version of {log}.head")
-        message = b"head2" if "v" in fields else b"head"
-        message += struct.pack(">QQ", fields["seq"], fields["size"]) + bytes.fromhex(fields["link"])
-        check(tag(message).hex() == fields["tag"], f"tag of {log}.head")
-        heads.append(fields)
-    check("v" not in heads[0] or heads[0]["seq"] != heads[1]["seq"], f"the two slots of {log}.head")
-    head = max(heads, key=lambda fields: fields["seq"])
+    head = read_audit_head(folder, log, keybag, key)
+    anchored, anchored_link, chain_key = anchor[1][log] if anchor else (None, None, None)
+    chain_number = anchored + 1 if anchor else None
 
     records, link, current = [], None, None
     names = [f"{log}.log.{number}" for number in range(4, 0, -1)] + [f"{log}.log"]
@@ -539,12 +569,27 @@ def read_audit_log(folder, log, keybag, key):
             record, end = line[:-148], line[-148:]
             link = hashlib.sha256(link + record).digest()
             check(end[:82] == b',"link":"' + link.hex().encode() + b'","tag":"', f"link of {place}")
+            if anchor and fields["seq"] > anchored:
+                while chain_number < fields["seq"]:
+                    chain_key, chain_number = hmac.digest(chain_key, b"next", "sha256"), chain_number + 1
+                code = hmac.digest(chain_key, b"record" + link, "sha256")
+                check(end[82:] == code.hex().encode() + b'"}', f"tag of {place}")
+            elif anchor:
+                check(fields["seq"] < anchored or link == anchored_link, f"the anchored record in {place}")
             # The key of records from before an erase is gone.
-            if current == keybag:
+            elif current == keybag:
                 check(end[82:] == tag(b"record" + link).hex().encode() + b'"}', f"tag of {place}")
             check(not records or fields["seq"] == records[-1]["seq"] + 1, f"number of {place}")
             records.append({name: value for name, value in fields.items() if name not in ("link", "tag")})
-    check(records and records[-1]["seq"] == head["seq"] and link.hex() == head["link"], f"the end of {log}.log")
+    last = records[-1]["seq"] if records else 0
+    check(last == head["seq"] and (link or bytes(32)).hex() == head["link"], f"the end of {log}.log")
+    if anchor:
+        check(last >= anchored, f"the anchored record of {log}.log")
+        while chain_number <= last:
+            chain_key, chain_number = hmac.digest(chain_key, b"next", "sha256"), chain_number + 1
+        check(head.get("anchor") == anchor[0].hex(), f"the anchor of {log}.head")
+        wrapping = hmac.digest(key, b"swift-keychain/v2/audit/head" + anchor[0], "sha256")
+        check(aes_key_unwrap(wrapping, bytes.fromhex(head["next"])) == chain_key, f"the key in {log}.head")
     check((folder / f"{log}.log").stat().st_size == head["size"], f"length of {log}.log")
     return records
 
@@ -559,10 +604,12 @@ def main(arguments):
     parser.add_argument("folder", type=Path)
     parser.add_argument("--backup-password", type=Path, help="read a backup; the file that holds its password")
     parser.add_argument("--audit-key", metavar="KEYBAG:KEY", help="read an audit log alone")
+    parser.add_argument("--anchor-key", metavar="KEY", help="with --audit-key, the key of its anchor")
     options = parser.parse_args(arguments)
     if options.audit_key:
         name, key = options.audit_key.split(":")
-        json.dump({"audit": read_audit(options.folder, name, bytes.fromhex(key))}, sys.stdout, indent=1)
+        anchor_key = options.anchor_key and bytes.fromhex(options.anchor_key)
+        json.dump({"audit": read_audit(options.folder, name, bytes.fromhex(key), anchor_key)}, sys.stdout, indent=1)
         return print()
     if options.backup_password:
         backup = read_backup(options.folder.read_bytes(), options.backup_password.read_bytes())
@@ -602,7 +649,10 @@ def main(arguments):
         ]
     audit_key = derive(keybag["keys"]["dk"]["class"], None, "swift-keychain/v1/audit")
     if (folder / "audit.head").exists() or (folder / "audit-looks.head").exists():
-        result["audit"] = read_audit(folder, result["keybag"], audit_key)
+        device_key = keybag["keys"].get("cku", {}).get("class")
+        context = b"swift-keychain/v2/audit/anchor" + keybag["identifier"]
+        anchor_key = device_key and HKDF(hashes.SHA256(), 32, None, context).derive(device_key)
+        result["audit"] = read_audit(folder, result["keybag"], audit_key, anchor_key)
     if with_keys:
         result["keys"] = {
             "keybagMAC": keybag["mac"].hex(),

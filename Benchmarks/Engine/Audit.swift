@@ -1,12 +1,14 @@
 import Audit
+import Bytes
 import Foundation
 import Vault
+import VaultInterface
 
 /// What an audit log costs who reads one item with its value: none, one written at once, and one written
-/// by a thread behind the caller's back.
+/// by a thread behind the caller's back; and the same in a vault with a passcode, whose log is anchored.
 func measureAudit(in vaults: FilledVaults, count: Int, rounds: Int) throws {
     let scratch = try ScratchVaults(vaults)
-    let sides: [(name: String, vault: EmbeddedVault)] = [
+    let plain: [(name: String, vault: EmbeddedVault)] = [
         ("off", try EmbeddedVault.open(at: scratch.copyFolder(count, "off"))),
         (
             "direct",
@@ -19,6 +21,24 @@ func measureAudit(in vaults: FilledVaults, count: Int, rounds: Int) throws {
                 at: scratch.copyFolder(count, "buffered"), surroundings: VaultSurroundings(audit: BufferedAudit()))
         ),
     ]
+    let passcode = try SecretBytes("correct horse battery staple")
+    let options = PasscodeOptions(cost: .explicit(memoryMiB: 1, passes: 1))
+    let anchored: [(name: String, vault: EmbeddedVault)] = [
+        ("passcode.off", try EmbeddedVault.open(at: scratch.copyFolder(count, "passcode-off"))),
+        (
+            "passcode.direct",
+            try EmbeddedVault.open(
+                at: scratch.copyFolder(count, "passcode-direct"), surroundings: VaultSurroundings(audit: AuditLog()))
+        ),
+        (
+            "passcode.buffered",
+            try EmbeddedVault.open(
+                at: scratch.copyFolder(count, "passcode-buffered"),
+                surroundings: VaultSurroundings(audit: BufferedAudit()))
+        ),
+    ]
+    for side in anchored { try side.vault.perform(SetPasscode(passcode, options: options), as: SampleItems.owner) }
+    let sides = plain + anchored
     var samples = sides.map { _ in Samples(.elapsed) }
     var random = FastRandom(seed: 1)
     for _ in 0..<rounds {
@@ -29,8 +49,16 @@ func measureAudit(in vaults: FilledVaults, count: Int, rounds: Int) throws {
             }
         }
     }
-    for (index, side) in sides.enumerated() {
-        side.vault.close()
-        emit("audit.\(side.name).\(count)", samples[index])
+    for (index, side) in sides.enumerated() { emit("audit.\(side.name).\(count)", samples[index]) }
+    // An unlocking checks the records since the last one: as many as were just read, and then none.
+    for side in anchored.dropFirst() {
+        for name in ["unlock-after-reads", "unlock-again"] {
+            var unlocking = Samples(.elapsed)
+            try unlocking.measure(operations: 1) {
+                try side.vault.perform(UnlockVault(with: passcode), as: SampleItems.owner)
+            }
+            emit("audit.\(side.name).\(name).\(count)", unlocking)
+        }
     }
+    for side in sides { side.vault.close() }
 }

@@ -39,6 +39,38 @@ import VaultInterface
         #expect(try folder.verify()?.problems.count == 1)
     }
 
+    /// Killed between the steps of anchoring: before the anchor is replaced, and after it.
+    @Test func anchoringThatWasInterrupted() throws {
+        let folder = try AuditFolder()
+        let log = folder.log()
+        for number in 0..<3 { log.record(.read(number)) }
+        #expect(folder.anchor(isExpected: false) == .done)
+        log.record(.read(3))
+        log.record(AuditEvent(.written, client: "c", items: 1))
+        let before = try FolderContents(of: folder.path)
+        #expect(folder.anchor() == .done)
+        let after = try FolderContents(of: folder.path)
+        for anchored in [before, after] {
+            for halves in [[true, true], [true, false], [false, true]] {
+                try before.restore(to: folder.path)
+                try folder.replace("audit.anchor", with: try #require(anchored["audit.anchor"]))
+                for (name, isHalf) in zip(["audit.head", "audit-looks.head"], halves) {
+                    let (old, new) = (try #require(before[name]), try #require(after[name]))
+                    // The slot for the new anchor is there. The other one is of the present state.
+                    let isReplaced = anchored["audit.anchor"] == after["audit.anchor"]
+                    let whole = isReplaced ? new : old
+                    try folder.replace(name, with: isHalf ? old.prefix(512) + new.suffix(512) : whole)
+                }
+                #expect(try folder.verifyUnlocked()?.problems == [])
+                folder.log().record(.read(4))
+                #expect(try folder.verifyUnlocked()?.problems == [])
+                #expect(folder.anchor() == .done)
+                folder.log().record(.read(5))
+                #expect(try folder.verifyUnlocked() == AuditReport(records: 9))
+            }
+        }
+    }
+
     /// The keys of records that were removed to make room are passed over.
     @Test func aFullLogIsVerifiedFromItsAnchorOn() throws {
         var limits = AuditLimits()

@@ -1,5 +1,6 @@
 import Access
 import Audit
+import Bytes
 import Foundation
 import Glibc
 import KeychainModel
@@ -111,6 +112,35 @@ import VaultInterface
         }
     }
 
+    private static let anchorKey = String(repeating: "65", count: 32)
+
+    @Test func theNextRecordOfAnAnchoredLogIsWrittenToTheByte() throws {
+        let folder = try AuditFolder()
+        try Self.restoreFixture("v4", to: folder.path)
+        folder.log().record(AuditEvent(.locked, client: "keychain"))
+        for (name, file) in [
+            ("audit.log", "audit.jsonl"), ("audit.head", "audit.head"), ("audit.anchor", "audit.anchor"),
+            ("audit-looks.log", "audit-looks.jsonl"), ("audit-looks.head", "audit-looks.head"),
+        ] {
+            let published = try Data(contentsOf: Self.fixtures.appendingPathComponent("v4-next/\(file)"))
+            #expect(try folder.contents(name) == published, "\(name)")
+        }
+    }
+
+    @Test(arguments: [("v4", 7), ("v4-next", 8)])
+    func bothReadThePublishedAnchoredLogsAlike(_ version: String, _ count: Int) throws {
+        let folder = try AuditFolder()
+        try Self.restoreFixture(version, to: folder.path)
+        #expect(try folder.verifyUnlocked() == AuditReport(records: count))
+        let keys = ["--audit-key", Self.key, "--anchor-key", Self.anchorKey]
+        #expect(try readElsewhere(keys + [folder.path]) == folder.records())
+        // What this implementation writes, the other one reads.
+        #expect(folder.anchor() == .done)
+        for number in 0..<3 { folder.log().record(.read(number)) }
+        #expect(try readElsewhere(keys + [folder.path]) == folder.records())
+        #expect(try folder.verifyUnlocked() == AuditReport(records: count + 3))
+    }
+
     @Test(arguments: [("v1", 7), ("v2", 9), ("v3", 6)])
     func bothReadThePublishedLogsAlike(_ version: String, _ count: Int) throws {
         let folder = try AuditFolder()
@@ -132,6 +162,20 @@ import VaultInterface
         #expect(
             try folder.contents("audit.head").split(separator: 0x0A).allSatisfy { $0.starts(with: #"{"v":2,"#.utf8) })
         #expect(try readElsewhere(["--audit-key", Self.key, folder.path]) == folder.records())
+    }
+
+    /// Logs of earlier versions are anchored by the first unlocking.
+    @Test(arguments: [("v1", 7), ("v2", 9), ("v3", 6)])
+    func aLogOfAnEarlierVersionIsAnchored(_ version: String, _ count: Int) throws {
+        let folder = try AuditFolder()
+        try Self.restoreFixture(version, to: folder.path)
+        #expect(folder.anchor(isExpected: false) == .done)
+        #expect(try folder.verifyUnlocked() == AuditReport(records: count))
+        folder.log().record(AuditEvent(.locked, client: "keychain"))
+        #expect(try folder.verifyUnlocked() == AuditReport(records: count + 1))
+        #expect(folder.anchor() == .done)
+        let keys = ["--audit-key", Self.key, "--anchor-key", Self.anchorKey]
+        #expect(try readElsewhere(keys + [folder.path]) == folder.records())
     }
 
     /// Version 1 leaves two equal slots after its first append.
@@ -158,6 +202,26 @@ import VaultInterface
         let records = try make()
         #expect(records.count == 7)
         #expect(try readElsewhere([path]) == records)
+    }
+
+    @Test func bothReadAnAnchoredVaultsLogAlike() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path(of: "vault")
+        let passcode = folder.path(of: "passcode")
+        try FolderContents.write(Data("right".utf8), to: passcode)
+        func make() throws -> [AuditRecord] {
+            let vault = try EmbeddedVault.open(at: path, surroundings: VaultSurroundings(audit: AuditLog()))
+            _ = try vault.add(.password("s", "a", "1"), as: .app)
+            try vault.setPasscode(SecretBytes("right"), options: .cheapest, as: .owner)
+            try vault.lock(after: .zero, as: .owner)
+            try vault.unlock(with: SecretBytes("right"), as: .owner)
+            _ = try vault.put(.password("s", "a", "2"), as: .app)
+            let records = try vault.auditRecords(AuditQuery(), as: .owner)
+            vault.close()
+            return records
+        }
+        let records = try make()
+        #expect(try readElsewhere(["--passcode", passcode, path]) == records)
     }
 
     /// Lines and heads of any form are refused and not misread.

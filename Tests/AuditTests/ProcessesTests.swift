@@ -1,5 +1,6 @@
 import Access
 import Audit
+import Bytes
 import Foundation
 import KeychainModel
 import TestSupport
@@ -79,6 +80,56 @@ import VaultInterface
         // Each daemon's first refusal; the repeats were counted, and that number went with the daemon.
         #expect(records.filter { $0.event == "refused" && $0.count == nil }.count == rounds)
         #expect(try vault.verifyAudit(as: .owner).problems == [])
+    }
+
+    /// Wherever a process is killed while it appends and anchors, nothing that it said is lost, and nothing looks like
+    /// a forgery.
+    @Test func killedUnlockingsLeaveNoTraceOfAForgery() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path(of: "vault")
+        let vault = try audited(folder)
+        try vault.setPasscode(SecretBytes("right"), options: .cheapest, as: .owner)
+        var random = SeededGenerator()
+        var said = 0
+        let rounds = TestScale.count(10, soak: 300)
+        for _ in 0..<rounds {
+            let worker = try Worker(["audit-unlocks", path, "1000000", "1"])
+            #expect(worker.readLine() == "ready")
+            worker.cue()
+            worker.waitForOutput(2 + random.int(below: 3))
+            usleep(UInt32(random.int(below: 30_000)))
+            worker.kill()
+            worker.wait()
+            said += worker.readToEnd().count
+            #expect(try vault.verifyAudit(as: .owner).problems == [], "\(random)")
+        }
+        try vault.unlock(with: SecretBytes("right"), as: .owner)
+        #expect(try vault.perform(ReadUnlockFindings(), as: .owner) == [])
+        let records = try vault.auditRecords(AuditQuery(), as: .owner)
+        let changes = records.filter { $0.event == "written" }.count - 1
+        #expect(said >= 2 * rounds && changes >= said && changes <= said + rounds)
+        #expect(records.filter { $0.failure != nil } == [])
+        #expect(try vault.verifyAudit(as: .owner).problems == [])
+    }
+
+    @Test func processesAppendAndUnlockAtOnce() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path(of: "vault")
+        let vault = try audited(folder)
+        try vault.setPasscode(SecretBytes("right"), options: .cheapest, as: .owner)
+        let count = TestScale.count(10, soak: 200)
+        let workers =
+            try (0..<2).map { _ in try Worker(["audit-unlocks", path, "\(count)", "1"]) }
+            + (0..<2).map { _ in try Worker(["audit-unlocks", path, "\(5 * count)", "\(5 * count)"]) }
+        for worker in workers { #expect(worker.readLine() == "ready") }
+        for worker in workers { worker.cue() }
+        for worker in workers { #expect(worker.readToEnd().count >= count && worker.wait() == 0) }
+        try vault.unlock(with: SecretBytes("right"), as: .owner)
+        #expect(try vault.perform(ReadUnlockFindings(), as: .owner) == [])
+        #expect(try vault.verifyAudit(as: .owner).problems == [])
+        let records = try vault.auditRecords(AuditQuery(), as: .owner)
+        #expect(records.filter { $0.event == "unlocked" }.count == 2 * count + 3)
+        #expect(records.compactMap(\.missed) == [])
     }
 
     @Test func aFullDiskStopsTheLogAndNotTheVault() throws {

@@ -1,5 +1,6 @@
 import Access
 import Audit
+import Bytes
 import Foundation
 import Glibc
 import TestSupport
@@ -31,6 +32,21 @@ extension VaultWorker {
         waitForCue()
         while true {
             _ = try? vault.copy(.password("s", "a"), includingValues: true, as: nobody)
+            _ = try vault.put(.password("s", "a", "value"), as: .app)
+            emit(".")
+        }
+    }
+
+    /// Unlocks and changes an item, again and again; prints `.` after each change that has returned.
+    ///
+    /// - Parameter pause: The number of changes after an unlocking, before the next one.
+    static func auditUnlocks(_ path: String, count: Int, pause: Int) throws {
+        var limits = AuditLimits()
+        limits.patience = Patience.duration
+        let vault = try EmbeddedVault.open(at: path, surroundings: VaultSurroundings(audit: AuditLog(limits: limits)))
+        waitForCue()
+        for number in 0..<count {
+            if number.isMultiple(of: pause) { try vault.unlock(with: SecretBytes("right"), as: .owner) }
             _ = try vault.put(.password("s", "a", "value"), as: .app)
             emit(".")
         }

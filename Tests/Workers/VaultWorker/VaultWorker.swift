@@ -30,6 +30,7 @@ import VaultService
             case "open-as": try open(path, as: UInt32(numbers[0]))
             case "audit": try audit(path, count: Int(numbers[0]))
             case "audit-daemon": try auditDaemon(path, round: numbers[0])
+            case "audit-unlocks": try auditUnlocks(path, count: Int(numbers[0]), pause: Int(numbers[1]))
             case "audit-limited": try auditLimited(path, bytes: numbers[0])
             case "fixture": try writeFixture(path)
             case "fixture-guarded": try writeGuardedFixture(path)
