@@ -105,6 +105,34 @@ struct RefsCertificateTests {
             modificationDate: Date(), value: value)
     }
 
+    /// Apple, SecItem.m: a search for an identity itself has no other result than its persistent reference.
+    @Test func aSearchForAnIdentityTellsItsPersistentReference() throws {
+        let identity = try #require(SecIdentityCreate(nil, certificate, key))
+        try onFreshVault {
+            #expect(SecItemAdd([kSecValueRef: identity] as CFDictionary, nil) == errSecSuccess)
+            func found(_ flags: CFString...) throws -> CFTypeRef? {
+                var query: [CFString: Any] = [kSecValueRef: identity]
+                for flag in flags { query[flag] = true }
+                var result: CFTypeRef?
+                try #require(SecItemCopyMatching(query as CFDictionary, &result) == errSecSuccess)
+                return result
+            }
+            let persistent = try found(kSecReturnPersistentRef)
+            #expect(persistent is Data)
+            let others = [
+                try found(kSecReturnData), try found(kSecReturnAttributes), try found(kSecReturnRef),
+                try found(kSecReturnAttributes, kSecReturnPersistentRef),
+            ]
+            #expect(others.allSatisfy { $0 == nil })
+
+            // A search for identities returns what it is asked for.
+            var result: CFTypeRef?
+            let query = [kSecClass: kSecClassIdentity, kSecReturnRef: true] as CFDictionary
+            #expect(SecItemCopyMatching(query, &result) == errSecSuccess)
+            #expect(result as? SecIdentity == identity)
+        }
+    }
+
     @Test func referencesAreMadeFromStoredItems() throws {
         let storedKey = item(.key, key.storedAttributes, key.storedValue)
         #expect(ItemReferences.reference(for: storedKey) as? SecKey == key)

@@ -17,6 +17,8 @@ extension ItemDictionary {
         let items = try session.perform(CopyItems(query, includingValues: needsValues))
         // For want of a way to evaluate trust, what was found must not be returned.
         if match.needsTrust(for: itemClass) { throw SecItemFailure.unimplemented }
+        // A search for an identity itself tells its persistent reference, and nothing else (Apple, SecItem.m).
+        if case .identity = reference, returns != .persistentReference || match.wantsArray { return .untouched }
         return shape.ofCopy(items, asArray: match.wantsArray)
     }
 
