@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bytes
 import CLibrary
 import KeychainDaemon
 import Vault
@@ -108,7 +109,10 @@ enum Program {
             topic += " \(argument)"
             subcommands = command.configuration.subcommands
         }
-        let line = oneLine(message)
+        // The message may repeat what was typed.
+        let line = oneLine(message).unicodeScalars.reduce(into: "") { line, scalar in
+            if scalar.controlsTerminal { line += scalar.escaped } else { line.unicodeScalars.append(scalar) }
+        }
         let sentence = line.hasSuffix(".") ? line.dropLast() : line[...]
         let what = sentence.prefix(1).lowercased() + sentence.dropFirst()
         return .usage("\(what): see `keychain help\(topic)`")

@@ -34,7 +34,7 @@ struct ItemPassword: ParsableArguments {
     @Option(
         name: .customLong("item-password-fd"),
         help: ArgumentHelp(
-            "Read the item's own password from this open file descriptor. Without it, a new password is typed twice.",
+            "Read the item's own password from this open file descriptor. Without it, `keychain set` asks for a new one.",
             valueName: "n"))
     var descriptor: Int32?
 

@@ -17,6 +17,7 @@ struct GetCommand: DocumentedCommand {
         Example("Show it", "keychain get mail.example.com alice"),
         Example("Use it in a script", "token=$(keychain get api.example.com ci) || exit"),
         Example("Put it back into a file", "keychain get signing key > key.bin"),
+        Example("See a secret that is no longer used", "keychain get registry.example.com ci --expired"),
         Example("Choose between groups", "keychain get api.example.com ci --group com.example.builder"),
     ]
     static let configuration: CommandConfiguration = documented("get")
@@ -27,7 +28,7 @@ struct GetCommand: DocumentedCommand {
     @Flag(name: [.customShort("n"), .customLong("no-newline")], help: "Add no newline, not even on a terminal.")
     var noNewline = false
 
-    @Flag(help: "Read it even if it is expired.")
+    @Flag(help: "Print the secret even after it expired.")
     var expired = false
 
     @OptionGroup var itemPassword: ItemPassword

@@ -6,8 +6,8 @@ import VaultInterface
 struct InfoCommand: DocumentedCommand {
     static let summary = "Show what is known about a password, without the secret."
     static let details = """
-        Prints the access group, the label, the comment and your own attributes, when the secret can be read and what \
-        that takes, and when it expires, was stored and was last changed, in UTC.
+        Prints the access group, the label, the comment and your own attributes; when the secret can be read and what \
+        that takes; and when it expires, was stored and was last changed, in UTC.
         """
     static let examples = [
         Example("Show it", "keychain info mail.example.com alice"),

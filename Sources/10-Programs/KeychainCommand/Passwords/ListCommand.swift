@@ -11,9 +11,10 @@ struct ListCommand: DocumentedCommand {
     static let summary = "List the passwords in the keychain, without the secrets."
     static let details = """
         One line for each password: service, account and access group. On a terminal they are in columns, otherwise \
-        they are separated by tabs. Backslashes and control characters are written as escapes. Without any passwords \
-        the list is empty; a service or an attribute without passwords is an error. Items that need a person are counted and not \
-        shown, because a listing asks nobody.
+        they are separated by tabs. Backslashes and control characters are written as escapes. A vault without \
+        passwords gives an empty list. If no password has the given service and attributes, the command fails with \
+        44. Items that need a person are counted and not shown, because a listing asks nobody. Expired items are \
+        shown like the others: `keychain info` and --json tell when they expired.
         """
     static let examples = [
         Example("Everything", "keychain list"),
@@ -29,7 +30,8 @@ struct ListCommand: DocumentedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "List only the passwords with this attribute. If repeated, with all of them.", valueName: "name=value"))
+            "List only the passwords with this attribute. If repeated, only those with all of them.",
+            valueName: "name=value"))
     var attribute: [CustomAttribute] = []
 
     @Option(
@@ -53,7 +55,7 @@ struct ListCommand: DocumentedCommand {
 
     func validate() throws {
         _ = try attribute.dictionary()
-        if let expiring, end == nil { throw ValidationError("--expiring: '\(expiring)' is not a time") }
+        if expiring != nil, end == nil { throw ValidationError("--expiring takes \(Moment.forms)") }
     }
 
     func run() throws {
@@ -109,7 +111,9 @@ struct ListCommand: DocumentedCommand {
                 }
             }.filter { item in end.map { item.isExpired($0) } ?? true }
         } catch {
-            guard error == .itemNotFound, service == nil, attribute.isEmpty else { throw error }
+            guard error == .itemNotFound, leftOut.withheld > 0 || service == nil && attribute.isEmpty else {
+                throw error
+            }
             return []
         }
     }

@@ -1,5 +1,6 @@
 import Access
 import ArgumentParser
+import FoundationEssentials
 import KeychainModel
 import Presence
 import StatusCodes
@@ -74,8 +75,15 @@ struct PasswordSearch {
     private func any(
         in session: VaultSession, includingValues: Bool, _ remedies: Ambiguity.Remedies
     ) throws -> StoredItem? {
-        let found = try Self.items(try query(in: session), includingValues, session)
+        var query = try query(in: session)
+        let readsExpired = query.includesExpired
+        // Where one of several items is expired, another must not silently take its place.
+        query.includesExpired = true
+        let found = try Self.items(query, includingValues, session)
         guard found.count <= 1 else { throw Ambiguity(items: found).failure(remedies) }
+        if includingValues, !readsExpired, let item = found.first, let end = item.expiry.date, end <= Date() {
+            throw VaultError.itemExpired(end)
+        }
         return found.first
     }
 

@@ -14,7 +14,8 @@ struct SetCommand: DocumentedCommand {
         If exactly one item has this service and account, its secret is replaced, and everything that you do not \
         mention stays. Otherwise a new item is made, in the group 'keychain' unless --group names another. Where a \
         daemon serves the vault, only that group is looked at, because other programs store in other groups. Without \
-        a daemon, an item of any group is replaced. An expiry stays, unless it is over: then the new secret has none.
+        a daemon, an item of any group is replaced. The new secret keeps the expiry of the old \
+        one, unless that has passed; then it does not expire.
         """
     static let examples = [
         Example("Type the secret", "keychain set mail.example.com alice"),
@@ -23,8 +24,8 @@ struct SetCommand: DocumentedCommand {
         Example(
             "Keep it readable after the vault was unlocked once",
             "keychain set api ci --accessible after-first-unlock"),
-        Example("Find it by what it is for", "keychain set db.example.com app --attribute stage=production"),
-        Example("Read it for 90 days", "keychain set registry.example.com ci --expires 90d"),
+        Example("Give it an attribute to find it by", "keychain set db.example.com app --attribute stage=production"),
+        Example("Let it expire in 90 days", "keychain set registry.example.com ci --expires 90d"),
         Example("Ask a person each time it is read", "keychain set bank alice --require presence"),
     ]
     static let configuration: CommandConfiguration = documented("set")
@@ -41,17 +42,17 @@ struct SetCommand: DocumentedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "An attribute of your own, by which `keychain list` finds the item. If repeated, the item has these and no "
-                + "others afterwards.",
+            "An attribute of your own, by which `keychain list` finds the item. Replaces all such attributes that the "
+                + "item had; repeat the option to give several.",
             valueName: "name=value"))
     var attribute: [CustomAttribute] = []
 
     @Option(
         help: ArgumentHelp(
-            "When the secret expires: in 90s, 10m, 12h or 7d, on 2027-01-31 or at 2027-01-31T12:00:00Z, or never. "
-                + "Afterwards only `keychain get --expired` reads it.",
+            "When the secret expires: after 90s, 10m, 12h or 7d, at 2027-01-31 (00:00 UTC) or 2027-01-31T12:00:00Z, or "
+                + "never. Afterwards only `keychain get --expired` reads it.",
             valueName: "when"))
-    var expires: ExpiryOption?
+    var expires: String?
 
     @Option(help: ArgumentHelp("When the secret can be read.", valueName: "class"))
     var accessible: ProtectionName?
@@ -73,6 +74,7 @@ struct SetCommand: DocumentedCommand {
 
     func validate() throws {
         _ = try attribute.dictionary()
+        if expires != nil, expiry == nil { throw ValidationError("--expires takes \(Moment.forms), or never") }
         guard scope.group?.isEmpty != true, scope.group != Client.everyGroup else {
             throw ValidationError("--group takes the name of one access group, not '' or '*'")
         }
@@ -90,6 +92,9 @@ struct SetCommand: DocumentedCommand {
                     + "give it on standard input or type it at the prompt")
         }
         let secret = try input.read()
+        if let date = expiry?.date, date <= Date() {
+            CommandNote.show("this expiry has passed: only `keychain get --expired` will read the secret")
+        }
         let session = try VaultSession.ofOwner(passcode)
         let authentication = try itemPassword.authentication(isNew: require.contains(.password))
         let search = PasswordSearch(name, scope, authentication)
@@ -117,6 +122,11 @@ struct SetCommand: DocumentedCommand {
         return attributes
     }
 
+    /// Nil if none was given, or one that is no time.
+    private var expiry: Expiry? {
+        expires == "never" ? .never : expires.flatMap { Moment.date($0, direction: 1) }.map(Expiry.at)
+    }
+
     /// Nil if none was given.
     private var customAttributes: CustomAttributes? {
         get throws { attribute.isEmpty ? nil : try attribute.dictionary() }
@@ -134,7 +144,7 @@ struct SetCommand: DocumentedCommand {
         }
         var changes = ItemChanges(attributes: attributes, accessControl: control, value: secret)
         changes.customAttributes = try customAttributes
-        changes.expiry = expires?.expiry
+        changes.expiry = expiry
         do {
             var query = ItemQuery(item: item)
             query.authentication = search.query.authentication
@@ -162,7 +172,7 @@ struct SetCommand: DocumentedCommand {
                 protection: accessible?.protection ?? ItemClass.genericPassword.defaultProtection, flags: flags),
             isSynchronizable: scope.synchronizable ?? false, value: secret, authentication: authentication)
         item.customAttributes = try customAttributes
-        item.expiry = expires?.expiry
+        item.expiry = expiry
         return item
     }
 }

@@ -30,7 +30,10 @@ enum SecurityFailure: Error {
     static func vault(_ error: VaultError, during operation: String) -> SecurityFailure {
         let reason =
             switch error {
-            case .itemNotFound, .itemExpired: "The specified item could not be found in the keychain."
+            case .itemNotFound: "The specified item could not be found in the keychain."
+            case .itemExpired(let date):
+                "The specified item could not be found in the keychain.\n"
+                    + "It is there, and expired at \(Timestamp(date).iso8601): `keychain get --expired` reads it."
             case .duplicateItem: "The specified item already exists in the keychain."
             case .interactionNotAllowed, .itemPasswordMissing: "User interaction is not allowed."
             case .authenticationFailed: "The user name or passphrase you entered is not correct."
