@@ -43,6 +43,16 @@ import Testing
         }
     }
 
+    @Test func attributesAndEnds() throws {
+        try withTestKeychain { _ in
+            let tokens = Keychain(service: "com.example.tokens")
+            let forADay = KeychainItem.Attributes(custom: ["stage": "test"], expiry: .after(.seconds(86_400)))
+            try tokens.set("t0p", for: "ci", attributes: forADay)
+            let names = try tokens.items(withCustom: ["stage": "test"]).map(\.account)
+            #expect(names == ["ci"])
+        }
+    }
+
     @Test func errors() throws {
         try withTestKeychain { world in
             let keychain = Keychain(service: "com.example.mail")
