@@ -68,6 +68,37 @@ import Testing
         #expect(errors[2].contains("cannot come back and are deleted: 1 password;"))
     }
 
+    /// Both where a person looks and where the daemon writes.
+    @Test func whatAnUnlockingFindsIsSaid() throws {
+        let outcome = try served(
+            """
+            printf right > right
+            keychain passcode set --memory 8 --passes 1 --new-passcode-fd 3 3<right 2>/dev/null
+            keychain audit --verify | grep -c problem
+            keychain lock; printf x >> served/file-agreement-key
+            keychain unlock --passcode-fd 3 3<right
+            keychain lock; rm served/audit.anchor
+            keychain audit --verify 2>/dev/null | grep problem
+            keychain unlock --passcode-fd 3 3<right
+            keychain lock
+            keychain unlock --passcode-fd 3 3<right
+            grep -o 'replaced the vault.s file-agreement-key' daemon.log
+            grep -o 'changed the audit log' daemon.log
+            """)
+        expect(
+            outcome,
+            """
+            0
+            problem                audit.anchor is missing: somebody removed it
+            replaced the vault's file-agreement-key
+            changed the audit log
+            """)
+        let errors = outcome.errors.split(separator: "\n")
+        try #require(errors.count == 2, "\(outcome.errors)")
+        #expect(errors[0].contains("replaced the vault's file-agreement-key"))
+        #expect(errors[1].contains("changed the audit log since the last unlocking"))
+    }
+
     @Test func aRecoveryKeyMakesNoVault() throws {
         let outcome = try workplace.shell(
             "unset KEYCHAIN_HOME; keychain recovery create; KEYCHAIN_MODE=daemon keychain recovery create; ls -A .local"

@@ -13,6 +13,8 @@ struct AuditChain: Sendable {
     /// The number of the record that ``key`` tags.
     private(set) var number: UInt64
     private(set) var key: SymmetricKey
+    /// What wraps the keys in the head, once that was asked for.
+    private var headKey: SymmetricKey?
 
     /// The size of a key in bytes.
     static let keySize = 32
@@ -58,18 +60,20 @@ struct AuditChain: Sendable {
         static let size = keySize + 8
     }
 
-    func sealed(under seal: any AuditSeal) -> Sealed? {
-        guard let wrapped = try? AES.KeyWrap.wrap(key, using: Self.headKey(of: anchor, under: seal)) else { return nil }
+    mutating func sealed(under seal: any AuditSeal) -> Sealed? {
+        let headKey = self.headKey ?? Self.headKey(of: anchor, under: seal)
+        self.headKey = headKey
+        guard let wrapped = try? AES.KeyWrap.wrap(key, using: headKey) else { return nil }
         return Sealed(anchor: anchor, key: wrapped)
     }
 
     /// - Parameter number: The number of the record that the key tags.
     init?(_ sealed: Sealed, number: UInt64, under seal: any AuditSeal) {
-        guard
-            let key = try? AES.KeyWrap.unwrap(sealed.key, using: Self.headKey(of: sealed.anchor, under: seal)),
-            key.bitCount == 8 * Self.keySize
+        let headKey = Self.headKey(of: sealed.anchor, under: seal)
+        guard let key = try? AES.KeyWrap.unwrap(sealed.key, using: headKey), key.bitCount == 8 * Self.keySize
         else { return nil }
         self.init(anchor: sealed.anchor, number: number, key: key)
+        self.headKey = headKey
     }
 
     private static func headKey(of anchor: AuditAnchor.Identifier, under seal: any AuditSeal) -> SymmetricKey {

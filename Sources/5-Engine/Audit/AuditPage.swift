@@ -107,7 +107,7 @@ extension AuditHead {
         _ tagging: AuditTagging, _ file: PrivateFile, under seal: any AuditSeal
     ) throws(FileError) {
         version = 3
-        guard case .chain(let key) = tagging else { return }
+        guard case .chain(var key) = tagging else { return }
         chain = key.sealed(under: seal)
         guard chain != nil else { throw .system(operation: "seal the key in", path: file.path, errno: ENOMEM) }
     }

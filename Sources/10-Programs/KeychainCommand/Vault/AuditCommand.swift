@@ -106,7 +106,7 @@ struct AuditCommand: DocumentedCommand {
             var rows = [["records", "\(report.records)"]]
             if report.recordsOfEarlierKeys > 0 {
                 rows.append([
-                    isLocked ? "keys are locked or gone" : "before the last erase",
+                    "their keys are absent",
                     "\(report.recordsOfEarlierKeys), checked only through the later records",
                 ])
             }
