@@ -83,7 +83,9 @@ extension Vault {
     package func allItems(as client: Client = .owner) throws(VaultError) -> [UUID: StoredItem] {
         var all: [UUID: StoredItem] = [:]
         for itemClass in ItemClass.stored {
-            for item in try items(ItemQuery(itemClass: itemClass, synchronizable: .any), as: client) {
+            var query = ItemQuery(itemClass: itemClass, synchronizable: .any)
+            query.includesExpired = true
+            for item in try items(query, as: client) {
                 all[item.identifier] = item
             }
         }

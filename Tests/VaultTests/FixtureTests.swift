@@ -12,7 +12,8 @@ import VaultInterface
 ///
 /// `Fixtures/v1` was made with `VaultWorker fixture FOLDER` when the item store had version 1, `Fixtures/v2` when it
 /// had version 2; `Fixtures/v1.json` and `Fixtures/v2.json` are what `Scripts/format-vectors.py --keys` says about
-/// them. None of them is ever made again.
+/// them. `Fixtures/attributes` was made with `keychain set` when items first had custom attributes and an expiry. None
+/// of them is ever made again.
 @Suite struct FixtureTests {
     private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("Fixtures")
@@ -51,7 +52,18 @@ import VaultInterface
     }
 
     /// The second implementation reads what this one wrote, in the past and now, and they agree on every byte.
-    @Test(arguments: ["v1", "v2"]) func aSecondImplementationAgrees(_ version: String) throws {
+    @Test func customAttributesAndExpiriesComeBack() throws {
+        let folder = try TemporaryFolder()
+        let vault = try EmbeddedVault.open(at: Self.fixture("attributes", in: folder))
+        let expected = try JSONDecoder().decode(
+            Inventory.self, from: Data(contentsOf: Self.fixtures.appendingPathComponent("attributes.json")))
+        #expect(try Inventory.Item.all(in: vault) == expected.items.sorted { $0.identifier < $1.identifier })
+        #expect(expected.items.map(\.custom) == [["stage": "production", "größe": "42"], nil, nil])
+        #expect(expected.items.map(\.expires) == [4_000_000_000, 791_510_400, nil])
+        #expect(try vault.verify(as: .owner).problems.isEmpty)
+    }
+
+    @Test(arguments: ["v1", "v2", "attributes"]) func aSecondImplementationAgrees(_ version: String) throws {
         let folder = try TemporaryFolder()
         let path = try Self.fixture(version, in: folder)
         let kept = try Data(contentsOf: Self.fixtures.appendingPathComponent("\(version).json"))

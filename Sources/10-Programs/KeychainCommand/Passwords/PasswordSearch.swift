@@ -177,7 +177,8 @@ struct Ambiguity {
         }
         return Failure(
             status: errSecParam,
-            "\(items.count) items have this name, in \(places.joined(separator: ", ")): choose one with \(remedy)")
+            "\(items.count) items have this name, in \(places.sorted().joined(separator: ", ")): choose one with \(remedy)"
+        )
     }
 }
 
