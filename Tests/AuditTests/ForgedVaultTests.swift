@@ -159,7 +159,7 @@ extension SecretBytes {
         var stranger = Client.app
         stranger.rights = []
         #expect(throws: VaultError.self) { try vault.perform(ReadUnlockFindings(), as: stranger) }
-        // Whoever unlocks next is not told again; the log keeps it.
+        // The next unlocking does not report it again. The record stays in the log.
         try vault.unlock(with: try .test("right"), as: .owner)
         #expect(try vault.perform(ReadUnlockFindings(), as: .owner) == [])
         let events = try vault.auditRecords(AuditQuery(), as: .owner).map(\.event)

@@ -4,8 +4,8 @@ import Crypto
 import Foundation
 import TestSupport
 
-/// Somebody who has a vault's folder and the device's secret, and so the audit key, but not the passcode. Written from
-/// `Documentation/Formats.md`.
+/// An attacker who has a vault's folder and the device secret, and therefore the audit key, but not the passcode. The
+/// code was written from `Documentation/Formats.md`.
 struct Forger {
     /// What is in a slot of version 3.
     struct Head: Decodable {

@@ -3,7 +3,7 @@ import FoundationEssentials
 /// Until when the value of an item is handed out.
 package enum Expiry: Sendable, Hashable {
     case never
-    /// From then on the item is there, and its value is read only by who asks for expired ones.
+    /// From then on the item stays, but the vault returns its value only if the request asks for expired items.
     case at(Date)
 
     package init(_ date: Date?) { self = date.map(Expiry.at) ?? .never }

@@ -5,8 +5,8 @@ import FoundationEssentials
 
 /// The keys that tag records after an anchor: one for each record, made from the one before.
 ///
-/// Nobody can go back from a key to the one before it. So whoever gets the present key can tag records that come, and
-/// none that was written.
+/// A key does not reveal the key before it. A program that gets the present key can tag later records, but no record
+/// that is already written.
 struct AuditChain: Sendable {
     /// Which anchor the first key is from.
     let anchor: AuditAnchor.Identifier

@@ -30,7 +30,7 @@ struct AuditSnapshot {
         let logs = AuditPart.allCases.map { AuditFiles(folder: folder, part: $0, kept: limits.kept) }
         guard logs.contains(where: \.exist) else { return nil }
         var heads: [PrivateFile?] = []
-        // Whoever holds both locks took them in this order, so that nobody waits forever.
+        // Every process takes the two locks in this order. Otherwise two processes could wait for each other forever.
         for files in logs {
             guard folder.contains(files.part.headName) else {
                 heads.append(nil)

@@ -49,11 +49,10 @@ struct FileAgreementKeyFile: Sendable {
 
     /// Stores the public key for the time when the vault is locked, unless it is stored already.
     ///
-    /// - Returns: Whether something else was in its place: whoever put it there may be able to read files that were
-    ///   made since.
-    ///
     /// Ignores failures, because an unlock must not fail for this. Without the public key, no file can be made before
     /// the first unlock; the error says so then.
+    ///
+    /// - Returns: Whether another key was in its place. Its owner may be able to read files that were made since.
     @discardableResult
     func update() -> Bool {
         let keybag = vault.keybag

@@ -10,7 +10,7 @@ import NIOPosix
 import NIOSSL
 import Testing
 
-/// Clients that talk to one server and no other, whoever vouches for the others.
+/// Clients that accept one server's key and no other, even if an authority signed the other's certificate.
 @Suite struct PinningTests {
     /// SHA-256 of a certificate's key in Base64, as the server says it.
     private static func pin(of certificate: SecCertificate) throws -> String {
