@@ -52,6 +52,21 @@ import VaultInterface
         #expect(throws: VaultError.itemNotFound) { try read() }
     }
 
+    @Test func whatIsLeftOutIsReportedWithoutItsValue() throws {
+        try add("a")
+        try add("b", .never)
+        clock.set(0)
+        var query = ItemQuery.password("s", limit: nil)
+        query.reports = .expired
+        var parts: [CopyItems.Part] = []
+        #expect(try vault.copy(query, includingValues: true, as: .app) { parts.append($0) }.count == 1)
+        guard parts.count == 1, case .expired(let item) = parts[0] else {
+            Issue.record("\(parts)")
+            return
+        }
+        #expect(item.attribute(.account) == .string("a") && item.value == nil)
+    }
+
     @Test func othersAreReadWithoutIt() throws {
         try add("a")
         try add("b", .never)

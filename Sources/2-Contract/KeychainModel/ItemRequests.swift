@@ -87,6 +87,8 @@ package struct SearchReports: OptionSet, Sendable, Hashable {
     package static let damage = SearchReports(rawValue: 1)
     /// Items that ``AuthenticationOptions/Interaction/skip`` leaves out.
     package static let withheld = SearchReports(rawValue: 2)
+    /// Items that a search for values leaves out because they are expired.
+    package static let expired = SearchReports(rawValue: 4)
 }
 
 /// An item that was left out because it needs a person: what may be told of it without one.

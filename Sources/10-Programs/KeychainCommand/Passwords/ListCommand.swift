@@ -107,7 +107,7 @@ struct ListCommand: DocumentedCommand {
                 switch part {
                 case .damage: leftOut.damaged += 1
                 case .withheld: leftOut.withheld += 1
-                case .item: break
+                case .item, .expired: break
                 }
             }.filter { item in end.map { item.isExpired($0) } ?? true }
         } catch {

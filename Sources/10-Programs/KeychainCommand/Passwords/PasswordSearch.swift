@@ -1,6 +1,5 @@
 import Access
 import ArgumentParser
-import FoundationEssentials
 import KeychainModel
 import Presence
 import StatusCodes
@@ -76,25 +75,28 @@ struct PasswordSearch {
         in session: VaultSession, includingValues: Bool, _ remedies: Ambiguity.Remedies
     ) throws -> StoredItem? {
         var query = try query(in: session)
-        let readsExpired = query.includesExpired
-        // Where one of several items is expired, another must not silently take its place.
-        query.includesExpired = true
-        let found = try Self.items(query, includingValues, session)
-        guard found.count <= 1 else { throw Ambiguity(items: found).failure(remedies) }
-        if includingValues, !readsExpired, let item = found.first, let end = item.expiry.date, end <= Date() {
-            throw VaultError.itemExpired(end)
+        query.reports.insert(.expired)
+        var expired: [StoredItem] = []
+        let found = try Self.items(query, includingValues, session) { part in
+            if case .expired(let item) = part { expired.append(item) }
         }
+        // Where one of several items is expired, another must not silently take its place.
+        guard found.count + expired.count <= 1 else { throw Ambiguity(items: found + expired).failure(remedies) }
+        if let end = expired.first?.expiry.date { throw VaultError.itemExpired(end) }
         return found.first
     }
 
+    /// Returns the items that a query finds; none if there are only expired ones, which are reported.
     private static func items(
-        _ query: ItemQuery, _ includingValues: Bool, _ session: VaultSession
+        _ query: ItemQuery, _ includingValues: Bool, _ session: VaultSession,
+        report: (CopyItems.Part) -> Void = { _ in }
     ) throws -> [StoredItem] {
         do {
-            return try session.perform(CopyItems(query, includingValues: includingValues))
-        } catch {
-            if error == .itemNotFound { return [] }
-            throw error
+            return try session.perform(CopyItems(query, includingValues: includingValues), report: report)
+        } catch .itemNotFound {
+            return []
+        } catch .itemExpired where query.reports.contains(.expired) {
+            return []
         }
     }
 

@@ -22,6 +22,9 @@ package struct CopyItems: VaultOperation {
         case damage(reason: String)
         /// An item that was left out because it needs a person; only for a query with ``SearchReports/withheld``.
         case withheld(WithheldItem)
+        /// An item, without its value, that was left out because it is expired; only for a query with
+        /// ``SearchReports/expired``.
+        case expired(StoredItem)
     }
 
     package typealias Reply = Done
@@ -54,6 +57,7 @@ extension CopyItems.Part: WireValue {
         case .item(let item): buffer.write(code: 1, item)
         case .damage(let reason): buffer.write(code: 2, reason)
         case .withheld(let item): buffer.write(code: 3, item)
+        case .expired(let item): buffer.write(code: 4, item)
         }
     }
 
@@ -62,6 +66,7 @@ extension CopyItems.Part: WireValue {
         case 1: self = .item(try reader.read())
         case 2: self = .damage(reason: try reader.read())
         case 3: self = .withheld(try reader.read())
+        case 4: self = .expired(try reader.read())
         default: throw FrameError("unknown part of a search's answer")
         }
     }

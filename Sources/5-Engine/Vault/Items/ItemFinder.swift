@@ -153,6 +153,7 @@ struct ItemFinder {
         guard plan.accepts(item) else { return nil }
         if includingValues, !query.includesExpired, let end = item.expiry.date, end <= now {
             noteExpired(end)
+            if query.reports.contains(.expired) { report(.expired(item)) }
             return nil
         }
         let control = item.accessControl
