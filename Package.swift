@@ -89,7 +89,9 @@ floor(
     module("CAEAD"),
     module("PreparedAEAD", uses: "Bytes", "CAEAD", crypto),
     library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
-    module("SystemSQLite", uses: "Bytes", "CSQLite"))
+    module("SystemSQLite", uses: "Bytes", "CSQLite"),
+    module("DatabasePages", uses: "Bytes", "CLibrary", "PreparedAEAD", "SystemLibraries", crypto),
+    module("DatabaseVFS", uses: "Bytes", "CLibrary", "CSQLite", "DatabasePages"))
 
 // What is asked of a vault, and by whom.
 floor(
@@ -138,7 +140,10 @@ floor(
     module(
         "Keybag", uses: "Bytes", "CLibrary", "Enclave", "KeychainModel", "SecureMemory", "SystemLibraries", crypto),
     module("Sealing", uses: "Bytes", "KeychainModel", crypto),
-    module("Items", uses: "Access", "Bytes", "CLibrary", "CSQLite", "KeychainModel", "Sealing", "SystemSQLite"),
+    module(
+        "Items",
+        uses: "Access", "Bytes", "CLibrary", "CSQLite", "DatabasePages", "DatabaseVFS", "KeychainModel", "Sealing",
+        "SystemSQLite"),
     module(
         "Audit", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "PrivateFiles", "SecureMemory",
         "SystemLibraries", "VaultInterface", crypto),
@@ -171,8 +176,6 @@ floor(
         "MountedFolder",
         uses: "Bytes", "CFuse3", "CLibrary", "KeychainModel", "ProtectedFiles", "SystemLibraries", "VaultInterface",
         crypto, cryptoExtras),
-    module("DatabasePages", uses: "Bytes", "CLibrary", "PreparedAEAD", "SystemLibraries", crypto),
-    module("DatabaseVFS", uses: "Bytes", "CLibrary", "CSQLite", "DatabasePages"),
     module("SQLCipherWire", uses: "Bytes", "CLibrary", "Frames"),
     module(
         "SQLCipherService",
@@ -315,7 +318,8 @@ if !isFetched {
         "Tests",
         module(
             "TestSupport",
-            uses: "Access", "Bytes", "DatabasePages", "Enclave", "Items", "Keybag", "KeychainModel", "ProtectedFiles",
+            uses: "Access", "Bytes", "DatabasePages", "DatabaseVFS", "Enclave", "Items", "Keybag", "KeychainModel",
+            "ProtectedFiles",
             "Sealing", "SecureMemory", "SystemLibraries", "Vault", "VaultInterface", crypto),
         tests("AccessTests", uses: "Access", "KeychainModel"),
         tests(
@@ -341,7 +345,6 @@ if !isFetched {
         tests(
             "DatabasePagesTests",
             uses: "Bytes", "DatabasePages", "KeychainModel", "TestSupport", crypto, links: ["PageWorker"],
-            exclude: ["Peer"],
             hasFixtures: true),
         tests(
             "DatabaseVFSTests",

@@ -21,6 +21,7 @@ The second form reads an audit log alone, whose key is given in hexadecimal. The
 import argparse
 import hashlib
 import hmac
+import importlib.util
 import json
 import sqlite3
 import struct
@@ -33,6 +34,10 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.keywrap import aes_key_unwrap
+
+spec = importlib.util.spec_from_file_location("pages", Path(__file__).with_name("database-pages.py"))
+pages = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(pages)
 
 PROTECTION = {1: "ak", 2: "ck", 3: "dk", 4: "akpu", 5: "aku", 6: "cku", 7: "dku"}
 CLASSES = {1: "genp", 2: "inet", 3: "cert", 4: "keys"}
@@ -117,16 +122,21 @@ def read_attempts(data, secret, salt):
 
 
 def read_keybag(data, secret, passcode):
-    check(data[:8] == b"SKKEYBAG" and data[8:10] == b"\0\1", "not a keybag of version 1")
+    check(data[:8] == b"SKKEYBAG" and data[8:10] in (b"\0\1", b"\0\5"), "not a keybag of version 1 or 5")
     check(data[10] == 1 and data[11] <= 1, "not a software enclave")
     salt, count = data[44:76], data[76]
     end = 77 + 41 * count
-    passcode_key = None
+    passcode_key, sequence = None, None
     if data[11] == 1:
         passcode_salt, memory, passes, _ = struct.unpack(">16sIIB", data[end : end + 25])
         end += 25
         check(passcode is not None, "the vault has a passcode; give it with --passcode")
         passcode_key = argon2id(passcode, passcode_salt, memory, passes)
+    if data[9] == 5:
+        # A software enclave has no binding, and no counter.
+        check(data[end : end + 16] == bytes(16), "what a software enclave does not have")
+        sequence = struct.unpack(">Q", data[end + 16 : end + 24])[0]
+        end += 24
     body, mac = data[:end], data[end:]
     mac_key = derive(secret, salt, "swift-keychain/v1/keybag")
     check(hmac.digest(mac_key, body, "sha256") == mac, "MAC of the keybag")
@@ -146,6 +156,7 @@ def read_keybag(data, secret, passcode):
         "identifier": data[12:28],
         "replaces": data[28:44],
         "salt": salt,
+        "sequence": sequence,
         "mac": mac_key,
         "keys": keys,
         "index": derive(keys["dk"]["class"], None, "swift-keychain/v1/index"),
@@ -156,6 +167,33 @@ def read_keybag(data, secret, passcode):
 FILE_CLASSES = {
     1: ("ak", "complete"), 2: ("ak", "complete-unless-open"), 3: ("ck", "until-first-unlock"), 4: ("dk", "none"),
 }
+
+
+def store_key(keybag):
+    return derive(keybag["keys"]["dk"]["class"], None, "swift-keychain/v2/items")
+
+
+def store_path(folder, keybag):
+    return folder / f"items-{keybag['identifier'].hex()[:16]}.db"
+
+
+def check_closed(path):
+    log = path.with_name(path.name + "-wal")
+    check(not log.exists() or log.stat().st_size == 0, "the vault is open elsewhere; close it first")
+
+
+def open_store(folder, keybag):
+    """A copy of the item store in memory, with the identifier and the index of the encrypted file; nil for a plain one."""
+    if keybag["sequence"] is None:
+        check_closed(folder / "items.db")
+        return sqlite3.connect(f"{(folder / 'items.db').absolute().as_uri()}?immutable=1", uri=True), None
+    path = store_path(folder, keybag)
+    check_closed(path)
+    plain, *file = pages.open_database(store_key(keybag), path)
+    store = sqlite3.connect(":memory:", isolation_level=None)
+    # Not for a log, which a database in memory does not have.
+    store.deserialize(plain[:18] + b"\1\1" + plain[20:])
+    return store, file
 
 
 def file_class_key(keybag, number):
@@ -616,11 +654,10 @@ def main(arguments):
         json.dump(backup, sys.stdout, indent=1, ensure_ascii=False)
         return print()
     folder, with_keys = options.folder, options.keys
-    check(not (folder / "items.db-wal").exists(), "the vault is open elsewhere; close it first")
     secret = read_device_secret((folder / "device-secret").read_bytes())
     keybag = read_keybag(
         (folder / "keybag").read_bytes(), secret, options.passcode and options.passcode.read_bytes())
-    store = sqlite3.connect(f"{(folder / 'items.db').absolute().as_uri()}?immutable=1", uri=True)
+    store, _ = open_store(folder, keybag)
     store.row_factory = sqlite3.Row
     check(store.execute("PRAGMA application_id").fetchone()[0] == 0x534B4954, "application identifier")
     filings = read_filings(store, store.execute("PRAGMA user_version").fetchone()[0])

@@ -73,7 +73,6 @@ def make_vault(folder, passcode):
     secret, salt, identifier = os.urandom(32), os.urandom(32), os.urandom(16)
     head = b"SKDEVICE\0\1" + secret
     write(folder / "device-secret", head + hashlib.sha256(head).digest()[:8])
-    make_store(folder / "items.db", identifier)
     tangle, passcode_fields = b"", b""
     if passcode is not None:
         memory, passes, passcode_salt = 1024, 1, os.urandom(16)
@@ -84,20 +83,27 @@ def make_vault(folder, passcode):
         write(folder / "attempts", attempts + hmac.digest(key, attempts, "sha256"))
     # Without a passcode, the class that needs one has no key.
     names = [name for _, name in sorted(reader.PROTECTION.items()) if passcode is not None or name != "akpu"]
-    keybag = b"SKKEYBAG\0\1" + bytes([1, passcode is not None]) + identifier + bytes(16) + salt + bytes([len(names)])
+    keybag = b"SKKEYBAG\0\5" + bytes([1, passcode is not None]) + identifier + bytes(16) + salt + bytes([len(names)])
     for name in names:
         material = secret if name in ("dk", "dku") else secret + tangle
         wrapping = reader.derive(material, salt, f"swift-keychain/v1/class-key/{name}")
         keybag += bytes([PROTECTION[name]]) + aes_key_wrap(wrapping, os.urandom(32))
-    keybag += passcode_fields
+    # No binding, no counter, nothing sealed to one, and the number of the last change.
+    keybag += passcode_fields + bytes(2 + 12 + 2 + 8)
     mac = hmac.digest(reader.derive(secret, salt, "swift-keychain/v1/keybag"), keybag, "sha256")
-    write(folder / "keybag", keybag + mac)
+    keybag += mac
+    write_store(folder, reader.read_keybag(keybag, secret, passcode), new_store(identifier), None)
+    write(folder / "keybag", keybag)
 
 
-def make_store(path, keybag):
-    write(path, b"")
-    store = sqlite3.connect(path, isolation_level=None)
-    store.execute("PRAGMA journal_mode = WAL")
+def new_store(keybag):
+    store = sqlite3.connect(":memory:", isolation_level=None)
+    # The first page of an empty database that leaves 48 bytes of each page to the seal.
+    store.execute("PRAGMA page_size = 4096")
+    store.execute("PRAGMA user_version = 2")
+    page = bytearray(store.serialize())
+    page[20], page[105:107] = 48, struct.pack(">H", 4096 - 48)
+    store.deserialize(bytes(page))
     store.execute("BEGIN")
     for statement in STATEMENTS:
         store.execute(statement)
@@ -105,7 +111,20 @@ def make_store(path, keybag):
     store.execute(f"PRAGMA application_id = {0x534B4954}")
     store.execute("PRAGMA user_version = 2")
     store.execute("COMMIT")
-    store.close()
+    return store
+
+
+def write_store(folder, keybag, store, file):
+    """Writes the item store; 'file' is what the reader says of the file that was there."""
+    plain = store.serialize()
+    plain = plain[:18] + b"\2\2" + plain[20:]
+    identifier, sequence = (os.urandom(10), 1) if file is None else (file[0], file[1]["sequence"] + 1)
+    path = reader.store_path(folder, keybag)
+
+    def create(path):
+        return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+
+    reader.pages.seal_database(reader.store_key(keybag), path, plain, identifier, sequence, create)
 
 
 def value_of(printed):
@@ -194,18 +213,17 @@ def main(arguments):
     folder, passcode = options.folder, options.passcode and options.passcode.read_bytes()
     if not folder.exists():
         make_vault(folder, passcode)
-    reader.check(not (folder / "items.db-wal").exists(), "the vault is open elsewhere; close it first")
     secret = reader.read_device_secret((folder / "device-secret").read_bytes())
     keybag = reader.read_keybag((folder / "keybag").read_bytes(), secret, passcode)
-    store = sqlite3.connect(folder / "items.db", isolation_level=None)
-    store.execute("PRAGMA secure_delete = ON")
-    store.execute("PRAGMA synchronous = FULL")
+    store, file = reader.open_store(folder, keybag)
+    reader.check(file, "a plain store of the format before; open the vault with `keychain` first")
     reader.check(store.execute("PRAGMA user_version").fetchone()[0] == 2, "version of the store")
+    store.execute("PRAGMA secure_delete = ON")
     store.execute("BEGIN IMMEDIATE")
     for item in json.loads(options.items.read_text()):
         put(store, keybag, item)
     store.execute("COMMIT")
-    store.close()
+    write_store(folder, keybag, store, file)
 
 
 if __name__ == "__main__":

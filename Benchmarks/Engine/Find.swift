@@ -23,7 +23,7 @@ func measureFind(in vaults: FilledVaults, counts: [Int], rounds: Int) throws {
     var sizes = try counts.map {
         Size(count: $0, vault: try EmbeddedVault.open(at: vaults.path($0)), raw: try RawStore(vault: vaults.path($0)))
     }
-    for count in counts { try warm(vaults.path(count) + "/items.db") }
+    for count in counts { try warm(RawFile(vault: vaults.path(count)).path) }
     for round in -20..<rounds {
         for index in sizes.indices {
             // The first rounds warm the caches up.

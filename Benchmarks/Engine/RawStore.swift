@@ -1,6 +1,7 @@
 import Bytes
 import CSQLite
 import Crypto
+import DatabaseVFS
 import Enclave
 import Foundation
 import Keybag
@@ -18,6 +19,7 @@ final class RawStore {
     private var listing: OpaquePointer?
     private let classKey: SymmetricKey
     private let metadataKey: SymmetricKey
+    private let file: RawFile
     private let primaryKeys: [[UInt8]]
     private var context: [UInt8] = []
 
@@ -29,12 +31,14 @@ final class RawStore {
         let enclave = try SoftwareEnclave(decoding: Data(contentsOf: URL(fileURLWithPath: path + "/device-secret")))
         let keybag = try Keybag(decoding: Data(contentsOf: URL(fileURLWithPath: path + "/keybag")), in: enclave)
         let keys = try ClassKeys(keybag, in: enclave)
+        file = try RawFile(vault: path)
         classKey = try keys.classKey(for: ItemClass.genericPassword.defaultProtection)
         metadataKey = try keys.metadataKey(for: ItemClass.genericPassword.defaultProtection)
 
-        guard
-            sqlite3_open_v2(path + "/items.db", &database, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK
-        else { throw Failure(reason: "items.db does not open") }
+        let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
+        guard sqlite3_open_v2(file.registration.uri, &database, flags, nil) == SQLITE_OK else {
+            throw Failure(reason: "the item store does not open")
+        }
         let pragmas = "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -8192"
         guard sqlite3_exec(database, pragmas, nil, nil, nil) == SQLITE_OK else { throw Failure(reason: "pragmas") }
 

@@ -1,4 +1,5 @@
 import CSQLite
+import DatabaseVFS
 import Foundation
 
 /// The least that a durable change can cost: one prepared statement in a transaction of its own, on a
@@ -9,6 +10,7 @@ final class RawWriter {
     private var database: OpaquePointer?
     private var insert: OpaquePointer?
     private var update: OpaquePointer?
+    private let file: RawFile
     private let count: Int
     private var next: Int64
     private let blob = [UInt8](repeating: 7, count: 512)
@@ -16,9 +18,9 @@ final class RawWriter {
     init(vault path: String, count: Int) throws {
         self.count = count
         next = Int64(count)
-        guard
-            sqlite3_open_v2(path + "/items.db", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
-                == SQLITE_OK,
+        file = try RawFile(vault: path)
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
+        guard sqlite3_open_v2(file.registration.uri, &database, flags, nil) == SQLITE_OK,
             sqlite3_exec(
                 database, "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA cache_size = -8192", nil, nil,
                 nil

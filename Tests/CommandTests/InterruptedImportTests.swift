@@ -14,7 +14,7 @@ struct InterruptedImportTests {
                 keychain import key.pem
                 """
             ).status == 0)
-        let database = try DatabaseQueue(path: workplace.home + "/items.db")
+        let database = try DatabaseQueue(path: ItemStoreFile.uri(inVault: workplace.home))
         let count = { try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM item") } }
         #expect(try count() == 2)
         try database.inDatabase { database in

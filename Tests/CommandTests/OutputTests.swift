@@ -47,10 +47,7 @@ import Testing
         for account in ["alice", "bob"] {
             _ = try workplace.run(["keychain", "set", "mail", account], input: Data("of \(account)".utf8))
         }
-        let store = try #require(
-            FileManager.default.enumerator(atPath: workplace.path)?.compactMap { $0 as? String }
-                .first { $0.hasSuffix("items.db") })
-        let database = try DatabaseQueue(path: workplace.path + "/" + store)
+        let database = try DatabaseQueue(path: ItemStoreFile.uri(inVault: workplace.home))
         try database.inDatabase { try $0.execute(sql: "UPDATE item SET meta = x'00' WHERE id = 1") }
         try database.close()
         let broken = try workplace.run(["keychain", "status", "--verify"])
@@ -70,10 +67,7 @@ import Testing
     @Test func damagedKeysAreLeftOut() throws {
         let workplace = try Workplace()
         for label in ["broken", "whole"] { _ = try workplace.run(["keychain", "key", "create", label]) }
-        let store = try #require(
-            FileManager.default.enumerator(atPath: workplace.path)?.compactMap { $0 as? String }
-                .first { $0.hasSuffix("items.db") })
-        let database = try DatabaseQueue(path: workplace.path + "/" + store)
+        let database = try DatabaseQueue(path: ItemStoreFile.uri(inVault: workplace.home))
         // Private halves are stored first.
         try database.inDatabase { try $0.execute(sql: "UPDATE item SET meta = x'00' WHERE id IN (1, 2)") }
         try database.close()

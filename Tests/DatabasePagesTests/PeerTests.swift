@@ -6,12 +6,13 @@ import Testing
 
 @testable import DatabasePages
 
-/// Pages and indexes go back and forth between this package and `Peer/database_pages.py`, which was written from the
+/// Pages and indexes go back and forth between this package and `Scripts/database-pages.py`, which was written from the
 /// description of the format.
 @Suite struct PeerTests {
     private static let peer = Result {
         try PythonPeer(
-            URL(filePath: #filePath).deletingLastPathComponent().appendingPathComponent("Peer/database_pages.py").path)
+            URL(filePath: #filePath).deletingLastPathComponent()
+                .appendingPathComponent("../../Scripts/database-pages.py").standardizedFileURL.path)
     }
 
     @discardableResult

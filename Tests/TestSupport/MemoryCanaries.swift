@@ -89,7 +89,9 @@ package struct MemoryCanaries {
 
     private func itemKeys(under classKey: SymmetricKey) throws -> [[UInt8]] {
         var keys: [[UInt8]] = []
-        try ItemStore.open(path: path + "/items.db").read(for: AccessGate.authorize(.removeUnreadable)) { reader in
+        let store = try ItemStore.open(
+            path: ItemStoreFile.path(inVault: path), key: ItemStoreFile.key(ofVault: path))
+        try store.read(for: AccessGate.authorize(.removeUnreadable)) { reader in
             try reader.forEachRow { row in
                 let key = try AES.KeyWrap.unwrap(row.get().value.seal.prefix(40), using: classKey)
                 keys.append(key.withUnsafeBytes { Array($0) })

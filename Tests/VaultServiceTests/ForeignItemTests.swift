@@ -16,11 +16,14 @@ import VaultService
     private static let groups = ["TEAM.app", "TEAM.shared"]
     private let server: ServerUnderTest
     private let vault: RemoteVault
+    /// The path of the item store.
+    private let store: String
 
     init() throws {
         VisitedRows.watch()
         server = try ServerUnderTest(ServerUnderTest.patient, rules: [.ownProgram(Self.groups)])
         vault = try server.connect()
+        store = try ItemStoreFile.path(inVault: server.folder.path(of: "vault"))
         for (number, group) in Self.groups.enumerated() {
             for account in ["ada", "bob"] {
                 var item = Self.item("own", account, label: "own \(number)")
@@ -33,7 +36,7 @@ import VaultService
     /// Adds a row that is the last of each table and index. SQLite takes an instruction less where a range ends with
     /// the table, which would otherwise depend on the random keys of the vault.
     private func addLastRow() throws {
-        let database = try DatabaseQueue(path: server.folder.path(of: "vault/items.db"))
+        let database = try DatabaseQueue(path: ItemStoreFile.uri(inVault: server.folder.path(of: "vault")))
         try database.write { database in
             try database.execute(
                 sql: """
@@ -46,7 +49,7 @@ import VaultService
     }
 
     private func statements(during body: () throws -> Void) rethrows -> [String] {
-        try VisitedRows.statements(on: server.folder.path(of: "vault/items.db"), during: body)
+        try VisitedRows.statements(on: store, during: body)
     }
 
     private static func item(_ service: String, _ account: String, label: String) -> NewItem {

@@ -139,7 +139,7 @@ import VaultService
     @Test func damagedItemsAreDeletedByWhoMayAdminister() throws {
         _ = try vault.add(.password("mail", "ada", "x"), as: client)
         _ = try vault.add(.password("mail", "bob", "x"), as: client)
-        let database = try DatabaseQueue(path: daemon.home + "/items.db")
+        let database = try DatabaseQueue(path: ItemStoreFile.uri(inVault: daemon.home))
         try database.inDatabase { try $0.execute(sql: "UPDATE item SET meta = x'00' WHERE id = 1") }
         #expect(throws: VaultError.accessDenied(.rightNotHeld(right: "administer", client: client.identifier))) {
             try vault.deleteDamaged(as: client)

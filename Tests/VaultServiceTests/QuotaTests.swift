@@ -41,7 +41,7 @@ import VaultService
 
     /// Returns what all rows of a group hold, as the file says.
     private func bytes(ofGroupOf account: String) throws -> Int {
-        let database = try DatabaseQueue(path: server.folder.path(of: "vault/items.db"))
+        let database = try DatabaseQueue(path: ItemStoreFile.uri(inVault: server.folder.path(of: "vault")))
         defer { try? database.close() }
         let identifier = try #require(
             try vault.items(Self.query(account), as: vault.granted).first?.identifier)
@@ -120,7 +120,7 @@ import VaultService
                 #expect(error == Self.refusal)
             }
         }
-        let database = try DatabaseQueue(path: server.folder.path(of: "vault/items.db"))
+        let database = try DatabaseQueue(path: ItemStoreFile.uri(inVault: server.folder.path(of: "vault")))
         defer { try? database.close() }
         let used = try database.read { database in
             try #require(
@@ -263,7 +263,7 @@ import VaultService
     /// The sum over the rows of a group is made once, and not at each write; without a quota it is never made.
     @Test func theRowsOfAGroupAreAddedUpOnce() throws {
         let client = vault.granted
-        let path = server.folder.path(of: "vault/items.db")
+        let path = try ItemStoreFile.path(inVault: server.folder.path(of: "vault"))
         func sums(_ item: NewItem) throws -> Int {
             let statements = try VisitedRows.statements(on: path) { _ = try vault.put(item, as: client) }
             #expect(statements.contains { $0.contains("INTO item") })

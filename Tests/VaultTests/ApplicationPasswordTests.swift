@@ -149,7 +149,7 @@ import VaultInterface
         let folder = try TemporaryFolder()
         let vault = try EmbeddedVault.open(at: folder.path(of: "vault"))
         _ = try vault.add(Items.item("a", .applicationPassword, password: "pw"), as: .app)
-        let database = try DatabaseQueue(path: folder.path(of: "vault/items.db"))
+        let database = try DatabaseQueue(path: ItemStoreFile.uri(inVault: folder.path(of: "vault")))
         let seal = try #require(try database.read { try Data.fetchOne($0, sql: "SELECT seal FROM item") })
         let password = try #require(try SealedValue.header(of: seal)?.password)
         #expect(password.memoryKiB >= 65_536 && password.passes >= 3)

@@ -55,12 +55,14 @@ import VaultInterface
             let vault = try EmbeddedVault.open(at: path)
             try fill(vault)
             let open = try FolderContents(of: path)
-            #expect(Set(open.entries.keys).isSuperset(of: ["items.db", "items.db-wal", "items.db-shm"]))
+            let store = try ItemStoreFile.name(inVault: path)
+            #expect(Set(open.entries.keys).isSuperset(of: [store, store + "-wal", store + "-shm"]))
             for (name, entry) in open.entries { #expect(leaks(in: entry.bytes ?? Data()) == [], "in \(name)") }
         }
         let closed = try FolderContents(of: path)
-        #expect(!closed.entries.keys.contains("items.db-wal"))
-        #expect(closed["items.db"].map { $0.count > 300_000 } == true)
+        let store = try ItemStoreFile.name(inVault: path)
+        #expect(!closed.entries.keys.contains(store + "-wal"))
+        #expect(closed[store].map { $0.count > 300_000 } == true)
         for (name, entry) in closed.entries { #expect(leaks(in: entry.bytes ?? Data()) == [], "in \(name)") }
     }
 

@@ -126,14 +126,15 @@ import VaultInterface
         query.customAttributes = ["stage": "production"]
         #expect(try vault.delete(query, as: .app) == 2)
         #expect(try accounts([:]).isEmpty)
-        let database = try DatabaseQueue(path: temporary.path(of: "vault/items.db"))
+        let database = try DatabaseQueue(path: ItemStoreFile.uri(inVault: temporary.path(of: "vault")))
         #expect(try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM filing") } == 0)
     }
 
     @Test func theStoreShowsNeitherNamesNorValues() throws {
         try add("a", ["canary-of-a-name": "canary-of-a-value"])
         let contents = try FolderContents(of: temporary.path(of: "vault"))
-        #expect(contents["items.db-wal"]?.isEmpty == false)
+        let store = try ItemStoreFile.name(inVault: temporary.path(of: "vault"))
+        #expect(contents[store + "-wal"]?.isEmpty == false)
         for name in contents.entries.keys {
             #expect(contents[name]?.range(of: Data("canary".utf8)) == nil, "\(name)")
         }
@@ -141,7 +142,7 @@ import VaultInterface
 
     @Test func aLostFilingIsReported() throws {
         try add("a", ["stage": "production"])
-        let database = try DatabaseQueue(path: temporary.path(of: "vault/items.db"))
+        let database = try DatabaseQueue(path: ItemStoreFile.uri(inVault: temporary.path(of: "vault")))
         let filings = try database.read { try Row.fetchAll($0, sql: "SELECT * FROM filing") }
         // The listing, the identifier, service, account, their pair, and the custom attribute.
         #expect(filings.count == 6)

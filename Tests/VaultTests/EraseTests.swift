@@ -29,12 +29,13 @@ import VaultInterface
     }
 
     @Test func copiesOfTheOldKeybagAndRowsOpenNothing() throws {
-        let copy = (keybag: try bytes("keybag"), rows: try bytes("items.db"))
+        let copy = try FolderContents(of: path)
         let vault = try EmbeddedVault.open(at: path)
         try vault.erase(as: .owner)
         vault.close()
-        try FolderContents.write(copy.keybag, to: path + "/keybag")
-        try FolderContents.write(copy.rows, to: path + "/items.db")
+        for (name, entry) in copy.entries where name != "device-secret" {
+            try FolderContents.write(#require(entry.bytes), to: path + "/" + name)
+        }
         #expect(throws: VaultError.self) { try EmbeddedVault.open(at: path) }
     }
 
@@ -88,7 +89,7 @@ import VaultInterface
     }
 
     @Test func aJournalThatBelongsToNoVaultIsRefused() throws {
-        try FolderContents.write(Data("x".utf8), to: path + "/items.db-journal")
+        try FolderContents.write(Data("x".utf8), to: ItemStoreFile.path(inVault: path) + "-journal")
         #expect(throws: VaultError.self) { try EmbeddedVault.open(at: path) }
     }
 }

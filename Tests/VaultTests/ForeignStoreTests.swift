@@ -13,7 +13,6 @@ import VaultInterface
     private let vault: EmbeddedVault
 
     private var path: String { folder.path(of: "vault") }
-    private var store: String { path + "/items.db" }
 
     init() throws {
         folder = try TemporaryFolder()
@@ -25,16 +24,10 @@ import VaultInterface
     /// itself for the only one, and remove the log that this one goes on to write.
     @Test func aSecondOpeningLeavesTheLocksOfTheFirst() throws {
         try EmbeddedVault.open(at: path).close()
-        let script = """
-            import sqlite3, sys
-            store = sqlite3.connect(sys.argv[1])
-            store.execute("SELECT count(*) FROM item").fetchall()
-            store.execute("BEGIN IMMEDIATE")
-            store.commit()
-            store.close()
-            """
-        let other = try Worker(["-c", script, store], command: "python3")
-        #expect(other.wait() == 0)
+        let other = try Worker(["churn", path, "1"])
+        #expect(other.readLine() == "ready")
+        other.cue()
+        #expect(other.remainingLines() == ["done"])
         _ = try vault.add(.password("fill", "b", "second"), as: .app)
         // Another process finds both.
         let reader = try Worker(["reopen", path])
@@ -44,7 +37,7 @@ import VaultInterface
 
     /// Runs SQL on the file as a program that may write it.
     private func tamper(_ sql: String) throws {
-        let connection = try SQLConnection(store, .readWrite)
+        let connection = try SQLConnection(ItemStoreFile.uri(inVault: path), .readWrite, isURI: true)
         connection.setBusyTimeout(milliseconds: 10_000)
         try connection.execute(sql)
         try connection.close()

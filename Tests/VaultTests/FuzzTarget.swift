@@ -16,6 +16,9 @@ struct FuzzTarget {
     /// The files of the vault while its last writes were in the log alone.
     let open: FolderContents
 
+    /// The name of the item store.
+    let store: String
+
     var path: String { folder.path(of: "vault") }
 
     init() throws {
@@ -30,6 +33,7 @@ struct FuzzTarget {
         }
         (open, former, originals) = try fill()
         closed = try FolderContents(of: path)
+        store = try ItemStoreFile.name(inVault: path)
     }
 
     enum Answer: Equatable {

@@ -158,9 +158,18 @@ import Testing
                 var keybag = try Keybag.generate(in: enclave, replacing: replaced)
                 if hasPasscodeClass { try keybag.generateKey(for: .whenPasscodeSetThisDeviceOnly, in: enclave) }
                 let encoded = try keybag.encoded(in: enclave)
-                #expect(encoded.count == 77 + 41 * (hasPasscodeClass ? 7 : 6) + 32)
+                #expect(encoded.count == 77 + 41 * (hasPasscodeClass ? 7 : 6) + 2 + 12 + 2 + 8 + 32)
                 #expect(try Keybag(decoding: encoded, in: enclave) == keybag)
             }
+        }
+    }
+
+    @Test func theNumberOfTheStoresLastChangeNeverGoesDown() throws {
+        var keybag = keybag
+        for (number, known) in [(7, 7), (3, 7), (UInt64.max, UInt64.max)] as [(UInt64, UInt64)] {
+            keybag = keybag.knowing(storeSequence: number)
+            #expect(keybag.storeSequence == known)
+            #expect(try Keybag(decoding: keybag.encoded(in: enclave), in: enclave) == keybag)
         }
     }
 
@@ -180,9 +189,9 @@ import Testing
 
     @Test func laterVersionsAndOtherEnclavesAreNamed() throws {
         var encoded = try keybag.encoded(in: enclave)
+        encoded[9] = 6
+        #expect(throws: KeybagError.unknownVersion(6)) { try Keybag(decoding: encoded, in: enclave) }
         encoded[9] = 5
-        #expect(throws: KeybagError.unknownVersion(5)) { try Keybag(decoding: encoded, in: enclave) }
-        encoded[9] = 1
         encoded[10] = 2
         #expect(throws: KeybagError.otherEnclave(stored: 2)) { try Keybag(decoding: encoded, in: enclave) }
     }

@@ -25,7 +25,7 @@ import VaultInterface
             vault = try EmbeddedVault.open(
                 at: folder.path(of: "vault"),
                 surroundings: VaultSurroundings(passwordCost: Argon2id.Cost(memoryKiB: 8, passes: 1)))
-            database = try DatabaseQueue(path: folder.path(of: "vault/items.db"))
+            database = try DatabaseQueue(path: ItemStoreFile.uri(inVault: folder.path(of: "vault")))
             columns = try database.read { try $0.columns(in: "item").map(\.name) }
             try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = OFF") }
         }

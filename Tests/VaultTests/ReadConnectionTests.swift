@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import SystemSQLite
 import Testing
@@ -6,19 +7,22 @@ import Testing
 
 /// The connection that reads, beside the one that writes.
 struct ReadConnectionTests {
+    private let key: SecretBytes
     private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+
+    init() throws { key = try SecretBytes(count: 32) { $0.copyBytes(from: [UInt8].random(count: 32)) } }
 
     private func store() throws -> ItemStore {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let path = folder.appending(path: "items.db").path
         try Data().write(to: URL(filePath: path))
-        let store = ItemStore.open(path: path)
+        let store = try ItemStore.open(path: path, key: key)
         try store.create(for: UUID())
         return store
     }
 
     private func connection() throws -> ReadConnection {
-        try ReadConnection(path: folder.appending(path: "items.db").path, settings: "") { _, _ in 0 }
+        try ReadConnection(.encrypted(folder.appending(path: "items.db").path, key: key), settings: "") { _, _ in 0 }
     }
 
     @Test func cannotWrite() throws {
@@ -41,8 +45,9 @@ struct ReadConnectionTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try store()
         #expect(throws: (any Error).self) {
-            try ReadConnection(path: folder.appending(path: "items.db").path, settings: "PRAGMA x; no such") { _, _ in 0
-            }
+            try ReadConnection(
+                .encrypted(folder.appending(path: "items.db").path, key: key), settings: "PRAGMA x; no such"
+            ) { _, _ in 0 }
         }
         try store.close()
     }

@@ -62,13 +62,12 @@ import VaultInterface
         let vault = try open(detectsRollback: true)
         _ = try vault.add(.password("s", "a", "value"), as: .app)
         vault.close()
-        let names = ["keybag", "device-secret", "items.db"]
-        let copies = try names.map(bytes)
+        let copy = try FolderContents(of: path)
         let again = try open()
         try again.erase(as: .owner)
         again.close()
         #expect(try open().items(.password("s", "a")).isEmpty)
-        for (name, copy) in zip(names, copies) { try FolderContents.write(copy, to: path + "/" + name) }
+        for (name, entry) in copy.entries { try FolderContents.write(#require(entry.bytes), to: path + "/" + name) }
         expectRolledBack()
     }
 
@@ -142,7 +141,7 @@ import VaultInterface
         // Who may use the TPM can compute the MAC.
         let stored = try #require(StoredKeybag(old))
         let value = withUnsafeBytes(of: (stored.value + 1).bigEndian) { Data($0) }
-        let place = old.count - 32 - stored.sealed.count - 2 - 8
+        let place = old.count - 32 - 8 - stored.sealed.count - 2 - 8
         let changed = old.prefix(place) + value + old.dropFirst(place + 8).dropLast(32)
         try FolderContents.write(changed + Self.code(of: changed, stored.salt, enclave), to: path + "/keybag")
         expectRolledBack()
@@ -260,27 +259,31 @@ import VaultInterface
 
     /// A vault of earlier software: the class keys do not depend on the counter.
     @Test(arguments: PasscodeChange.allCases)
-    func version3BecomesVersion4WithThePasscode(_ change: PasscodeChange) throws {
+    func aCounterGetsItsSecretWithThePasscode(_ change: PasscodeChange) throws {
         let hasPasscode = change != .set
         let vault = try open()
         _ = try vault.add(.password("s", "a", "value"), as: .app)
         if hasPasscode { try vault.setPasscode(.test("first"), options: .cheapest, as: .owner) }
         vault.close()
-        // Formats.md: version, binding and counter are all that differs.
+        // Formats.md: nothing is sealed to the counter.
         let enclave = try EnclavePlace(tpm: tpm.address).open(bytes("device-secret"))
         let counter = try enclave.freeCounter()
         try enclave.makeCounter(counter)
         let value = try enclave.value(ofCounter: counter)
-        var body = Data(try bytes("keybag").dropLast(32))
-        #expect(body[9] == (hasPasscode ? 2 : 1))
-        if !hasPasscode { body += [0, 0] }
-        body[9] = 3
+        let whole = Data(try bytes("keybag").dropLast(32))
+        var body = Data(whole.dropLast(12 + 2 + 8))
         body += withUnsafeBytes(of: counter.bigEndian) { Data($0) }
         body += withUnsafeBytes(of: value.bigEndian) { Data($0) }
-        let old = try body + Self.code(of: body, body[44..<76], enclave)
+        func keybag(_ body: Data) throws -> Data { try body + Self.code(of: body, body[44..<76], enclave) }
+        let old = try keybag(body + whole.suffix(2 + 8))
+        // Version 3, which ends with the counter.
+        body[9] = 3
+        let version3 = try keybag(body)
         enclave.close()
         try FolderContents.write(old, to: path + "/keybag")
-        #expect(try Keybag(decoding: old, in: enclave).encoded(in: enclave) == old)
+        for encoded in [old, version3] {
+            #expect(try Keybag(decoding: encoded, in: enclave).encoded(in: enclave) == encoded)
+        }
 
         let opened = try open()
         #expect(opened.detectsRollback)
@@ -314,10 +317,10 @@ import VaultInterface
         }
         // Without anything sealed, though the MAC is right.
         let stored = try #require(StoredKeybag(whole))
-        let body = whole.dropLast(32 + stored.sealed.count + 2) + Data([0, 0])
+        let body = whole.dropLast(32 + 8 + stored.sealed.count + 2) + Data(count: 2 + 8)
         let empty = try body + Self.code(of: body, stored.salt, enclave)
-        #expect(throws: KeybagError.malformed(reason: "nothing sealed to its counter")) {
-            try Keybag(decoding: empty, in: enclave)
+        #expect(throws: KeybagError.authenticationFailed) {
+            try ClassKeys(Keybag(decoding: empty, in: enclave), in: enclave)
         }
     }
 
@@ -384,7 +387,10 @@ import VaultInterface
         try open().close()
         let enclave = try EnclavePlace(tpm: tpm.address).open(bytes("device-secret"))
         let counter = try enclave.freeCounter()
-        for name in ["keybag", "items.db"] { try FileManager.default.removeItem(atPath: path + "/" + name) }
+        for name in try FileManager.default.contentsOfDirectory(atPath: path)
+        where name == "keybag" || name.hasPrefix("items-") {
+            try FileManager.default.removeItem(atPath: path + "/" + name)
+        }
         try FolderContents.write(withUnsafeBytes(of: counter.bigEndian) { Data($0) }, to: path + "/counter.next")
         try enclave.makeCounter(counter)
         enclave.close()

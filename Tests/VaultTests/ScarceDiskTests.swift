@@ -100,9 +100,12 @@ import VaultInterface
         _ = try EmbeddedVault.open(at: path).add(.password("s", "a", "value"), as: .app)
         if geteuid() == 0 {
             chmod(folder.path, 0o711)
-            for name in ["", "/device-secret", "/keybag", "/items.db", "/lock"] { chown(path + name, user, user) }
+            chown(path, user, user)
         }
-        for name in ["/device-secret", "/keybag", "/items.db", "/lock"] { chmod(path + name, 0o400) }
+        for name in try FileManager.default.contentsOfDirectory(atPath: path) {
+            if geteuid() == 0 { chown(path + "/" + name, user, user) }
+            chmod(path + "/" + name, 0o400)
+        }
         chmod(path, 0o500)
         let before = try FolderContents(of: path)
         let worker = try Worker(["open-as", path, "\(user)"])

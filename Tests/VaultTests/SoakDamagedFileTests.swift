@@ -40,50 +40,64 @@ import VaultInterface
 
     @Test func store() throws {
         var random = SeededGenerator()
-        let original = try #require(target.closed["items.db"])
+        let original = try #require(target.closed[target.store])
         for round in 0..<TestScale.count(100, soak: 10_000) {
             var contents = target.closed
-            contents["items.db"] = random.mutated(original)
+            contents[target.store] = random.mutated(original)
             try contents.restore(to: target.path)
-            try target.probe("items.db, round \(round), seed \(random.seed)")
+            try target.probe("the store, round \(round), seed \(random.seed)")
             if round % 4 == 0 || TestScale.isSoak {
-                contents["items.db"] =
+                contents[target.store] =
                     (round % 8 == 0 ? original.prefix(100) : Data()) + random.bytes(random.int(below: 20_000))
                 try contents.restore(to: target.path)
-                try target.probe("random items.db, round \(round), seed \(random.seed)")
+                try target.probe("random store, round \(round), seed \(random.seed)")
             }
         }
     }
 
-    /// Damage where it does the most: in the pages' headers and cell pointers.
+    @Test func pageIndex() throws {
+        var random = SeededGenerator()
+        let name = try #require(target.closed.entries.keys.first { $0.hasSuffix(".pages") })
+        let original = try #require(target.closed[name])
+        for round in 0..<TestScale.count(60, soak: 10_000) {
+            var contents = target.closed
+            contents[name] = round % 10 == 0 ? random.bytes(random.int(below: 5_000)) : random.mutated(original)
+            try contents.restore(to: target.path)
+            try target.probe("page index, round \(round), seed \(random.seed)")
+        }
+    }
+
+    /// Damage where it does the most: in the pages' headers and cell pointers. Somebody with the key of the store sealed
+    /// them.
     @Test func storeStructure() throws {
         var random = SeededGenerator()
-        let original = try #require(target.closed["items.db"])
+        try target.closed.restore(to: target.path)
+        let original = try ItemStoreFile.openedPages(inVault: target.path)
         for round in 0..<TestScale.count(60, soak: 10_000) {
             var bytes = original
             for _ in 0...random.int(below: 4) {
                 let page = random.int(below: original.count / 4096)
-                let place = page * 4096 + (page == 0 && random.int(below: 2) == 0 ? 0 : 100 * (page == 0 ? 1 : 0))
+                // After the magic and the size of the pages, which a sealed page cannot have otherwise.
+                let place = page * 4096 + (page > 0 ? 0 : random.int(below: 2) == 0 ? 18 : 100)
                 bytes[place + random.int(below: 60)] = UInt8(truncatingIfNeeded: random.next())
             }
-            var contents = target.closed
-            contents["items.db"] = bytes
-            try contents.restore(to: target.path)
-            try target.probe("structure of items.db, round \(round), seed \(random.seed)")
+            try target.closed.restore(to: target.path)
+            try ItemStoreFile.seal(bytes, inVault: target.path)
+            try target.probe("structure of the store, round \(round), seed \(random.seed)")
         }
     }
 
     @Test func log() throws {
         var random = SeededGenerator()
-        let original = try #require(target.open["items.db-wal"])
+        let original = try #require(target.open[target.store + "-wal"])
         for round in 0..<TestScale.count(60, soak: 10_000) {
             var contents = target.open
-            contents["items.db-shm"] =
-                random.int(below: 3) == 0 ? random.mutated(contents["items.db-shm"] ?? Data()) : nil
-            contents["items.db-wal"] =
+            contents[target.store + "-shm"] =
+                random.int(below: 3) == 0 ? random.mutated(contents[target.store + "-shm"] ?? Data()) : nil
+            contents[target.store + "-wal"] =
                 round % 10 == 0 ? random.bytes(random.int(below: 20_000)) : random.mutated(original)
             try contents.restore(to: target.path)
-            try target.probe("items.db-wal, round \(round), seed \(random.seed)", mayBeOld: true)
+            try target.probe("log, round \(round), seed \(random.seed)", mayBeOld: true)
         }
     }
 }

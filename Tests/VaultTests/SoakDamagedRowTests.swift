@@ -15,7 +15,7 @@ import VaultInterface
         var random = SeededGenerator()
         for round in 0..<TestScale.count(80, soak: 10_000) {
             try loose.restore(to: target.path)
-            let database = try DatabaseQueue(path: target.path + "/items.db")
+            let database = try DatabaseQueue(path: ItemStoreFile.uri(inVault: target.path))
             var damaged: [String] = []
             try database.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA synchronous = OFF")
@@ -52,7 +52,7 @@ import VaultInterface
     ///
     /// - Returns: The columns of the item table.
     private func loosenSchema(_ target: FuzzTarget) throws -> [String] {
-        let database = try DatabaseQueue(path: target.path + "/items.db")
+        let database = try DatabaseQueue(path: ItemStoreFile.uri(inVault: target.path))
         let columns = try database.writeWithoutTransaction { database in
             try database.execute(
                 sql: """

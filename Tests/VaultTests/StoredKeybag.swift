@@ -15,7 +15,7 @@ struct StoredKeybag {
     let value: UInt64
     let sealed: Data
 
-    /// Nil for anything but a keybag of version 4.
+    /// Nil for anything but a keybag of version 5.
     init?(_ bytes: Data) {
         var rest = Data(bytes)
         func take(_ count: Int) -> Data {
@@ -23,7 +23,7 @@ struct StoredKeybag {
             return Data(rest.prefix(count))
         }
         func number(_ count: Int) -> UInt64 { take(count).reduce(0) { $0 << 8 | UInt64($1) } }
-        guard take(8) == Data("SKKEYBAG".utf8), number(2) == 4, number(1) == 2 else { return nil }
+        guard take(8) == Data("SKKEYBAG".utf8), number(2) == 5, number(1) == 2 else { return nil }
         let hasPasscode = number(1) == 1
         _ = take(32)
         salt = take(32)
@@ -40,7 +40,8 @@ struct StoredKeybag {
         counter = UInt32(number(4))
         value = number(8)
         sealed = take(Int(number(2)))
-        guard rest.count == 32 else { return nil }
+        // After the number of the store's last change.
+        guard rest.count == 8 + 32 else { return nil }
     }
 
     /// Returns the secret in the TPM whose authorization comes from the passcode, followed by the stretched passcode.

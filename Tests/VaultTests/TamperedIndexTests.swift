@@ -18,7 +18,7 @@ import VaultInterface
         temporary = try TemporaryFolder()
         vault = try EmbeddedVault.open(at: temporary.path(of: "vault"))
         for account in ["a", "b", "c"] { _ = try vault.add(.password("s", account, account), as: .app) }
-        database = try DatabaseQueue(path: temporary.path(of: "vault/items.db"))
+        database = try DatabaseQueue(path: ItemStoreFile.uri(inVault: temporary.path(of: "vault")))
     }
 
     @Test func aLostIndexIsReportedAndMendedByStoring() throws {

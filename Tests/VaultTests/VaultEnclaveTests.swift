@@ -68,7 +68,7 @@ import VaultInterface
         vault.close()
         let file = path + "/keybag"
         let encoded = try Data(contentsOf: URL(fileURLWithPath: file))
-        #expect(encoded[9] == (kind == .software ? 1 : 2))
+        #expect(encoded[9] == 5)
         for place in encoded.indices {
             var changed = encoded
             changed[place] ^= 1
@@ -88,9 +88,11 @@ import VaultInterface
         let (tpm, open) = try bench(kind)
         let vault = try open()
         _ = try vault.add(.password("s", "a", "old"), as: .app)
-        let names = ["keybag", "items.db", "device-secret"]
+        let names = ["keybag", "device-secret"]
         let old = try names.map { try Data(contentsOf: URL(fileURLWithPath: path + "/" + $0)) }
+        let store = try ItemStoreFile.name(inVault: path)
         try vault.erase(as: .owner)
+        #expect(!FileManager.default.fileExists(atPath: path + "/" + store))
         _ = try vault.add(.password("s", "a", "new"), as: .app)
         vault.close()
         #expect(try open().items(.password("s", "a")).map(\.value) == [Data("new".utf8)])

@@ -15,9 +15,11 @@ import VaultInterface
         #expect(worker.readLine() == "ready")
         let contents = try FolderContents(of: path)
         #expect(contents.mode == S_IFDIR | 0o700)
+        let store = try ItemStoreFile.name(inVault: path)
+        let index = try #require(contents.entries.keys.first { $0.hasPrefix(store) && $0.hasSuffix(".pages") })
         #expect(
             Set(contents.entries.keys)
-                == ["device-secret", "keybag", "items.db", "items.db-wal", "items.db-shm", "lock"])
+                == ["device-secret", "keybag", store, index, store + "-wal", store + "-shm", "lock"])
         for (name, entry) in contents.entries { #expect(entry.mode == S_IFREG | 0o600, "\(name)") }
         worker.cue()
         #expect(worker.remainingLines() == [])
@@ -56,13 +58,18 @@ import VaultInterface
         #expect(try FolderContents(of: path) == before, sourceLocation: sourceLocation)
     }
 
+    /// Returns the name of a file of a vault. That of the item store is the vault's own.
+    private static func file(_ name: String, in path: String) throws -> String {
+        name == "items" ? try ItemStoreFile.name(inVault: path) : name
+    }
+
     private static func makeVault(_ path: String, _ value: String) throws {
         _ = try EmbeddedVault.open(at: path).add(.password("s", "a", value), as: .app)
     }
 
-    @Test(arguments: ["device-secret", "keybag", "items.db", "lock"], [0o040, 0o004, 0o020, 0o002, 0o010])
+    @Test(arguments: ["device-secret", "keybag", "items", "lock"], [0o040, 0o004, 0o020, 0o002, 0o010])
     func filesOpenToOthers(_ name: String, _ bit: Int) throws {
-        try expectRefusal(name, "chmod") { chmod($0 + "/" + name, mode_t(0o600 | bit)) }
+        try expectRefusal(name, "chmod") { try chmod($0 + "/" + Self.file(name, in: $0), mode_t(0o600 | bit)) }
     }
 
     @Test(arguments: [0o770, 0o707, 0o701, 0o755]) func folderOpenToOthers(_ mode: Int) throws {
@@ -71,68 +78,74 @@ import VaultInterface
 
     @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
     func anotherUsersFiles() throws {
-        for name in ["device-secret", "keybag", "items.db", "lock"] {
-            try expectRefusal(name, "65534") { chown($0 + "/" + name, 65534, 65534) }
+        for name in ["device-secret", "keybag", "items", "lock"] {
+            try expectRefusal(name, "65534") { try chown($0 + "/" + Self.file(name, in: $0), 65534, 65534) }
         }
         try expectRefusal("65534") { chown($0, 65534, 65534) }
     }
 
     /// A link to the very file that belongs there is still a link.
-    @Test(arguments: ["device-secret", "keybag", "items.db", "lock"]) func links(_ name: String) throws {
+    @Test(arguments: ["device-secret", "keybag", "items", "lock"]) func links(_ name: String) throws {
         try expectRefusal(name) { path in
+            let name = try Self.file(name, in: path)
             try FileManager.default.moveItem(atPath: path + "/" + name, toPath: path + "/elsewhere")
             #expect(symlink("elsewhere", path + "/" + name) == 0)
         }
         try expectRefusal(name) { path in
+            let name = try Self.file(name, in: path)
             unlink(path + "/" + name)
             #expect(symlink("/nowhere/at/all", path + "/" + name) == 0)
         }
     }
 
-    @Test(arguments: ["device-secret", "keybag", "items.db", "lock"]) func foldersForFiles(_ name: String) throws {
+    @Test(arguments: ["device-secret", "keybag", "items", "lock"]) func foldersForFiles(_ name: String) throws {
         try expectRefusal(name) { path in
+            let name = try Self.file(name, in: path)
             unlink(path + "/" + name)
             #expect(mkdir(path + "/" + name, 0o700) == 0)
         }
     }
 
-    @Test(arguments: ["device-secret", "keybag", "items.db"]) func pipesForFiles(_ name: String) throws {
+    @Test(arguments: ["device-secret", "keybag", "items"]) func pipesForFiles(_ name: String) throws {
         try expectRefusal(name) { path in
+            let name = try Self.file(name, in: path)
             unlink(path + "/" + name)
             #expect(mkfifo(path + "/" + name, 0o600) == 0)
         }
     }
 
-    @Test(arguments: ["device-secret", "keybag", "items.db"]) func missingFiles(_ name: String) throws {
-        try expectRefusal(name, "missing", "restore") { unlink($0 + "/" + name) }
+    @Test(arguments: ["device-secret", "keybag", "items"]) func missingFiles(_ name: String) throws {
+        try expectRefusal(name, "missing", "restore") { try unlink($0 + "/" + Self.file(name, in: $0)) }
     }
 
-    @Test(arguments: ["device-secret", "keybag", "items.db"]) func emptyFiles(_ name: String) throws {
-        try expectRefusal { truncate($0 + "/" + name, 0) }
+    @Test(arguments: ["device-secret", "keybag", "items"]) func emptyFiles(_ name: String) throws {
+        try expectRefusal { try truncate($0 + "/" + Self.file(name, in: $0), 0) }
     }
 
     @Test(arguments: ["device-secret", "keybag"]) func hugeFiles(_ name: String) throws {
-        try expectRefusal(name) { truncate($0 + "/" + name, 1 << 22) }
+        try expectRefusal(name) { try truncate($0 + "/" + Self.file(name, in: $0), 1 << 22) }
     }
 
-    @Test(arguments: ["device-secret", "keybag", "items.db"]) func anotherVaultsFiles(_ name: String) throws {
+    @Test(arguments: ["device-secret", "keybag", "items"]) func anotherVaultsFiles(_ named: String) throws {
         let other = try TemporaryFolder()
         try Self.makeVault(other.path(of: "vault"), "other")
         try expectRefusal("restore") { path in
+            let name = try Self.file(named, in: path)
             unlink(path + "/" + name)
+            let others = other.path(of: "vault")
             try FileManager.default.copyItem(
-                atPath: other.path(of: "vault/" + name), toPath: path + "/" + name)
+                atPath: others + "/" + Self.file(named, in: others), toPath: path + "/" + name)
         }
     }
 
     /// A database of some other program is not touched, not even to find out.
     @Test func aForeignDatabase() throws {
         try expectRefusal { path in
-            unlink(path + "/items.db")
-            let made = try Worker(
-                [path + "/items.db", "CREATE TABLE t (a); INSERT INTO t VALUES (1);"], command: "sqlite3")
+            let store = try ItemStoreFile.path(inVault: path)
+            unlink(store)
+            let made = try Worker([store, "CREATE TABLE t (a); INSERT INTO t VALUES (1);"], command: "sqlite3")
             #expect(made.wait() == 0)
-            chmod(path + "/items.db", 0o600)
+            chmod(store, 0o600)
         }
     }
 

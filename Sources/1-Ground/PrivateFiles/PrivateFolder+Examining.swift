@@ -21,6 +21,15 @@ extension PrivateFolder {
         return FileVersion(info)
     }
 
+    /// Which folder it is, whatever its name.
+    package var identity: FileIdentity {
+        get throws(FileError) {
+            var info = stat()
+            guard lstat(path, &info) == 0 else { throw FileError.last("examine", path) }
+            return FileIdentity(info)
+        }
+    }
+
     package func identity(of name: String) throws(FileError) -> FileIdentity {
         var info = stat()
         guard lstat(path(of: name), &info) == 0 else { throw FileError.last("examine", path(of: name)) }
@@ -46,5 +55,32 @@ extension PrivateFolder {
         var info = stat()
         guard lstat(path(of: name), &info) == 0 else { throw FileError.last("examine", path(of: name)) }
         return Int(info.st_size)
+    }
+}
+
+/// A file of which it can be asked whether it still has a name.
+package final class NamedFile: Sendable {
+    private let descriptor: Int32
+    /// `O_PATH` of Linux's asm-generic/fcntl.h, which Swift does not import.
+    private static let pathOnly: Int32 = 0o10_000_000
+
+    /// Closing another descriptor would end all locks of this process on the file (fcntl(2)); one with `O_PATH` has
+    /// none (open(2)).
+    package init(_ path: String) throws(FileError) {
+        descriptor = open(path, Self.pathOnly | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError.last("open", path) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// False once the file was removed, or another file has taken its name.
+    package var hasName: Bool {
+        var info = stat()
+        return fstat(descriptor, &info) == 0 && info.st_nlink > 0
+    }
+
+    package var identity: FileIdentity? {
+        var info = stat()
+        return fstat(descriptor, &info) == 0 ? FileIdentity(info) : nil
     }
 }

@@ -104,13 +104,7 @@ package struct PrivateFolder: Sendable, Hashable {
     ///
     /// The caller makes sure that nobody replaces these files at the same time.
     package func removeRemains(of names: [String]) throws(FileError) {
-        guard let entries = opendir(path) else { throw FileError.last("list", path) }
-        defer { closedir(entries) }
-        while let entry = readdir(entries) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
-            }
-            guard name.hasPrefix(".") else { continue }
+        for name in try self.names() where name.hasPrefix(".") {
             // The form of the names in `replace`: the file's name, the process and a random number.
             let parts = name.dropFirst().split(separator: ".", omittingEmptySubsequences: false)
             guard parts.count > 2, parts.suffix(2).allSatisfy({ UInt64($0) != nil }),
@@ -118,6 +112,20 @@ package struct PrivateFolder: Sendable, Hashable {
             else { continue }
             try remove(name)
         }
+    }
+
+    /// Returns the names of all files in the folder, in no order.
+    package func names() throws(FileError) -> [String] {
+        guard let entries = opendir(path) else { throw FileError.last("list", path) }
+        defer { closedir(entries) }
+        var names: [String] = []
+        while let entry = readdir(entries) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
     }
 
     /// Creates an empty file with mode 0600 if it does not exist.

@@ -153,7 +153,7 @@ package enum ProcessVault {
         if try servedCaller() != nil { return true }
         let path = try defaultPath()
         // Whatever else is wrong with the folder, opening says so.
-        return ["keybag", "items.db", "device-secret"].contains {
+        return ["keybag", "device-secret", "items.db"].contains {
             access(path + "/" + $0, F_OK) == 0 || errno != ENOENT
         }
     }

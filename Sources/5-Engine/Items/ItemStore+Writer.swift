@@ -90,14 +90,20 @@ extension ItemStore {
             }
         }
 
-        /// Removes all rows and assigns the store to `keybag`.
-        package func reset(to keybag: UUID) throws {
+        /// Assigns the store to `keybag`, which has a store of its own. Whoever reads this one from now on, with the
+        /// keys of its rows, notices that they were replaced.
+        package func handOver(to keybag: UUID) throws {
             touched.insert(nil)
-            for sql in ["DELETE FROM item", "DELETE FROM filing"] { try change(sql) { try $0.run() } }
             try change("UPDATE vault SET keybag = ? WHERE id = 1") { statement in
                 try statement.bind(keybag.bytes, at: 1)
                 try statement.run()
             }
+        }
+
+        /// Removes all rows and assigns the store to `keybag`.
+        package func reset(to keybag: UUID) throws {
+            for sql in ["DELETE FROM item", "DELETE FROM filing"] { try change(sql) { try $0.run() } }
+            try handOver(to: keybag)
         }
 
         /// Notes that the row is about to change.

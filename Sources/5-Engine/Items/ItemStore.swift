@@ -1,44 +1,58 @@
 import Access
+import Bytes
 import CLibrary
 import FoundationEssentials
 import KeychainModel
 import SystemSQLite
 
-/// The rows of a vault in SQLite. It sees digests and sealed bytes, and no keys.
+/// The rows of a vault in SQLite. It sees digests and sealed bytes, and has no key but the one of its file.
 package final class ItemStore: Sendable {
+    let file: StoreFile
     let writer: WriterConnection
     /// Nil for a store in memory, whose only connection also reads.
     private let readers: ReaderPool?
     private let sizes = GroupSizes()
 
-    private init(_ writer: WriterConnection, readers: ReaderPool?) {
+    private init(_ file: StoreFile, _ writer: WriterConnection, readers: ReaderPool?) {
+        self.file = file
         self.writer = writer
         self.readers = readers
     }
 
-    /// Opens the store in the file at `path`, which exists and is empty or holds a store. Connections are made when
-    /// they are needed: a program that reads one item needs one.
-    package static func open(path: String) -> ItemStore {
-        ItemStore(
+    /// Opens the encrypted store in the file at `path`, which exists and is empty or holds a store. Connections are
+    /// made when they are needed: a program that reads one item needs one.
+    ///
+    /// - Parameter key: 32 bytes, from which the keys of the file's pages are derived.
+    package static func open(path: String, key: SecretBytes) throws(StoreError) -> ItemStore {
+        let file = try StoreFile.encrypted(path, key: key)
+        return ItemStore(
+            file,
             WriterConnection {
-                let connection = try writing(path)
+                let connection = try writing(file)
                 try startLog(connection)
                 return connection
             },
             readers: ReaderPool(limit: readerLimit) {
-                try ReadConnection(path: path, settings: settings, wait: waitForOthers)
+                try ReadConnection(file, settings: settings, wait: waitForOthers)
             })
     }
 
-    /// Opens any database in the file at `path` to examine and close it. Starts no log, so that a file that is not a
-    /// store stays unchanged.
-    package static func examine(path: String) -> ItemStore {
-        ItemStore(WriterConnection { try writing(path) }, readers: nil)
+    /// Opens the encrypted store in the file at `path` to read and close it. Starts no log.
+    package static func examine(path: String, key: SecretBytes) throws(StoreError) -> ItemStore {
+        examine(try .encrypted(path, key: key))
+    }
+
+    /// Opens any database in a plain file to examine and close it: a store of the format before. Starts no log, so that
+    /// a file that is not a store stays unchanged.
+    package static func examine(plain path: String) -> ItemStore { examine(.plain(path)) }
+
+    private static func examine(_ file: StoreFile) -> ItemStore {
+        ItemStore(file, WriterConnection { try writing(file) }, readers: nil)
     }
 
     /// Makes a connection that writes.
-    private static func writing(_ path: String) throws -> SQLConnection {
-        let connection = try SQLConnection(path, .readWrite)
+    static func writing(_ file: StoreFile) throws -> SQLConnection {
+        let connection = try file.connect(.readWrite)
         connection.setBusyHandler(waitForOthers)
         try connection.distrustSchema()
         // SQLite overwrites deleted data.
@@ -47,7 +61,7 @@ package final class ItemStore: Sendable {
     }
 
     /// Makes every write go through the log and wait for the disk.
-    private static func startLog(_ connection: SQLConnection) throws {
+    static func startLog(_ connection: SQLConnection) throws {
         guard try connection.texts("PRAGMA journal_mode = WAL") == ["wal"] else {
             throw StoreError.inputOutput(reason: "the file system cannot hold a write-ahead log")
         }
@@ -56,13 +70,13 @@ package final class ItemStore: Sendable {
 
     /// Makes a private store in memory.
     package static func inMemory() throws(StoreError) -> ItemStore {
-        let writer = WriterConnection { try writing(":memory:") }
+        let store = examine(.plain(":memory:"))
         do {
-            try writer.use { _ in }
+            try store.writer.use { _ in }
         } catch {
             throw StoreError(error)
         }
-        return ItemStore(writer, readers: nil)
+        return store
     }
 
     /// The largest number of parallel searches in one process: more than a server lets one program do.
@@ -107,8 +121,10 @@ package final class ItemStore: Sendable {
     }
 
     func withConnection<Result>(_ body: (SQLConnection) throws -> Result) throws -> Result {
-        guard let readers else { return try writer.use(body) }
-        return try readers.read { try body($0.database) }
+        try file.explaining {
+            guard let readers else { return try writer.use(body) }
+            return try readers.read { try body($0.database) }
+        }
     }
 
     /// Writes rows on behalf of an authorized request, in a transaction. The transaction is durable when this returns,
@@ -122,16 +138,18 @@ package final class ItemStore: Sendable {
     ) throws -> Result {
         let touched = TouchedGroups(isMeasured: isMeasured)
         var isComplete = false
-        return try writer.transaction { database in
-            if let keybag, try Schema.keybagIdentifier(in: database) != keybag { throw StoreError.otherKeybag }
-            let result = try body(Writer(database: database, keybag: keybag, touched: touched, sizes: sizes))
-            isComplete = true
-            return result
-        } ended: { isCommitted in
-            if isCommitted {
-                sizes.committed(touched)
-            } else if isComplete {
-                sizes.forget()
+        return try file.explaining {
+            try writer.transaction { database in
+                if let keybag, try Schema.keybagIdentifier(in: database) != keybag { throw StoreError.otherKeybag }
+                let result = try body(Writer(database: database, keybag: keybag, touched: touched, sizes: sizes))
+                isComplete = true
+                return result
+            } ended: { isCommitted in
+                if isCommitted {
+                    sizes.committed(touched)
+                } else if isComplete {
+                    sizes.forget()
+                }
             }
         }
     }
@@ -150,7 +168,7 @@ package final class ItemStore: Sendable {
     /// Returns a number that changes when another connection of any process has committed.
     package func dataVersion() throws(StoreError) -> Int64 {
         do {
-            return try writer.use { try $0.integer("PRAGMA data_version") ?? 0 }
+            return try file.explaining { try writer.use { try $0.integer("PRAGMA data_version") ?? 0 } }
         } catch {
             throw StoreError(error)
         }

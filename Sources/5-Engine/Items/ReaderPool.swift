@@ -47,10 +47,11 @@ final class ReadConnection: @unchecked Sendable {
     ///   - settings: Statements that run once, such as pragmas.
     ///   - wait: Called with the number of attempts so far while other connections keep the database busy; 0 ends the
     ///     waiting.
-    init(path: String, settings: String, wait: @escaping @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32)
-        throws
-    {
-        database = try SQLConnection(path, .readOnly, keeping: Self.limit)
+    init(
+        _ file: StoreFile, settings: String,
+        wait: @escaping @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32
+    ) throws {
+        database = try file.connect(.readOnly, keeping: Self.limit)
         database.setBusyHandler(wait)
         try database.distrustSchema()
         try database.execute(settings)

@@ -12,16 +12,6 @@ enum Schema {
     /// The tables of each version that this software reads.
     static let tables = [1: [vault, item, term], version: [vault, item, filing]]
 
-    /// Brings a store from version 1 to ``version``. The table of the terms gets another name, so that a program of an
-    /// older version that has the store open fails. Under the same name, its `INSERT OR IGNORE` would leave rows out.
-    static let upgrade = """
-        \(filing);
-        INSERT OR IGNORE INTO filing (grp, term, item)
-            SELECT item.grp, term.term, term.item FROM term JOIN item ON item.id = term.item;
-        DROP TABLE term;
-        PRAGMA user_version = \(version);
-        """
-
     private static let vault =
         """
         CREATE TABLE vault (
@@ -67,6 +57,15 @@ enum Schema {
         ) WITHOUT ROWID
         """
 
+    /// Creates the tables of a store whose rows will belong to `keybag`, in a transaction.
+    static func create(in database: SQLConnection, for keybag: UUID) throws {
+        for statement in tables[version] ?? [] { try database.execute(statement) }
+        let statement = try database.prepare("INSERT INTO vault (id, keybag) VALUES (1, ?)")
+        try statement.bind(keybag.bytes, at: 1)
+        try statement.run()
+        try database.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+    }
+
     static func version(of database: SQLConnection) throws -> Int {
         Int(try database.integer("PRAGMA user_version") ?? 0)
     }
@@ -101,14 +100,7 @@ extension ItemStore {
     /// Creates the tables of a new store whose rows will belong to `keybag`.
     package func create(for keybag: UUID) throws(StoreError) {
         do {
-            try writer.transaction { database in
-                for statement in Schema.tables[Schema.version] ?? [] { try database.execute(statement) }
-                let statement = try database.prepare("INSERT INTO vault (id, keybag) VALUES (1, ?)")
-                try statement.bind(keybag.bytes, at: 1)
-                try statement.run()
-                try database.execute(
-                    "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.version)")
-            }
+            try file.explaining { try writer.transaction { try Schema.create(in: $0, for: keybag) } }
         } catch {
             throw StoreError(error)
         }
@@ -123,22 +115,6 @@ extension ItemStore {
             let header = try withConnection { try $0.start(20) }
             guard header.starts(with: "SQLite format 3\0".utf8), header[18] == 2, header[19] == 2 else {
                 throw StoreError.corrupt(reason: "not an item store")
-            }
-        } catch {
-            throw StoreError(error)
-        }
-    }
-
-    /// Brings a store of an older version to the present one, in one transaction: after a failure it is as it was.
-    /// Does nothing to a store of the present version.
-    package func upgrade() throws(StoreError) {
-        do {
-            guard try withConnection({ try Schema.version(of: $0) }) != Schema.version else { return }
-            try writer.transaction { database in
-                try Schema.check(database)
-                // Another program may have been faster.
-                guard try Schema.version(of: database) != Schema.version else { return }
-                try database.execute(Schema.upgrade)
             }
         } catch {
             throw StoreError(error)
@@ -164,6 +140,9 @@ extension ItemStore {
             throw StoreError(error)
         }
     }
+
+    /// Returns the number of the last change.
+    package func sequence() throws(StoreError) -> UInt64 { 0 }
 
     /// Returns whether there are no rows at all, not even tombstones.
     package func isWithoutRows() throws(StoreError) -> Bool {

@@ -71,6 +71,20 @@ package final class ClassKeys: Sendable {
         }
     }
 
+    /// The key of the item store's file, 32 bytes. It is derived from the 'always' class, because a locked vault is
+    /// read and written, too.
+    ///
+    /// - Throws: ``KeybagError``.
+    package var storeKey: SecretBytes {
+        get throws(KeybagError) {
+            let key = Self.derive(from: try pair(for: .always).classKey, context: "swift-keychain/v2/items")
+            guard let secret = try? key.withUnsafeBytes({ try SecretBytes(copying: $0) }) else {
+                throw .memoryUnavailable
+            }
+            return secret
+        }
+    }
+
     package var keybag: Keybag { state.withLock { $0.keybag } }
 
     package var lockState: LockState { state.withLock { $0.lockState } }
@@ -179,15 +193,16 @@ package final class ClassKeys: Sendable {
         }
     }
 
-    /// Takes over the keys of `other`, after another program changed the passcode. The passcode-only class stays
-    /// locked, because its key may have changed.
+    /// Takes over the keys of `other`, after another program has replaced the keybag. With another passcode the
+    /// passcode-only class stays locked, because its key may have changed.
     package func inherit(from other: ClassKeys) {
         guard keybag.passcode != nil, other.keybag.passcode != nil else { return }
+        let isSamePasscode = keybag.passcode == other.keybag.passcode
         let (lockState, others, filePublicKey) = other.state.withLock { ($0.lockState, $0.unwrapped, $0.filePublicKey) }
         state.withLock { state in
             state.filePublicKey = filePublicKey
             state.unwrapped = others
-            state.unwrapped[.whenPasscodeSetThisDeviceOnly] = nil
+            if !isSamePasscode { state.unwrapped[.whenPasscodeSetThisDeviceOnly] = nil }
             state.lockState = lockState
         }
     }

@@ -9,8 +9,8 @@ import SecureMemory
 ///
 ///     offset  bytes  field (integers big-endian)
 ///          0      8  magic "SKKEYBAG"
-///          8      2  format version: 1; 2 if the enclave has a binding for the passcode; 4 with a counter;
-///                    3 with a counter on which no class key depends, from earlier software
+///          8      2  format version: 5; from earlier software, whose item store is a plain one, 1; 2 if the enclave
+///                    has a binding for the passcode; 4 with a counter; 3 with a counter on which no class key depends
 ///         10      1  enclave kind
 ///         11      1  passcode key derivation: 0 = no passcode, 1 = Argon2id
 ///         12     16  identifier
@@ -21,20 +21,28 @@ import SecureMemory
 ///          …     25  only with a passcode: 16 bytes of salt, KiB of memory (4), passes (4), wrong
 ///                    passcodes in a row that erase the vault (1, 0 = never)
 ///          …   2+b  from version 2: size of the enclave's binding, the binding
-///          …     12  from version 3: the counter's name in the enclave (4), its value for this keybag (8)
+///          …     12  from version 3: the counter's name in the enclave (4), its value for this keybag (8); zeros in
+///                    version 5 without a counter
 ///          …   2+f  from version 4: size of the secret that the enclave reveals at that value, sealed; the same
+///          …      8  from version 5: number of the last change of the item store
 ///        end     32  HMAC-SHA256 under the enclave's key for "swift-keychain/v1/keybag"
 extension Keybag {
     /// The largest size of the file: with one entry for each class code that a byte can hold.
     package static let largestEncoding =
         headerSize + 255 * entrySize + passcodeSize + 2 + EnclaveLimits.blobSize + counterSize + 2
-        + EnclaveLimits.blobSize + macSize
+        + EnclaveLimits.blobSize + sequenceSize + macSize
 
     package func encoded(in enclave: any Enclave) throws(KeybagError) -> Data {
         var encoded = Data(Self.magic)
         let binding = passcode?.binding ?? Data()
         let version: UInt8 =
-            if let freshness { freshness.sealed.isEmpty ? 3 : 4 } else { binding.isEmpty ? 1 : 2 }
+            if storeSequence != nil {
+                5
+            } else if let freshness {
+                freshness.sealed.isEmpty ? 3 : 4
+            } else {
+                binding.isEmpty ? 1 : 2
+            }
         encoded.append(contentsOf: [0, version, enclaveKind.rawValue, passcode == nil ? 0 : 1])
         encoded.append(Self.bytes(of: identifier))
         encoded.append(replaces.map(Self.bytes(of:)) ?? Data(count: 16))
@@ -55,14 +63,16 @@ extension Keybag {
             encoded.append(bigEndian: UInt16(clamping: binding.count))
             encoded.append(binding)
         }
-        if let freshness {
-            encoded.append(bigEndian: freshness.counter.name)
-            encoded.append(bigEndian: freshness.counter.value)
-            if version >= 4 {
-                encoded.append(bigEndian: UInt16(clamping: freshness.sealed.count))
-                encoded.append(freshness.sealed)
-            }
+        if version >= 3 {
+            encoded.append(bigEndian: freshness?.counter.name ?? 0)
+            encoded.append(bigEndian: freshness?.counter.value ?? 0)
         }
+        if version >= 4 {
+            let sealed = freshness?.sealed ?? Data()
+            encoded.append(bigEndian: UInt16(clamping: sealed.count))
+            encoded.append(sealed)
+        }
+        if let storeSequence { encoded.append(bigEndian: storeSequence) }
         let key = try Self.derive(in: enclave, salt: salt, context: Self.macContext)
         encoded.append(contentsOf: HMAC<SHA256>.authenticationCode(for: encoded, using: key))
         return encoded
@@ -75,7 +85,7 @@ extension Keybag {
             throw .malformed(reason: "not a keybag")
         }
         let version = UInt16(bigEndianBytes: bytes[8..<10])
-        guard (1...4).contains(version) else { throw .unknownVersion(version) }
+        guard (1...5).contains(version) else { throw .unknownVersion(version) }
         guard bytes.count >= Self.headerSize + Self.macSize else {
             throw .malformed(reason: "only \(bytes.count) bytes")
         }
@@ -99,6 +109,8 @@ extension Keybag {
             }
             bodySize += 2 + Int(bigEndianBytes: bytes[counterEnd..<(counterEnd + 2)])
         }
+        let sealedEnd = bodySize
+        if version >= 5 { bodySize += Self.sequenceSize }
         guard bytes.count == bodySize + Self.macSize else {
             throw .malformed(reason: "\(bytes.count) bytes for \(count) class keys")
         }
@@ -111,7 +123,7 @@ extension Keybag {
             HMAC<SHA256>.isValidAuthenticationCode(
                 bytes[bodySize...], authenticating: bytes[..<bodySize], using: key)
         else { throw .authenticationFailed }
-        guard version < 4 || bodySize > counterEnd + 2 else {
+        guard version != 4 || bodySize > counterEnd + 2 else {
             throw .malformed(reason: "nothing sealed to its counter")
         }
 
@@ -133,9 +145,22 @@ extension Keybag {
                     binding: version >= 2 ? Data(bytes[bindingStart..<bindingEnd]) : Data()) : nil,
             wrappedKeys: wrapped,
             freshness: version >= 3
-                ? Freshness(
-                    counter: Self.counter(bytes[bindingEnd..<counterEnd]),
-                    sealed: Data(bytes[counterEnd..<bodySize].dropFirst(2))) : nil)
+                ? Self.freshness(
+                    Self.counter(bytes[bindingEnd..<counterEnd]),
+                    sealed: Data(bytes[counterEnd..<sealedEnd].dropFirst(2))) : nil,
+            storeSequence: version >= 5 ? UInt64(bigEndianBytes: bytes[sealedEnd..<bodySize]) : nil)
+    }
+
+    /// Returns the identifier in a keybag that nobody has opened; nil if `encoded` does not begin as a keybag.
+    package static func identifier(of encoded: Data) -> UUID? {
+        let bytes = [UInt8](encoded)
+        guard bytes.count >= headerSize, bytes.starts(with: magic) else { return nil }
+        return uuid(bytes[12..<28])
+    }
+
+    /// No enclave gives a counter the name 0 (TPM 2.0 Library, Part 2, 7.2: indexes begin at 0x01000000).
+    private static func freshness(_ counter: RollbackCounter, sealed: Data) -> Freshness? {
+        counter.name == 0 ? nil : Freshness(counter: counter, sealed: sealed)
     }
 
     /// `bytes` always has ``counterSize`` bytes.
@@ -164,6 +189,7 @@ extension Keybag {
     private static let entrySize = 41
     private static let passcodeSize = 16 + 4 + 4 + 1
     private static let counterSize = 4 + 8
+    private static let sequenceSize = 8
     private static let macSize = 32
     private static let macContext = "swift-keychain/v1/keybag"
     private static let zero = uuid([UInt8](repeating: 0, count: 16)[...])

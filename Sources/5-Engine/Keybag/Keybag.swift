@@ -21,6 +21,9 @@ package struct Keybag: Sendable, Equatable {
     package let passcode: PasscodeProtection?
     /// What shows that no later keybag was in use; nil for nothing.
     private(set) package var freshness: Freshness?
+    /// The number of the last change of the item store that this keybag knows of: an item store that has not come so
+    /// far is an older copy. Nil for a vault whose item store is still the plain one of the format before.
+    package let storeSequence: UInt64?
     /// Each class's key, wrapped with AES key wrap (RFC 3394): 40 bytes.
     private(set) var wrappedKeys: ClassTable<Data>
 
@@ -43,13 +46,17 @@ package struct Keybag: Sendable, Equatable {
 
     /// Makes a keybag without a passcode, with the `recovered` class keys and new ones for the other classes.
     ///
-    /// - Parameter counter: See ``Freshness``; nil for a keybag without.
+    /// - Parameters:
+    ///   - counter: See ``Freshness``; nil for a keybag without.
+    ///   - hasPlainStore: Whether the item store is still the plain one of the format before.
     static func restored(
-        _ identifier: UUID, _ recovered: ClassTable<LockedBytes>, in enclave: any Enclave, counter: RollbackCounter?
+        _ identifier: UUID, _ recovered: ClassTable<LockedBytes>, in enclave: any Enclave, counter: RollbackCounter?,
+        hasPlainStore: Bool
     ) throws(KeybagError) -> Keybag {
         var keybag = Keybag(
             identifier: identifier, replaces: nil, enclaveKind: enclave.kind,
-            salt: SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }, passcode: nil, wrappedKeys: ClassTable())
+            salt: SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }, passcode: nil, wrappedKeys: ClassTable(),
+            storeSequence: hasPlainStore ? nil : 0)
         keybag.freshness = try Freshness.make(counter, in: enclave)
         for protection in ProtectionClass.allCases where protection != .whenPasscodeSetThisDeviceOnly {
             if let key = recovered[protection] {
@@ -76,7 +83,7 @@ package struct Keybag: Sendable, Equatable {
     ) throws(KeybagError) -> Keybag {
         var next = Keybag(
             identifier: identifier, replaces: replaces, enclaveKind: enclaveKind, salt: salt, passcode: protection,
-            wrappedKeys: ClassTable())
+            wrappedKeys: ClassTable(), storeSequence: storeSequence)
         let present = try revealed(in: enclave)
         next.freshness = try Freshness.make(freshness?.counter.next, in: enclave)
         for name in ProtectionClass.allCases where wrappedKeys[name] != nil {
@@ -88,6 +95,13 @@ package struct Keybag: Sendable, Equatable {
             try next.generateKey(for: passcodeOnly, in: enclave, with: nextKey)
         }
         return next
+    }
+
+    /// Returns this keybag for an item store that has come to a change with this number, which never goes down.
+    package func knowing(storeSequence sequence: UInt64) -> Keybag {
+        Keybag(
+            identifier: identifier, replaces: replaces, enclaveKind: enclaveKind, salt: salt, passcode: passcode,
+            wrappedKeys: wrappedKeys, freshness: freshness, storeSequence: max(storeSequence ?? 0, sequence))
     }
 
     /// Returns this keybag with the secret of its freshness in memory, so that unwrapping asks the enclave for it only
@@ -175,7 +189,7 @@ package struct Keybag: Sendable, Equatable {
 
     init(
         identifier: UUID, replaces: UUID?, enclaveKind: EnclaveKind, salt: Data, passcode: PasscodeProtection?,
-        wrappedKeys: ClassTable<Data>, freshness: Freshness? = nil
+        wrappedKeys: ClassTable<Data>, freshness: Freshness? = nil, storeSequence: UInt64? = 0
     ) {
         self.identifier = identifier
         self.replaces = replaces
@@ -184,5 +198,6 @@ package struct Keybag: Sendable, Equatable {
         self.passcode = passcode
         self.wrappedKeys = wrappedKeys
         self.freshness = freshness
+        self.storeSequence = storeSequence
     }
 }

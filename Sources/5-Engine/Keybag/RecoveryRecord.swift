@@ -44,9 +44,11 @@ package struct RecoveryRecord: Sendable, Equatable {
     /// Returns a keybag without a passcode for another enclave, with the recovered keys and new ones for the other
     /// classes.
     ///
-    /// - Parameter counter: See ``Freshness``; nil for a keybag without.
+    /// - Parameters:
+    ///   - counter: See ``Freshness``; nil for a keybag without.
+    ///   - hasPlainStore: Whether the item store is still the plain one of the format before.
     package func restored(
-        in enclave: any Enclave, with key: RecoveryKey, counter: RollbackCounter? = nil
+        in enclave: any Enclave, with key: RecoveryKey, counter: RollbackCounter? = nil, hasPlainStore: Bool = false
     ) throws(KeybagError) -> Keybag {
         var recovered = ClassTable<LockedBytes>()
         for (protection, wrapped) in wrappedKeys.entries {
@@ -57,7 +59,8 @@ package struct RecoveryRecord: Sendable, Equatable {
             }
             recovered[protection] = locked
         }
-        return try Keybag.restored(keybag, recovered, in: enclave, counter: counter)
+        return try Keybag.restored(
+            keybag, recovered, in: enclave, counter: counter, hasPlainStore: hasPlainStore)
     }
 
     package func encoded(under key: RecoveryKey) -> Data {

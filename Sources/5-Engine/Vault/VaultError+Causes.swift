@@ -27,20 +27,20 @@ extension VaultError {
     private static func cause(_ error: StoreError) -> VaultError {
         switch error {
         case .corrupt(let reason):
-            .corruptVault(reason: "items.db is damaged (\(reason)); restore the vault from a backup")
+            .corruptVault(reason: "the item store is damaged (\(reason)); restore the vault from a backup")
         case .malformedRow(let id, let reason): .corruptItem(row: id, reason: reason)
         case .otherKeybag:
-            .unusableVault(reason: "items.db belongs to another keybag; restore both from the same backup")
+            .unusableVault(reason: "the item store belongs to another keybag; restore both from the same backup")
         case .unknownFormat(let version):
-            .corruptVault(reason: "items.db has format version \(version), which this version cannot read")
+            .corruptVault(reason: "the item store has format version \(version), which this version cannot read")
         case .busy: .busy
         case .diskFull:
             .diskFull(
                 reason:
-                    "no space left on the disk for items.db and its log; nothing was changed. Make room on the disk: "
+                    "no space left on the disk for the item store and its log; nothing was changed. Make room on the disk: "
                     + "deleting items needs some, too")
-        case .readOnly: .readOnly(reason: "items.db cannot be written")
-        case .inputOutput(let reason): .inputOutput(reason: "items.db: \(reason)")
+        case .readOnly: .readOnly(reason: "the item store cannot be written")
+        case .inputOutput(let reason): .inputOutput(reason: "the item store: \(reason)")
         case .memoryUnavailable: .memoryUnavailable
         }
     }

@@ -58,8 +58,8 @@ enum BackupRestore {
         let record = try backup.record(openedWith: key)
         let target = try PrivateFolder(creating: path)
         return try target.withLock {
-            for name in [VaultFolder.keybagName, VaultFolder.storeName, VaultFolder.deviceSecretName]
-            where target.contains(name) {
+            let stores = try VaultFolder(folder: target, enclaves: enclaves).storeNames()
+            for name in [VaultFolder.keybagName, VaultFolder.deviceSecretName] + stores where target.contains(name) {
                 throw VaultError.unusableVault(
                     reason: "there is a vault in \(path) already, which stays as it is: to restore the backup beside "
                         + "it, set KEYCHAIN_HOME to another folder")
@@ -101,10 +101,10 @@ extension VaultFolder {
     /// Removes every file that a vault or the making of one can have.
     fileprivate func removeAll() throws {
         try removeRemainsOfKilledReplacements()
-        let store = ["", "-wal", "-shm", "-journal"].map { Self.storeName + $0 }
-        let others = [
-            Self.deviceSecretName, Self.nextSecretName, Self.nextCounterName, Self.keybagName, Self.recoveryName,
-        ]
-        for name in store + others { try folder.remove(name) }
+        for name in try storeNames() { try removeStore(name) }
+        for name in [
+            Self.deviceSecretName, Self.nextSecretName, Self.nextCounterName, Self.keybagName, Self.nextKeybagName,
+            Self.recoveryName,
+        ] { try folder.remove(name) }
     }
 }

@@ -32,9 +32,9 @@ final class ChangeNotifier: Sendable {
     ///
     /// - Parameters:
     ///   - audience: Called for each change.
-    ///   - store: The store that other processes may write to.
+    ///   - store: Returns the present store, to which other processes may write; nil for a vault of this process alone.
     func stream(
-        to audience: @escaping @Sendable () -> ChangeAudience, watching store: ItemStore?
+        to audience: @escaping @Sendable () -> ChangeAudience, watching store: (@Sendable () -> ItemStore?)?
     ) -> AsyncStream<VaultChange> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let key = UUID()
@@ -52,20 +52,31 @@ final class ChangeNotifier: Sendable {
 
     /// Polls SQLite's data version, which changes when another connection commits, while anybody
     /// observes.
-    private func watch(_ store: ItemStore) {
+    private func watch(_ store: @escaping @Sendable () -> ItemStore?) {
         // Taken here and not in the task, which may begin only after somebody has committed.
-        let first = try? store.dataVersion()
+        let first = StoreVersion(store())
         Task { [weak self] in
             var version = first
             while true {
                 try? await Task.sleep(for: .milliseconds(250))
                 guard let self, self.continuesWatching() else { return }
-                let present = try? store.dataVersion()
+                let present = StoreVersion(store())
                 if present != version {
                     version = present
                     self.changed(.anotherProcess) { $0.learnsOfUnknown }
                 }
             }
+        }
+    }
+
+    /// A store, and what changes with each commit of other connections to it.
+    private struct StoreVersion: Equatable {
+        private let store: ObjectIdentifier?
+        private let data: Int64?
+
+        init(_ store: ItemStore?) {
+            self.store = store.map { ObjectIdentifier($0) }
+            data = try? store?.dataVersion()
         }
     }
 

@@ -21,17 +21,34 @@ final class OpenedVault: Sendable {
     let lockNotifier: LockNotifier
     /// They end with the keys that they were granted for.
     let contexts = AuthenticationContexts()
-    private let store: ItemStore
-    private let storeFile: FileIdentity?
-    private let opened: UnfairMutex<OpenedKeybag>
+    private let opened: UnfairMutex<Opened>
+    /// Which folder it is: its files may get others in their place, with other keys, but another folder is another
+    /// vault.
+    private let folderIdentity: FileIdentity?
     private let changeNotifier = ChangeNotifier()
+    /// When the keybag last learned how far the item store has come.
+    private let noted = UnfairMutex<ContinuousClock.Instant?>(nil)
+
+    /// The keys and the rows that are sealed under them.
+    private struct Opened {
+        let keybag: OpenedKeybag
+        let store: ItemStore
+        /// The file of the store; nil for a vault in memory.
+        let file: NamedFile?
+
+        init(_ store: ItemStore, _ keybag: OpenedKeybag, in folder: VaultFolder?) throws {
+            (self.store, self.keybag) = (store, keybag)
+            file = try folder.map {
+                try NamedFile($0.folder.path(of: VaultFolder.storeName(of: keybag.identifier)))
+            }
+        }
+    }
 
     /// - Parameter folder: The folder of the two; nil for a vault in memory.
     init(_ store: ItemStore, _ keybag: OpenedKeybag, in folder: VaultFolder?) throws {
         self.folder = folder
-        self.store = store
-        storeFile = try folder.map { try $0.folder.identity(of: VaultFolder.storeName) }
-        opened = UnfairMutex(keybag)
+        folderIdentity = try folder.map { try $0.folder.identity }
+        opened = UnfairMutex(try Opened(store, keybag, in: folder))
         lockNotifier = LockNotifier(keybag.keys.lockState)
     }
 
@@ -44,8 +61,10 @@ final class OpenedVault: Sendable {
 
     /// Closes the files. The vault cannot be used afterwards.
     func close() {
-        keys.enclave.close()
-        let logSize = (try? folder?.folder.size(of: VaultFolder.storeName + "-wal")) ?? 0
+        let (keybag, store) = opened.withLock { ($0.keybag, $0.store) }
+        keybag.keys.enclave.close()
+        let log = VaultFolder.storeName(of: keybag.identifier) + "-wal"
+        let logSize = (try? folder?.folder.size(of: log)) ?? 0
         if logSize > Self.largestLogLeft { return store.abandon() }
         // A store that only reads holds nothing that the end of the process does not release.
         if store.hasWritten { try? store.close() }
@@ -57,23 +76,27 @@ final class OpenedVault: Sendable {
 
     // MARK: Keys
 
-    var keybag: OpenedKeybag { opened.withLock { $0 } }
+    var keybag: OpenedKeybag { opened.withLock { $0.keybag } }
 
     var keys: ClassKeys { keybag.keys }
 
     /// Runs `body` with the keys of the vault. Runs it again with the new ones if another process has replaced them
     /// since.
     func withKeybag<Result>(_ body: (OpenedKeybag) throws -> Result) throws -> Result {
+        try withOpened { try body($0.keybag) }
+    }
+
+    private func withOpened<Result>(_ body: (Opened) throws -> Result) throws -> Result {
         for _ in 0..<Self.mostReplacementsMet {
-            let keybag = keybag
+            let opened = opened.withLock { $0 }
             do {
-                return try body(keybag)
+                return try body(opened)
             } catch StoreError.otherKeybag {
                 try reloadKeybag()
             } catch KeybagError.locked(let protection) {
                 // Another program may have taken the passcode away.
                 try takeOverChangedKeybag()
-                guard self.keybag !== keybag else { throw KeybagError.locked(protection) }
+                guard self.keybag !== opened.keybag else { throw KeybagError.locked(protection) }
             }
         }
         throw VaultError.busy
@@ -100,16 +123,21 @@ final class OpenedVault: Sendable {
         guard try folder.folder.version(of: VaultFolder.keybagName) == file else { throw StoreError.otherKeybag }
     }
 
-    /// Reads the keybag again that another process has replaced, and completes that process's erase if it did not get
-    /// to the rows.
+    /// Reads the keybag again that another process has replaced, and opens its store if it has another.
     private func reloadKeybag() throws {
         guard let folder else { return }
+        try checkFolderIsInPlace()
         try folder.folder.withLock {
-            let keybag = try folder.openKeybag()
-            try folder.checkOwner(of: store, keybag.keys.keybag)
-            let previous = self.keybag
-            if previous.identifier == keybag.identifier { keybag.keys.inherit(from: previous.keys) }
-            replaceKeybag(keybag)
+            var keybag = try folder.openKeybag()
+            let (previous, store) = opened.withLock { ($0.keybag, $0.store) }
+            if previous.identifier == keybag.identifier {
+                try checkStoreIsInPlace()
+                keybag.keys.inherit(from: previous.keys)
+                try replace(with: keybag, store)
+            } else {
+                let store = try folder.openStore(of: &keybag)
+                try replace(with: keybag, store)
+            }
         }
     }
 
@@ -133,45 +161,70 @@ final class OpenedVault: Sendable {
             }
             let next = try current.keys.keybag.rewrapped(
                 from: present?.key, to: nextKey, protection, in: current.keys.enclave)
-            return try folder.replaceKeybag(with: next, in: current.keys.enclave)
+            return try folder.replaceKeybag(
+                with: next.knowing(storeSequence: store.sequence()), in: current.keys.enclave)
         }
         try rewrapped.keys.adopt(rewrapped.keys.keybag, with: nextKey)
-        replaceKeybag(rewrapped)
+        try replace(with: rewrapped, store)
     }
+
+    /// Has the keybag know how far the item store has come, so that an older copy of the store is refused from now on.
+    /// Where a counter counts, this moves it, so that an older copy of the whole folder is refused, too.
+    ///
+    /// Does nothing if nothing was stored since, and for a minute after the last time.
+    ///
+    /// - Parameter passcode: The present passcode, under which the class keys are wrapped again.
+    func noteStoreSequence(with passcode: CheckedPasscode) throws {
+        guard folder != nil, try store.sequence() > keys.keybag.storeSequence ?? 0 else { return }
+        let isDue = noted.withLock { last in
+            let now = ContinuousClock.now
+            if let last, now - last < Self.shortestPause { return false }
+            last = now
+            return true
+        }
+        if isDue { try rewrapKeys(from: passcode, to: passcode.key, passcode.protection) }
+    }
+
+    /// A counter in a TPM wears out.
+    private static let shortestPause = Duration.seconds(60)
+
+    private var store: ItemStore { opened.withLock { $0.store } }
 
     /// Destroys every key and every item.
     ///
     /// First the keys, then the rows: from the moment the new keybag is in place nothing that was stored
     /// can be read, and a crash before the rows are gone is completed at the next opening.
     func erase(for authorization: Authorization) throws {
+        let (former, formerKeys) = opened.withLock { ($0.store, $0.keybag.keys) }
         if let folder {
             try folder.folder.withLock {
                 try checkStoreIsInPlace()
-                // The rows may still belong to an older keybag than the file, when an erase by another process
-                // was killed half-way; a crash of this one must leave a keybag that names the rows' own.
-                let fresh = try folder.replaceKeys(erasing: store.check())
-                try store.write(for: authorization) { try $0.reset(to: fresh.identifier) }
-                replaceKeybag(fresh)
+                var fresh = try folder.replaceKeys()
+                // Other processes have the keys of these rows in memory, and notice that they are gone.
+                try? former.write(for: authorization) { try $0.handOver(to: fresh.identifier) }
+                let store = try folder.openStore(of: &fresh)
+                try replace(with: fresh, store)
             }
         } else {
-            let former = keys
-            let fresh = try ClassKeys(Keybag.generate(in: former.enclave), in: former.enclave)
-            if former.hasPasscodeClass { try fresh.setPasscodeClass(present: true) }
-            try store.write(for: authorization) { try $0.reset(to: fresh.keybag.identifier) }
-            replaceKeybag(OpenedKeybag(fresh))
+            let fresh = try ClassKeys(Keybag.generate(in: formerKeys.enclave), in: formerKeys.enclave)
+            if formerKeys.hasPasscodeClass { try fresh.setPasscodeClass(present: true) }
+            try former.write(for: authorization) { try $0.reset(to: fresh.keybag.identifier) }
+            try replace(with: OpenedKeybag(fresh), former)
         }
         // There is no group that it does not touch.
         changeNotifier.changed(.thisProcess) { _ in true }
     }
 
-    private func replaceKeybag(_ keybag: OpenedKeybag) {
+    private func replace(with keybag: OpenedKeybag, _ store: ItemStore) throws {
+        let next = try Opened(store, keybag, in: folder)
         let former = opened.withLock { opened in
-            defer { opened = keybag }
-            return opened.identifier
+            defer { opened = next }
+            return opened.keybag
         }
-        if former != keybag.identifier { lockNotifier.tellOfErasing() }
+        let isErased = former.identifier != keybag.identifier
+        if isErased { lockNotifier.tellOfErasing() }
         // A person who was shown to be there before a change of the passcode or an erase does not count afterwards.
-        contexts.forgetGrants()
+        if isErased || former.keys.keybag.passcode != keybag.keys.keybag.passcode { contexts.forgetGrants() }
         tellLockState()
     }
 
@@ -184,8 +237,11 @@ final class OpenedVault: Sendable {
     func reading<Result>(
         for authorization: Authorization, _ body: (ItemStore.Reader, OpenedKeybag) throws -> Result
     ) throws -> Result {
-        try withKeybag { keybag in
-            try store.read(for: authorization, under: keybag.identifier) { try body($0, keybag) }
+        try withOpened { opened in
+            let keybag = opened.keybag
+            // Another process has given the vault other keys and another store.
+            if opened.file?.hasName == false { throw StoreError.otherKeybag }
+            return try opened.store.read(for: authorization, under: keybag.identifier) { try body($0, keybag) }
         }
     }
 
@@ -193,11 +249,13 @@ final class OpenedVault: Sendable {
     func writing<Result>(
         for authorization: Authorization, _ body: (ItemStore.Writer, OpenedKeybag) throws -> Result
     ) throws -> Result {
-        let (result, touched, keybag) = try withKeybag { keybag in
-            try checkStoreIsInPlace()
+        let (result, touched, keybag) = try withOpened { opened in
+            let keybag = opened.keybag
+            try checkFolderIsInPlace()
             try checkIsCurrent(keybag)
+            try checkIsInPlace(opened)
             let quotas = authorization.client.quotas
-            return try store.write(
+            return try opened.store.write(
                 for: authorization, under: keybag.identifier, isMeasured: quotas != nil
             ) { writer in
                 let result = try body(writer, keybag)
@@ -255,15 +313,30 @@ final class OpenedVault: Sendable {
     func structuralProblems() throws(StoreError) -> [String] { try store.structuralProblems() }
 
     func changes(to audience: @escaping @Sendable () -> ChangeAudience) -> AsyncStream<VaultChange> {
-        changeNotifier.stream(to: audience, watching: folder == nil ? nil : store)
+        var presentStore: (@Sendable () -> ItemStore?)?
+        if folder != nil { presentStore = { [weak self] in self?.store } }
+        return changeNotifier.stream(to: audience, watching: presentStore)
     }
 
     /// A folder that was moved away or replaced while open would swallow what is written to it.
     func checkStoreIsInPlace() throws {
-        guard let folder, let storeFile else { return }
-        guard let present = try? folder.folder.identity(of: VaultFolder.storeName), present == storeFile else {
-            throw VaultError.unusableVault(
-                reason: "\(folder.folder.path) was moved or replaced while in use; start the program again")
-        }
+        try checkFolderIsInPlace()
+        try checkIsInPlace(opened.withLock { $0 })
+    }
+
+    private func checkFolderIsInPlace() throws {
+        guard let folder else { return }
+        guard let present = try? folder.folder.identity, present == folderIdentity else { throw Self.replaced(folder) }
+    }
+
+    private func checkIsInPlace(_ opened: Opened) throws {
+        guard let folder, let file = opened.file?.identity else { return }
+        let name = VaultFolder.storeName(of: opened.keybag.identifier)
+        guard let present = try? folder.folder.identity(of: name), present == file else { throw Self.replaced(folder) }
+    }
+
+    private static func replaced(_ folder: VaultFolder) -> VaultError {
+        .unusableVault(
+            reason: "\(folder.folder.path) was moved or replaced while in use; start the program again")
     }
 }

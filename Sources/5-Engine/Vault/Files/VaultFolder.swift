@@ -12,7 +12,8 @@ import VaultInterface
 ///
 /// A vault is complete once its keybag exists; the device secret and the item store are made before
 /// it. A folder with a keybag and without one of the others has lost something, and that is an error,
-/// never a fresh start.
+/// never a fresh start. Which item store belongs to a keybag is in the name of its file: replacing the keybag is the
+/// moment at which another store comes into force.
 struct VaultFolder: Sendable {
     static let deviceSecretName = "device-secret"
     /// The secret that an erase is about to put in the place of the old one.
@@ -20,14 +21,15 @@ struct VaultFolder: Sendable {
     /// The name of a counter that is made for a keybag which does not exist yet.
     static let nextCounterName = "counter.next"
     static let keybagName = "keybag"
+    /// The keybag of a vault that is being made, until its item store is there.
+    static let nextKeybagName = "keybag.next"
     static let recoveryName = "recovery"
     static let fileAgreementKeyName = "file-agreement-key"
-    static let storeName = "items.db"
-    /// SQLite's rollback journal, which exists only before a store's log is started.
-    private static let journalName = storeName + "-journal"
 
     let folder: PrivateFolder
     let enclaves: EnclavePlace
+    /// Receives how many rows of a plain store are copied, and how many there are.
+    var tellProgress: @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
 
     /// Opens the vault in the folder at `path`, or makes a new one in an empty or absent folder.
     ///
@@ -75,19 +77,20 @@ struct VaultFolder: Sendable {
     func removeRemainsOfKilledReplacements() throws {
         try folder.removeRemains(
             of: [
-                Self.keybagName, Self.deviceSecretName, Self.nextSecretName, Self.nextCounterName,
+                Self.keybagName, Self.nextKeybagName, Self.deviceSecretName, Self.nextSecretName, Self.nextCounterName,
                 PasscodeGuard.fileName, Self.recoveryName, Self.fileAgreementKeyName,
             ])
     }
 
     /// Replaces device secret and keybag by fresh ones, so that neither the old rows nor copies of the old
     /// keybag can be opened again. For callers that hold the folder's lock.
-    ///
-    /// - Parameter rows: The keybag that the rows belong to.
-    func replaceKeys(erasing rows: UUID) throws -> OpenedKeybag {
-        let present = try openKeybag().keys
+    func replaceKeys() throws -> OpenedKeybag {
+        let opened = try openKeybag()
+        try completeErase(opened)
+        let present = opened.keys
         let enclave = try makeEnclave(Self.nextSecretName, present.enclave.kind)
-        let keybag = try Keybag.generate(in: enclave, replacing: rows, counter: present.keybag.freshness?.counter.next)
+        let keybag = try Keybag.generate(
+            in: enclave, replacing: present.keybag.identifier, counter: present.keybag.freshness?.counter.next)
         // It holds the keys that are to be destroyed.
         try folder.remove(Self.recoveryName)
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
@@ -108,7 +111,7 @@ struct VaultFolder: Sendable {
     }
 
     /// Opens a keybag that is in its file, unless it is older than one that was.
-    private func inUse(_ keybag: Keybag, in enclave: any Enclave) throws -> OpenedKeybag {
+    func inUse(_ keybag: Keybag, in enclave: any Enclave) throws -> OpenedKeybag {
         try keybag.freshness?.counter.check(in: enclave)
         return try opened(keybag, in: enclave)
     }
@@ -119,31 +122,26 @@ struct VaultFolder: Sendable {
     }
 
     private func openExisting(expecting kind: EnclaveKind?) throws -> OpenedVault {
-        for name in [Self.deviceSecretName, Self.storeName] where !folder.contains(name) {
-            let isRecoverable = name == Self.deviceSecretName && folder.contains(Self.recoveryName)
-            throw VaultError.unusableVault(
-                reason: "\(folder.path(of: name)) is missing; restore the whole folder from a backup, "
-                    + (isRecoverable
-                        ? "or open the vault with its recovery key (`keychain recovery restore`)"
-                        : "or move the folder away to start with an empty vault"))
+        guard folder.contains(Self.deviceSecretName) else {
+            throw missing(Self.deviceSecretName, isRecoverable: folder.contains(Self.recoveryName))
         }
         if let kind { try checkEnclave(is: kind) }
-        let keybag = try openKeybag()
-        let store = try openStore()
+        var keybag = try openKeybag()
+        let store = try openStore(of: &keybag)
         do {
-            try store.checkHeader()
-        } catch {
-            // A connection that writes would begin a log.
-            try? store.close()
-            throw error
-        }
-        do {
-            try checkOwner(of: store, keybag.keys.keybag)
             return try OpenedVault(store, keybag, in: self)
         } catch {
             store.abandon()
             throw error
         }
+    }
+
+    func missing(_ name: String, isRecoverable: Bool = false) -> VaultError {
+        .unusableVault(
+            reason: "\(folder.path(of: name)) is missing; restore the whole folder from a backup, "
+                + (isRecoverable
+                    ? "or open the vault with its recovery key (`keychain recovery restore`)"
+                    : "or move the folder away to start with an empty vault"))
     }
 
     /// A vault stays in the enclave that it was made in.
@@ -153,21 +151,6 @@ struct VaultFolder: Sendable {
         throw VaultError.unusableVault(
             reason: "the vault in \(folder.path) hangs on the enclave '\(present.name)', and stays with it; "
                 + "to begin with '\(kind.name)', make a vault in another folder (KEYCHAIN_HOME)")
-    }
-
-    /// Makes sure that the rows of `store` are sealed under `keybag`, and brings a store of an older version to the
-    /// present one. For callers that hold the folder's lock.
-    func checkOwner(of store: ItemStore, _ keybag: Keybag) throws {
-        let owner = try store.check()
-        guard owner == keybag.identifier || owner == keybag.replaces else {
-            throw VaultError.unusableVault(
-                reason: "\(folder.path(of: Self.storeName)) belongs to another keybag; "
-                    + "restore keybag and items.db from the same backup")
-        }
-        try store.upgrade()
-        guard owner != keybag.identifier else { return }
-        // The keys of these rows were destroyed by an erase that did not get to the rows.
-        try store.write(for: AccessGate.authorize(.completeErase)) { try $0.reset(to: keybag.identifier) }
     }
 
     private func create(in kind: EnclaveKind, detectsRollback: Bool) throws -> OpenedVault {
@@ -180,11 +163,11 @@ struct VaultFolder: Sendable {
     /// Makes an empty vault with this keybag, whose device secret is in its place. For callers that hold the folder's
     /// lock.
     func create(_ keybag: Keybag, in enclave: any Enclave) throws -> OpenedVault {
-        try folder.touch(Self.storeName)
-        let store = try openStore()
-        try store.create(for: keybag.identifier)
+        // Names the store, which a later program is to remove if this one is killed before the keybag is in its place.
+        try folder.replace(Self.nextKeybagName, with: try keybag.encoded(in: enclave))
+        let store = try makeStore(for: ClassKeys(keybag, in: enclave))
         try folder.synchronize()
-        try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
+        try folder.rename(Self.nextKeybagName, to: Self.keybagName)
         try folder.remove(Self.nextCounterName)
         return try OpenedVault(store, opened(keybag, in: enclave), in: self)
     }
@@ -216,22 +199,18 @@ struct VaultFolder: Sendable {
         return enclave.kind == kind ? enclave : nil
     }
 
-    /// A store without a keybag is what a killed creation leaves; one that holds items is not.
+    /// A store that the keybag of an interrupted creation names is what the creation left; others may hold items.
     private func removeRemainsOfInterruptedCreation() throws {
-        guard folder.contains(Self.storeName) else { return }
-        try folder.checkFile(Self.storeName)
-        if folder.contains(Self.journalName) { try folder.checkFile(Self.journalName) }
-        let store = ItemStore.examine(path: folder.path(of: Self.storeName))
-        if try !store.isEmptyFile() {
-            _ = try store.check()
-            guard try store.isWithoutRows() else {
-                throw VaultError.unusableVault(
-                    reason: "\(folder.path(of: Self.keybagName)) is missing but items.db holds items; "
-                        + "restore the keybag from a backup, or move the folder away to start anew")
-            }
+        if folder.contains(Self.nextKeybagName) {
+            let encoded = try folder.read(Self.nextKeybagName, limit: Keybag.largestEncoding)
+            if let identifier = Keybag.identifier(of: encoded) { try removeStore(Self.storeName(of: identifier)) }
+            try folder.remove(Self.nextKeybagName)
         }
-        try store.close()
-        for suffix in ["", "-journal", "-wal", "-shm"] { try folder.remove(Self.storeName + suffix) }
+        try removeEmptyPlainStore()
+        guard let store = try storeNames().first else { return }
+        throw VaultError.unusableVault(
+            reason: "\(folder.path(of: Self.keybagName)) is missing but \(store) may hold items; "
+                + "restore the keybag from a backup, or move the folder away to start anew")
     }
 
     func readEnclave(_ name: String) throws -> any Enclave {
@@ -246,21 +225,5 @@ struct VaultFolder: Sendable {
         defer { encoded.wipe() }
         try folder.replace(name, with: encoded)
         return fresh
-    }
-
-    private func openStore() throws -> ItemStore {
-        try folder.checkFile(Self.storeName)
-        guard !folder.contains(Self.journalName) else {
-            throw VaultError.unusableVault(
-                reason: "\(folder.path(of: Self.journalName)) does not belong to a vault; move it away")
-        }
-        for suffix in ["-wal", "-shm"] {
-            do throws(FileError) {
-                try folder.checkFile(Self.storeName + suffix)
-            } catch .notFound {
-                // Another process that closes the store as the last one removes both at any moment.
-            }
-        }
-        return ItemStore.open(path: folder.path(of: Self.storeName))
     }
 }

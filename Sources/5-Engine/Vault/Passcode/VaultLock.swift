@@ -51,6 +51,8 @@ final class VaultLock: Sendable {
         finish(checked.protection, isAgreementKeyReplaced: isAgreementKeyReplaced, as: client) {
             markAsAnchored(checked, operation.passcode)
         }
+        // An unlock must not fail for this, such as for a full disk.
+        try? vault.noteStoreSequence(with: checked)
     }
 
     func perform(_ operation: ReadUnlockFindings, as client: Client) throws(VaultError) -> UnlockFindings {

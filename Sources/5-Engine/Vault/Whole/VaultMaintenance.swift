@@ -24,7 +24,7 @@ struct VaultMaintenance: Sendable {
                 path: isKeeper ? vault.folder?.folder.path : nil, enclave: keys.keybag.enclaveKind.name,
                 lockState: keys.lockState,
                 isPasscodeSet: keys.hasPasscodeClass, itemCounts: try vault.itemCounts(for: authorization),
-                formatVersion: 1)
+                formatVersion: 2)
             if authorization.scope == .every, client.rights.contains(.administer), let folder = vault.folder {
                 status.recoveryKey = try folder.recoveryKeyState()
             }

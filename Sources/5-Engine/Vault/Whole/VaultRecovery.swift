@@ -86,7 +86,7 @@ extension VaultFolder {
 
     /// For callers that hold the folder's lock.
     private func recoveryRecord(openedWith key: RecoveryKey) throws -> RecoveryRecord {
-        guard folder.contains(Self.recoveryName), folder.contains(Self.storeName) else {
+        guard folder.contains(Self.recoveryName), try !storeNames().isEmpty else {
             throw VaultError.unusableVault(
                 reason: "\(folder.path) has no recovery record with items; restore the whole folder from a backup")
         }
@@ -97,7 +97,15 @@ extension VaultFolder {
     /// For callers that hold the folder's lock.
     fileprivate func itemsLost(recoveringWith key: RecoveryKey) throws -> [ItemClass: Int] {
         let record = try recoveryRecord(openedWith: key)
-        let store = ItemStore.examine(path: folder.path(of: Self.storeName))
+        let store: ItemStore
+        if hasPlainStore(record) {
+            store = ItemStore.examine(plain: folder.path(of: Self.plainStoreName))
+        } else {
+            let enclave = try SoftwareEnclave()
+            let keys = try ClassKeys(record.restored(in: enclave, with: key), in: enclave)
+            store = try ItemStore.examine(
+                path: folder.path(of: Self.storeName(of: record.keybag)), key: keys.storeKey)
+        }
         defer { store.abandon() }
         return try store.read(for: AccessGate.authorize(.removeUnreadable), under: record.keybag) { reader in
             var lost: [ItemClass: Int] = [:]
@@ -111,6 +119,11 @@ extension VaultFolder {
         }
     }
 
+    /// Whether the rows are still in the plain store of the format before.
+    private func hasPlainStore(_ record: RecoveryRecord) -> Bool {
+        folder.contains(Self.plainStoreName) && !folder.contains(Self.storeName(of: record.keybag))
+    }
+
     /// For callers that hold the folder's lock.
     fileprivate func recover(with key: RecoveryKey, in kind: EnclaveKind, _ detectsRollback: Bool) throws {
         let record = try recoveryRecord(openedWith: key)
@@ -118,7 +131,8 @@ extension VaultFolder {
         let enclave = try makeEnclave(Self.nextSecretName, kind)
         // The value after the present one ends the keybags before this one, if the counter was theirs.
         let counter = detectsRollback ? try makeCounter(in: enclave).next : nil
-        let keybag = try record.restored(in: enclave, with: key, counter: counter)
+        let keybag = try record.restored(
+            in: enclave, with: key, counter: counter, hasPlainStore: hasPlainStore(record))
         // The device secret first: with the old keybag it opens nothing, and the record stays to do this again.
         try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))

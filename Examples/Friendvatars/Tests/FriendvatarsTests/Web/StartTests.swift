@@ -87,7 +87,9 @@ struct StartTests {
         let server = try await ServerUnderTest(in: data, ["--plain"])
         #expect(try await WebClient(server).signUp("ada@example.com").status == 303)
         #expect(await server.stop() == 0)
-        let log = data.appending(path: "vault/items.db-wal")
+        let files = try FileManager.default.contentsOfDirectory(atPath: data.appending(path: "vault").path)
+        let name = try #require(files.first { $0.hasPrefix("items-") && $0.hasSuffix("-wal") })
+        let log = data.appending(path: "vault/" + name)
         let whole = try Data(contentsOf: log)
         // A header of 32 bytes, then frames of a page and 24 bytes (SQLite's "WAL-mode File Format").
         let frames = (whole.count - 32) / 4_120
@@ -97,7 +99,7 @@ struct StartTests {
             let copy = folder.url.appending(path: "copy")
             try FileManager.default.copyItem(at: data, to: copy)
             defer { try? FileManager.default.removeItem(at: copy) }
-            try whole.prefix(32 + kept * 4_120).write(to: copy.appending(path: "vault/items.db-wal"))
+            try whole.prefix(32 + kept * 4_120).write(to: copy.appending(path: "vault/" + name))
             guard let restarted = try? await ServerUnderTest(in: copy, ["--plain"]) else {
                 answers.insert("refused")
                 continue

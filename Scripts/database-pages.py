@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Pages and page indexes of encrypted databases without any of the Swift code, from Documentation/Formats.md alone.
 
-    database_pages.py seal KEY ID P PLACE EPOCH NONCE EXTRA PAGE SEALED   seals a page
-    database_pages.py open KEY ID P PLACE SEALED PAGE                     opens one and prints its version and extra
-    database_pages.py read KEY ID INDEX                                   prints what is in force, as JSON
-    database_pages.py write KEY ID GROUPS INDEX                           makes an index of groups of batches in JSON
-    database_pages.py vector                                              prints the published vector
+    database-pages.py seal KEY ID P PLACE EPOCH NONCE EXTRA PAGE SEALED   seals a page
+    database-pages.py open KEY ID P PLACE SEALED PAGE                     opens one and prints its version and extra
+    database-pages.py read KEY ID INDEX                                   prints what is in force, as JSON
+    database-pages.py write KEY ID GROUPS INDEX                           makes an index of groups of batches in JSON
+    database-pages.py vector                                              prints the published vector
 
 KEY, ID, EPOCH and NONCE are in hexadecimal. PLACE is LABEL:PAGE:FRAME:COMMIT:TIME, LABEL being main, wal or journal. PAGE and
 SEALED are files. Whatever does not verify ends the program.
@@ -96,7 +96,7 @@ def read_index(key, identifier, path):
     return {**state, "versions": sorted(versions.items()), "end": end}
 
 
-def write_index(key, identifier, groups, path):
+def encode_index(key, identifier, groups):
     salt, previous = os.urandom(12), bytes(16)
     cipher = AESGCM(derive(key, identifier, b"index" + salt))
     data = b"KCPAGES1" + identifier + bytes(2) + salt
@@ -109,7 +109,39 @@ def write_index(key, identifier, groups, path):
             sealed = cipher.encrypt(nonce, contents, index_binding(identifier, count, previous))
             data += struct.pack(">II", count, count ^ 0xFFFFFFFF) + nonce + sealed
             previous = sealed[-16:]
-    open(path, "wb").write(data)
+    return data
+
+
+def open_database(key, path):
+    """The whole of a closed database as a plain one, its identifier, and its page index."""
+    data = open(path, "rb").read()
+    assert data[:5] == b"KCDB1", "not an encrypted database"
+    size, identifier = 1 << data[5], data[6:16]
+    index = read_index(key, identifier, f"{path}-{identifier.hex()}.pages")
+    versions, plain = dict(index["versions"]), b""
+    assert len(data) >= size * index["pages"], "pages are missing"
+    for page in range(1, index["pages"] + 1):
+        sealed = data[(page - 1) * size:page * size]
+        opened, version, _ = Pages(key, identifier, size, f"main:{page}:0:0:0").open(sealed)
+        assert version == versions.get(page), f"page {page} is an older version"
+        plain += opened
+    return plain, identifier, index
+
+
+def seal_database(key, path, plain, identifier, sequence, create):
+    """Writes a database and its page index, for which the file must not be in use."""
+    size, epoch = int.from_bytes(plain[16:18], "big"), os.urandom(12)
+    sealed, entries = b"", []
+    for page in range(1, len(plain) // size + 1):
+        pages = Pages(key, identifier, size, f"main:{page}:0:0:0")
+        contents = pages.seal(plain[(page - 1) * size:page * size], 0, epoch, os.urandom(12))
+        entries.append((page, struct.unpack(">Q", contents[-16:-8])[0]))
+        sealed += contents
+    group = dict(zip(STATE, (sequence, len(entries), 0, 0, 0)), batches=[entries])
+    with create(path) as file:
+        file.write(sealed)
+    with create(f"{path}-{identifier.hex()}.pages") as file:
+        file.write(encode_index(key, identifier, [group]))
 
 
 def vector():
@@ -142,7 +174,7 @@ def main(command, *arguments):
     if command == "read":
         print(json.dumps(read_index(key, identifier, arguments[2])))
     elif command == "write":
-        write_index(key, identifier, json.load(open(arguments[2])), arguments[3])
+        open(arguments[3], "wb").write(encode_index(key, identifier, json.load(open(arguments[2]))))
     else:
         pages = Pages(key, identifier, int(arguments[2]), arguments[3])
         source, target = arguments[-2:]
@@ -156,4 +188,5 @@ def main(command, *arguments):
         open(target, "wb").write(page)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,185 @@
+import Access
+import FoundationEssentials
+import Items
+import Keybag
+import PrivateFiles
+import Sealing
+import VaultInterface
+
+/// The item store of a vault: which file it is, whether it is the present one, and taking over a plain one of the
+/// format before. All for callers that hold the folder's lock.
+extension VaultFolder {
+    /// The store of the format before.
+    static let plainStoreName = "items.db"
+    /// What SQLite may put beside a database.
+    private static let sidecars = ["-wal", "-shm", "-journal"]
+
+    /// The name of the store whose rows belong to a keybag. A keybag that takes the place of another, with other keys,
+    /// has a store of its own.
+    static func storeName(of keybag: UUID) -> String {
+        "items-\(keybag.uuidString.lowercased().filter { $0 != "-" }.prefix(16)).db"
+    }
+
+    /// Opens the item store of `keybag`, and makes sure that it is no older than the keybag knows.
+    ///
+    /// A vault of the format before is taken over first; `keybag` then is the one that says so.
+    func openStore(of keybag: inout OpenedKeybag) throws -> ItemStore {
+        if keybag.keys.keybag.storeSequence == nil { keybag = try takeOverPlainStore(of: keybag) }
+        let keys = keybag.keys
+        try completeErase(keybag)
+        let name = Self.storeName(of: keybag.identifier)
+        guard folder.contains(name) else { throw missing(name) }
+        try checkFiles(of: name)
+        let store = try ItemStore.open(path: folder.path(of: name), key: keys.storeKey)
+        do {
+            try store.checkHeader()
+        } catch {
+            // A connection that writes would begin a log.
+            try? store.close()
+            throw error
+        }
+        do {
+            guard try store.check() == keybag.identifier else {
+                throw VaultError.unusableVault(
+                    reason: "\(folder.path(of: name)) belongs to another keybag; restore both from the same backup")
+            }
+            guard try store.sequence() >= keys.keybag.storeSequence ?? 0 else {
+                throw VaultError.corruptVault(
+                    reason:
+                        "\(folder.path(of: name)) is an older copy: the keybag knows of later changes. Put back the "
+                        + "newer one, or restore the vault from a backup")
+            }
+            return store
+        } catch {
+            store.abandon()
+            throw error
+        }
+    }
+
+    /// Makes the empty store of a keybag.
+    func makeStore(for keys: ClassKeys) throws -> ItemStore {
+        let (identifier, name) = (keys.keybag.identifier, Self.storeName(of: keys.keybag.identifier))
+        try folder.touch(name)
+        let store = try ItemStore.open(path: folder.path(of: name), key: keys.storeKey)
+        try store.create(for: identifier)
+        return store
+    }
+
+    /// Completes an erase that was killed between keys and rows: the store of the keybag that was replaced is there
+    /// until this one's own is.
+    func completeErase(_ keybag: OpenedKeybag) throws {
+        guard let replaced = keybag.keys.keybag.replaces, folder.contains(Self.storeName(of: replaced)) else { return }
+        let name = Self.storeName(of: keybag.identifier)
+        if try !folder.contains(name) || isWithoutTables(name, keybag) {
+            try removeStore(name)
+            try makeStore(for: keybag.keys).close()
+            try folder.synchronize()
+        }
+        try removeStore(Self.storeName(of: replaced))
+    }
+
+    private func isWithoutTables(_ name: String, _ keybag: OpenedKeybag) throws -> Bool {
+        try checkFiles(of: name)
+        let store = try ItemStore.examine(path: folder.path(of: name), key: keybag.keys.storeKey)
+        defer { store.abandon() }
+        return try store.isEmptyFile()
+    }
+
+    /// Removes a store with the files beside it.
+    func removeStore(_ name: String) throws {
+        // The page index of an encrypted store has the store's name and then its own.
+        let indexes = try folder.names().filter { $0.hasPrefix(name + "-") && $0.hasSuffix(".pages") }
+        for name in [name] + Self.sidecars.map({ name + $0 }) + indexes { try folder.remove(name) }
+    }
+
+    /// The item stores in the folder, plain and encrypted.
+    func storeNames() throws -> [String] {
+        try folder.names().filter { $0 == Self.plainStoreName || $0.hasPrefix("items-") && $0.hasSuffix(".db") }
+            .sorted()
+    }
+
+    /// Refuses files that others may read or have put there.
+    private func checkFiles(of name: String) throws {
+        try folder.checkFile(name)
+        let journal = name + "-journal"
+        guard !folder.contains(journal) else {
+            throw VaultError.unusableVault(
+                reason: "\(folder.path(of: journal)) does not belong to a vault; move it away")
+        }
+        for suffix in ["-wal", "-shm"] {
+            do throws(FileError) {
+                try folder.checkFile(name + suffix)
+            } catch .notFound {
+                // Another process that closes the store as the last one removes both at any moment.
+            }
+        }
+    }
+
+    // MARK: The plain store of the format before
+
+    /// Copies the rows of a plain store into an encrypted one, once. A kill at any moment leaves either the plain store
+    /// in force, or the encrypted one with all its rows.
+    private func takeOverPlainStore(of keybag: OpenedKeybag) throws -> OpenedKeybag {
+        guard folder.contains(Self.plainStoreName) else { throw missing(Self.plainStoreName) }
+        try checkFiles(of: Self.plainStoreName)
+        let plain = ItemStore.examine(plain: folder.path(of: Self.plainStoreName))
+        do {
+            try plain.checkHeader()
+        } catch {
+            try? plain.close()
+            throw error
+        }
+        do {
+            let sequence = try convert(plain, keybag)
+            try plain.close()
+            let converted = try replaceKeybag(
+                with: keybag.keys.keybag.knowing(storeSequence: sequence), in: keybag.keys.enclave)
+            try removeStore(Self.plainStoreName)
+            return converted
+        } catch {
+            plain.abandon()
+            throw error
+        }
+    }
+
+    /// - Returns: The number of the last change of the encrypted store.
+    private func convert(_ plain: ItemStore, _ keybag: OpenedKeybag) throws -> UInt64 {
+        let (name, key) = (Self.storeName(of: keybag.identifier), try keybag.keys.storeKey)
+        let owner = try plain.check()
+        switch owner {
+        case keybag.identifier: try removeStore(name)
+        case ItemStore.convertedOwner:
+            // Killed after the rows were copied. Unless they were not.
+            if try !folder.contains(name) || isWithoutTables(name, keybag) { try removeStore(name) }
+        case keybag.keys.keybag.replaces:
+            // The keys of these rows were destroyed by an erase that did not get to the rows.
+            try plain.write(for: AccessGate.authorize(.completeErase)) { try $0.reset(to: keybag.identifier) }
+            try removeStore(name)
+        default:
+            throw VaultError.unusableVault(
+                reason: "\(folder.path(of: Self.plainStoreName)) belongs to another keybag; "
+                    + "restore keybag and items.db from the same backup")
+        }
+        if !folder.contains(name) {
+            try folder.touch(name)
+            try plain.convert(to: folder.path(of: name), key: key, of: keybag.identifier, progress: tellProgress)
+            try folder.synchronize()
+        }
+        let store = try ItemStore.examine(path: folder.path(of: name), key: key)
+        defer { store.abandon() }
+        return try store.sequence()
+    }
+
+    /// Removes the plain store that a killed creation of the format before left; one that holds items is not.
+    func removeEmptyPlainStore() throws {
+        guard folder.contains(Self.plainStoreName) else { return }
+        try checkFiles(of: Self.plainStoreName)
+        let store = ItemStore.examine(plain: folder.path(of: Self.plainStoreName))
+        if try !store.isEmptyFile() {
+            _ = try store.check()
+            guard try store.isWithoutRows() else { return store.abandon() }
+        }
+        try store.close()
+        try removeStore(Self.plainStoreName)
+    }
+}
