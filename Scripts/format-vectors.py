@@ -224,7 +224,7 @@ def open_file_key(keybag, number, file, wrapped):
 def decode_attributes(data):
     """The inside of sealed metadata."""
     version, has_flags, flags, created, modified, length = struct.unpack_from(">BBQddH", data)
-    check(version in (1, 2), "version of an attribute encoding")
+    check(version in (1, 2, 3), "version of an attribute encoding")
     position = struct.calcsize(">BBQddH")
     group = data[position : position + length].decode()
     position += length
@@ -244,8 +244,8 @@ def decode_attributes(data):
             4: lambda: Real(struct.unpack(">d", value)[0]),
             5: lambda: Date(struct.unpack(">d", value)[0]),
         }[kind]()
-    custom, expiry = {}, None
-    if version == 2:
+    custom, expiry, kept = {}, None, None
+    if version >= 2:
         check(data[position] <= 1, "expiry")
         if data[position]:
             (expiry,) = struct.unpack_from(">d", data, position + 1)
@@ -253,7 +253,8 @@ def decode_attributes(data):
         position += 1
         (count,) = struct.unpack_from(">H", data, position)
         position += 2
-        check(count <= 64 and (count > 0 or expiry is not None), "number of custom attributes")
+        check(count <= 64, "number of custom attributes")
+        check(version == 3 or count > 0 or expiry is not None, "version of attributes")
         for _ in range(count):
             parts = []
             for form, limit in ((">B", 255), (">H", 8192)):
@@ -265,9 +266,13 @@ def decode_attributes(data):
             custom[parts[0]] = parts[1]
         check(len(custom) == count and "" not in custom, "names of custom attributes")
         check(list(custom) == sorted(custom, key=str.encode), "custom attributes out of order")
+    if version == 3:
+        (kept,) = struct.unpack_from(">H", data, position)
+        check(kept <= 1000, "number of kept versions")
+        position += 2
     check(position == len(data), "bytes after the attributes")
     check(list(attributes) == sorted(attributes), "attributes out of order")
-    return (flags if has_flags else None), created, modified, group, attributes, custom, expiry
+    return (flags if has_flags else None), created, modified, group, attributes, custom, expiry, kept
 
 
 def canonical(value, is_number):
@@ -385,6 +390,7 @@ def read_filings(store, version):
     tables = {
         1: "SELECT term, NULL, item FROM term ORDER BY item",
         2: "SELECT term, grp, item FROM filing ORDER BY item",
+        3: "SELECT term, grp, item FROM filing ORDER BY item",
     }
     check(version in tables, "version of the store")
     filings = {}
@@ -393,19 +399,32 @@ def read_filings(store, version):
     return filings
 
 
+def read_changes(store, vault):
+    """Checks the numbers of changes."""
+    for table, column in (("item", "change"), ("former", "ended"), ("deletion", "change"), ("trail", "dropped")):
+        (last,) = store.execute(f"SELECT max({column}) FROM {table}").fetchone()
+        check(last is None or last <= vault["sequence"], f"a change of {table} is yet to come")
+    for group, marks in store.execute("SELECT grp, count(*) FROM deletion GROUP BY grp"):
+        trail = store.execute("SELECT marks FROM trail WHERE grp = ?", [group]).fetchone()
+        check(trail is not None and trail["marks"] >= marks, "number of deletions")
+
+
 def read_row(row, keybag, digests, factors, filings=None):
     number = row["id"]
     protection = PROTECTION[row["pdmn"]]
     keys = keybag["keys"][protection]
     synchronizable, tombstone = row["flags"] & 1, row["flags"] >> 1
     check(tombstone <= 1, f"flags of row {number}")
-    identity = bytes([1, row["class"], row["pdmn"]]) + struct.pack(">q", number) + row["uuid"]
+    identity = bytes([row["class"], row["pdmn"]]) + struct.pack(">q", number) + row["uuid"]
     identity += struct.pack(">q", row["grp"])
 
-    context = b"attrs" + identity + bytes([synchronizable, tombstone]) + row["pk"]
+    # A row from a store or a backup without versions has the number 0.
+    version = row["version"] if "version" in row.keys() else 0
+    context = b"attrs" + (b"\1" + identity if version == 0 else b"\2" + identity + struct.pack(">q", version))
+    context += bytes([synchronizable, tombstone]) + row["pk"]
     context += struct.pack(">I", len(row["terms"]) // 8) + row["terms"] + row["seal"]
     metadata = AESGCM(keys["metadata"]).decrypt(row["meta"][:12], row["meta"][12:], context)
-    flags, created, modified, group, attributes, custom, expiry = decode_attributes(metadata)
+    flags, created, modified, group, attributes, custom, expiry, kept = decode_attributes(metadata)
 
     value, sealed = None, None
     if row["seal"]:
@@ -415,7 +434,7 @@ def read_row(row, keybag, digests, factors, filings=None):
             sealed, wrapping, has_value = read_seal_header(header, keys["class"], factors)
         if wrapping:
             item_key = aes_key_unwrap(wrapping, seal[:40])
-            context = b"value" + identity + bytes([flags is not None]) + struct.pack(">Q", flags or 0) + header
+            context = b"value\1" + identity + bytes([flags is not None]) + struct.pack(">Q", flags or 0) + header
             value = AESGCM(item_key).decrypt(seal[40:52], row["data"] + seal[52:], context)
             check(has_value or not value, f"value of row {number}")
             value = value if has_value else None
@@ -451,6 +470,10 @@ def read_row(row, keybag, digests, factors, filings=None):
         item["custom"] = custom
     if expiry is not None:
         item["expires"] = expiry
+    if kept is not None:
+        item["kept"] = kept
+    if version:
+        item["version"] = version
     if sealed:
         item["sealed"] = sealed
     return item
@@ -472,7 +495,8 @@ def read_recovery_record(data, key):
 
 
 def read_backup(data, password):
-    check(data[:10] == b"SKBACKUP\0\1" and data[10] == 1, "not a backup of version 1 under a password")
+    check(data[:8] == b"SKBACKUP" and data[8:10] in (b"\0\1", b"\0\2"), "not a backup of version 1 or 2")
+    check(data[10] == 1, "not a backup under a password")
     identifier, _, salt, argon_salt, memory, passes, count = struct.unpack(">16sQ32s16sIII", data[11:95])
     head, sealed = data[: 95 + count], data[95 + count :]
     owner, keys = read_recovery_record(head[95:], argon2id(password, argon_salt, memory, passes))
@@ -487,18 +511,26 @@ def read_backup(data, password):
     )
     keybag = {"keys": keys}
     digests = Digests(derive(keys["dk"]["class"], None, "swift-keychain/v1/index"))
-    items, position = [], 0
-    while text[position] == 1:
+    items, former, position = [], [], 0
+    while text[position] in ((1,) if data[9] == 1 else (1, 2, 3)):
+        kind = text[position]
         fields = struct.unpack(">qBBB16sq16sIIII", text[position + 1 : position + 68])
         position += 68
         row = dict(zip(["id", "class", "pdmn", "flags", "uuid", "grp", "pk"], fields))
+        if data[9] == 2:
+            (row["version"],) = struct.unpack_from(">q", text, position)
+            position += 8
         sizes = dict(zip(["terms", "meta", "seal", "data"], [8 * fields[10], *fields[7:10]]))
         for name, length in sizes.items():
             row[name] = text[position : position + length]
             position += length
-        items.append(read_row(row, keybag, digests, {"password": None, "enrolment": None}))
-    check(text[position:] == b"\0" + struct.pack(">Q", len(items)), "the end of the backup")
-    return {"keybag": str(uuid.UUID(bytes=identifier)).upper(), "items": items}
+        item = read_row(row, keybag, digests, {"password": None, "enrolment": None})
+        if kind == 1:
+            items.append(item)
+        else:
+            former.append(item | {"deleted": kind == 3})
+    check(text[position:] == b"\0" + struct.pack(">Q", len(items) + len(former)), "the end of the backup")
+    return {"keybag": str(uuid.UUID(bytes=identifier)).upper(), "items": items} | ({"former": former} if former else {})
 
 
 def printable(value):
@@ -660,8 +692,10 @@ def main(arguments):
     store, _ = open_store(folder, keybag)
     store.row_factory = sqlite3.Row
     check(store.execute("PRAGMA application_id").fetchone()[0] == 0x534B4954, "application identifier")
-    filings = read_filings(store, store.execute("PRAGMA user_version").fetchone()[0])
-    check(store.execute("SELECT keybag FROM vault").fetchone()[0] == keybag["identifier"], "another keybag's store")
+    version = store.execute("PRAGMA user_version").fetchone()[0]
+    filings = read_filings(store, version)
+    vault = store.execute("SELECT * FROM vault").fetchone()
+    check(vault["owner" if version >= 3 else "keybag"] == keybag["identifier"], "another keybag's store")
     digests = Digests(keybag["index"])
     factors = {
         "password": options.application_password and options.application_password.read_bytes(),
@@ -673,6 +707,14 @@ def main(arguments):
         "items": [read_row(row, keybag, digests, factors, filings) for row in rows],
     }
     check(not filings, "filings of rows that are not there")
+    if version >= 3:
+        read_changes(store, vault)
+        former = [
+            read_row(row, keybag, digests, factors) | {"deleted": bool(row["deleted"])}
+            for row in store.execute("SELECT * FROM former ORDER BY id, version")
+        ]
+        if former:
+            result["former"] = former
     if (folder / "attempts").exists():
         attempts = read_attempts((folder / "attempts").read_bytes(), secret, keybag["salt"])
         result["failures"] = attempts["failures"]

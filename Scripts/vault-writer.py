@@ -38,7 +38,10 @@ CLASSES = {name: code for code, name in reader.CLASSES.items()}
 STATEMENTS = [
     """CREATE TABLE vault (
     id INTEGER PRIMARY KEY CHECK (id = 1),
-    keybag BLOB NOT NULL
+    owner BLOB NOT NULL,
+    sequence INTEGER NOT NULL,
+    cleared INTEGER NOT NULL,
+    keep INTEGER NOT NULL
 )""",
     """CREATE TABLE item (
     id INTEGER PRIMARY KEY,
@@ -48,17 +51,52 @@ STATEMENTS = [
     grp INTEGER NOT NULL,
     pdmn INTEGER NOT NULL,
     flags INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    change INTEGER NOT NULL,
     terms BLOB NOT NULL,
     meta BLOB NOT NULL,
     seal BLOB NOT NULL,
     data BLOB NOT NULL
 )""",
+    "CREATE INDEX item_change ON item (grp, change)",
     """CREATE TABLE filing (
     grp INTEGER NOT NULL,
     term INTEGER NOT NULL,
     item INTEGER NOT NULL,
     PRIMARY KEY (grp, term, item)
 ) WITHOUT ROWID""",
+    """CREATE TABLE former (
+    id INTEGER NOT NULL,
+    class INTEGER NOT NULL,
+    pk BLOB NOT NULL,
+    uuid BLOB NOT NULL,
+    grp INTEGER NOT NULL,
+    pdmn INTEGER NOT NULL,
+    flags INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    change INTEGER NOT NULL,
+    ended INTEGER NOT NULL,
+    deleted INTEGER NOT NULL,
+    terms BLOB NOT NULL,
+    meta BLOB NOT NULL,
+    seal BLOB NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (id, version)
+)""",
+    "CREATE INDEX former_group ON former (grp, deleted, id)",
+    "CREATE INDEX former_key ON former (pk, ended, version)",
+    """CREATE TABLE deletion (
+    grp INTEGER NOT NULL,
+    change INTEGER NOT NULL,
+    uuid BLOB NOT NULL,
+    class INTEGER NOT NULL,
+    PRIMARY KEY (grp, change, uuid)
+) WITHOUT ROWID""",
+    """CREATE TABLE trail (
+    grp INTEGER PRIMARY KEY,
+    marks INTEGER NOT NULL,
+    dropped INTEGER NOT NULL
+)""",
 ]
 
 
@@ -107,9 +145,9 @@ def new_store(keybag):
     store.execute("BEGIN")
     for statement in STATEMENTS:
         store.execute(statement)
-    store.execute("INSERT INTO vault (id, keybag) VALUES (1, ?)", [keybag])
+    store.execute("INSERT INTO vault VALUES (1, ?, 0, 0, 0)", [keybag])
     store.execute(f"PRAGMA application_id = {0x534B4954}")
-    store.execute("PRAGMA user_version = 2")
+    store.execute("PRAGMA user_version = 3")
     store.execute("COMMIT")
     return store
 
@@ -149,7 +187,8 @@ def encoded(value):
 def encode_attributes(item, attributes):
     """The inside of sealed metadata."""
     custom, expiry, flags = item.get("custom", {}), item.get("expires"), item.get("accessControlFlags")
-    version = 2 if custom or expiry is not None else 1
+    kept = item.get("kept")
+    version = 3 if kept is not None else 2 if custom or expiry is not None else 1
     created = item.get("created", 0)
     group = item.get("group", "").encode()
     data = struct.pack(">BBQdd", version, flags is not None, flags or 0, created, item.get("modified", created))
@@ -157,49 +196,54 @@ def encode_attributes(item, attributes):
     for name, value in sorted(attributes.items()):
         kind, content = encoded(value)
         data += struct.pack(">4sBI", name.encode(), kind, len(content)) + content
-    if version == 2:
+    if version >= 2:
         data += b"\0" if expiry is None else struct.pack(">Bd", 1, expiry)
         data += struct.pack(">H", len(custom))
         for name, value in sorted(custom.items(), key=lambda pair: pair[0].encode()):
             name, value = name.encode(), value.encode()
             data += struct.pack(">B", len(name)) + name + struct.pack(">H", len(value)) + value
+    if version == 3:
+        data += struct.pack(">H", kept)
     return data
 
 
-def put(store, keybag, item):
-    """Adds an item, or puts it in the place of the one with its primary key."""
+def put(store, keybag, item, change):
+    """Adds an item, or puts it in the place of the one with its primary key. Keeps no former versions."""
     digests = reader.Digests(keybag["index"])
     class_code = CLASSES[item.get("class", "genp")]
     attributes = {name: value_of(value) for name, value in item["attributes"].items()}
     custom, group, synchronizable = item.get("custom", {}), item.get("group", ""), item.get("synchronizable", False)
     primary_key = digests.primary_key(class_code, group, synchronizable, attributes)
-    present = store.execute("SELECT id, uuid FROM item WHERE pk = ?", [primary_key]).fetchone()
+    present = store.execute("SELECT id, uuid, version FROM item WHERE pk = ?", [primary_key]).fetchone()
+    version = max(present[2], 1) + 1 if present else 1
     if present:
         store.execute("DELETE FROM filing WHERE item = ?", [present[0]])
         store.execute("DELETE FROM item WHERE id = ?", [present[0]])
-    number, identifier = present or (
-        store.execute("SELECT coalesce(max(id), 0) + 1 FROM item").fetchone()[0], uuid.uuid4().bytes)
+    numbers = "SELECT id FROM item UNION ALL SELECT id FROM former"
+    number, identifier = present[:2] if present else (
+        store.execute(f"SELECT coalesce(max(id), 0) + 1 FROM ({numbers})").fetchone()[0], uuid.uuid4().bytes)
 
     protection = item.get("protection", "ak")
     keys, code = keybag["keys"][protection], PROTECTION[protection]
     digest = digests.group(group)
-    identity = bytes([1, class_code, code]) + struct.pack(">q", number) + identifier + struct.pack(">q", digest)
+    identity = bytes([class_code, code]) + struct.pack(">q", number) + identifier + struct.pack(">q", digest)
     seal, data = b"", b""
     if item.get("value") is not None:
         item_key, nonce, flags = os.urandom(32), os.urandom(12), item.get("accessControlFlags")
-        context = b"value" + identity + bytes([flags is not None]) + struct.pack(">Q", flags or 0)
+        context = b"value\1" + identity + bytes([flags is not None]) + struct.pack(">Q", flags or 0)
         sealed = AESGCM(item_key).encrypt(nonce, bytes.fromhex(item["value"]), context)
         seal, data = aes_key_wrap(keys["class"], item_key) + nonce + sealed[-16:], sealed[:-16]
     terms = digests.terms(class_code, attributes, custom)
     packed = struct.pack(f">{len(terms)}q", *terms)
-    context = b"attrs" + identity + bytes([synchronizable, 0]) + primary_key
+    context = b"attrs\2" + identity + struct.pack(">q", version) + bytes([synchronizable, 0]) + primary_key
     context += struct.pack(">I", len(terms)) + packed + seal
     nonce = os.urandom(12)
     meta = nonce + AESGCM(keys["metadata"]).encrypt(nonce, encode_attributes(item, attributes), context)
     row = {"class": class_code, "grp": digest, "uuid": identifier}
     store.execute(
-        "INSERT INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [number, class_code, primary_key, identifier, digest, code, int(synchronizable), packed, meta, seal, data])
+        "INSERT INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [number, class_code, primary_key, identifier, digest, code, int(synchronizable), version, change, packed, meta,
+         seal, data])
     for term in digests.filing(row, attributes, custom):
         store.execute("INSERT INTO filing VALUES (?, ?, ?)", [digest, term, number])
 
@@ -217,11 +261,13 @@ def main(arguments):
     keybag = reader.read_keybag((folder / "keybag").read_bytes(), secret, passcode)
     store, file = reader.open_store(folder, keybag)
     reader.check(file, "a plain store of the format before; open the vault with `keychain` first")
-    reader.check(store.execute("PRAGMA user_version").fetchone()[0] == 2, "version of the store")
+    reader.check(store.execute("PRAGMA user_version").fetchone()[0] == 3, "version of the store")
     store.execute("PRAGMA secure_delete = ON")
     store.execute("BEGIN IMMEDIATE")
+    store.execute("UPDATE vault SET sequence = sequence + 1")
+    (change,) = store.execute("SELECT sequence FROM vault").fetchone()
     for item in json.loads(options.items.read_text()):
-        put(store, keybag, item)
+        put(store, keybag, item, change)
     store.execute("COMMIT")
     write_store(folder, keybag, store, file)
 

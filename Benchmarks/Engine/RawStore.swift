@@ -50,7 +50,7 @@ final class RawStore {
         var found: [[UInt8]] = []
         while sqlite3_step(list) == SQLITE_ROW { found.append(Array(Self.blob(list, 0))) }
         primaryKeys = found
-        let columns = "SELECT id, class, uuid, grp, pdmn, flags, terms, meta, seal, data, pk FROM item"
+        let columns = "SELECT id, class, uuid, grp, pdmn, flags, terms, meta, seal, data, pk, version FROM item"
         guard sqlite3_prepare_v2(database, columns + " WHERE pk = ?", -1, &select, nil) == SQLITE_OK,
             sqlite3_prepare_v2(database, columns + " ORDER BY id", -1, &listing, nil) == SQLITE_OK
         else { throw Failure(reason: "the select does not compile") }
@@ -92,7 +92,8 @@ final class RawStore {
     private func openAttributes(_ row: OpaquePointer?) throws -> Int {
         let metadata = Self.blob(row, 7)
         let terms = Self.blob(row, 6)
-        begin("attrs", row)
+        begin("attrs", RowBinding.versionedFormat, row)
+        append(sqlite3_column_int64(row, 11))
         let flags = sqlite3_column_int64(row, 5)
         context.append(UInt8(truncatingIfNeeded: flags & 1))
         context.append(UInt8(truncatingIfNeeded: flags >> 1))
@@ -109,7 +110,7 @@ final class RawStore {
 
     private func openValue(_ row: OpaquePointer?) throws -> Int {
         let seal = Self.blob(row, 8)
-        begin("value", row)
+        begin("value", RowBinding.formatVersion, row)
         context.append(0)
         append(UInt64(0))
         let itemKey = try AES.KeyWrap.unwrap(Self.slice(seal, 0, 40), using: classKey)
@@ -120,10 +121,10 @@ final class RawStore {
     }
 
     /// The start of the additional data that both halves of an item share.
-    private func begin(_ kind: StaticString, _ row: OpaquePointer?) {
+    private func begin(_ kind: StaticString, _ format: UInt8, _ row: OpaquePointer?) {
         context.removeAll(keepingCapacity: true)
         kind.withUTF8Buffer { context.append(contentsOf: $0) }
-        context.append(RowBinding.formatVersion)
+        context.append(format)
         context.append(UInt8(truncatingIfNeeded: sqlite3_column_int64(row, 1)))
         context.append(UInt8(truncatingIfNeeded: sqlite3_column_int64(row, 4)))
         append(sqlite3_column_int64(row, 0))

@@ -28,8 +28,8 @@ final class RawWriter {
             sqlite3_prepare_v2(
                 database,
                 """
-                INSERT INTO item (id, class, pk, uuid, grp, pdmn, flags, terms, meta, seal, data)
-                VALUES (?, 1, randomblob(16), ?, 1, 1, 0, ?, ?, ?, ?)
+                INSERT INTO item (id, class, pk, uuid, grp, pdmn, flags, version, change, terms, meta, seal, data)
+                VALUES (?, 1, randomblob(16), ?, 1, 1, 0, 1, 1, ?, ?, ?, ?)
                 """, -1, &insert, nil) == SQLITE_OK,
             sqlite3_prepare_v2(
                 database, "UPDATE item SET meta = ?, seal = ?, data = ? WHERE id = ?", -1, &update, nil) == SQLITE_OK

@@ -40,6 +40,36 @@ extension Vault {
         try perform(ExchangeItem(item, expecting: expected), as: client)
     }
 
+    /// Returns what changed after a number, as it is sent.
+    package func changes(
+        since number: Int64, as client: Client
+    ) throws(VaultError) -> (items: [ChangedItem], known: KnownChanges) {
+        var items: [ChangedItem] = []
+        let known = try perform(ChangesSince(number), as: client) { item throws(VaultError) in items.append(item) }
+        return (items, known)
+    }
+
+    package func versions(_ query: ItemQuery, as client: Client) throws(VaultError) -> [ItemVersion] {
+        try VaultSession(vault: self, client: client).perform(CopyVersions(query))
+    }
+
+    package func version(_ number: Int64, of query: ItemQuery, as client: Client) throws(VaultError) -> StoredItem {
+        try perform(CopyVersion(query, version: number), as: client)
+    }
+
+    /// Returns the item as it is now, without its value.
+    package func restore(_ version: Int64?, of query: ItemQuery, as client: Client) throws(VaultError) -> StoredItem {
+        try perform(RestoreVersion(query, version: version), as: client)
+    }
+
+    package func purge(_ query: ItemQuery?, as client: Client) throws(VaultError) -> Int {
+        try perform(PurgeVersions(query), as: client)
+    }
+
+    package func keepVersions(_ count: Int?, as client: Client) throws(VaultError) -> Int {
+        try perform(KeepVersions(count), as: client)
+    }
+
     package func status(as client: Client) throws(VaultError) -> VaultStatus {
         try perform(ReadStatus(), as: client)
     }

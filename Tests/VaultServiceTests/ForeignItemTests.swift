@@ -41,7 +41,7 @@ import VaultService
             try database.execute(
                 sql: """
                     INSERT INTO item
-                    VALUES (1000, 1, x'\(String(repeating: "FF", count: 16))', x'', 0, 1, 0, x'', x'', x'', x'');
+                    VALUES (1000, 1, x'\(String(repeating: "FF", count: 16))', x'', 0, 1, 0, 1, 1, x'', x'', x'', x'');
                     INSERT INTO filing VALUES (\(Int64.max), \(Int64.max), 1000);
                     """)
         }

@@ -84,6 +84,8 @@ struct WireSamples {
 
     private mutating func expiry() -> Expiry { bool() ? .never : .at(date()) }
 
+    private mutating func kept() -> KeptVersions { bool() ? .vaultDefault : .atMost(random.int(below: 2_000)) }
+
     private mutating func newItem() -> NewItem {
         var item = NewItem(
             itemClass: itemClass(), attributes: attributes(), accessGroup: maybe { $0.string() },
@@ -91,6 +93,7 @@ struct WireSamples {
             value: maybe { $0.random.bytes($0.random.int(below: 200)) }, authentication: authentication())
         item.customAttributes = maybe { $0.customAttributes() }
         item.expiry = maybe { $0.expiry() }
+        item.kept = maybe { $0.kept() }
         return item
     }
 
@@ -121,6 +124,7 @@ struct WireSamples {
             isSynchronizable: maybe { $0.bool() }, value: maybe { $0.random.bytes(30) })
         changes.customAttributes = maybe { $0.customAttributes() }
         changes.expiry = maybe { $0.expiry() }
+        changes.kept = maybe { $0.kept() }
         return changes
     }
 
@@ -172,6 +176,12 @@ struct WireSamples {
         case .deleteDamagedItems: DeleteDamagedItems()
         case .makeRecoveryKey: MakeRecoveryKey()
         case .readUnlockFindings: ReadUnlockFindings()
+        case .changesSince: ChangesSince(Int64(bitPattern: random.next()))
+        case .copyVersions: CopyVersions(query())
+        case .copyVersion: CopyVersion(query(), version: Int64(bitPattern: random.next()))
+        case .restoreVersion: RestoreVersion(query(), version: maybe { Int64(bitPattern: $0.random.next()) })
+        case .purgeVersions: PurgeVersions(maybe { $0.query() })
+        case .keepVersions: KeepVersions(maybe { $0.random.int(below: 9_999) })
         case .makeBackup:
             MakeBackup(
                 [
@@ -221,6 +231,8 @@ struct WireSamples {
             creationDate: date(),
             modificationDate: date(), value: maybe { $0.random.bytes(50) })
         item.expiry = expiry()
+        item.kept = kept()
+        item.version = Int64(bitPattern: random.next())
         item.identityKey = maybe {
             StoredItem.IdentityKey(
                 identifier: $0.uuid(), attributes: $0.attributes(), value: $0.maybe { $0.random.bytes(9) })
@@ -260,6 +272,13 @@ struct WireSamples {
             CopyItems.Part.expired(storedItem()),
             CopyItems.Part.withheld(
                 WithheldItem(itemClass: itemClass(), identifier: uuid(), accessControl: control())),
+            ChangedItem(
+                itemClass: itemClass(), identifier: uuid(), change: Int64(bitPattern: random.next()),
+                version: Int64(bitPattern: random.next())),
+            KnownChanges(next: Int64(bitPattern: random.next()), isComplete: bool()),
+            ItemVersion(
+                item: storedItem(), change: Int64(bitPattern: random.next()),
+                ended: maybe { Int64(bitPattern: $0.random.next()) }, isDeleted: bool()),
             AuditReport(
                 records: random.int(below: 99), recordsOfEarlierKeys: random.int(below: 99),
                 missedEvents: random.int(below: 99), problems: (0..<random.int(below: 4)).map { _ in string() }),

@@ -39,7 +39,7 @@ import VaultInterface
                 }
                 if random.int(below: 10) == 0 {
                     try database.execute(
-                        sql: "UPDATE vault SET keybag = ?", arguments: [random.value(insteadOf: .null)])
+                        sql: "UPDATE vault SET owner = ?", arguments: [random.value(insteadOf: .null)])
                 }
                 try restoreSchema(database)
             }

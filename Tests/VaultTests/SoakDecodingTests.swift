@@ -107,7 +107,8 @@ extension SeededGenerator {
         return ItemMetadata(
             accessControlFlags: int(below: 2) == 0 ? nil : AccessControl.Flags(rawValue: next()).intersection(.known),
             creationDate: date(), modificationDate: date(), accessGroup: string(), attributes: attributes,
-            customAttributes: customAttributes(), expiry: int(below: 3) == 0 ? .at(date()) : .never)
+            customAttributes: customAttributes(), expiry: int(below: 3) == 0 ? .at(date()) : .never,
+            kept: int(below: 3) == 0 ? .atMost(int(below: KeptVersions.largest + 1)) : .vaultDefault)
     }
 
     private mutating func customAttributes() -> CustomAttributes {

@@ -31,7 +31,7 @@ import VaultInterface
     private static let items = """
         [{"group": "TEAM.app", "protection": "ak", "value": "6f6e65", "created": 1.5, "modified": 2.5,
           "attributes": {"svce": {"string": "s"}, "acct": {"string": "ä"}, "labl": {"string": "a label"}},
-          "custom": {"stage": "production", "Stufe": "größer"}, "expires": 4e9},
+          "custom": {"stage": "production", "Stufe": "größer"}, "expires": 4e9, "kept": 3},
          {"group": "TEAM.app", "protection": "dku", "value": "", "accessControlFlags": 0,
           "attributes": {"svce": {"data": "00ff"}, "acct": {"string": "b"}, "crtr": {"number": -3}}},
          {"class": "inet", "group": "TEAM.app", "protection": "cku", "value": "03", "synchronizable": false,
@@ -49,6 +49,7 @@ import VaultInterface
         #expect(found.value == Data("one".utf8) && found.attribute(.label) == .string("a label"))
         #expect(found.creationDate.timeIntervalSinceReferenceDate == 1.5)
         #expect(found.expiry == .at(Date(timeIntervalSinceReferenceDate: 4e9)))
+        #expect(found.kept == .atMost(3))
         query = ItemQuery(itemClass: .internetPassword, attributes: [.server: .string("h"), "port": .number(443)])
         #expect(try vault.copy(query, includingValues: true, as: .app).map(\.value) == [Data([3])])
         query = ItemQuery(

@@ -11,6 +11,8 @@ package struct NewItem: Sendable {
     package var customAttributes: CustomAttributes?
     /// Nil leaves that of an item that is there, unless it is over.
     package var expiry: Expiry?
+    /// Nil leaves that of an item that is there.
+    package var kept: KeptVersions?
     /// Nil for the client's default group.
     package var accessGroup: String?
     package var accessControl: AccessControl
@@ -178,6 +180,8 @@ package struct ItemChanges: Sendable {
     package var customAttributes: CustomAttributes?
     /// Nil leaves the one before, unless it is over and the value changes.
     package var expiry: Expiry?
+    /// Nil leaves the one before.
+    package var kept: KeptVersions?
     package var accessGroup: String?
     package var accessControl: AccessControl?
     package var isSynchronizable: Bool?

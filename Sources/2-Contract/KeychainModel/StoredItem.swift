@@ -15,6 +15,9 @@ package struct StoredItem: Sendable, Hashable {
     package var creationDate: Date
     package var modificationDate: Date
     package var expiry = Expiry.never
+    package var kept = KeptVersions.vaultDefault
+    /// 1 for a new item, and one more with each change of its value or attributes.
+    package var version: Int64 = 1
     /// Nil when the item has no value, or when the value was not asked for.
     package var value: Data?
     /// The key half of an identity; nil for every other class.

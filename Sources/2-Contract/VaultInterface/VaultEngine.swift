@@ -37,6 +37,12 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
     case makeRecoveryKey = 30
     case makeBackup = 31
     case readUnlockFindings = 32
+    case changesSince = 33
+    case copyVersions = 34
+    case copyVersion = 35
+    case restoreVersion = 36
+    case purgeVersions = 37
+    case keepVersions = 38
 
     package var operation: any VaultOperation.Type {
         switch self {
@@ -70,6 +76,12 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
         case .makeRecoveryKey: MakeRecoveryKey.self
         case .makeBackup: MakeBackup.self
         case .readUnlockFindings: ReadUnlockFindings.self
+        case .changesSince: ChangesSince.self
+        case .copyVersions: CopyVersions.self
+        case .copyVersion: CopyVersion.self
+        case .restoreVersion: RestoreVersion.self
+        case .purgeVersions: PurgeVersions.self
+        case .keepVersions: KeepVersions.self
         }
     }
 }
@@ -104,6 +116,18 @@ package protocol VaultEngine: Vault {
     func perform(_ operation: DeleteItems, for client: Client) throws(VaultError) -> Int
     func perform(_ operation: PutItem, for client: Client) throws(VaultError) -> StoredItem
     func perform(_ operation: ExchangeItem, for client: Client) throws(VaultError) -> Bool
+
+    // Versions and changes of items.
+    func perform(
+        _ operation: ChangesSince, for client: Client, send: (ChangedItem) throws(VaultError) -> Void
+    ) throws(VaultError) -> KnownChanges
+    func perform(
+        _ operation: CopyVersions, for client: Client, send: (ItemVersion) throws(VaultError) -> Void
+    ) throws(VaultError)
+    func perform(_ operation: CopyVersion, for client: Client) throws(VaultError) -> StoredItem
+    func perform(_ operation: RestoreVersion, for client: Client) throws(VaultError) -> StoredItem
+    func perform(_ operation: PurgeVersions, for client: Client) throws(VaultError) -> Int
+    func perform(_ operation: KeepVersions, for client: Client) throws(VaultError) -> Int
 
     // The vault as a whole.
     func perform(_ operation: ReadStatus, for client: Client) throws(VaultError) -> VaultStatus

@@ -37,6 +37,22 @@ package struct VaultSession: Sendable {
         return (records, unclear)
     }
 
+    /// Reads the changes after a number, and collects them in the order of their numbers.
+    package func perform(_ operation: ChangesSince) throws(VaultError) -> (items: [ChangedItem], known: KnownChanges) {
+        var items: [ChangedItem] = []
+        let known = try vault.perform(operation, as: client) { item throws(VaultError) in items.append(item) }
+        // A deletion and a change of one number are an item that moved between groups, or came back.
+        items.sort { ($0.change, $0.isDeleted ? 0 : 1) < ($1.change, $1.isDeleted ? 0 : 1) }
+        return (items, known)
+    }
+
+    /// Reads the versions of the items that a query finds, and collects them.
+    package func perform(_ operation: CopyVersions) throws(VaultError) -> [ItemVersion] {
+        var versions: [ItemVersion] = []
+        _ = try vault.perform(operation, as: client) { version throws(VaultError) in versions.append(version) }
+        return versions
+    }
+
     /// The session of the running task: what a test put in its place, else the process's own.
     package static func current() throws(VaultError) -> VaultSession {
         if let provider = override { return provider.session }

@@ -10,6 +10,8 @@ package struct ItemRow: Sendable, Hashable {
     /// The sealed attributes.
     package var metadata: Data
     package var value: SealedValue
+    /// The number of the change that made the row what it is. The store sets it when it writes the row.
+    package var change: Int64 = 0
 
     package init(binding: RowBinding, metadata: Data, value: SealedValue) {
         self.binding = binding
@@ -22,9 +24,9 @@ package struct ItemRow: Sendable, Hashable {
 
     var sizeWithoutValue: Int { Self.fixedSize + Self.sizePerTermByte * binding.terms.count * 8 + metadata.count }
 
-    /// What the other columns and the index of the primary keys take: 133 bytes of a row with 6 terms. That is measured
-    /// with SQLite's `dbstat`, in a store of 1,000 passwords.
-    private static let fixedSize = 128
+    /// What the other columns and the indexes of the primary keys and of the changes take: 155 bytes of a row with 6
+    /// terms. That is measured with SQLite's `dbstat`, in a store of 1,000 passwords.
+    private static let fixedSize = 152
     /// A term of 8 bytes takes 8 in the row and up to 28 in the table of terms.
     private static let sizePerTermByte = 4
 
@@ -32,7 +34,12 @@ package struct ItemRow: Sendable, Hashable {
     static let sqlSizeWithoutValue = "\(fixedSize) + \(sizePerTermByte) * length(terms) + length(meta)"
     static let sqlSizeOfValue = "length(seal) + length(data)"
 
-    static let columns = "item.id, class, pk, uuid, item.grp, pdmn, flags, terms, meta, seal, data"
+    /// The columns of a table of rows, in the order in which they are read.
+    static func columns(of table: String) -> String {
+        "\(table).id, class, pk, uuid, \(table).grp, pdmn, flags, version, change, terms, meta, seal, data"
+    }
+    /// The number of those.
+    static let columnCount: Int32 = 13
 
     /// Reads the fields of the present row of a statement that decide whether it is needed.
     static func binding(_ row: SQLStatement) throws(StoreError) -> RowBinding {
@@ -51,33 +58,36 @@ package struct ItemRow: Sendable, Hashable {
             let protection = ProtectionClass(storedCode: protectionCode)
         else { throw .malformedRow(id: id, reason: "protection class") }
         guard let flags = row.integer(6), flags & ~3 == 0 else { throw .malformedRow(id: id, reason: "flags") }
-        guard let terms = row.withBlob(7, { Self.terms(in: $0) }), let terms else {
+        guard let version = row.integer(7), version >= 0 else { throw .malformedRow(id: id, reason: "version") }
+        guard let terms = row.withBlob(9, { Self.terms(in: $0) }), let terms else {
             throw .malformedRow(id: id, reason: "terms")
         }
         return RowBinding(
             rowID: id, identifier: identifier, itemClass: itemClass, protection: protection,
             isSynchronizable: flags & 1 != 0, isTombstone: flags & 2 != 0, group: group, primaryKey: primaryKey,
-            terms: terms)
+            terms: terms, version: version)
     }
 
     /// Returns the number of bytes of the sealed value in the present row of a statement.
-    static func ciphertextSize(_ row: SQLStatement) -> Int { row.withBlob(10) { $0.count } ?? 0 }
+    static func ciphertextSize(_ row: SQLStatement) -> Int { row.withBlob(12) { $0.count } ?? 0 }
 
     /// Reads the present row of a statement, whose readable fields are `binding`.
     init(_ row: SQLStatement, binding: RowBinding, includingCiphertext: Bool) throws(StoreError) {
-        guard let metadata = row.blob(8) else { throw .malformedRow(id: binding.rowID, reason: "attributes") }
-        guard let seal = row.blob(9) else { throw .malformedRow(id: binding.rowID, reason: "value seal") }
+        guard let change = row.integer(8) else { throw .malformedRow(id: binding.rowID, reason: "change") }
+        guard let metadata = row.blob(10) else { throw .malformedRow(id: binding.rowID, reason: "attributes") }
+        guard let seal = row.blob(11) else { throw .malformedRow(id: binding.rowID, reason: "value seal") }
         do {
             _ = try SealedValue.header(of: seal)
         } catch {
             throw .malformedRow(id: binding.rowID, reason: "value seal")
         }
-        value = SealedValue(seal: seal, ciphertext: includingCiphertext ? row.blob(10) : nil)
+        value = SealedValue(seal: seal, ciphertext: includingCiphertext ? row.blob(12) : nil)
         if includingCiphertext, value.ciphertext == nil {
             throw .malformedRow(id: binding.rowID, reason: "value")
         }
         self.binding = binding
         self.metadata = metadata
+        self.change = change
     }
 
     private static func terms(in bytes: UnsafeRawBufferPointer) -> [Int64]? {
@@ -91,8 +101,10 @@ package struct ItemRow: Sendable, Hashable {
         return terms
     }
 
-    /// Runs `statement` with this row's columns as parameters, in the order of the table.
-    func run(_ statement: SQLStatement) throws {
+    /// Runs `statement` with this row's columns as parameters, in the order of ``columns(of:)``.
+    ///
+    /// - Parameter change: The number of the change that writes the row.
+    func run(_ statement: SQLStatement, change: Int64) throws {
         let flags: Int64 = (binding.isSynchronizable ? 1 : 0) | (binding.isTombstone ? 2 : 0)
         try statement.bind(binding.rowID, at: 1)
         try statement.bind(Int64(binding.itemClass.storedCode), at: 2)
@@ -101,12 +113,14 @@ package struct ItemRow: Sendable, Hashable {
         try statement.bind(binding.group, at: 5)
         try statement.bind(Int64(binding.protection.storedCode), at: 6)
         try statement.bind(flags, at: 7)
-        try statement.bind(encodedTerms, at: 8)
-        try statement.bind(metadata, at: 9)
-        try statement.bind(value.seal, at: 10)
+        try statement.bind(binding.version, at: 8)
+        try statement.bind(change, at: 9)
+        try statement.bind(encodedTerms, at: 10)
+        try statement.bind(metadata, at: 11)
+        try statement.bind(value.seal, at: 12)
         // Not copied, because it can be large.
         try (value.ciphertext ?? Data()).withUnsafeBytes { bytes in
-            try statement.lending(bytes, at: 11) { try statement.run() }
+            try statement.lending(bytes, at: 13) { try statement.run() }
         }
     }
 }

@@ -73,8 +73,8 @@ private struct StoreConversion {
                     progress(done, all)
                     let statement = try database.statement(
                         """
-                        INSERT INTO main.item (\(Self.columns))
-                        SELECT \(Self.columns) FROM plain.item WHERE id >= ? ORDER BY id LIMIT \(Self.rowsAtOnce)
+                        INSERT INTO main.item (\(Self.columns), version, change)
+                        SELECT \(Self.columns), 0, 1 FROM plain.item WHERE id >= ? ORDER BY id LIMIT \(Self.rowsAtOnce)
                         """)
                     try statement.bind(first, at: 1)
                     try statement.run()
@@ -83,6 +83,7 @@ private struct StoreConversion {
                     next = done < all ? last.flatMap { $0 == .max ? nil : $0 + 1 } : nil
                 }
                 try database.execute(version == 1 ? Self.filingsOfVersion1 : Self.filings)
+                try database.execute("UPDATE main.vault SET sequence = 1")
                 progress(all, all)
             }
         }

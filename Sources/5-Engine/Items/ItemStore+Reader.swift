@@ -9,9 +9,13 @@ extension ItemStore {
         let database: SQLConnection
         /// The keybag whose keys the caller holds.
         let keybag: UUID?
+        /// The store has come at least to this change.
+        let floor: Int64
+        /// Learns to which change the store has come; nil in a transaction, which may be undone.
+        let newest: NewestChange?
 
-        // Each row includes the keybag, so that rows and their keybag are read at the same moment.
-        private static let selection = "SELECT \(ItemRow.columns), vault.keybag FROM "
+        // Each row includes the keybag and the last change, so that they are read at the same moment.
+        private static let selection = "SELECT \(ItemRow.columns(of: "item")), vault.owner, vault.sequence FROM "
         static let byPrimaryKey = selection + "item JOIN vault ON vault.id = 1 WHERE pk = ?"
         static let byFiling =
             selection + """
@@ -22,7 +26,7 @@ extension ItemStore {
         static let countOfFiling = "SELECT count(*) FROM (SELECT 1 FROM filing WHERE grp = ? AND term = ? LIMIT 1000)"
         static let firstGroup = "SELECT grp FROM filing WHERE grp >= ? ORDER BY grp LIMIT 1"
         static let filings = "SELECT count(*) FROM filing WHERE grp = ? AND term = ? AND item = ?"
-        private static let keybagColumn: Int32 = 11
+        static let ownerColumn = ItemRow.columnCount
 
         /// Runs `body` with each row that `search` accepts, until `body` returns false. Chooses the statement that
         /// visits the fewest rows.
@@ -108,7 +112,7 @@ extension ItemStore {
                 guard try visit(Self.all, binding: { try $0.bind(position.row, at: 1) }) else { return position }
             case .terms, .filed, .listed: break
             }
-            if !isOwnerKnown, let keybag, try keybagIdentifier() != keybag { throw StoreError.otherKeybag }
+            if !isOwnerKnown, keybag != nil { try checkVault() }
             return nil
         }
 
@@ -147,14 +151,27 @@ extension ItemStore {
             return rows
         }
 
-        private func checkOwner(_ row: SQLStatement) throws(StoreError) {
-            let owner = row.withBlob(Self.keybagColumn) { UUID(bytes: $0) } ?? nil
-            guard keybag == nil || owner == keybag else { throw .otherKeybag }
+        func checkOwner(_ row: SQLStatement) throws(StoreError) {
+            let owner = row.withBlob(Self.ownerColumn) { UUID(bytes: $0) } ?? nil
+            try check(owner, sequence: row.integer(Self.ownerColumn + 1) ?? 0)
         }
 
-        /// Returns whether a row has this number.
+        /// Checks what ``checkOwner(_:)`` does where there is no row.
+        func checkVault() throws {
+            let (owner, sequence) = try Schema.vault(in: database)
+            try check(owner, sequence: sequence)
+        }
+
+        private func check(_ owner: UUID?, sequence: Int64) throws(StoreError) {
+            guard keybag == nil || owner == keybag else { throw .otherKeybag }
+            guard sequence >= floor else { throw .corrupt(reason: "it is an older copy than a moment ago") }
+            newest?.raise(to: sequence)
+        }
+
+        /// Returns whether a row has this number, or a former version of an item.
         package func hasRow(_ rowID: Int64) throws -> Bool {
-            let statement = try database.statement("SELECT 1 FROM item WHERE id = ?")
+            let statement = try database.statement(
+                "SELECT 1 FROM item WHERE id = ?1 UNION ALL SELECT 1 FROM former WHERE id = ?1")
             defer { statement.reset() }
             try statement.bind(rowID, at: 1)
             return try statement.step()
@@ -185,7 +202,7 @@ extension ItemStore {
                         try ItemRow(statement, binding: ItemRow.binding(statement), includingCiphertext: true)
                     })
             }
-            if isFirst, let keybag, try keybagIdentifier() != keybag { throw StoreError.otherKeybag }
+            if isFirst, keybag != nil { try checkVault() }
         }
 
         /// Returns under how many of `terms` the row is filed in the group with this digest.

@@ -7,30 +7,48 @@ extension ItemStore {
     package struct Writer {
         let database: SQLConnection
         let keybag: UUID?
+        /// The store has come at least to this change.
+        let floor: Int64
         /// The access groups whose rows were changed so far.
         package let touched: TouchedGroups
         let sizes: GroupSizes
 
         /// Searches in the same transaction.
-        package var reader: Reader { Reader(database: database, keybag: keybag) }
+        package var reader: Reader { Reader(database: database, keybag: keybag, floor: floor, newest: nil) }
 
         /// Returns the number for a new row.
         package func nextRowID() throws -> Int64 {
-            // After the highest possible number, SQLite does not return an integer.
-            guard let number = try database.integer("SELECT coalesce(max(id), 0) + 1 FROM item") else {
+            // A former version is sealed to the number of its row. After the highest possible number, SQLite does not
+            // return an integer.
+            guard let number = try database.integer(Self.nextNumber) else {
                 throw StoreError.malformedRow(id: .max, reason: "no number is left behind it")
             }
             return number
         }
 
+        static let nextNumber = """
+            SELECT max(coalesce((SELECT max(id) FROM item), 0), coalesce((SELECT max(id) FROM former), 0)) + 1
+            """
+
+        /// Returns the number of the change that this transaction is. Takes it when it is asked for first.
+        func takeNumber() throws -> Int64 {
+            if let number = touched.change { return number }
+            try change("UPDATE vault SET sequence = sequence + 1 WHERE id = 1") { try $0.run() }
+            guard let number = try database.integer("SELECT sequence FROM vault WHERE id = 1") else {
+                throw StoreError.corrupt(reason: "the store has no number for a change")
+            }
+            touched.change = number
+            return number
+        }
+
+        private static let columns =
+            "item (id, class, pk, uuid, grp, pdmn, flags, version, change, terms, meta, seal, data)"
+        private static let values = "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
         /// Stores a new row and files it under `terms`.
         package func insert(_ row: ItemRow, filedUnder terms: [Int64]) throws {
-            try change(
-                """
-                INSERT INTO item (id, class, pk, uuid, grp, pdmn, flags, terms, meta, seal, data)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-            ) { try row.run($0) }
+            let number = try takeNumber()
+            try change("INSERT INTO \(Self.columns) \(Self.values)") { try row.run($0, change: number) }
             touched.insert(row.binding.group)
             touched.grow(row.binding.group, by: row.size)
             try file(row.binding.rowID, under: terms, in: row.binding.group)
@@ -41,17 +59,14 @@ extension ItemStore {
             _ row: ItemRow, filedUnder terms: [Int64], insteadOf oldTerms: [Int64]
         ) throws {
             // The row may come from another group.
-            let oldGroup = try touchGroup(ofRow: row.binding.rowID)
+            let old = try touchGroup(ofRow: row.binding.rowID)
             touched.insert(row.binding.group)
             touched.grow(row.binding.group, by: row.size)
-            try change(
-                """
-                REPLACE INTO item (id, class, pk, uuid, grp, pdmn, flags, terms, meta, seal, data)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-            ) { try row.run($0) }
-            if let oldGroup, oldGroup != row.binding.group {
+            let number = try takeNumber()
+            try change("REPLACE INTO \(Self.columns) \(Self.values)") { try row.run($0, change: number) }
+            if let old, let oldGroup = old.group, oldGroup != row.binding.group {
                 try unfile(row.binding.rowID, from: oldTerms, in: oldGroup)
+                try mark(old)
             }
             try refile(row, under: terms, insteadOf: oldTerms)
         }
@@ -65,11 +80,15 @@ extension ItemStore {
                 let size = try size(ofRow: row.binding.rowID)
                 touched.grow(row.binding.group, by: row.sizeWithoutValue - size.withoutValue)
             }
-            try change("UPDATE item SET pk = ?, terms = ?, meta = ? WHERE id = ?") { statement in
+            let number = try takeNumber()
+            try change("UPDATE item SET pk = ?, version = ?, change = ?, terms = ?, meta = ? WHERE id = ?") {
+                statement in
                 try statement.bind(row.binding.primaryKey, at: 1)
-                try statement.bind(row.encodedTerms, at: 2)
-                try statement.bind(row.metadata, at: 3)
-                try statement.bind(row.binding.rowID, at: 4)
+                try statement.bind(row.binding.version, at: 2)
+                try statement.bind(number, at: 3)
+                try statement.bind(row.encodedTerms, at: 4)
+                try statement.bind(row.metadata, at: 5)
+                try statement.bind(row.binding.rowID, at: 6)
                 try statement.run()
             }
             try refile(row, under: terms, insteadOf: oldTerms)
@@ -94,38 +113,53 @@ extension ItemStore {
         /// keys of its rows, notices that they were replaced.
         package func handOver(to keybag: UUID) throws {
             touched.insert(nil)
-            try change("UPDATE vault SET keybag = ? WHERE id = 1") { statement in
+            try change("UPDATE vault SET owner = ? WHERE id = 1") { statement in
                 try statement.bind(keybag.bytes, at: 1)
                 try statement.run()
             }
         }
 
-        /// Removes all rows and assigns the store to `keybag`.
+        /// Removes all rows and assigns the store to `keybag`. The numbers of changes go on.
         package func reset(to keybag: UUID) throws {
-            for sql in ["DELETE FROM item", "DELETE FROM filing"] { try change(sql) { try $0.run() } }
-            try handOver(to: keybag)
+            touched.insert(nil)
+            let number = try takeNumber()
+            for table in ["item", "filing", "former", "deletion", "trail"] {
+                try change("DELETE FROM \(table)") { try $0.run() }
+            }
+            try change("UPDATE vault SET owner = ?, cleared = ?, keep = 0 WHERE id = 1") { statement in
+                try statement.bind(keybag.bytes, at: 1)
+                try statement.bind(number, at: 2)
+                try statement.run()
+            }
+        }
+
+        /// What a mark of a deletion is made of. What is malformed is nil.
+        struct OldRow {
+            var group: Int64?
+            var identifier: Data?
+            var itemClass: Int64?
         }
 
         /// Notes that the row is about to change.
         ///
-        /// - Returns: The digest of its group; nil if there is no such row, or if its group is malformed.
-        @discardableResult
-        private func touchGroup(ofRow rowID: Int64) throws -> Int64? {
-            let statement = try database.statement("SELECT grp FROM item WHERE id = ?")
+        /// - Returns: Nil if there is no such row.
+        private func touchGroup(ofRow rowID: Int64) throws -> OldRow? {
+            let statement = try database.statement("SELECT grp, uuid, class FROM item WHERE id = ?")
             defer { statement.reset() }
             try statement.bind(rowID, at: 1)
             guard try statement.step() else { return nil }
-            let group = statement.integer(0)
-            touched.insert(group)
-            if touched.isMeasured, let group {
+            let row = OldRow(
+                group: statement.integer(0), identifier: statement.blob(1), itemClass: statement.integer(2))
+            touched.insert(row.group)
+            if touched.isMeasured, let group = row.group {
                 let size = try size(ofRow: rowID)
                 touched.grow(group, by: -size.withoutValue - size.value)
             }
-            return group
+            return row
         }
 
         /// Returns how many bytes a row takes, and how many its value with the seal.
-        private func size(ofRow rowID: Int64) throws -> (withoutValue: Int, value: Int) {
+        func size(ofRow rowID: Int64) throws -> (withoutValue: Int, value: Int) {
             let statement = try database.statement(
                 "SELECT \(ItemRow.sqlSizeWithoutValue), \(ItemRow.sqlSizeOfValue) FROM item WHERE id = ?")
             defer { statement.reset() }
@@ -146,7 +180,7 @@ extension ItemStore {
         package func bytes(ofGroup group: Int64, filedUnder listings: [Filing]) throws -> Int {
             let version = try database.integer("PRAGMA data_version") ?? 0
             return try sizes.bytes(of: group, at: version, grownBy: touched.growth[group] ?? 0) {
-                try listings.reduce(0) { total, filing in
+                try listings.reduce(sizeOfFormer(in: group)) { total, filing in
                     let statement = try database.statement(Self.sizeOfFiling)
                     defer { statement.reset() }
                     try statement.bind(filing.group, at: 1)
@@ -160,12 +194,13 @@ extension ItemStore {
         ///   malformed.
         @discardableResult
         private func deleteRow(_ rowID: Int64) throws -> Int64? {
-            let group = try touchGroup(ofRow: rowID)
+            guard let old = try touchGroup(ofRow: rowID) else { return nil }
+            try mark(old)
             try change("DELETE FROM item WHERE id = ?") { statement in
                 try statement.bind(rowID, at: 1)
                 try statement.run()
             }
-            return group
+            return old.group
         }
 
         /// Files the row under all of `terms`, including those that it should already be under. So each write repairs
@@ -201,7 +236,7 @@ extension ItemStore {
         }
 
         /// Runs `body` with the statement `sql`, which `body` runs. Clears the parameters afterwards.
-        private func change(_ sql: String, _ body: (SQLStatement) throws -> Void) throws {
+        func change(_ sql: String, _ body: (SQLStatement) throws -> Void) throws {
             try database.requireTransaction()
             let statement = try database.statement(sql)
             defer { statement.clearBindings() }

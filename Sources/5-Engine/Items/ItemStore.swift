@@ -12,6 +12,7 @@ package final class ItemStore: Sendable {
     /// Nil for a store in memory, whose only connection also reads.
     private let readers: ReaderPool?
     private let sizes = GroupSizes()
+    private let newest = NewestChange()
 
     private init(_ file: StoreFile, _ writer: WriterConnection, readers: ReaderPool?) {
         self.file = file
@@ -117,7 +118,9 @@ package final class ItemStore: Sendable {
     package func read<Result>(
         for authorization: Authorization, under keybag: UUID? = nil, _ body: (Reader) throws -> Result
     ) throws -> Result {
-        try withConnection { try body(Reader(database: $0, keybag: keybag)) }
+        // Before the reading begins, which finds at least this change.
+        let floor = newest.value
+        return try withConnection { try body(Reader(database: $0, keybag: keybag, floor: floor, newest: newest)) }
     }
 
     func withConnection<Result>(_ body: (SQLConnection) throws -> Result) throws -> Result {
@@ -140,13 +143,16 @@ package final class ItemStore: Sendable {
         var isComplete = false
         return try file.explaining {
             try writer.transaction { database in
-                if let keybag, try Schema.keybagIdentifier(in: database) != keybag { throw StoreError.otherKeybag }
-                let result = try body(Writer(database: database, keybag: keybag, touched: touched, sizes: sizes))
+                let writer = Writer(
+                    database: database, keybag: keybag, floor: newest.value, touched: touched, sizes: sizes)
+                if keybag != nil { try writer.reader.checkVault() }
+                let result = try body(writer)
                 isComplete = true
                 return result
             } ended: { isCommitted in
                 if isCommitted {
                     sizes.committed(touched)
+                    if let number = touched.change { newest.raise(to: number) }
                 } else if isComplete {
                     sizes.forget()
                 }

@@ -5,14 +5,106 @@ import SystemSQLite
 
 /// The tables of the item store. Documentation/Formats.md specifies them.
 enum Schema {
-    static let version = 2
+    static let version = 3
     /// "SKIT" as SQLite's application identifier.
     static let applicationID = 0x534B_4954
 
     /// The tables of each version that this software reads.
-    static let tables = [1: [vault, item, term], version: [vault, item, filing]]
+    static let tables = [
+        1: [formerVault, formerItem, term], 2: [formerVault, formerItem, filing],
+        version: [vault, item, itemChange, filing, former, formerGroup, formerKey, deletion, trail],
+    ]
 
+    /// `owner` is the identifier of the keybag that the rows belong to. `sequence` is the number of the last change,
+    /// `cleared` that of the last change that removed all rows, and `keep` how many former versions of an item are kept
+    /// that does not say it itself.
     private static let vault =
+        """
+        CREATE TABLE vault (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            owner BLOB NOT NULL,
+            sequence INTEGER NOT NULL,
+            cleared INTEGER NOT NULL,
+            keep INTEGER NOT NULL
+        )
+        """
+
+    /// The short columns come first: SQLite reads a row up to the last column that it is asked for.
+    private static let item =
+        """
+        CREATE TABLE item (
+            id INTEGER PRIMARY KEY,
+            class INTEGER NOT NULL,
+            pk BLOB NOT NULL UNIQUE,
+            uuid BLOB NOT NULL,
+            grp INTEGER NOT NULL,
+            pdmn INTEGER NOT NULL,
+            flags INTEGER NOT NULL,
+            version INTEGER NOT NULL,
+            change INTEGER NOT NULL,
+            terms BLOB NOT NULL,
+            meta BLOB NOT NULL,
+            seal BLOB NOT NULL,
+            data BLOB NOT NULL
+        )
+        """
+
+    /// The group comes first, so that changes in one group are a range without those of others.
+    private static let itemChange = "CREATE INDEX item_change ON item (grp, change)"
+
+    /// Former versions of items. `ended` is the number of the change that ended the version, and `deleted` is 1 if that
+    /// deleted the item.
+    private static let former =
+        """
+        CREATE TABLE former (
+            id INTEGER NOT NULL,
+            class INTEGER NOT NULL,
+            pk BLOB NOT NULL,
+            uuid BLOB NOT NULL,
+            grp INTEGER NOT NULL,
+            pdmn INTEGER NOT NULL,
+            flags INTEGER NOT NULL,
+            version INTEGER NOT NULL,
+            change INTEGER NOT NULL,
+            ended INTEGER NOT NULL,
+            deleted INTEGER NOT NULL,
+            terms BLOB NOT NULL,
+            meta BLOB NOT NULL,
+            seal BLOB NOT NULL,
+            data BLOB NOT NULL,
+            PRIMARY KEY (id, version)
+        )
+        """
+
+    private static let formerGroup = "CREATE INDEX former_group ON former (grp, deleted, id)"
+
+    private static let formerKey = "CREATE INDEX former_key ON former (pk, ended, version)"
+
+    /// Which items left a group, and when. The oldest are dropped.
+    private static let deletion =
+        """
+        CREATE TABLE deletion (
+            grp INTEGER NOT NULL,
+            change INTEGER NOT NULL,
+            uuid BLOB NOT NULL,
+            class INTEGER NOT NULL,
+            PRIMARY KEY (grp, change, uuid)
+        ) WITHOUT ROWID
+        """
+
+    /// How many deletions of a group are known, and the number of the last change of which one was dropped.
+    private static let trail =
+        """
+        CREATE TABLE trail (
+            grp INTEGER PRIMARY KEY,
+            marks INTEGER NOT NULL,
+            dropped INTEGER NOT NULL
+        )
+        """
+
+    // MARK: Tables of older versions
+
+    private static let formerVault =
         """
         CREATE TABLE vault (
             id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -20,7 +112,7 @@ enum Schema {
         )
         """
 
-    private static let item =
+    private static let formerItem =
         """
         CREATE TABLE item (
             id INTEGER PRIMARY KEY,
@@ -60,7 +152,8 @@ enum Schema {
     /// Creates the tables of a store whose rows will belong to `keybag`, in a transaction.
     static func create(in database: SQLConnection, for keybag: UUID) throws {
         for statement in tables[version] ?? [] { try database.execute(statement) }
-        let statement = try database.prepare("INSERT INTO vault (id, keybag) VALUES (1, ?)")
+        let statement = try database.prepare(
+            "INSERT INTO vault (id, owner, sequence, cleared, keep) VALUES (1, ?, 0, 0, 0)")
         try statement.bind(keybag.bytes, at: 1)
         try statement.run()
         try database.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
@@ -70,11 +163,15 @@ enum Schema {
         Int(try database.integer("PRAGMA user_version") ?? 0)
     }
 
-    static func keybagIdentifier(in database: SQLConnection) throws -> UUID? {
-        let statement = try database.statement("SELECT keybag FROM vault WHERE id = 1")
+    static func keybagIdentifier(in database: SQLConnection) throws -> UUID? { try vault(in: database).owner }
+
+    /// Returns the keybag of the rows, and the number of the last change; 0 in older versions.
+    static func vault(in database: SQLConnection) throws -> (owner: UUID?, sequence: Int64) {
+        // The column of the keybag has another name in older versions, and is the second in all.
+        let statement = try database.statement("SELECT * FROM vault WHERE id = 1")
         defer { statement.reset() }
-        guard try statement.step() else { return nil }
-        return statement.withBlob(0) { UUID(bytes: $0) } ?? nil
+        guard try statement.step() else { return (nil, 0) }
+        return (statement.withBlob(1) { UUID(bytes: $0) } ?? nil, statement.integer(2) ?? 0)
     }
 
     /// Compares the schema as text. An unknown table, index, view or trigger means that another program wrote to the
@@ -142,7 +239,17 @@ extension ItemStore {
     }
 
     /// Returns the number of the last change.
-    package func sequence() throws(StoreError) -> UInt64 { 0 }
+    package func sequence() throws(StoreError) -> UInt64 {
+        do {
+            return try withConnection { database in
+                guard let number = try database.integer("SELECT sequence FROM vault").flatMap(UInt64.init(exactly:))
+                else { throw StoreError.corrupt(reason: "the store does not say how far it has come") }
+                return number
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
 
     /// Returns whether there are no rows at all, not even tombstones.
     package func isWithoutRows() throws(StoreError) -> Bool {
@@ -189,6 +296,24 @@ extension ItemStore.Reader {
         try statement.bind(filing.group, at: 1)
         try statement.bind(filing.term, at: 2)
         return try statement.step() ? statement.integer(0).flatMap(Int.init(exactly:)) ?? 0 : 0
+    }
+
+    /// Returns the number of rows of each class in the classes of protection that `isCounted` accepts. Reads stores of
+    /// older versions, too.
+    package func counts(where isCounted: (ProtectionClass) -> Bool) throws -> [ItemClass: Int] {
+        if keybag != nil { try checkVault() }
+        let rows = try database.statement("SELECT class, pdmn, count(*) FROM item GROUP BY class, pdmn")
+        defer { rows.reset() }
+        var counts: [ItemClass: Int] = [:]
+        while try rows.step() {
+            guard let itemClass = rows.integer(0).flatMap(UInt8.init(exactly:)).flatMap(ItemClass.init(storedCode:)),
+                let protection = rows.integer(1).flatMap(UInt8.init(exactly:)).flatMap(
+                    ProtectionClass.init(storedCode:)),
+                isCounted(protection), let count = rows.integer(2).flatMap(Int.init(exactly:))
+            else { continue }
+            counts[itemClass, default: 0] += count
+        }
+        return counts
     }
 
     fileprivate func counts() throws -> [ItemClass: Int] {

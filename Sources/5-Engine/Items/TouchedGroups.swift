@@ -6,6 +6,8 @@ package final class TouchedGroups {
     package private(set) var growth: [Int64: Int] = [:]
     /// The names of those that items were written to, if the growth is measured.
     package private(set) var names: [Int64: String] = [:]
+    /// The number of the change that the transaction is; nil before it changes a row.
+    var change: Int64?
     /// Whether the transaction measures by how much it lets groups grow.
     package let isMeasured: Bool
 

@@ -4,15 +4,17 @@ import KeychainModel
 
 /// The attributes of an item in the encoding that is sealed.
 ///
-///     1 byte   version, 1; 2 if there are custom attributes or an expiry
+///     1 byte   version, 1; 2 if there are custom attributes or an expiry; 3 if the item says how many versions to keep
 ///     1 byte   1 if the access control has flags, else 0
 ///     8 bytes  access control flags
 ///     8 bytes  creation date, 8 bytes modification date: IEEE 754 seconds since 2001-01-01 UTC
 ///     2 bytes  length of the access group, then its UTF-8 bytes
 ///     2 bytes  number of attributes, then for each: name (4), type (1), length (4), bytes
-///     version 2: 1 byte, 1 if the item expires, then 8 bytes, when it does
+///     from version 2 on:
+///              1 byte, 1 if the item expires, then 8 bytes, when it does
 ///              2 bytes  number of custom attributes, then for each:
 ///              length (1), name, length (2), value, both UTF-8
+///     version 3: 2 bytes  number of former versions to keep
 ///
 /// Integers are big-endian; attributes ascend by name, custom ones by the bytes of their names. Types:
 /// 1 string (UTF-8), 2 data, 3 number (64-bit two's complement), 4 real (IEEE 754), 5 date (as above).
@@ -24,11 +26,12 @@ package struct ItemMetadata: Sendable, Hashable {
     package var attributes: [AttributeName: AttributeValue]
     package var customAttributes: CustomAttributes
     package var expiry: Expiry
+    package var kept: KeptVersions
 
     package init(
         accessControlFlags: AccessControl.Flags?, creationDate: Date, modificationDate: Date, accessGroup: String,
         attributes: [AttributeName: AttributeValue], customAttributes: CustomAttributes = [:],
-        expiry: Expiry = .never
+        expiry: Expiry = .never, kept: KeptVersions = .vaultDefault
     ) {
         self.accessControlFlags = accessControlFlags
         self.creationDate = creationDate
@@ -37,19 +40,24 @@ package struct ItemMetadata: Sendable, Hashable {
         self.attributes = attributes
         self.customAttributes = customAttributes
         self.expiry = expiry
+        self.kept = kept
     }
 
-    /// Whether an older program can read the attributes.
-    private var isOfVersion1: Bool { customAttributes.isEmpty && expiry == .never }
+    /// The lowest version that can hold the attributes, so that older programs read what they can.
+    private var version: UInt8 {
+        if kept != .vaultDefault { return 3 }
+        return customAttributes.isEmpty && expiry == .never ? 1 : 2
+    }
 
     package func encoded() throws(SealingError) -> Data {
-        guard accessGroup.utf8.count <= UInt16.max, attributes.count <= UInt16.max, customAttributes.problem == nil
+        guard accessGroup.utf8.count <= UInt16.max, attributes.count <= UInt16.max, customAttributes.problem == nil,
+            kept.isValid
         else {
-            throw .malformed("access group, attribute count or custom attributes too large")
+            throw .malformed("access group, attribute count, custom attributes or kept versions too large")
         }
         var out: [UInt8] = []
         out.reserveCapacity(64 + accessGroup.utf8.count + attributes.count * 32)
-        out.append(isOfVersion1 ? 1 : 2)
+        out.append(version)
         out.append(accessControlFlags == nil ? 0 : 1)
         out.append(bigEndian: accessControlFlags?.rawValue ?? 0)
         out.append(bigEndian: creationDate.timeIntervalSinceReferenceDate.bitPattern)
@@ -67,7 +75,7 @@ package struct ItemMetadata: Sendable, Hashable {
             case .date(let date): Self.append(type: 5, date.timeIntervalSinceReferenceDate.bitPattern, to: &out)
             }
         }
-        if isOfVersion1 { return Data(out) }
+        if version == 1 { return Data(out) }
         out.append(expiry == .never ? 0 : 1)
         if let date = expiry.date { out.append(bigEndian: date.timeIntervalSinceReferenceDate.bitPattern) }
         out.append(bigEndian: UInt16(customAttributes.count))
@@ -77,13 +85,14 @@ package struct ItemMetadata: Sendable, Hashable {
             out.append(bigEndian: UInt16(value.utf8.count))
             out.append(contentsOf: value.utf8)
         }
+        if let count = kept.count { out.append(bigEndian: UInt16(count)) }
         return Data(out)
     }
 
     package init(decoding data: Data) throws(SealingError) {
         var reader = Reader(data)
         let version = try reader.integer(UInt8.self)
-        guard (1...2).contains(version) else { throw .malformed("attribute encoding version") }
+        guard (1...3).contains(version) else { throw .malformed("attribute encoding version") }
         let hasFlags = try reader.integer(UInt8.self)
         let flags = try reader.integer(UInt64.self)
         guard hasFlags <= 1 else { throw .malformed("access control") }
@@ -111,12 +120,16 @@ package struct ItemMetadata: Sendable, Hashable {
             }
             guard attributes.updateValue(value, forKey: name) == nil else { throw .malformed("attribute twice") }
         }
-        (customAttributes, expiry) = ([:], .never)
-        if version == 2 {
+        (customAttributes, expiry, kept) = ([:], .never, .vaultDefault)
+        if version >= 2 {
             expiry = try Self.expiry(from: &reader)
             customAttributes = try Self.customAttributes(from: &reader)
-            guard !isOfVersion1 else { throw .malformed("attribute encoding version") }
         }
+        if version == 3 {
+            kept = .atMost(Int(try reader.integer(UInt16.self)))
+            guard kept.isValid else { throw .malformed("kept versions") }
+        }
+        guard version == self.version else { throw .malformed("attribute encoding version") }
         guard reader.isAtEnd else { throw .malformed("bytes after the attributes") }
     }
 

@@ -19,10 +19,13 @@ package struct RowBinding: Sendable, Hashable {
     package var primaryKey: Data
     /// The keyed digests of all searchable attributes, ascending.
     package var terms: [Int64]
+    /// The version of the item, which is sealed into its attributes; 0 in a row from a store that had no versions.
+    package var version: Int64
 
+    /// - Parameter version: 0 for a row that an older store or backup holds.
     package init(
         rowID: Int64, identifier: UUID, itemClass: ItemClass, protection: ProtectionClass, isSynchronizable: Bool,
-        isTombstone: Bool, group: Int64, primaryKey: Data, terms: [Int64]
+        isTombstone: Bool, group: Int64, primaryKey: Data, terms: [Int64], version: Int64
     ) {
         self.rowID = rowID
         self.identifier = identifier
@@ -33,14 +36,21 @@ package struct RowBinding: Sendable, Hashable {
         self.group = group
         self.primaryKey = primaryKey
         self.terms = terms
+        self.version = version
     }
+
+    /// The version of the item as people count it: a row without one is the first.
+    package var itemVersion: Int64 { max(version, 1) }
+    /// The version after this one. A row that nobody opened may name the highest number.
+    package var nextVersion: Int64 { itemVersion < .max ? itemVersion + 1 : .max }
 
     /// Returns the additional data of the value: everything that stays the same when attributes change.
     func valueContext(accessControl: AccessControl) -> [UInt8] {
         var context: [UInt8] = []
         context.reserveCapacity(64)
         context.append(contentsOf: "value".utf8)
-        appendIdentity(to: &context)
+        // The same for rows of both versions: a value stays sealed as it is when its attributes get a later one.
+        appendIdentity(Self.formatVersion, to: &context)
         context.append(accessControl.flags == nil ? 0 : 1)
         context.append(bigEndian: accessControl.flags?.rawValue ?? 0)
         return context
@@ -50,9 +60,10 @@ package struct RowBinding: Sendable, Hashable {
     /// value.
     func metadataContext(valueSeal: Data) -> [UInt8] {
         var context: [UInt8] = []
-        context.reserveCapacity(160 + terms.count * 8)
+        context.reserveCapacity(168 + terms.count * 8)
         context.append(contentsOf: "attrs".utf8)
-        appendIdentity(to: &context)
+        appendIdentity(version == 0 ? Self.formatVersion : Self.versionedFormat, to: &context)
+        if version != 0 { context.append(bigEndian: version) }
         context.append(isSynchronizable ? 1 : 0)
         context.append(isTombstone ? 1 : 0)
         context.append(contentsOf: primaryKey)
@@ -62,8 +73,8 @@ package struct RowBinding: Sendable, Hashable {
         return context
     }
 
-    private func appendIdentity(to context: inout [UInt8]) {
-        context.append(Self.formatVersion)
+    private func appendIdentity(_ format: UInt8, to context: inout [UInt8]) {
+        context.append(format)
         context.append(itemClass.storedCode)
         context.append(protection.storedCode)
         context.append(bigEndian: rowID)
@@ -71,6 +82,8 @@ package struct RowBinding: Sendable, Hashable {
         context.append(bigEndian: group)
     }
 
-    /// The version of all sealed parts of a row.
+    /// The version of a sealed value, and of attributes that do not say which version of the item they are.
     package static let formatVersion: UInt8 = 1
+    /// The version of attributes that do.
+    package static let versionedFormat: UInt8 = 2
 }

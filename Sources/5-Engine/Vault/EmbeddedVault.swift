@@ -9,11 +9,12 @@ import VaultInterface
 /// The vault engine in the caller's process. It takes every decision about items: each operation is performed by the
 /// part whose job it is.
 package final class EmbeddedVault: VaultEngine {
-    private let vault: OpenedVault
+    let vault: OpenedVault
     private let access: AccessGate
     private let tries: PasscodeGuard
     private let presence: VaultPresence
     private let items: VaultItems
+    private let history: VaultHistory
     private let maintenance: VaultMaintenance
     private let lock: VaultLock
     private let passcode: VaultPasscode
@@ -31,6 +32,7 @@ package final class EmbeddedVault: VaultEngine {
         presence = VaultPresence(access, vault.contexts, passcodes, surroundings)
         let gate = VaultGate(access, vault, presence)
         items = VaultItems(vault: vault, gate: gate, now: surroundings.now)
+        history = VaultHistory(vault: vault, gate: gate, items: items, now: surroundings.now)
         maintenance = VaultMaintenance(vault: vault, gate: gate, tries: passcodes.tries)
         let fileAgreementKey = FileAgreementKeyFile(vault: vault)
         lock = VaultLock(vault, gate, passcodes, fileAgreementKey, surroundings)
@@ -163,6 +165,36 @@ package final class EmbeddedVault: VaultEngine {
 
     package func perform(_ operation: ExchangeItem, for client: Client) throws(VaultError) -> Bool {
         try items.perform(operation, as: client)
+    }
+
+    // MARK: Versions and changes of items
+
+    package func perform(
+        _ operation: ChangesSince, for client: Client, send: (ChangedItem) throws(VaultError) -> Void
+    ) throws(VaultError) -> KnownChanges {
+        try history.perform(operation, as: client, send: send)
+    }
+
+    package func perform(
+        _ operation: CopyVersions, for client: Client, send: (ItemVersion) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        try history.perform(operation, as: client, send: send)
+    }
+
+    package func perform(_ operation: CopyVersion, for client: Client) throws(VaultError) -> StoredItem {
+        try history.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: RestoreVersion, for client: Client) throws(VaultError) -> StoredItem {
+        try history.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: PurgeVersions, for client: Client) throws(VaultError) -> Int {
+        try history.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: KeepVersions, for client: Client) throws(VaultError) -> Int {
+        try history.perform(operation, as: client)
     }
 
     package func changes(to audience: @escaping @Sendable () -> ChangeAudience) -> AsyncStream<VaultChange> {

@@ -100,11 +100,47 @@ extension Expiry: WireValue {
     package init(from reader: inout FrameReader) throws(FrameError) { self.init(try reader.read(Date?.self)) }
 }
 
+/// The number of versions, absent for the vault's default.
+extension KeptVersions: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.write(count.map(UInt32.init(clamping:))) }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(try reader.read(UInt32?.self).map(Int.init))
+    }
+}
+
+extension ChangedItem: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.write(itemClass, identifier, change, version) }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(
+            itemClass: try reader.read(), identifier: try reader.read(), change: try reader.read(),
+            version: try reader.read())
+    }
+}
+
+extension KnownChanges: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.write(next, isComplete) }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(next: try reader.read(), isComplete: try reader.read())
+    }
+}
+
+extension ItemVersion: WireValue {
+    package func encode(to buffer: FrameBuffer) { buffer.write(item, change, ended, isDeleted) }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        self.init(
+            item: try reader.read(), change: try reader.read(), ended: try reader.read(), isDeleted: try reader.read())
+    }
+}
+
 extension NewItem: WireValue {
     package func encode(to buffer: FrameBuffer) {
         buffer.write(
             itemClass, attributes, customAttributes.map(WireCustomAttributes.init), expiry, accessGroup, accessControl,
-            isSynchronizable, value, authentication)
+            isSynchronizable, value, authentication, kept)
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
@@ -118,6 +154,7 @@ extension NewItem: WireValue {
             value: try reader.itemValue(), authentication: try reader.read())
         customAttributes = custom
         self.expiry = expiry
+        kept = try reader.read()
     }
 }
 
@@ -125,7 +162,7 @@ extension ItemChanges: WireValue {
     package func encode(to buffer: FrameBuffer) {
         buffer.write(
             attributes, customAttributes.map(WireCustomAttributes.init), expiry, accessGroup, accessControl,
-            isSynchronizable, value)
+            isSynchronizable, value, kept)
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
@@ -137,6 +174,7 @@ extension ItemChanges: WireValue {
             isSynchronizable: try reader.read(), value: try reader.itemValue())
         customAttributes = custom
         self.expiry = expiry
+        kept = try reader.read()
     }
 }
 
@@ -152,7 +190,7 @@ extension StoredItem: WireValue {
     package func encode(to buffer: FrameBuffer) {
         buffer.write(
             itemClass, identifier, attributes, accessGroup, accessControl, isSynchronizable, isTombstone, creationDate,
-            modificationDate, value, identityKey, WireCustomAttributes(customAttributes), expiry)
+            modificationDate, value, identityKey, WireCustomAttributes(customAttributes), expiry, kept, version)
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
@@ -164,6 +202,8 @@ extension StoredItem: WireValue {
         identityKey = try reader.read()
         customAttributes = try reader.read(WireCustomAttributes.self).attributes
         expiry = try reader.read()
+        kept = try reader.read()
+        version = try reader.read()
     }
 }
 

@@ -11,7 +11,7 @@ package typealias BackupInput = (Int) throws -> Data
 ///
 ///     offset  bytes  field (integers big-endian)
 ///          0      8  magic "SKBACKUP"
-///          8      2  format version, 1
+///          8      2  format version: 2; 1 in backups of earlier software, whose rows have no versions
 ///         10      1  what opens it: 1 a password, 2 the vault's recovery key, 3 the vault itself
 ///         11     16  identifier of the keybag
 ///         27      8  when it was made, in milliseconds since 1970
@@ -28,6 +28,8 @@ package struct BackupHead: Sendable, Equatable {
         case thisVault
     }
 
+    /// 1 or 2.
+    package let version: UInt16
     package let keybag: UUID
     /// Milliseconds since 1970.
     package let time: Int64
@@ -37,8 +39,10 @@ package struct BackupHead: Sendable, Equatable {
     static let saltSize = 32
     private static let magic = Array("SKBACKUP".utf8)
     private static let size = 95
+    private static let presentVersion: UInt16 = 2
 
     init(keybag: UUID, time: Int64, salt: Data, seal: Seal) {
+        version = Self.presentVersion
         self.keybag = keybag
         self.time = time
         self.salt = salt
@@ -61,7 +65,7 @@ package struct BackupHead: Sendable, Equatable {
             case .recoveryKey(let record): (2, Self.noSalt, Self.noCost, record)
             case .thisVault: (3, Self.noSalt, Self.noCost, Data())
             }
-        var encoded = Data(Self.magic + [0, 1, code])
+        var encoded = Data(Self.magic + [0, UInt8(version), code])
         withUnsafeBytes(of: keybag.uuid) { encoded.append(contentsOf: $0) }
         encoded.append(bigEndian: time)
         encoded += salt + argonSalt
@@ -83,8 +87,8 @@ package struct BackupHead: Sendable, Equatable {
             throw VaultError.corruptBackup(reason: "it does not begin as a backup of a keychain")
         }
         guard bytes.count == Self.size else { throw VaultError.corruptBackup(reason: "it ends early") }
-        let version = UInt16(bigEndianBytes: bytes[8..<10])
-        guard version == 1 else {
+        version = UInt16(bigEndianBytes: bytes[8..<10])
+        guard (1...Self.presentVersion).contains(version) else {
             throw VaultError.corruptBackup(
                 reason: "it has format version \(version), which this version cannot read")
         }

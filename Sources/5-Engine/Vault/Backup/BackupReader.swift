@@ -45,40 +45,51 @@ package struct BackupReader {
     /// Returns the rows, which are sealed under the keys of `keybag`.
     func rows(under keybag: OpenedKeybag) throws -> BackupRows {
         BackupRows(
-            try BackupPlaintext(head, classKey: keybag.keys.classKey(for: .always), input), keybag, Set(head.classes))
+            try BackupPlaintext(head, classKey: keybag.keys.classKey(for: .always), input), head, keybag)
     }
+}
+
+/// What a backup has of an item.
+enum BackupEntry {
+    /// A row, and the item in it without its value.
+    case row(ItemRow, StoredItem)
+    case former(FormerRow)
 }
 
 /// The rows of a backup, one after the other.
 struct BackupRows {
     private var plaintext: BackupPlaintext
+    private let format: UInt16
     private let keybag: OpenedKeybag
     private let classes: Set<ProtectionClass>
     private var count: UInt64 = 0
     /// What was found so far.
     private(set) var summary = BackupSummary()
 
-    init(_ plaintext: BackupPlaintext, _ keybag: OpenedKeybag, _ classes: Set<ProtectionClass>) {
+    init(_ plaintext: BackupPlaintext, _ head: BackupHead, _ keybag: OpenedKeybag) {
         self.plaintext = plaintext
         self.keybag = keybag
-        self.classes = classes
+        format = head.version
+        classes = Set(head.classes)
     }
 
-    /// Returns the next row and the item in it, without its value; nil after the last. Leaves out rows that were
-    /// damaged when the backup was made.
+    /// Returns the next row, or former version; nil after the last. Leaves out what was damaged when the backup was
+    /// made.
     ///
     /// - Throws: ``KeybagError/locked(_:)`` if its class key is locked.
-    mutating func next() throws -> (row: ItemRow, item: StoredItem)? {
-        while try plaintext.read(1) == Data([1]) {
-            let row = try BackupRow(&plaintext).row
+    mutating func next() throws -> BackupEntry? {
+        while let kind = try plaintext.read(1).first, (1...(format == 1 ? 1 : 3)).contains(kind) {
+            let row = try BackupRow(&plaintext, format: format).row
             count += 1
             guard classes.contains(row.binding.protection) else {
                 throw VaultError.corruptBackup(reason: "it has items of a class that is in no such backup")
             }
             do {
                 let item = try keybag.openChecked(row).item
+                // Its numbers of changes were those of the vault that made the backup.
+                if kind > 1 { return .former(FormerRow(row: row, ended: 0, isDeleted: kind == 3)) }
                 if !item.isTombstone { summary.items += 1 }
-                return (row, item)
+                return .row(row, item)
             } catch VaultError.corruptItem {
                 summary.damaged += 1
             }

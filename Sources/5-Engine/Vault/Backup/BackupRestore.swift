@@ -22,18 +22,26 @@ enum BackupRestore {
     /// Gives an empty vault that has the keys of the backup its rows.
     static func fill(_ vault: OpenedVault, from backup: BackupReader) throws -> BackupSummary {
         var rows = try backup.rows(under: vault.keybag)
+        // The numbers of changes have to be above all that the vault gave of which this is a backup: who knows one of
+        // those is told to read everything again.
+        var isFirst = true
         var isComplete = false
         while !isComplete {
             try vault.writing(for: AccessGate.authorize(.fillFromBackup)) { writer, keybag in
+                if isFirst { try writer.continueNumbers(after: Int64(Date().timeIntervalSince1970 * 1_000)) }
+                isFirst = false
                 for _ in 0..<rowsOfTransaction {
-                    guard let (row, item) = try rows.next() else {
+                    switch try rows.next() {
+                    case .row(let row, let item):
+                        let filing =
+                            item.isTombstone
+                            ? keybag.filedTerms(of: row) : Array(keybag.expectedFiling(of: row, item))
+                        try writer.insert(row, filedUnder: filing)
+                    case .former(let former): try writer.insert(former)
+                    case nil:
                         isComplete = true
                         return
                     }
-                    let filing =
-                        item.isTombstone
-                        ? keybag.filedTerms(of: row) : Array(keybag.expectedFiling(of: row, item))
-                    try writer.insert(row, filedUnder: filing)
                 }
             }
         }

@@ -92,6 +92,17 @@ final class VaultBackup: Sendable {
             count += 1
             try writer.write(Data([1]) + BackupRow(row).encoded, send)
         }
+        try reader.forEachFormerRow { _, former in
+            visited += 1
+            if visited.isMultiple(of: Self.slice) { try CurrentCall.served?.giveWay() }
+            guard case .success(let former) = former else {
+                summary.damaged += 1
+                return
+            }
+            guard classes.contains(former.row.binding.protection) else { return }
+            count += 1
+            try writer.write(Data([former.isDeleted ? 3 : 2]) + BackupRow(former.row).encoded, send)
+        }
         try writer.write(Data([0] + count.bigEndianBytes), send)
         try writer.finish(send)
         return summary
@@ -136,9 +147,9 @@ final class VaultBackup: Sendable {
             try vault.writing(for: authorization) { writer, keybag in
                 var rows = try rows(of: open(), keybag)
                 var leftOut = 0
-                while let (row, item) = try rows.next() {
-                    // What was deleted stays deleted.
-                    if item.isTombstone { continue }
+                while let entry = try rows.next() {
+                    // What was deleted stays deleted, and the vault has a history of its own.
+                    guard case .row(let row, let item) = entry, !item.isTombstone else { continue }
                     guard try makeRoom(for: row, item, writer, keybag) else {
                         leftOut += 1
                         continue
@@ -183,7 +194,7 @@ final class VaultBackup: Sendable {
         // A row is sealed to its number. Another item has that number by now, so this one is sealed anew.
         var item = item
         item.value = try keybag.openValue(of: row, accessControl: item.accessControl, presence)
-        let (sealed, filing) = try keybag.seal(item, presence, rowID: writer.nextRowID())
+        let (sealed, filing) = try keybag.seal(item, presence, rowID: writer.nextRowID(), version: item.version)
         try writer.insert(sealed, filedUnder: filing)
     }
 }

@@ -295,7 +295,13 @@ final class OpenedVault: Sendable {
                 guard case .success(let row) = row, isLost(row.binding, keybag.keys) else { return }
                 lost.append(row)
             }
+            var lostVersions: [FormerPlace] = []
+            try writer.reader.forEachFormerRow { place, former in
+                guard case .success(let former) = former, isLost(former.row.binding, keybag.keys) else { return }
+                lostVersions.append(place)
+            }
             for row in lost { try writer.delete(row.binding.rowID, filedUnder: keybag.filedTerms(of: row)) }
+            for place in lostVersions { try writer.deleteFormer(place) }
             return lost.count
         }
     }

@@ -153,8 +153,8 @@ extension VaultFolder {
             if try !folder.contains(name) || isWithoutTables(name, keybag) { try removeStore(name) }
         case keybag.keys.keybag.replaces:
             // The keys of these rows were destroyed by an erase that did not get to the rows.
-            try plain.write(for: AccessGate.authorize(.completeErase)) { try $0.reset(to: keybag.identifier) }
             try removeStore(name)
+            try makeStore(for: keybag.keys).close()
         default:
             throw VaultError.unusableVault(
                 reason: "\(folder.path(of: Self.plainStoreName)) belongs to another keybag; "

@@ -14,14 +14,14 @@ struct FoundItem {
 
 /// Finds and opens items, during one read or one transaction.
 struct ItemFinder {
-    private let reader: ItemStore.Reader
-    private let keybag: OpenedKeybag
-    private let authorization: Authorization
-    private let presence: PresenceCheck
-    private let now: Date
-    private let report: (CopyItems.Part) -> Void
+    let reader: ItemStore.Reader
+    let keybag: OpenedKeybag
+    let authorization: Authorization
+    let presence: PresenceCheck
+    let now: Date
+    let report: (CopyItems.Part) -> Void
     /// Takes when an item expired whose value is left out.
-    private let noteExpired: (Date) -> Void
+    let noteExpired: (Date) -> Void
     /// How many bytes of values this may collect, and how many items; nil in a program that has the vault to itself.
     private let limits = CurrentCall.served.map {
         (bytes: $0.room, most: $0.largestRoom, rows: $0.rows, items: Self.mostItems)
@@ -174,7 +174,7 @@ struct ItemFinder {
         return FoundItem(row: row, item: item)
     }
 
-    private func permits(_ item: StoredItem, in row: ItemRow, _ query: ItemQuery) throws -> Bool {
+    func permits(_ item: StoredItem, in row: ItemRow, _ query: ItemQuery) throws -> Bool {
         if try keybag.permits(item, in: row, presence) { return true }
         if query.reports.contains(.withheld) { report(.withheld(WithheldItem(item))) }
         return false
@@ -200,7 +200,7 @@ struct ItemFinder {
         return (found, next)
     }
 
-    private func accepts(_ row: ItemRow, _ plan: SearchPlan, _ filter: ItemFilterEvaluator) throws -> Bool {
+    func accepts(_ row: ItemRow, _ plan: SearchPlan, _ filter: ItemFilterEvaluator) throws -> Bool {
         let item = try keybag.openMetadata(of: row)
         guard plan.accepts(item) else { return false }
         let value =
@@ -210,7 +210,7 @@ struct ItemFinder {
 
     /// Returns the evaluator of the filters of `query`. It looks up issuers among the certificates that the client may
     /// see.
-    private func filter(of query: ItemQuery) -> ItemFilterEvaluator {
+    func filter(of query: ItemQuery) -> ItemFilterEvaluator {
         ItemFilterEvaluator(
             query,
             issuers: IssuerChain { subject in

@@ -28,7 +28,7 @@ struct ItemTransaction {
     /// - Throws: ``VaultError/duplicateItem`` if a live item has its primary key.
     func insert(_ item: StoredItem) throws {
         try requireNoDuplicate(of: keybag.primaryKey(of: item), of: item.itemClass)
-        let (row, filing) = try keybag.seal(item, presence, rowID: writer.nextRowID())
+        let (row, filing) = try keybag.seal(item, presence, rowID: writer.nextRowID(), version: item.version)
         writer.touched.note(item.accessGroup, of: row.binding.group)
         try writer.insert(row, filedUnder: filing)
     }
@@ -78,20 +78,27 @@ struct ItemTransaction {
         let movesAway = primaryKey != old.binding.primaryKey
         if movesAway { try requireNoDuplicate(of: primaryKey, of: item.itemClass) }
 
-        if isBoundAlike(found.item, item), found.item.value == item.value {
-            let (row, filing) = try keybag.resealMetadata(of: old, as: item)
+        let version = old.binding.nextVersion
+        let hasNewValue = found.item.value != item.value
+        let kept = try kept(item)
+        if hasNewValue, kept > 0 { try writer.keepFormer(old, isDeleted: false) }
+        if hasNewValue || item.kept != found.item.kept {
+            try writer.dropFormer(of: old.binding.rowID, keeping: kept)
+        }
+        if isBoundAlike(found.item, item), !hasNewValue {
+            let (row, filing) = try keybag.resealMetadata(of: old, as: item, version: version)
             writer.touched.note(item.accessGroup, of: row.binding.group)
             try writer.replaceMetadata(row, filedUnder: filing, insteadOf: oldTerms)
         } else {
             let isGuardedAlike = found.item.accessControl == item.accessControl
             let (row, filing) = try keybag.seal(
-                item, insteadOf: isGuardedAlike ? old : nil, presence, rowID: old.binding.rowID)
+                item, insteadOf: isGuardedAlike ? old : nil, presence, rowID: old.binding.rowID, version: version)
             writer.touched.note(item.accessGroup, of: row.binding.group)
             try writer.replace(row, filedUnder: filing, insteadOf: oldTerms)
         }
         if movesAway, old.binding.isSynchronizable {
             let (tombstone, filing) = try keybag.sealTombstone(
-                for: old, identifier: UUID(), rowID: writer.nextRowID(), item: found.item, now: now())
+                for: old, identifier: UUID(), rowID: writer.nextRowID(), version: 1, item: found.item, now: now())
             writer.touched.note(found.item.accessGroup, of: tombstone.binding.group)
             try writer.insert(tombstone, filedUnder: filing)
         }
@@ -103,16 +110,78 @@ struct ItemTransaction {
             && first.isSynchronizable == second.isSynchronizable
     }
 
-    /// Removes a row; a synchronizable one leaves a tombstone.
+    /// How many former versions of an item are kept.
+    private func kept(_ item: StoredItem) throws -> Int { try item.kept.count ?? writer.reader.defaultKept() }
+
+    /// Removes a row; a synchronizable one leaves a tombstone. If former versions of the item are kept, the row becomes
+    /// one of them.
     ///
     /// - Parameter item: The opened item where that was possible; deleting needs no key.
     func remove(_ row: ItemRow, opened item: StoredItem?) throws {
         let terms = keybag.filedTerms(of: row)
+        if !row.binding.isTombstone { try keepDeleted(row, item) }
         guard row.binding.isSynchronizable, !row.binding.isTombstone else {
             return try writer.delete(row.binding.rowID, filedUnder: terms)
         }
         let (tombstone, filing) = try keybag.sealTombstone(
-            for: row, identifier: row.binding.identifier, rowID: row.binding.rowID, item: item, now: now())
+            for: row, identifier: row.binding.identifier, rowID: row.binding.rowID,
+            version: row.binding.nextVersion, item: item, now: now())
         try writer.replace(tombstone, filedUnder: filing, insteadOf: terms)
+    }
+
+    private func keepDeleted(_ row: ItemRow, _ item: StoredItem?) throws {
+        guard let item else {
+            // A locked item does not tell how many versions it keeps. If it has some, or all items do, this one stays.
+            let isKept = try writer.reader.hasFormerRows(row.binding.rowID) || writer.reader.defaultKept() > 0
+            if isKept { try writer.keepFormer(row, isDeleted: true) }
+            return
+        }
+        let kept = try kept(item)
+        if kept > 0 {
+            try writer.keepFormer(row, isDeleted: true)
+            try writer.dropFormer(ofPrimaryKey: row.binding.primaryKey, keeping: kept)
+        }
+        try writer.dropFormer(of: row.binding.rowID, keeping: kept)
+    }
+
+    /// Gives a found item the value and attributes that it had in a former version, as a new version.
+    ///
+    /// - Returns: The item as it is now.
+    func restore(_ former: StoredItem, insteadOf found: FoundItem) throws -> StoredItem {
+        var item = former
+        // It says how the item is treated, and not what is in it.
+        item.kept = found.item.kept
+        item.version = found.row.binding.nextVersion
+        item.modificationDate = max(now(), found.item.modificationDate.addingTimeInterval(0.001))
+        try replace(found, with: item)
+        return item
+    }
+
+    /// Brings back a deleted item, with its identifier.
+    ///
+    /// - Parameters:
+    ///   - former: The item as it was in the version that comes back.
+    ///   - last: The last version of the item.
+    /// - Throws: ``VaultError/duplicateItem`` if a live item has its primary key.
+    func bringBack(_ former: StoredItem, last: RowBinding) throws -> StoredItem {
+        var item = former
+        item.modificationDate = max(now(), former.modificationDate.addingTimeInterval(0.001))
+        // A tombstone was a version, too.
+        let search = ItemSearch(
+            itemClass: item.itemClass, seek: .filed(item.identifier.term), isTombstone: nil, identifier: item.identifier
+        )
+        let present = try writer.reader.rows(search, includingCiphertext: false)
+        item.version = present.map(\.binding.nextVersion).reduce(last.nextVersion, max)
+        let primaryKey = keybag.primaryKey(of: item)
+        try requireNoDuplicate(of: primaryKey, of: item.itemClass)
+        for row in present where row.binding.primaryKey != primaryKey {
+            guard row.binding.isTombstone else { throw VaultError.duplicateItem }
+            try writer.delete(row.binding.rowID, filedUnder: keybag.filedTerms(of: row))
+        }
+        let (row, filing) = try keybag.seal(item, presence, rowID: last.rowID, version: item.version)
+        writer.touched.note(item.accessGroup, of: row.binding.group)
+        try writer.insert(row, filedUnder: filing)
+        try writer.dropFormer(of: last.rowID, keeping: max(1, kept(item)))
+        return item
     }
 }

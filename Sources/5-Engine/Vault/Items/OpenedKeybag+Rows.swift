@@ -12,11 +12,12 @@ extension OpenedKeybag {
     /// - Parameters:
     ///   - old: The row of the item that it takes the place of, if both have the same access control.
     ///   - presence: What the value is sealed under beside the class key.
+    ///   - version: The version of the item that the row is.
     func seal(
-        _ item: StoredItem, insteadOf old: ItemRow? = nil, _ presence: PresenceCheck, rowID: Int64
+        _ item: StoredItem, insteadOf old: ItemRow? = nil, _ presence: PresenceCheck, rowID: Int64, version: Int64
     ) throws -> (row: ItemRow, filing: [Int64]) {
         let factors = try factors(forSealing: item, insteadOf: old, presence)
-        let binding = binding(of: item, rowID: rowID)
+        let binding = binding(of: item, rowID: rowID, version: version)
         let protection = item.accessControl.protection
         var sealed = SealedValue.none
         if let factors {
@@ -39,8 +40,10 @@ extension OpenedKeybag {
 
     /// `row` with the attributes of `item`, its value untouched; only for changes that the value's
     /// binding does not cover.
-    func resealMetadata(of row: ItemRow, as item: StoredItem) throws -> (row: ItemRow, filing: [Int64]) {
-        let binding = binding(of: item, rowID: row.binding.rowID)
+    func resealMetadata(
+        of row: ItemRow, as item: StoredItem, version: Int64
+    ) throws -> (row: ItemRow, filing: [Int64]) {
+        let binding = binding(of: item, rowID: row.binding.rowID, version: version)
         var resealed = row
         resealed.binding = binding
         resealed.metadata = try ItemSealer.seal(
@@ -68,6 +71,8 @@ extension OpenedKeybag {
             isSynchronizable: row.binding.isSynchronizable, isTombstone: row.binding.isTombstone,
             creationDate: metadata.creationDate, modificationDate: metadata.modificationDate)
         item.expiry = metadata.expiry
+        item.kept = metadata.kept
+        item.version = row.binding.itemVersion
         return item
     }
 
@@ -76,12 +81,12 @@ extension OpenedKeybag {
     /// Sealed under the 'always' class, so that items can be deleted while they are locked; a locked
     /// item's attributes cannot be read and are then left out.
     func sealTombstone(
-        for row: ItemRow, identifier: UUID, rowID: Int64, item: StoredItem?, now: Date
+        for row: ItemRow, identifier: UUID, rowID: Int64, version: Int64, item: StoredItem?, now: Date
     ) throws -> (row: ItemRow, filing: [Int64]) {
         let binding = RowBinding(
             rowID: rowID, identifier: identifier, itemClass: row.binding.itemClass, protection: .always,
             isSynchronizable: true, isTombstone: true, group: row.binding.group, primaryKey: row.binding.primaryKey,
-            terms: row.binding.terms)
+            terms: row.binding.terms, version: version)
         let schema = row.binding.itemClass.schema
         let metadata = ItemMetadata(
             accessControlFlags: nil, creationDate: item?.creationDate ?? now, modificationDate: now,
@@ -121,13 +126,16 @@ extension OpenedKeybag {
         guard item.accessGroup.utf8.count <= UInt16.max else {
             throw VaultError.attributesTooLarge(size: item.accessGroup.utf8.count, limit: Int(UInt16.max))
         }
+        guard item.kept.isValid else {
+            throw VaultError.invalidRequest(reason: "a vault keeps 0 to \(KeptVersions.largest) versions of an item")
+        }
         guard item.accessControl.flags?.isSubset(of: .known) ?? true else {
             throw VaultError.invalidRequest(reason: "an access control with flags that this vault does not know")
         }
         let encoded = try ItemMetadata(
             accessControlFlags: item.accessControl.flags, creationDate: item.creationDate,
             modificationDate: item.modificationDate, accessGroup: item.accessGroup, attributes: item.attributes,
-            customAttributes: item.customAttributes, expiry: item.expiry
+            customAttributes: item.customAttributes, expiry: item.expiry, kept: item.kept
         ).encoded()
         guard encoded.count <= ItemLimits.attributes else {
             throw VaultError.attributesTooLarge(size: encoded.count, limit: ItemLimits.attributes)
@@ -135,7 +143,7 @@ extension OpenedKeybag {
         return encoded
     }
 
-    private func binding(of item: StoredItem, rowID: Int64) -> RowBinding {
+    private func binding(of item: StoredItem, rowID: Int64, version: Int64) -> RowBinding {
         var terms: [Int64] = []
         let attributes = item.attributesWithDefaults
         for (name, value) in attributes { terms.append(index.term(name, value, in: item.itemClass)) }
@@ -145,7 +153,7 @@ extension OpenedKeybag {
             rowID: rowID, identifier: item.identifier, itemClass: item.itemClass,
             protection: item.accessControl.protection, isSynchronizable: item.isSynchronizable,
             isTombstone: item.isTombstone, group: groupDigest(item.accessGroup), primaryKey: primaryKey(of: item),
-            terms: terms.sorted())
+            terms: terms.sorted(), version: version)
     }
 
     /// The terms that `row` has to be filed under.

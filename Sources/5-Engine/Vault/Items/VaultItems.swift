@@ -103,6 +103,8 @@ struct VaultItems: Sendable {
                     if let custom = new.customAttributes { updated.customAttributes = custom }
                     updated.accessControl = item.accessControl
                     updated.renew(item.value, new.expiry, now: now())
+                    if let kept = new.kept { updated.kept = kept }
+                    updated.version = existing.row.binding.nextVersion
                     updated.modificationDate = modificationDate(after: existing.item)
                     try transaction.replace(existing, with: updated)
                     return updated
@@ -144,6 +146,7 @@ struct VaultItems: Sendable {
             updated.attributes.merge(item.attributes) { $1 }
             if let custom = new.customAttributes { updated.customAttributes = custom }
             updated.renew(value, new.expiry, now: now())
+            if let kept = new.kept { updated.kept = kept }
             updated.modificationDate = modificationDate(after: existing.item)
             try transaction.replace(existing, with: updated)
         }
@@ -196,6 +199,7 @@ struct VaultItems: Sendable {
         if let synchronizable = changes.isSynchronizable { updated.isSynchronizable = synchronizable }
         if let control = changes.accessControl { updated.accessControl = control }
         updated.renew(changes.value, changes.expiry, now: now())
+        if let kept = changes.kept { updated.kept = kept }
         if case .date(let date) = updated.attributes.removeValue(forKey: .creationDate) { updated.creationDate = date }
         updated.modificationDate = modificationDate(after: item)
         try checkEnforceable(updated.accessControl, isSynchronizable: updated.isSynchronizable)
@@ -252,8 +256,8 @@ struct VaultItems: Sendable {
         let pairs = try finder.pairs(query)
         guard !pairs.isEmpty else { throw VaultError.itemNotFound }
         var removed: Set<Int64> = []
-        for certificate in pairs.map(\.certificate.row) where removed.insert(certificate.binding.rowID).inserted {
-            try transaction.remove(certificate, opened: nil)
+        for certificate in pairs.map(\.certificate) where removed.insert(certificate.row.binding.rowID).inserted {
+            try transaction.remove(certificate.row, opened: certificate.item)
         }
         for key in pairs.map(\.key) where removed.insert(key.row.binding.rowID).inserted {
             guard let label = key.item.attributes[.applicationLabel],
@@ -286,8 +290,7 @@ struct VaultItems: Sendable {
     }
 
     /// Returns the request with the digest of the item that `query` names by the primary key of its class.
-    private func request(_ kind: AccessRequest.Kind, _ query: ItemQuery, toGroup group: String? = nil) -> AccessRequest
-    {
+    func request(_ kind: AccessRequest.Kind, _ query: ItemQuery, toGroup group: String? = nil) -> AccessRequest {
         var request = AccessRequest(kind, query, toGroup: group)
         if gate.access.isRecording, query.itemClass.schema.ownPrimaryKey.allSatisfy({ query.attributes[$0] != nil }) {
             add(query.itemClass, query.attributes, to: &request.itemDigests)
@@ -303,7 +306,7 @@ struct VaultItems: Sendable {
     }
 
     /// Adds the digests of `items` for the audit log.
-    private func note(_ items: [StoredItem], in digests: inout [UInt64]) {
+    func note(_ items: [StoredItem], in digests: inout [UInt64]) {
         for item in items {
             guard digests.count < AccessRequest.mostItemDigests else { return }
             add(item.itemClass, item.attributes, to: &digests)
@@ -341,6 +344,7 @@ struct VaultItems: Sendable {
             customAttributes: item.customAttributes ?? [:], accessGroup: group, accessControl: item.accessControl,
             isSynchronizable: item.isSynchronizable, creationDate: now, modificationDate: now, value: item.value)
         stored.expiry = item.expiry ?? .never
+        stored.kept = item.kept ?? .vaultDefault
         return stored
     }
 

@@ -57,8 +57,10 @@ struct VaultMaintenance: Sendable {
         return try gate.perform(authorization, asking: .init(), items: { $0 }) { _ in
             try vault.writing(for: authorization) { writer, keybag in
                 let damaged = try damagedRows(in: writer.reader, keybag)
+                let versions = try damagedVersions(in: writer.reader, keybag)
                 for row in damaged { try writer.deleteUnread(row) }
-                return damaged.count
+                for place in versions { try writer.deleteFormer(place) }
+                return damaged.count + versions.count
             }
         }
     }
@@ -80,6 +82,16 @@ struct VaultMaintenance: Sendable {
                     report.problems.append(VaultError(error).description)
                 }
             }
+            try reader.forEachFormerRow { place, former in
+                do {
+                    _ = try opened(try former.get().row, keybag)
+                } catch KeybagError.locked {
+                    return
+                } catch {
+                    report.problems.append(
+                        "version \(max(place.version, 1)) of item \(place.row): \(VaultError(error).description)")
+                }
+            }
             for filing in filings
             where try reader.filings(of: filing.row.rowID, in: filing.row.group, under: filing.terms)
                 < filing.terms.count
@@ -95,6 +107,21 @@ struct VaultMaintenance: Sendable {
     private func opened(_ row: ItemRow, _ keybag: OpenedKeybag) throws -> (item: StoredItem, isSealedFurther: Bool)? {
         guard keybag.keys.hasKey(for: row.binding.protection) else { return nil }
         return try keybag.openChecked(row)
+    }
+
+    private func damagedVersions(in reader: ItemStore.Reader, _ keybag: OpenedKeybag) throws -> [FormerPlace] {
+        var damaged: [FormerPlace] = []
+        try reader.forEachFormerRow { place, former in
+            do {
+                _ = try opened(try former.get().row, keybag)
+            } catch KeybagError.locked {
+                return
+            } catch {
+                guard case .corruptItem = VaultError(error) else { throw error }
+                damaged.append(place)
+            }
+        }
+        return damaged
     }
 
     private func damagedRows(in reader: ItemStore.Reader, _ keybag: OpenedKeybag) throws -> [Int64] {

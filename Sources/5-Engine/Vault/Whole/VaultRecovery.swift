@@ -108,14 +108,7 @@ extension VaultFolder {
         }
         defer { store.abandon() }
         return try store.read(for: AccessGate.authorize(.removeUnreadable), under: record.keybag) { reader in
-            var lost: [ItemClass: Int] = [:]
-            try reader.forEachRow { row in
-                guard case .success(let row) = row, !RecoveryRecord.classes.contains(row.binding.protection) else {
-                    return
-                }
-                lost[row.binding.itemClass, default: 0] += 1
-            }
-            return lost
+            try reader.counts { !RecoveryRecord.classes.contains($0) }
         }
     }
 

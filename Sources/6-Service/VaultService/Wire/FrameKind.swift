@@ -22,7 +22,7 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
 package enum WireProtocol {
     /// What the first frame of a connection begins with: "KCHN".
     package static let magic: UInt32 = 0x4B43_484E
-    package static let version: UInt16 = 3
+    package static let version: UInt16 = 4
 }
 
 extension FrameBuffer {

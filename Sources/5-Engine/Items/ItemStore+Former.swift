@@ -1,0 +1,280 @@
+import FoundationEssentials
+import KeychainModel
+import Sealing
+import SystemSQLite
+
+/// A former version of an item.
+package struct FormerRow: Sendable {
+    /// The whole row as it was.
+    package var row: ItemRow
+    /// The number of the change that ended the version.
+    package var ended: Int64
+    /// Whether that change deleted the item.
+    package var isDeleted: Bool
+
+    package init(row: ItemRow, ended: Int64, isDeleted: Bool) {
+        self.row = row
+        self.ended = ended
+        self.isDeleted = isDeleted
+    }
+}
+
+/// A place between two deleted items, at which another search for them goes on.
+package struct DeletedPosition: Sendable, Equatable {
+    /// Before the first.
+    package static let start = DeletedPosition(group: .min, row: .min)
+
+    var group: Int64
+    var row: Int64
+}
+
+extension ItemStore.Reader {
+    private static let selection =
+        "SELECT \(ItemRow.columns(of: "former")), vault.owner, vault.sequence, ended, deleted FROM "
+        + "former JOIN vault ON vault.id = 1 "
+    static let formerOfRow = selection + "WHERE former.id = ? AND version > ? ORDER BY version"
+    /// The last version of each deleted item that was not brought back.
+    static let deleted =
+        selection + """
+            WHERE former.grp = ? AND deleted = 1 AND former.id > ? \
+            AND former.version = (SELECT max(version) FROM former AS last WHERE last.id = former.id) \
+            AND NOT EXISTS (SELECT 1 FROM item WHERE item.id = former.id AND item.flags & 2 = 0) \
+            ORDER BY former.id
+            """
+    static let allFormer = selection + "ORDER BY former.id, version"
+    static let nextFormerGroup = "SELECT grp FROM former WHERE grp >= ? ORDER BY grp LIMIT 1"
+
+    private func former(_ statement: SQLStatement, includingCiphertext: Bool) throws(StoreError) -> FormerRow {
+        let binding = try ItemRow.binding(statement)
+        guard let ended = statement.integer(ItemRow.columnCount + 2),
+            let deleted = statement.integer(ItemRow.columnCount + 3)
+        else { throw .malformedRow(id: binding.rowID, reason: "end of a former version") }
+        return FormerRow(
+            row: try ItemRow(statement, binding: binding, includingCiphertext: includingCiphertext), ended: ended,
+            isDeleted: deleted != 0)
+    }
+
+    /// Returns the former versions of the row with this number, the oldest first.
+    ///
+    /// - Parameters:
+    ///   - version: The only version that is wanted, as people count; nil for all.
+    ///   - groups: The digests of the groups that count; nil for all. An item may have come from another group.
+    package func formerRows(
+        of rowID: Int64, version: Int64? = nil, in groups: [Int64]?, includingCiphertext: Bool
+    ) throws -> [FormerRow] {
+        let statement = try database.statement(Self.formerOfRow)
+        defer { statement.reset() }
+        try statement.bind(rowID, at: 1)
+        // The first version of an older store has the number 0.
+        try statement.bind(version.map { $0 == 1 ? -1 : $0 - 1 } ?? -1, at: 2)
+        var found: [FormerRow] = []
+        while try statement.step() {
+            try checkOwner(statement)
+            let binding = try ItemRow.binding(statement)
+            if let version, binding.itemVersion != version { break }
+            guard groups?.contains(binding.group) ?? true else { continue }
+            found.append(try former(statement, includingCiphertext: includingCiphertext))
+        }
+        return found
+    }
+
+    /// Runs `body` with the last version of each deleted item that `search` accepts, without its value, until `body`
+    /// returns false.
+    ///
+    /// - Parameter visited: Called for each row; false ends the search after it.
+    /// - Returns: Where the search ended early; nil after the last.
+    package func forEachDeleted(
+        _ search: ItemSearch, after start: DeletedPosition = .start, visited: () -> Bool = { true },
+        _ body: (FormerRow) throws -> Bool
+    ) throws -> DeletedPosition? {
+        var position = start
+        let groups = search.groups?.sorted()
+        func next(from group: Int64) throws -> Int64? {
+            if let groups { return groups.first { $0 >= group } }
+            let statement = try database.statement(Self.nextFormerGroup)
+            defer { statement.reset() }
+            try statement.bind(group, at: 1)
+            return try statement.step() ? statement.integer(0) : nil
+        }
+        while let group = try next(from: position.group) {
+            if group != position.group { position = DeletedPosition(group: group, row: .min) }
+            let statement = try database.statement(Self.deleted)
+            defer { statement.reset() }
+            try statement.bind(group, at: 1)
+            try statement.bind(position.row, at: 2)
+            while try statement.step() {
+                try checkOwner(statement)
+                let row = try former(statement, includingCiphertext: false)
+                position.row = row.row.binding.rowID
+                if search.accepts(row.row.binding), try !body(row) { return position }
+                guard visited() else { return position }
+            }
+            guard group < .max else { break }
+            position = DeletedPosition(group: group + 1, row: .min)
+        }
+        return nil
+    }
+
+    /// Runs `body` for every former version, or with the reason why one cannot be read. All are those of one moment.
+    package func forEachFormerRow(
+        _ body: (_ place: FormerPlace, Result<FormerRow, StoreError>) throws -> Void
+    ) throws {
+        let statement = try database.statement(Self.allFormer)
+        defer { statement.reset() }
+        while try statement.step() {
+            try checkOwner(statement)
+            let place = FormerPlace(row: statement.integer(0) ?? 0, version: statement.integer(7) ?? 0)
+            try body(
+                place,
+                Result { () throws(StoreError) in try former(statement, includingCiphertext: true) })
+        }
+    }
+
+    /// How many former versions of an item the vault keeps if the item does not say it.
+    package func defaultKept() throws -> Int {
+        Int(clamping: try database.integer("SELECT keep FROM vault WHERE id = 1") ?? 0)
+    }
+
+    /// Whether the row with this number has former versions.
+    package func hasFormerRows(_ rowID: Int64) throws -> Bool {
+        let statement = try database.statement("SELECT 1 FROM former WHERE id = ?")
+        defer { statement.reset() }
+        try statement.bind(rowID, at: 1)
+        return try statement.step()
+    }
+}
+
+/// What tells former versions apart in the store.
+package struct FormerPlace: Sendable, Hashable {
+    /// The number of the row.
+    package var row: Int64
+    /// The stored version.
+    package var version: Int64
+
+    package init(row: Int64, version: Int64) {
+        self.row = row
+        self.version = version
+    }
+}
+
+extension ItemStore.Writer {
+    /// Puts a copy of a row, which is about to change or to go, among the former versions.
+    package func keepFormer(_ row: ItemRow, isDeleted: Bool) throws {
+        let number = try takeNumber()
+        try change(
+            """
+            INSERT OR REPLACE INTO former
+            SELECT id, class, pk, uuid, grp, pdmn, flags, version, change, ?, ?, terms, meta, seal, data
+            FROM item WHERE id = ?
+            """
+        ) { statement in
+            try statement.bind(number, at: 1)
+            try statement.bind(Int64(isDeleted ? 1 : 0), at: 2)
+            try statement.bind(row.binding.rowID, at: 3)
+            try statement.run()
+        }
+        touched.insert(row.binding.group)
+        if touched.isMeasured {
+            let size = try size(ofRow: row.binding.rowID)
+            touched.grow(row.binding.group, by: size.withoutValue + size.value)
+        }
+    }
+
+    /// Stores a former version from elsewhere, such as a backup.
+    package func insert(_ former: FormerRow) throws {
+        let number = try takeNumber()
+        try change(
+            """
+            INSERT OR REPLACE INTO former
+                (id, class, pk, uuid, grp, pdmn, flags, version, change, terms, meta, seal, data, ended, deleted)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?9, ?14)
+            """
+        ) { statement in
+            try statement.bind(Int64(former.isDeleted ? 1 : 0), at: 14)
+            try former.row.run(statement, change: number)
+        }
+        touched.insert(former.row.binding.group)
+        touched.grow(former.row.binding.group, by: former.row.size)
+    }
+
+    static let surplusOfRow = "SELECT id, version FROM former WHERE id = ? ORDER BY version DESC LIMIT -1 OFFSET ?"
+    static let surplusOfKey = """
+        SELECT id, version FROM former WHERE pk = ? ORDER BY ended DESC, version DESC LIMIT -1 OFFSET ?
+        """
+
+    /// Drops the oldest former versions of a row, so that `count` are left.
+    package func dropFormer(of rowID: Int64, keeping count: Int) throws {
+        try drop(Self.surplusOfRow, keeping: count) { try $0.bind(rowID, at: 1) }
+    }
+
+    /// Drops the oldest former versions of items with this primary key, so that `count` are left. So an item that is
+    /// made and deleted again and again does not leave more and more.
+    package func dropFormer(ofPrimaryKey digest: Data, keeping count: Int) throws {
+        try drop(Self.surplusOfKey, keeping: count) { try $0.bind(digest, at: 1) }
+    }
+
+    private func drop(_ sql: String, keeping count: Int, _ bind: (SQLStatement) throws -> Void) throws {
+        var surplus: [FormerPlace] = []
+        do {
+            let statement = try database.statement(sql)
+            defer { statement.reset() }
+            try bind(statement)
+            try statement.bind(Int64(count), at: 2)
+            while try statement.step() {
+                surplus.append(FormerPlace(row: statement.integer(0) ?? 0, version: statement.integer(1) ?? 0))
+            }
+        }
+        for place in surplus { try deleteFormer(place) }
+    }
+
+    /// Removes a former version.
+    package func deleteFormer(_ place: FormerPlace) throws {
+        _ = try takeNumber()
+        let statement = try database.statement(
+            "SELECT grp, \(ItemRow.sqlSizeWithoutValue) + \(ItemRow.sqlSizeOfValue) FROM former "
+                + "WHERE id = ? AND version = ?")
+        defer { statement.reset() }
+        try statement.bind(place.row, at: 1)
+        try statement.bind(place.version, at: 2)
+        guard try statement.step() else { return }
+        let (group, size) = (statement.integer(0), statement.integer(1) ?? 0)
+        statement.reset()
+        touched.insert(group)
+        if let group { touched.grow(group, by: -Int(size)) }
+        try change("DELETE FROM former WHERE id = ? AND version = ?") { statement in
+            try statement.bind(place.row, at: 1)
+            try statement.bind(place.version, at: 2)
+            try statement.run()
+        }
+    }
+
+    static let sizeOfFormer =
+        "SELECT sum(\(ItemRow.sqlSizeWithoutValue) + \(ItemRow.sqlSizeOfValue)) FROM former WHERE grp = ?"
+
+    /// Returns how many bytes the former versions in a group take.
+    func sizeOfFormer(in group: Int64) throws -> Int {
+        let statement = try database.statement(Self.sizeOfFormer)
+        defer { statement.reset() }
+        try statement.bind(group, at: 1)
+        return try statement.step() ? Int(statement.integer(0) ?? 0) : 0
+    }
+
+    /// Sets how many former versions of an item the vault keeps if the item does not say it.
+    package func setDefaultKept(_ count: Int) throws {
+        try change("UPDATE vault SET keep = ? WHERE id = 1") { statement in
+            try statement.bind(Int64(count), at: 1)
+            try statement.run()
+        }
+    }
+
+    /// Lets the numbers of changes go on after `number`, in a store whose rows come from another one. Whoever asks from
+    /// an earlier number is told to read everything again.
+    package func continueNumbers(after number: Int64) throws {
+        try change("UPDATE vault SET sequence = max(sequence, ?), cleared = max(sequence, ?) WHERE id = 1") {
+            statement in
+            try statement.bind(number, at: 1)
+            try statement.bind(number, at: 2)
+            try statement.run()
+        }
+    }
+}
