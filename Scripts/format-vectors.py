@@ -291,8 +291,16 @@ def canonical(value, is_number):
 
 
 class Digests:
-    def __init__(self, index_key):
-        self.key = index_key
+    """The digests of items that need an unlocking, or of the others. Groups and listings are under the key of those."""
+
+    def __init__(self, keys, is_closed=False):
+        self.open_key = derive(keys["dk"]["class"], None, "swift-keychain/v1/index")
+        self.is_closed = is_closed
+        self.key = derive(keys["ck"]["class"], None, "swift-keychain/v2/index") if is_closed else self.open_key
+
+    @classmethod
+    def of_row(cls, keys, protection, version):
+        return cls(keys, version > 0 and protection not in ("dk", "dku"))
 
     def digest(self, message):
         return hmac.digest(self.key, message, "sha256")
@@ -301,7 +309,11 @@ class Digests:
         return struct.unpack(">q", self.digest(b"t" + bytes([class_code]) + name.encode() + message)[:8])[0]
 
     def group(self, group):
-        return struct.unpack(">q", self.digest(b"group" + group.encode())[:8])[0]
+        return struct.unpack(">q", hmac.digest(self.open_key, b"group" + group.encode(), "sha256")[:8])[0]
+
+    def listing(self, row):
+        message = b"t" + bytes([row["class"]]) + (b"clos" if self.is_closed else b"list") + struct.pack(">q", row["grp"])
+        return struct.unpack(">q", hmac.digest(self.open_key, message, "sha256")[:8])[0]
 
     def primary_key(self, class_code, group, is_synchronizable, attributes):
         item_class = CLASSES[class_code]
@@ -338,7 +350,7 @@ class Digests:
         class_code = row["class"]
         item_class = CLASSES[class_code]
         numbers = NUMBERS[item_class] | ALL_NUMBERS
-        terms = {self.term(class_code, "list", struct.pack(">q", row["grp"]))}
+        terms = {self.listing(row)}
         terms.add(struct.unpack(">q", row["uuid"][:8])[0])
         for name in FILED[item_class]:
             if name in attributes:
@@ -409,7 +421,7 @@ def read_changes(store, vault):
         check(trail is not None and trail["marks"] >= marks, "number of deletions")
 
 
-def read_row(row, keybag, digests, factors, filings=None):
+def read_row(row, keybag, factors, filings=None):
     number = row["id"]
     protection = PROTECTION[row["pdmn"]]
     keys = keybag["keys"][protection]
@@ -439,9 +451,14 @@ def read_row(row, keybag, digests, factors, filings=None):
             check(has_value or not value, f"value of row {number}")
             value = value if has_value else None
 
+    digests = Digests.of_row(keybag["keys"], protection, version)
     check(row["grp"] == digests.group(group), f"group digest of row {number}")
-    primary_key = digests.primary_key(row["class"], group, synchronizable, attributes)
-    check(row["pk"] == primary_key, f"primary key digest of row {number}")
+    primary_keys = [digests.primary_key(row["class"], group, synchronizable, attributes)]
+    if tombstone:
+        # It has the digests of the item that it was.
+        was = Digests(keybag["keys"], True)
+        primary_keys.append(was.primary_key(row["class"], group, synchronizable, attributes))
+    check(row["pk"] in primary_keys, f"primary key digest of row {number}")
     if not tombstone:
         stored = list(struct.unpack(f">{len(row['terms']) // 8}q", row["terms"]))
         check(stored == digests.terms(row["class"], attributes, custom), f"terms of row {number}")
@@ -510,7 +527,6 @@ def read_backup(data, password):
         for index, chunk in enumerate(chunks)
     )
     keybag = {"keys": keys}
-    digests = Digests(derive(keys["dk"]["class"], None, "swift-keychain/v1/index"))
     items, former, position = [], [], 0
     while text[position] in ((1,) if data[9] == 1 else (1, 2, 3)):
         kind = text[position]
@@ -524,7 +540,7 @@ def read_backup(data, password):
         for name, length in sizes.items():
             row[name] = text[position : position + length]
             position += length
-        item = read_row(row, keybag, digests, {"password": None, "enrolment": None})
+        item = read_row(row, keybag, {"password": None, "enrolment": None})
         if kind == 1:
             items.append(item)
         else:
@@ -696,7 +712,6 @@ def main(arguments):
     filings = read_filings(store, version)
     vault = store.execute("SELECT * FROM vault").fetchone()
     check(vault["owner" if version >= 3 else "keybag"] == keybag["identifier"], "another keybag's store")
-    digests = Digests(keybag["index"])
     factors = {
         "password": options.application_password and options.application_password.read_bytes(),
         "enrolment": options.enrolment and options.enrolment.read_bytes(),
@@ -704,13 +719,13 @@ def main(arguments):
     rows = store.execute("SELECT * FROM item ORDER BY id")
     result = {
         "keybag": str(uuid.UUID(bytes=keybag["identifier"])).upper(),
-        "items": [read_row(row, keybag, digests, factors, filings) for row in rows],
+        "items": [read_row(row, keybag, factors, filings) for row in rows],
     }
     check(not filings, "filings of rows that are not there")
     if version >= 3:
         read_changes(store, vault)
         former = [
-            read_row(row, keybag, digests, factors) | {"deleted": bool(row["deleted"])}
+            read_row(row, keybag, factors) | {"deleted": bool(row["deleted"])}
             for row in store.execute("SELECT * FROM former ORDER BY id, version")
         ]
         if former:

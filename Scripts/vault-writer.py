@@ -59,6 +59,7 @@ STATEMENTS = [
     data BLOB NOT NULL
 )""",
     "CREATE INDEX item_change ON item (grp, change)",
+    "CREATE INDEX item_old ON item (id) WHERE version = 0",
     """CREATE TABLE filing (
     grp INTEGER NOT NULL,
     term INTEGER NOT NULL,
@@ -209,12 +210,15 @@ def encode_attributes(item, attributes):
 
 def put(store, keybag, item, change):
     """Adds an item, or puts it in the place of the one with its primary key. Keeps no former versions."""
-    digests = reader.Digests(keybag["index"])
+    protection = item.get("protection", "ak")
+    digests = reader.Digests.of_row(keybag["keys"], protection, 1)
     class_code = CLASSES[item.get("class", "genp")]
     attributes = {name: value_of(value) for name, value in item["attributes"].items()}
     custom, group, synchronizable = item.get("custom", {}), item.get("group", ""), item.get("synchronizable", False)
     primary_key = digests.primary_key(class_code, group, synchronizable, attributes)
-    present = store.execute("SELECT id, uuid, version FROM item WHERE pk = ?", [primary_key]).fetchone()
+    other = reader.Digests(keybag["keys"], not digests.is_closed)
+    keys = [primary_key, other.primary_key(class_code, group, synchronizable, attributes)]
+    present = store.execute("SELECT id, uuid, version FROM item WHERE pk IN (?, ?)", keys).fetchone()
     version = max(present[2], 1) + 1 if present else 1
     if present:
         store.execute("DELETE FROM filing WHERE item = ?", [present[0]])
@@ -223,7 +227,6 @@ def put(store, keybag, item, change):
     number, identifier = present[:2] if present else (
         store.execute(f"SELECT coalesce(max(id), 0) + 1 FROM ({numbers})").fetchone()[0], uuid.uuid4().bytes)
 
-    protection = item.get("protection", "ak")
     keys, code = keybag["keys"][protection], PROTECTION[protection]
     digest = digests.group(group)
     identity = bytes([class_code, code]) + struct.pack(">q", number) + identifier + struct.pack(">q", digest)

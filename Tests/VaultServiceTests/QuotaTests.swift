@@ -272,7 +272,7 @@ import VaultService
             #expect(statements.contains { $0.contains("INTO item") })
             return statements.count { $0.contains("length(") && $0.contains("sum(") }
         }
-        #expect(try sums(Self.item("first", size: 10)) == 5)
+        #expect(try sums(Self.item("first", size: 10)) == 9)
         for size in [20, 5, 5_000] { #expect(try sums(Self.item("first", size: size)) == 0) }
         #expect(try sums(Self.item("second", size: 5)) == 0)
         let other = Client(identifier: "other", accessGroups: ["TEAM.app", "TEAM.shared"])
@@ -282,6 +282,6 @@ import VaultService
         }
         #expect(!statements.contains { $0.contains("length(") })
         // Somebody else changed the group.
-        #expect(try sums(Self.item("second", size: 6)) == 5)
+        #expect(try sums(Self.item("second", size: 6)) == 9)
     }
 }

@@ -114,7 +114,7 @@ import VaultInterface
     @Test func anUnlockingTellsTheKeybag() throws {
         let vault = try EmbeddedVault.open(at: path)
         try vault.setPasscode(.test("first"), options: .cheapest, as: .owner)
-        _ = try vault.add(.password("s", "a", "old"), as: .app)
+        _ = try vault.add(Self.always("a", "old"), as: .app)
         vault.close()
         let before = try files()
         let again = try EmbeddedVault.open(at: path)

@@ -41,7 +41,7 @@ struct ItemSearchTests {
     }
 
     private static let searches: [(seek: ItemSearch.Seek, isRare: Bool)] = [
-        (.terms([common]), false), (.terms([common, rare]), true), (.terms([rare, common]), true),
+        (.terms([[common]]), false), (.terms([[common, rare]]), true), (.terms([[rare, common]]), true),
         (.filed(listing), false),
     ]
 
@@ -88,8 +88,9 @@ struct ItemSearchTests {
 
     @Test func searchesOfAnotherKeybagFailWhetherTheyFindRowsOrNot() throws {
         let seeks: [ItemSearch.Seek] = [
-            .terms([Self.common]), .terms([Self.common, Self.rare]), .terms([404]), .filed(Self.listing), .filed(404),
-            .listed([]), .listed([Filing(Self.listing, in: 5)]), .primaryKey(Data(count: 16)), .everything,
+            .terms([[Self.common]]), .terms([[Self.common, Self.rare]]), .terms([[404]]), .filed(Self.listing),
+            .filed(404),
+            .listed([]), .listed([Filing(Self.listing, in: 5)]), .primaryKeys([Data(count: 16)]), .everything,
         ]
         for seek in seeks {
             for groups in [nil, [], [5], [404], [5, 404]] as [[Int64]?] {

@@ -52,11 +52,20 @@ import VaultInterface
             #expect(
                 performing: { try vault.update(query, with: ItemChanges(value: Data()), as: .app) },
                 throws: Self.isLocked)
-            #expect(throws: VaultError.itemNotFound) {
-                try vault.copy(.password("s", "absent"), includingValues: true, as: .app)
+            // Before the first unlocking nobody can tell what is absent.
+            let absent = ItemQuery.password("s", "absent")
+            if state == .beforeFirstUnlock {
+                for query in [query, absent] {
+                    #expect(
+                        performing: { try vault.copy(query, includingValues: true, as: .app) }, throws: Self.isLocked)
+                    #expect(performing: { try vault.delete(query, as: .app) }, throws: Self.isLocked)
+                }
+                vault.enter(.unlocked)
+                vault.enter(.locked)
             }
+            #expect(throws: VaultError.itemNotFound) { try vault.copy(absent, includingValues: true, as: .app) }
         }
-        // Deleting takes no key.
+        // Deleting takes no key of the item's class.
         #expect(try vault.delete(.password("s", "before", limit: nil), as: .app) == 1)
         vault.enter(.unlocked)
         #expect(try vault.items(query).isEmpty)

@@ -67,8 +67,8 @@ import VaultInterface
         }
     }
 
-    /// Damage where it does the most: in the pages' headers and cell pointers. Somebody with the key of the store sealed
-    /// them.
+    /// Damage where it does the most: in the pages' headers and cell pointers. Somebody with the key of the store
+    /// sealed them.
     @Test func storeStructure() throws {
         var random = SeededGenerator()
         try target.closed.restore(to: target.path)

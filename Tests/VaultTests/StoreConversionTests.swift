@@ -72,19 +72,20 @@ import VaultInterface
 
     @Test(arguments: [1, 2]) func everyRowAndEveryFilingIsTakenOver(_ version: Int) throws {
         if version == 1 { try downgrade() }
-        let rows = "SELECT hex(id || pk || uuid || meta || seal || data) FROM item"
+        // The digests, and the attributes that are sealed to them, are renewed.
+        let rows = "SELECT hex(id || uuid || seal || data) FROM item"
         let before = try sql(rows, in: plain, of: String.self)
         let filings = try sql(
             version == 2
-                ? "SELECT hex(term) || grp || '/' || item FROM filing"
-                : "SELECT hex(term.term) || grp || '/' || item FROM term JOIN item ON item.id = term.item",
+                ? "SELECT grp || '/' || item FROM filing"
+                : "SELECT grp || '/' || item FROM term JOIN item ON item.id = term.item",
             in: plain, of: String.self)
         #expect(before.count == items && filings.count > 3 * items)
         try expectSoundVault()
         let store = try ItemStoreFile.uri(inVault: path)
         #expect(try Set(sql(rows, in: store, of: String.self)) == Set(before))
-        let after = try sql("SELECT hex(term) || grp || '/' || item FROM filing", in: store, of: String.self)
-        #expect(Set(after) == Set(filings) && after.count == filings.count)
+        let after = try sql("SELECT grp || '/' || item FROM filing", in: store, of: String.self)
+        #expect(after.sorted() == filings.sorted())
         try expectSoundVault()
     }
 

@@ -19,14 +19,14 @@ package struct Authorization: Sendable {
 
 /// What the engine does to rows that no client asked for.
 package enum Upkeep: Sendable {
-    /// To remove the rows of a vault whose keys an erase destroyed, and which died before it got to the rows.
-    case completeErase
     /// To destroy everything after as many wrong passcodes as the owner allowed.
     case eraseAfterWrongPasscodes
     /// To remove the rows of a class whose key went with the passcode, or with a lost device.
     case removeUnreadable
     /// To fill a new vault from a backup, for the person who has its key.
     case fillFromBackup
+    /// To give rows of earlier software digests under another key.
+    case renewDigests
 }
 
 /// The one point that every operation on a vault passes: it decides and it records.
@@ -59,13 +59,13 @@ package struct AccessGate: Sendable {
     package static func authorize(_ upkeep: Upkeep) -> Authorization {
         let engine = Client(identifier: "engine", accessGroups: [Client.everyGroup])
         switch upkeep {
-        case .completeErase, .eraseAfterWrongPasscodes:
+        case .eraseAfterWrongPasscodes:
             return Authorization(
                 AccessRequest(.erase, isAboutWholeVault: true), of: engine, scope: .every, recordedAs: .erased)
         case .removeUnreadable:
             return Authorization(
                 AccessRequest(.delete, isAboutWholeVault: true), of: engine, scope: .every, recordedAs: .deleted)
-        case .fillFromBackup:
+        case .fillFromBackup, .renewDigests:
             return Authorization(
                 AccessRequest(.restore, isAboutWholeVault: true), of: engine, scope: .every, recordedAs: .restored)
         }

@@ -19,6 +19,9 @@ package enum ProtectionClass: String, CaseIterable, Sendable {
         }
     }
 
+    /// Whether its items need an unlocking.
+    package var isClosed: Bool { availability != .always }
+
     package enum Availability: Sendable {
         case whileUnlocked, afterFirstUnlock, always
     }

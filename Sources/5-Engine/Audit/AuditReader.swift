@@ -23,21 +23,21 @@ package struct AuditReader {
         return AuditPart.allCases.contains { folder.contains($0.headName) }
     }
 
-    /// Returns the records for `query` that tell of the item with this digest, or all without one, and the number of
-    /// those left out that may tell of it; nil if there is no log.
+    /// Returns the records for `query` that tell of the item with one of these digests, or all without digests, and the
+    /// number of those left out that may tell of it; nil if there is no log.
     ///
     /// A record may tell of the item if it is about its class and has no digest for each of its items: records of
     /// earlier versions, of many items, and of programs that have used up their share.
     package func records(
-        _ query: AuditQuery, of digest: UInt64?, class itemClass: ItemClass
+        _ query: AuditQuery, of digests: [UInt64]?, class itemClass: ItemClass
     ) throws(FileError) -> (records: [AuditRecord], unclear: Int)? {
-        guard let digest else { return try records(query).map { ($0, 0) } }
+        guard let digests else { return try records(query).map { ($0, 0) } }
         guard let all = try records(AuditQuery(since: query.since)) else { return nil }
-        let name = AuditRecord.digest(digest)
+        let names = Set(digests.map { AuditRecord.digest($0) })
         var found: [AuditRecord] = []
         var unclear = 0
         for record in all {
-            if record.itemDigests?.contains(name) == true {
+            if record.itemDigests?.contains(where: names.contains) == true {
                 found.append(record)
             } else if record.mayTellOfOtherItems(of: itemClass) {
                 unclear += 1

@@ -31,27 +31,22 @@ package struct Filing: Sendable, Hashable {
 package struct ItemSearch: Sendable {
     /// The starting point of the search.
     package enum Seek: Sendable {
-        /// The row with this primary-key digest; at most one.
-        case primaryKey(Data)
-        /// The rows that have all of these terms. The list must not be empty.
-        case terms([Int64])
+        /// The rows that have one of these primary-key digests.
+        case primaryKeys([Data])
+        /// The rows that are filed under all the terms of one of these lists, of which none is empty.
+        case terms([[Int64]])
         /// The rows that are filed under this term, such as an identifier. The row itself need not contain the term.
         case filed(Int64)
         /// The rows that are filed under one of these, such as the listings of groups.
         case listed([Filing])
         /// Every row.
         case everything
-
-        fileprivate func accepts(_ row: RowBinding) -> Bool {
-            guard case .terms(let terms) = self else { return true }
-            return terms.allSatisfy { row.terms.contains($0) }
-        }
     }
 
     package var itemClass: ItemClass
     package var seek: Seek
-    /// The further terms that a row must have.
-    package var requiredTerms: [Int64]
+    /// A row must have all the terms of one of these lists; of none, if there is no list.
+    package var requiredTerms: [[Int64]]
     /// The digests of the allowed access groups, each once; nil for all. The search visits no row of another group.
     package var groups: [Int64]?
     package var isSynchronizable: Bool?
@@ -60,7 +55,7 @@ package struct ItemSearch: Sendable {
     package var identifier: UUID?
 
     package init(
-        itemClass: ItemClass, seek: Seek, requiredTerms: [Int64] = [], groups: [Int64]? = nil,
+        itemClass: ItemClass, seek: Seek, requiredTerms: [[Int64]] = [], groups: [Int64]? = nil,
         isSynchronizable: Bool? = nil, protection: ProtectionClass? = nil, isTombstone: Bool? = false,
         identifier: UUID? = nil
     ) {
@@ -85,10 +80,11 @@ package struct ItemSearch: Sendable {
     /// Where the filings of the rows are; nil for a search that needs no filings.
     var ranges: [Range]? {
         switch seek {
-        case .terms(let terms): groups?.map { Range(terms: terms, group: $0) } ?? [Range(terms: terms)]
+        case .terms(let lists):
+            groups?.flatMap { group in lists.map { Range(terms: $0, group: group) } } ?? lists.map { Range(terms: $0) }
         case .filed(let term): groups?.map { Range(terms: [term], group: $0) } ?? [Range(terms: [term])]
         case .listed(let filings): filings.map { Range(terms: [$0.term], group: $0.group) }
-        case .primaryKey, .everything: nil
+        case .primaryKeys, .everything: nil
         }
     }
 
@@ -99,7 +95,7 @@ package struct ItemSearch: Sendable {
             && (protection.map { $0 == row.protection } ?? true)
             && (isTombstone.map { $0 == row.isTombstone } ?? true)
             && (identifier.map { $0 == row.identifier } ?? true)
-            && requiredTerms.allSatisfy { row.terms.contains($0) }
-            && seek.accepts(row)
+            && (requiredTerms.isEmpty
+                || requiredTerms.contains { $0.allSatisfy { row.terms.contains($0) } })
     }
 }

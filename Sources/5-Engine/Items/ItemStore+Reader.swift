@@ -106,8 +106,12 @@ extension ItemStore {
                 }
             }
             switch search.seek {
-            case .primaryKey(let digest):
-                guard try visit(Self.byPrimaryKey, binding: { try $0.bind(digest, at: 1) }) else { return position }
+            case .primaryKeys(let digests):
+                for digest in digests {
+                    guard try visit(Self.byPrimaryKey, binding: { try $0.bind(digest, at: 1) }) else {
+                        return position
+                    }
+                }
             case .everything:
                 guard try visit(Self.all, binding: { try $0.bind(position.row, at: 1) }) else { return position }
             case .terms, .filed, .listed: break
@@ -166,6 +170,51 @@ extension ItemStore {
             guard keybag == nil || owner == keybag else { throw .otherKeybag }
             guard sequence >= floor else { throw .corrupt(reason: "it is an older copy than a moment ago") }
             newest?.raise(to: sequence)
+        }
+
+        /// Returns whether there is a row that is filed under one of these.
+        package func hasRow(filedUnder filings: [Filing]) throws -> Bool {
+            try filings.contains { filing in
+                let statement = try database.statement(Self.countOfFiling)
+                defer { statement.reset() }
+                try statement.bind(filing.group, at: 1)
+                try statement.bind(filing.term, at: 2)
+                return try statement.step() && statement.integer(0) ?? 0 > 0
+            }
+        }
+
+        /// Returns whether there is an item of a class that needs an unlocking, in any group.
+        package func hasClosedRow(_ itemClass: ItemClass) throws -> Bool {
+            let open = ProtectionClass.allCases.filter { !$0.isClosed }.map { "\($0.storedCode)" }
+            let statement = try database.statement(
+                "SELECT 1 FROM item WHERE class = ? AND version > 0 AND pdmn NOT IN (\(open.joined(separator: ", ")))")
+            defer { statement.reset() }
+            try statement.bind(Int64(itemClass.storedCode), at: 1)
+            return try statement.step()
+        }
+
+        static let oldRows = "SELECT id FROM item WHERE version = 0 AND id > ? ORDER BY id LIMIT ?"
+
+        /// Returns the numbers of rows of version 0, which earlier software wrote.
+        package func oldRows(after number: Int64, limit: Int) throws -> [Int64] {
+            let statement = try database.statement(Self.oldRows)
+            defer { statement.reset() }
+            try statement.bind(number, at: 1)
+            try statement.bind(Int64(limit), at: 2)
+            var found: [Int64] = []
+            while try statement.step() { if let number = statement.integer(0) { found.append(number) } }
+            return found
+        }
+
+        static let byNumber = selection + "item JOIN vault ON vault.id = 1 WHERE item.id = ?"
+
+        /// Returns the row with this number, without its value.
+        package func row(_ number: Int64) throws -> ItemRow? {
+            let statement = try database.statement(Self.byNumber)
+            defer { statement.reset() }
+            try statement.bind(number, at: 1)
+            guard try statement.step() else { return nil }
+            return try ItemRow(statement, binding: ItemRow.binding(statement), includingCiphertext: false)
         }
 
         /// Returns whether a row has this number, or a former version of an item.

@@ -12,7 +12,7 @@ enum Schema {
     /// The tables of each version that this software reads.
     static let tables = [
         1: [formerVault, formerItem, term], 2: [formerVault, formerItem, filing],
-        version: [vault, item, itemChange, filing, former, formerGroup, formerKey, deletion, trail],
+        version: [vault, item, itemChange, itemOld, filing, former, formerGroup, formerKey, deletion, trail],
     ]
 
     /// `owner` is the identifier of the keybag that the rows belong to. `sequence` is the number of the last change,
@@ -51,6 +51,9 @@ enum Schema {
 
     /// The group comes first, so that changes in one group are a range without those of others.
     private static let itemChange = "CREATE INDEX item_change ON item (grp, change)"
+
+    /// The rows that earlier software wrote, until they get digests under another key.
+    private static let itemOld = "CREATE INDEX item_old ON item (id) WHERE version = 0"
 
     /// Former versions of items. `ended` is the number of the change that ended the version, and `deleted` is 1 if that
     /// deleted the item.

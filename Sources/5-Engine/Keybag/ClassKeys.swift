@@ -28,8 +28,8 @@ package final class ClassKeys: Sendable {
     /// Whether the keybag has a passcode. Outside of the state, because each operation asks for it.
     private let hasPasscode: Atomic<Bool>
 
-    /// The key for digests of search terms and primary keys. It is derived from the 'always' class, so that a locked
-    /// vault can still tell a locked item from a missing one.
+    /// The key for digests of the items that need no unlocking, and of access groups. It is derived from the 'always'
+    /// class.
     package let indexKey: SymmetricKey
 
     /// Opens `keybag`. It is unlocked if it has no passcode, and otherwise locked until ``unlock(with:)``.
@@ -68,6 +68,17 @@ package final class ClassKeys: Sendable {
             let (pair, identifier) = (try pair(for: .afterFirstUnlockThisDeviceOnly), keybag.identifier)
             let context = withUnsafeBytes(of: identifier.uuid) { Array("swift-keychain/v2/audit/anchor".utf8) + $0 }
             return Self.derive(from: pair.classKey, context: context)
+        }
+    }
+
+    /// The key for digests of the items that need an unlocking. It is derived from the class 'after first unlock': a
+    /// vault that was locked again can still tell a locked item from a missing one, and who has the files and not the
+    /// passcode cannot guess what is in it. The recovery key has it, and a backup.
+    ///
+    /// - Throws: ``KeybagError``, also ``KeybagError/locked(_:)``.
+    package var closedIndexKey: SymmetricKey {
+        get throws(KeybagError) {
+            Self.derive(from: try pair(for: .afterFirstUnlock).classKey, context: "swift-keychain/v2/index")
         }
     }
 

@@ -39,8 +39,10 @@ package struct IndexKey: Sendable {
     }
 
     /// Returns the term that all items of a class in a group share, for listings.
-    package func listing(_ itemClass: ItemClass, group: Int64) -> Int64 {
-        digest(itemClass, "list") { $0.append(bigEndian: group) }
+    ///
+    /// - Parameter isClosed: Whether it is for the items that need an unlocking, or for the others.
+    package func listing(_ itemClass: ItemClass, group: Int64, isClosed: Bool) -> Int64 {
+        digest(itemClass, isClosed ? "clos" : "list") { $0.append(bigEndian: group) }
     }
 
     /// Returns the term of the attributes that most searches use together: service and account, or server and account.

@@ -63,6 +63,8 @@ package final class EmbeddedVault: VaultEngine {
     ) throws(VaultError) -> EmbeddedVault {
         do {
             let vault = try VaultFolder.open(at: path, in: kind, detectsRollback: detectsRollback, enclaves: enclaves)
+            // Who may only read can go on without.
+            try? vault.renewOldDigests()
             return EmbeddedVault(vault, surroundings)
         } catch {
             throw VaultError(error)

@@ -6,8 +6,8 @@ import KeychainModel
 /// if it was deleted. Replies the item without its value.
 ///
 /// - Throws: ``VaultError/itemNotFound`` if there is no such version, ``VaultError/duplicateItem`` if the item was
-///   deleted and there is another one with its primary key, and ``VaultError/invalidRequest(reason:)`` if the version is
-///   the present one or the query finds several items.
+///   deleted and there is another one with its primary key, and ``VaultError/invalidRequest(reason:)`` if the version
+///   is the present one or the query finds several items.
 package struct RestoreVersion: UnaryOperation {
     package var query: ItemQuery
     /// Nil for the last former version.

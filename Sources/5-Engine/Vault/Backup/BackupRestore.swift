@@ -35,7 +35,7 @@ enum BackupRestore {
                     case .row(let row, let item):
                         let filing =
                             item.isTombstone
-                            ? keybag.filedTerms(of: row) : Array(keybag.expectedFiling(of: row, item))
+                            ? keybag.filing(ofTombstone: row) : Array(try keybag.expectedFiling(of: row, item))
                         try writer.insert(row, filedUnder: filing)
                     case .former(let former): try writer.insert(former)
                     case nil:

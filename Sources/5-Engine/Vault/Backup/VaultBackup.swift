@@ -169,7 +169,7 @@ final class VaultBackup: Sendable {
         for row: ItemRow, _ item: StoredItem, _ writer: ItemStore.Writer, _ keybag: OpenedKeybag
     ) throws -> Bool {
         let searches = [
-            ItemSearch(itemClass: item.itemClass, seek: .primaryKey(row.binding.primaryKey), isTombstone: nil),
+            ItemSearch(itemClass: item.itemClass, seek: .primaryKeys(keybag.primaryKeys(of: item)), isTombstone: nil),
             ItemSearch(
                 itemClass: item.itemClass, seek: .filed(item.identifier.term), isTombstone: nil,
                 identifier: item.identifier),

@@ -15,7 +15,10 @@ final class OpenedKeybag: Sendable {
     /// Which file the keybag was read from; nil for a vault in memory.
     let file: FileVersion?
     let keys: ClassKeys
+    /// The digests of items that need no unlocking, and of access groups.
     let index: IndexKey
+    /// The digests of items that need an unlocking, once that was asked for.
+    private let closed = UnfairMutex<IndexKey?>(nil)
     /// What authenticates the audit log, once that was asked for.
     private let seal = UnfairMutex<AuditKey?>(nil)
     /// By the bytes of the name: names that Swift takes for equal have digests of their own.
@@ -34,6 +37,24 @@ final class OpenedKeybag: Sendable {
             if seal == nil, let key = try? keys.auditKey { seal = AuditKey(key, of: identifier) }
             return seal
         }
+    }
+
+    /// The digests of items that need an unlocking; nil before the first.
+    var closedIndex: IndexKey? {
+        guard keys.lockState.permits(.afterFirstUnlock) else { return nil }
+        return closed.withLock { known in
+            if known == nil, let key = try? keys.closedIndexKey { known = IndexKey(key) }
+            return known
+        }
+    }
+
+    /// The digests of items of a class.
+    ///
+    /// - Throws: ``KeybagError/locked(_:)`` before the first unlocking, if the class needs one.
+    func index(of protection: ProtectionClass) throws(KeybagError) -> IndexKey {
+        guard protection.isClosed else { return index }
+        guard let closedIndex else { throw .locked(protection) }
+        return closedIndex
     }
 
     /// What anchors the audit log; nil until the vault is unlocked.
@@ -61,9 +82,27 @@ final class OpenedKeybag: Sendable {
         }
     }
 
-    /// What every item of a class is filed under in the groups with these digests.
+    /// What every item of a class is filed under in the groups with these digests, under one of two terms for each.
     func listings(of itemClass: ItemClass, in groups: [Int64]) -> [Filing] {
-        groups.map { Filing(index.listing(itemClass, group: $0), in: $0) }
+        groups.flatMap { group in
+            [false, true].map { Filing(index.listing(itemClass, group: group, isClosed: $0), in: group) }
+        }
+    }
+
+    /// Makes sure that no item is overlooked because its digests are closed before the first unlocking.
+    ///
+    /// - Parameter groups: The digests of the groups in which the item may be; nil for all.
+    /// - Throws: ``KeybagError/locked(_:)`` if there is any item of the class that needs an unlocking.
+    func checkSearchable(_ itemClass: ItemClass, in groups: [Int64]?, _ reader: ItemStore.Reader) throws {
+        guard closedIndex == nil else { return }
+        let isThere =
+            if let groups {
+                try reader.hasRow(
+                    filedUnder: groups.map { Filing(index.listing(itemClass, group: $0, isClosed: true), in: $0) })
+            } else {
+                try reader.hasClosedRow(itemClass)
+            }
+        if isThere { throw KeybagError.locked(.afterFirstUnlock) }
     }
 }
 

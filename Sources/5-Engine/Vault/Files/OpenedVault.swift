@@ -306,6 +306,36 @@ final class OpenedVault: Sendable {
         }
     }
 
+    /// Gives all rows that earlier software wrote the digests under the key that their class asks for, so that nobody
+    /// guesses what is in them while the vault is locked. Other writers get their turns in between.
+    ///
+    /// Leaves out rows that cannot be opened. Does nothing if there are none, or while the vault is not unlocked.
+    func renewOldDigests() throws {
+        guard keys.lockState == .unlocked else { return }
+        let authorization = AccessGate.authorize(.renewDigests)
+        var last: Int64? = .min
+        while let start = last {
+            let numbers = try reading(for: authorization) { reader, _ in
+                try reader.oldRows(after: start, limit: Self.rowsRenewedAtOnce)
+            }
+            last = numbers.last
+            guard !numbers.isEmpty else { return }
+            try writing(for: authorization) { writer, keybag in
+                let transaction = ItemTransaction(writer, keybag, .waived) { Date() }
+                for number in numbers {
+                    do {
+                        try transaction.renewDigests(ofRow: number)
+                    } catch is VaultError {
+                        // Damaged, which a check of all items reports.
+                    } catch is StoreError {
+                    }
+                }
+            }
+        }
+    }
+
+    private static let rowsRenewedAtOnce = 1_000
+
     /// Returns the number of items of each class in the groups that `authorization` covers.
     func itemCounts(for authorization: Authorization) throws(StoreError) -> [ItemClass: Int] {
         let keybag = keybag

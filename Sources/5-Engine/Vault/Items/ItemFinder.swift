@@ -140,6 +140,7 @@ struct ItemFinder {
             }
             return query.limit.map { found.count < $0 } ?? true
         }
+        if next == nil { try plan.checkOverlooked(query, found: found.count, reader) }
         return Slice(items: found, next: next, needed: needed)
     }
 
@@ -197,6 +198,7 @@ struct ItemFinder {
             }
             return found.count < limits?.items ?? .max
         }
+        if next == nil { try plan.checkOverlooked(query, found: found.count, reader) }
         return (found, next)
     }
 

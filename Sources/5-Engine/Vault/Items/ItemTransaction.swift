@@ -27,7 +27,7 @@ struct ItemTransaction {
     ///
     /// - Throws: ``VaultError/duplicateItem`` if a live item has its primary key.
     func insert(_ item: StoredItem) throws {
-        try requireNoDuplicate(of: keybag.primaryKey(of: item), of: item.itemClass)
+        try requireNoDuplicate(of: item)
         let (row, filing) = try keybag.seal(item, presence, rowID: writer.nextRowID(), version: item.version)
         writer.touched.note(item.accessGroup, of: row.binding.group)
         try writer.insert(row, filedUnder: filing)
@@ -53,15 +53,24 @@ struct ItemTransaction {
 
     /// The row of the live item that has the primary key of `item`.
     func liveRow(withPrimaryKeyOf item: StoredItem) throws -> ItemRow? {
-        let search = ItemSearch(itemClass: item.itemClass, seek: .primaryKey(keybag.primaryKey(of: item)))
-        return try writer.reader.rows(search, includingCiphertext: true).first
+        let search = ItemSearch(itemClass: item.itemClass, seek: .primaryKeys(keybag.primaryKeys(of: item)))
+        if let row = try writer.reader.rows(search, includingCiphertext: true).first { return row }
+        try checkSearchable(for: item)
+        return nil
     }
 
-    /// Makes sure that no live item has this primary key, and removes a tombstone that has it.
+    private func checkSearchable(for item: StoredItem) throws {
+        try keybag.checkSearchable(item.itemClass, in: [keybag.groupDigest(item.accessGroup)], writer.reader)
+    }
+
+    /// Makes sure that no live item has the primary key of `item`, and removes a tombstone that has it.
     ///
-    /// - Throws: ``VaultError/duplicateItem``.
-    private func requireNoDuplicate(of primaryKey: Data, of itemClass: ItemClass) throws {
-        let search = ItemSearch(itemClass: itemClass, seek: .primaryKey(primaryKey), isTombstone: nil)
+    /// - Throws: ``VaultError/duplicateItem``, and ``KeybagError/locked(_:)`` where that cannot be known before the
+    ///   first unlocking.
+    private func requireNoDuplicate(of item: StoredItem) throws {
+        let search = ItemSearch(
+            itemClass: item.itemClass, seek: .primaryKeys(keybag.primaryKeys(of: item)), isTombstone: nil)
+        try checkSearchable(for: item)
         for row in try writer.reader.rows(search, includingCiphertext: false) {
             guard row.binding.isTombstone else { throw VaultError.duplicateItem }
             // A live row that was made to look like a tombstone is damage and not room.
@@ -73,10 +82,10 @@ struct ItemTransaction {
     /// Replaces a found item by `item`, which keeps the row and the identifier.
     func replace(_ found: FoundItem, with item: StoredItem) throws {
         let old = found.row
-        let primaryKey = keybag.primaryKey(of: item)
         let oldTerms = keybag.filedTerms(of: old)
-        let movesAway = primaryKey != old.binding.primaryKey
-        if movesAway { try requireNoDuplicate(of: primaryKey, of: item.itemClass) }
+        // The digest alone also changes when the item gets another class.
+        let movesAway = !keybag.primaryKeys(of: item).contains(old.binding.primaryKey)
+        if movesAway { try requireNoDuplicate(of: item) }
 
         let version = old.binding.nextVersion
         let hasNewValue = found.item.value != item.value
@@ -144,6 +153,18 @@ struct ItemTransaction {
         try writer.dropFormer(of: row.binding.rowID, keeping: kept)
     }
 
+    /// Gives a row that earlier software wrote the digests under the key that its class asks for. It becomes the first
+    /// version of its item.
+    ///
+    /// - Parameter number: The number of the row, which may be gone.
+    func renewDigests(ofRow number: Int64) throws {
+        guard let row = try writer.reader.row(number), row.binding.version == 0, !row.binding.isTombstone else {
+            return
+        }
+        let (renewed, filing) = try keybag.resealMetadata(of: row, as: keybag.openMetadata(of: row), version: 1)
+        try writer.replaceMetadata(renewed, filedUnder: filing, insteadOf: keybag.filedTerms(of: row))
+    }
+
     /// Gives a found item the value and attributes that it had in a former version, as a new version.
     ///
     /// - Returns: The item as it is now.
@@ -172,9 +193,9 @@ struct ItemTransaction {
         )
         let present = try writer.reader.rows(search, includingCiphertext: false)
         item.version = present.map(\.binding.nextVersion).reduce(last.nextVersion, max)
-        let primaryKey = keybag.primaryKey(of: item)
-        try requireNoDuplicate(of: primaryKey, of: item.itemClass)
-        for row in present where row.binding.primaryKey != primaryKey {
+        let primaryKeys = keybag.primaryKeys(of: item)
+        try requireNoDuplicate(of: item)
+        for row in present where !primaryKeys.contains(row.binding.primaryKey) {
             guard row.binding.isTombstone else { throw VaultError.duplicateItem }
             try writer.delete(row.binding.rowID, filedUnder: keybag.filedTerms(of: row))
         }

@@ -17,7 +17,7 @@ extension OpenedKeybag {
         _ item: StoredItem, insteadOf old: ItemRow? = nil, _ presence: PresenceCheck, rowID: Int64, version: Int64
     ) throws -> (row: ItemRow, filing: [Int64]) {
         let factors = try factors(forSealing: item, insteadOf: old, presence)
-        let binding = binding(of: item, rowID: rowID, version: version)
+        let binding = try binding(of: item, rowID: rowID, version: version)
         let protection = item.accessControl.protection
         var sealed = SealedValue.none
         if let factors {
@@ -35,7 +35,7 @@ extension OpenedKeybag {
                 metadata: encode(item), valueSeal: sealed.seal, binding: binding,
                 metadataKey: keys.metadataKey(for: protection)),
             value: sealed)
-        return (row, filing(of: item, binding: binding))
+        return (row, try filing(of: item, binding: binding))
     }
 
     /// `row` with the attributes of `item`, its value untouched; only for changes that the value's
@@ -43,13 +43,13 @@ extension OpenedKeybag {
     func resealMetadata(
         of row: ItemRow, as item: StoredItem, version: Int64
     ) throws -> (row: ItemRow, filing: [Int64]) {
-        let binding = binding(of: item, rowID: row.binding.rowID, version: version)
+        let binding = try binding(of: item, rowID: row.binding.rowID, version: version)
         var resealed = row
         resealed.binding = binding
         resealed.metadata = try ItemSealer.seal(
             metadata: encode(item), valueSeal: row.value.seal, binding: binding,
             metadataKey: keys.metadataKey(for: item.accessControl.protection))
-        return (resealed, filing(of: item, binding: binding))
+        return (resealed, try filing(of: item, binding: binding))
     }
 
     /// The item in `row`, without its value.
@@ -96,28 +96,53 @@ extension OpenedKeybag {
             metadata: metadata.encoded(), valueSeal: Data(), binding: binding,
             metadataKey: keys.metadataKey(for: .always))
         let tombstone = ItemRow(binding: binding, metadata: sealed, value: .none)
-        return (tombstone, filedTerms(of: tombstone))
+        return (tombstone, filing(ofTombstone: tombstone))
+    }
+
+    /// What a tombstone is filed under: what the item was, and the listing of those that need no unlocking.
+    func filing(ofTombstone row: ItemRow) -> [Int64] {
+        let listing = index.listing(row.binding.itemClass, group: row.binding.group, isClosed: false)
+        return row.binding.terms + [listing, row.binding.identifier.term]
     }
 
     /// Every term that `row` may be filed under.
     func filedTerms(of row: ItemRow) -> [Int64] {
-        row.binding.terms + [
-            index.listing(row.binding.itemClass, group: row.binding.group), row.binding.identifier.term,
-        ]
+        let listings = listings(of: row.binding.itemClass, in: [row.binding.group]).map(\.term)
+        return row.binding.terms + listings + [row.binding.identifier.term]
     }
 
-    func primaryKey(of item: StoredItem) -> Data {
+    func primaryKey(of item: StoredItem) throws(KeybagError) -> Data {
+        primaryKey(of: item, under: try index(of: item.accessControl.protection))
+    }
+
+    /// The digests that the primary key of `item` may have in the store: those under each key that is there.
+    func primaryKeys(of item: StoredItem) -> [Data] {
+        ([index, closedIndex] as [IndexKey?]).compactMap { $0.map { primaryKey(of: item, under: $0) } }
+    }
+
+    private func primaryKey(of item: StoredItem, under index: IndexKey) -> Data {
         index.primaryKey(
             item.itemClass, accessGroup: item.accessGroup, isSynchronizable: item.isSynchronizable,
             attributes: item.attributes)
     }
 
-    /// Returns the digest by which the audit log names an item; nil if the 'always' class has no key.
+    /// Returns the digest by which the audit log names an item; nil before the first unlocking.
     ///
     /// The digest is of the primary key without access group and synchronizability, so that service and account are
     /// enough to ask for it, also after the item was deleted. It is made with the audit key from the index key's
-    /// digest: without the vault, it says nothing of the item and does not lead to its row.
+    /// digest: without the passcode, it says nothing of the item, and it does not lead to its row.
     func auditDigest(_ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) -> UInt64? {
+        closedIndex.flatMap { auditDigest(itemClass, attributes, under: $0) }
+    }
+
+    /// Returns the digest by which earlier software named an item.
+    func formerAuditDigest(_ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) -> UInt64? {
+        auditDigest(itemClass, attributes, under: index)
+    }
+
+    private func auditDigest(
+        _ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue], under index: IndexKey
+    ) -> UInt64? {
         let key = index.primaryKey(itemClass, accessGroup: "", isSynchronizable: false, attributes: attributes)
         return auditSeal?.tag(of: Data("item".utf8) + key).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
@@ -143,7 +168,8 @@ extension OpenedKeybag {
         return encoded
     }
 
-    private func binding(of item: StoredItem, rowID: Int64, version: Int64) -> RowBinding {
+    private func binding(of item: StoredItem, rowID: Int64, version: Int64) throws(KeybagError) -> RowBinding {
+        let index = try index(of: item.accessControl.protection)
         var terms: [Int64] = []
         let attributes = item.attributesWithDefaults
         for (name, value) in attributes { terms.append(index.term(name, value, in: item.itemClass)) }
@@ -152,19 +178,23 @@ extension OpenedKeybag {
         return RowBinding(
             rowID: rowID, identifier: item.identifier, itemClass: item.itemClass,
             protection: item.accessControl.protection, isSynchronizable: item.isSynchronizable,
-            isTombstone: item.isTombstone, group: groupDigest(item.accessGroup), primaryKey: primaryKey(of: item),
-            terms: terms.sorted(), version: version)
+            isTombstone: item.isTombstone, group: groupDigest(item.accessGroup),
+            primaryKey: primaryKey(of: item, under: index), terms: terms.sorted(), version: version)
     }
 
     /// The terms that `row` has to be filed under.
-    func expectedFiling(of row: ItemRow, _ item: StoredItem) -> Set<Int64> {
+    func expectedFiling(of row: ItemRow, _ item: StoredItem) throws(KeybagError) -> Set<Int64> {
         // A tombstone keeps the filing of the item that it was.
         row.binding.isTombstone
-            ? [row.binding.identifier.term] : Set(filing(of: item, binding: row.binding))
+            ? [row.binding.identifier.term] : Set(try filing(of: item, binding: row.binding))
     }
 
-    private func filing(of item: StoredItem, binding: RowBinding) -> [Int64] {
-        var terms = [index.listing(item.itemClass, group: binding.group), item.identifier.term]
+    private func filing(of item: StoredItem, binding: RowBinding) throws(KeybagError) -> [Int64] {
+        // Rows that earlier software wrote have all their digests under the key that needs no unlocking.
+        let isClosed = binding.protection.isClosed && binding.version > 0
+        let listing = index.listing(item.itemClass, group: binding.group, isClosed: isClosed)
+        let index = isClosed ? try index(of: binding.protection) : index
+        var terms = [listing, item.identifier.term]
         for name in item.itemClass.filedAttributes {
             if let value = item.attributes[name] { terms.append(index.term(name, value, in: item.itemClass)) }
         }

@@ -14,16 +14,19 @@ struct SearchPlan {
     let customAttributes: CustomAttributes
     /// Whether some condition can be decided only on opened attributes, even for a deletion.
     let needsOpenedAttributes: Bool
+    /// Whether digests decide what is found, and those of some items are closed before the first unlocking.
+    private let mayOverlook: Bool
+    private let keybag: OpenedKeybag
 
     init(_ query: ItemQuery, authorization: Authorization, keybag: OpenedKeybag) throws(VaultError) {
-        let index = keybag.index
         let itemClass = query.itemClass
-        var terms: [(name: AttributeName, term: Int64)] = []
+        var named: [(name: AttributeName, value: AttributeValue)] = []
         var opened = !query.filters.isEmpty
         var protection: ProtectionClass?
         var tombstone: Bool? = query.includesTombstones ? nil : false
         var exact = query.attributes
-        let pair = index.lookup(itemClass, query.attributes)
+        let names = itemClass.lookupPair
+        let hasPair = names.map { query.attributes[$0.first] != nil && query.attributes[$0.second] != nil } ?? false
 
         for (name, value) in query.attributes {
             switch name {
@@ -39,30 +42,37 @@ struct SearchPlan {
             case .creationDate, .modificationDate, .itemHash:
                 opened = true
             default:
-                if pair != nil, let names = itemClass.lookupPair, name == names.first || name == names.second {
-                    continue
-                }
-                terms.append((name, index.term(name, value, in: itemClass)))
+                if let names, hasPair, name == names.first || name == names.second { continue }
+                named.append((name, value))
             }
         }
 
-        let custom = query.customAttributes.map { index.term(ofCustom: $0.key, $0.value, in: itemClass) }
+        // Rows that earlier software wrote have their digests under the key that needs no unlocking, of all classes.
+        let needsClosed = protection?.isClosed ?? true
+        let closed = needsClosed ? keybag.closedIndex : nil
+        let indexes = [keybag.index] + (closed.map { [$0] } ?? [])
         let groups = keybag.groupDigests(in: authorization.scope)
-        let filed = terms.filter { itemClass.filedAttributes.contains($0.name) }.map(\.term) + custom
+        var (filed, required): ([[Int64]], [[Int64]]) = ([], [])
+        for index in indexes {
+            let custom = query.customAttributes.map { index.term(ofCustom: $0.key, $0.value, in: itemClass) }
+            let terms = named.map { ($0.name, index.term($0.name, $0.value, in: itemClass)) }
+            let pair = hasPair ? index.lookup(itemClass, query.attributes).map { [$0] } ?? [] : []
+            let others = terms.filter { itemClass.filedAttributes.contains($0.0) }.map { $0.1 } + custom
+            filed.append(pair.isEmpty ? others : pair)
+            required.append(terms.map { $0.1 } + custom + pair)
+        }
         let seek: ItemSearch.Seek =
             if let identifier = query.identifier {
                 .filed(identifier.term)
-            } else if let pair {
-                .terms([pair])
-            } else if !filed.isEmpty {
+            } else if filed.allSatisfy({ !$0.isEmpty }) {
                 .terms(filed)
             } else if let groups {
                 .listed(keybag.listings(of: itemClass, in: groups))
             } else {
                 .everything
             }
-        var required = terms.map(\.term) + custom
-        if query.identifier != nil, let pair { required.append(pair) }
+        mayOverlook = needsClosed && closed == nil && required.contains { !$0.isEmpty }
+        self.keybag = keybag
 
         let synchronizable: Bool? =
             switch query.synchronizable {
@@ -77,6 +87,17 @@ struct SearchPlan {
         self.exact = exact
         customAttributes = query.customAttributes
         needsOpenedAttributes = opened
+    }
+
+    /// Makes sure, after a search that found `count` items, that none was overlooked because its digests are closed.
+    ///
+    /// - Throws: ``KeybagError/locked(_:)``.
+    func checkOverlooked(_ query: ItemQuery, found count: Int, _ reader: ItemStore.Reader) throws {
+        guard mayOverlook, query.limit.map({ count < $0 }) ?? true else { return }
+        // There is no second item with the same primary key, and no second key with the same public half.
+        let key = query.itemClass == .key ? [.applicationLabel] : query.itemClass.schema.ownPrimaryKey
+        if count > 0, !key.isEmpty, key.allSatisfy({ query.attributes[$0] != nil }) { return }
+        try keybag.checkSearchable(query.itemClass, in: search.groups, reader)
     }
 
     /// Whether an opened item has every attribute the query named.

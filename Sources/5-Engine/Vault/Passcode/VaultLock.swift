@@ -51,7 +51,8 @@ final class VaultLock: Sendable {
         finish(checked.protection, isAgreementKeyReplaced: isAgreementKeyReplaced, as: client) {
             markAsAnchored(checked, operation.passcode)
         }
-        // An unlock must not fail for this, such as for a full disk.
+        // An unlock must not fail for these, such as for a full disk.
+        try? vault.renewOldDigests()
         try? vault.noteStoreSequence(with: checked)
     }
 

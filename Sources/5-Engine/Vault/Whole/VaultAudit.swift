@@ -33,15 +33,21 @@ struct VaultAudit: Sendable {
         _ operation: ReadAudit, as client: Client, send: (AuditRecord) throws(VaultError) -> Void
     ) throws(VaultError) -> Int {
         try authorize(client)
-        var digest: UInt64?
+        var digests: [UInt64]?
         if let item = operation.query.item {
             // Made from the names, and not looked up: a deleted item has no row, and a search is an event of its own.
-            digest = vault.keybag.auditDigest(
-                .genericPassword, [.service: .string(item.service), .account: .string(item.account)])
-            guard digest != nil else { throw VaultError.classKeyAbsent(.always) }
+            let names: [AttributeName: AttributeValue] = [
+                .service: .string(item.service), .account: .string(item.account),
+            ]
+            let keybag = vault.keybag
+            guard let digest = keybag.auditDigest(.genericPassword, names) else {
+                throw VaultError.interactionNotAllowed(
+                    reason: "the audit log names items by digests, which are closed before the vault was unlocked")
+            }
+            digests = [digest] + (keybag.formerAuditDigest(.genericPassword, names).map { [$0] } ?? [])
         }
         let found = try inLogFolder { path throws(FileError) in
-            try AuditReader(folder: path).records(operation.query, of: digest, class: .genericPassword)
+            try AuditReader(folder: path).records(operation.query, of: digests, class: .genericPassword)
         }
         for record in found.records { try send(record) }
         return found.unclear

@@ -74,7 +74,7 @@ struct VaultMaintenance: Sendable {
                 do {
                     let row = try row.get()
                     guard let (item, isSealedFurther) = try opened(row, keybag) else { return }
-                    filings.append((row.binding, keybag.expectedFiling(of: row, item)))
+                    try filings.append((row.binding, keybag.expectedFiling(of: row, item)))
                     if isSealedFurther { report.lockedItems += 1 } else { report.validItems += 1 }
                 } catch KeybagError.locked {
                     report.lockedItems += 1
